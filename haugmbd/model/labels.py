@@ -67,13 +67,14 @@ class RowLabels(Sequence[RowLabel]):
 
     def of_joint(self, k: int) -> tuple[RowLabel, ...]:
         """Return the labels of the rows of joint k."""
-        if self._last[0] != k:
+        last = self._last
+        if last[0] != k:
             given, made_of = self._given[k], self._made_of[k]
             if made_of is not None:
                 kind, i, j, vectors = made_of
                 given = kind.of_vectors(i, j, vectors).primitives()
-            self._last = k, tuple([RowLabel(self.names[k], p) for p in given or ()])
-        return self._last[1]
+            self._last = last = k, tuple([RowLabel(self.names[k], p) for p in given or ()])
+        return last[1]  # not that of another thread
 
     def by_class(self) -> Iterator[tuple[tuple[RowLabel, ...], Ints]]:
         """Yield labels, and the numbers of all rows that have the same classes of equations, (k, .): joints with a pattern together."""

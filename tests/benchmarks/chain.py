@@ -55,13 +55,14 @@ def _links(parent: npt.NDArray[np.int64], moving: bool, seed: int) -> Links:
     """Random links on the given tree."""
     rng = np.random.default_rng(seed)
     n = len(parent)
+    children = np.bincount(parent, minlength=n + 1)
     direction, axis = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in rng.normal(size=(2, n, 3)))
     rate = rng.normal(size=n) * moving
     point, r, v, omega = np.zeros((4, n + 1, 3))
     tip = np.zeros((n + 1, 3))
     for k in range(1, n + 1):
         i, e = parent[k - 1], direction[k - 1]
-        hub = i > 0 and (parent == i).sum() > 1
+        hub = i > 0 and children[i] > 1
         point[k] = r[i] + 0.5 * LENGTH * e if hub else tip[i]
         r[k] = point[k] + 0.5 * LENGTH * e
         tip[k] = point[k] + LENGTH * e
