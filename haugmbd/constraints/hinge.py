@@ -25,14 +25,20 @@ COLUMNS = 8
 @inlined
 def assemble_hinges(hinges: Ints, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all hinges."""
+    put_hinge_rows(hinges, m, rows.J)
+    measure_hinges(hinges, m, rows)
+
+
+@inlined
+def put_hinge_rows(hinges: Ints, m: Motion, J: Array) -> None:
+    """Fill the rows of all hinges in J; the state is not read."""
     for k in range(hinges.shape[0]):
         slot, side, point_i, point_j = hinges[k, SLOT], hinges[k, SIDE], hinges[k, POINT_I], hinges[k, POINT_J]
         i, j = m.body_of[point_i], m.body_of[point_j]
-        put_coincidence(rows.J, slot, side, m.A, i, value(m, point_i), -1.0)
-        put_coincidence(rows.J, slot, 1 - side, m.A, j, value(m, point_j), 1.0)
-        put_normal(rows.J, m, slot + 3, side, hinges[k, A_I], hinges[k, C_J])
-        put_normal(rows.J, m, slot + 4, side, hinges[k, B_I], hinges[k, C_J_AGAIN])
-    measure_hinges(hinges, m, rows)
+        put_coincidence(J, slot, side, m.A, i, value(m, point_i), -1.0)
+        put_coincidence(J, slot, 1 - side, m.A, j, value(m, point_j), 1.0)
+        put_normal(J, m, slot + 3, side, hinges[k, A_I], hinges[k, C_J])
+        put_normal(J, m, slot + 4, side, hinges[k, B_I], hinges[k, C_J_AGAIN])
 
 
 @inlined

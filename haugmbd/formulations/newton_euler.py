@@ -60,7 +60,7 @@ class NewtonEuler(Formulation):
 
     def pack(self, model: Model) -> Pack:
         pack = model.pack()
-        recursive = has_tree(model.tables) and not model.redundancy.dropped and not len(model.tables["FRICTION_INTS"])
+        recursive = has_tree(model.tables) and not model.redundancy.dropped
         if recursive and pack.prepare is PREPARE_WITH_HINGES:
             pack = pack._replace(prepare_stage=PREPARE_STAGE_WITH_HINGES)
         elif recursive and pack.prepare is PREPARE_WITH_COUPLINGS:
@@ -103,11 +103,10 @@ def finish(P: Pack) -> int:
 
 @kernel
 def finish_accelerations(P: Pack) -> int:
-    """Finish the solution for b = (Q, gamma), and solve it together with friction in joints, if there is any."""
-    code = finish(P)
-    if code == OK and ws.friction_mode(P) > 0:
-        code = P.friction(SOLVE_FRICTION, 0.0, P, ws.stopped_state(P))
-    return code
+    """Finish the solution for b = (Q, gamma), together with friction in joints, if there is any."""
+    if ws.friction_mode(P) > 0:
+        return P.friction(SOLVE_FRICTION, 0.0, P, ws.stopped_state(P))
+    return finish(P)
 
 
 @kernel

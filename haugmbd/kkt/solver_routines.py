@@ -99,7 +99,7 @@ def with_blocks(pack: Pack) -> Pack:
     more = tables.changed(blocks.ints, blocks.work)
     solver = blocks_for(more.ints)
     other = pack._replace(
-        ints=more.ints,
+        ints=without_sweeps(more.ints),
         reals=more.reals,
         work=np.zeros(more.work_size),
         factorize=solver.factorize,
@@ -131,8 +131,17 @@ def without_tree(tables: Tables) -> Tables:
     if not has_tree(tables):
         return tables
     blocks = blocks_beside(tables)
-    no_tree = {"TREE": np.zeros((0, 0), dtype=np.int64)}
-    return tables.changed(blocks.ints | no_tree, blocks.work | dict.fromkeys(TREE_ARRAYS, (0, 0)))
+    no_tree = dict.fromkeys(("TREE", "FRICTION_PATHS"), np.zeros((0, 0), dtype=np.int64))
+    return tables.changed(blocks.ints | no_tree, blocks.work | dict.fromkeys((*TREE_ARRAYS, "FRICTION_SWEEPS"), (0, 0)))
+
+
+def without_sweeps(ints: Ints) -> Ints:
+    """Return the integers of tables by which friction is not solved for in the recursion over a forest."""
+    if ints[3 * at.FRICTION_PATHS + 1] == 0:
+        return ints
+    ints = ints.copy()
+    ints[3 * at.FRICTION_PATHS + 1] = 0
+    return ints
 
 
 def blocks_for(ints: Ints) -> SolverRoutines:

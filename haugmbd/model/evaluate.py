@@ -50,6 +50,8 @@ def prepare_stage_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
     if code == OK:
         assemble_single_rows(P, m)
         measure_hinges(ws.hinges(P), m, RowTable(ws.jacobian(P), ws.row_values(P)))
+        if ws.n_frictions(P) > 0:
+            code = P.friction(PREPARE_FRICTION, t, P, y)
     return code
 
 

@@ -23,7 +23,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, report
 from haugmbd.errors import SimulationError
-from haugmbd.kkt.solver_routines import routines_of
+from haugmbd.kkt.solver_routines import routines_of, without_sweeps
 from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.evaluate import prepare
@@ -170,4 +170,6 @@ def regularised(model: Model) -> Pack:
         number = NAMES.index(name)
         start, m, n = model.tables.ints[3 * number :][:3]
         reals[start : start + m * n].reshape(m, n)[:] = value
-    return model.pack()._replace(reals=reals, factorize=routines_of(model.tables, every_row=False).factorize)
+    pack = model.pack()
+    ints = without_sweeps(pack.ints)
+    return pack._replace(ints=ints, reals=reals, factorize=routines_of(model.tables, every_row=False).factorize)

@@ -104,6 +104,7 @@ difference_colors = _accessor("DIFFERENCE_COLORS")
 force_couplings = _accessor("FORCE_COUPLINGS")
 jacobian_pairs = _accessor("JACOBIAN_PAIRS")
 friction_ints = _accessor("FRICTION_INTS")
+friction_paths = _accessor("FRICTION_PATHS")
 links = _accessor("LINKS")
 freedoms = _accessor("FREEDOMS")
 
@@ -185,6 +186,7 @@ multipliers = _accessor("LAMBDA", flat=True)
 friction_terms = _accessor("FRICTION_TERMS")
 friction_modes = _accessor("FRICTION_MODES")
 friction_base = _accessor("FRICTION_BASE")
+friction_sweeps = _accessor("FRICTION_SWEEPS")
 friction_columns = _accessor("FRICTION_COLUMNS")
 friction_lanes = _accessor("FRICTION_LANES", 6, 0)
 
@@ -273,3 +275,9 @@ def n_frictions(P: Any) -> int:
 def friction_mode(P: Any) -> int:
     """Return how friction in joints enters; 0 if no friction depends on what its joint carries."""
     return P.ints[P.ints[3 * at.FLAGS] + FRICTION_FLAG]  # type: ignore[no-any-return]
+
+
+@kernel
+def solves_by_sweeps(P: Any) -> bool:
+    """Return whether the recursion over a forest solves for friction in joints, see `model.friction.loop.sweeps`."""
+    return P.ints[3 * at.FRICTION_PATHS + 1] > 0 and friction_mode(P) == WITH_SOLUTION

@@ -71,6 +71,7 @@ INTS = {
     "FORCE_COUPLINGS": "(nl, 2) of each load: coupled pair of bodies, first index of its declared jacobian in USER_JACOBIANS; -1 for none",
     "JACOBIAN_PAIRS": "(n, 7) pairs of bodies of a StateForce with a jacobian: first index, number of bodies, places, bodies, coupled pair",
     "FRICTION_INTS": "(nf, 25) joints with friction, see `model.friction.columns`",
+    "FRICTION_PATHS": "(n, 5) bodies of a forest between joints with friction and the ground, see `model.friction.columns`",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
 }
@@ -147,6 +148,7 @@ WORK = {
     "FRICTION_COLUMNS": "(m, 6 nn) solutions by unit friction, of each channel",
     "FRICTION_LANES": "(nn, 96) solutions by unit friction of sixteen joints that slide, side by side",
     "FRICTION_ALGEBRA": "(1, .) small matrices, see `model.friction.loop.arrays`",
+    "FRICTION_SWEEPS": "(n, 49) of each body of FRICTION_PATHS, see `model.friction.loop.sweeps`",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",
     "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
     "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",
@@ -169,7 +171,7 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
     EDGE_ROWS, ORDER, NEIGHBOR_STARTS, NEIGHBORS, UPDATE_STARTS, FILL_UPDATES, BODY_BLOCK, BODY_FIRST, EDGE_WIDTH, FILL_LINES, NARROW_EDGES,
     FRONTS, FRONT_ROWS, FRONT_RUNS, FRONT_BODIES, BODY_ROWS, TREE, CLUSTER_STEPS, CLUSTERS, CLUSTER_ROWS, CLUSTER_TERMS, CLUSTER_ANGLES,
     COUPLED_PAIRS,
-    DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, FRICTION_INTS, LINKS, FREEDOMS,
+    DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, FRICTION_INTS, FRICTION_PATHS, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, FORCE_REALS, DRIVER_NUMBERS, PAD, KEPT,
     ROW_WEIGHT, LENGTH, SCALE, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
     A, OMEGA, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
@@ -179,7 +181,7 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE,
     STATE_RATES_BEFORE, LAMBDA,
-    FRICTION_TERMS, FRICTION_MODES, FRICTION_BASE, FRICTION_COLUMNS, FRICTION_LANES, FRICTION_ALGEBRA,
+    FRICTION_TERMS, FRICTION_MODES, FRICTION_BASE, FRICTION_COLUMNS, FRICTION_LANES, FRICTION_ALGEBRA, FRICTION_SWEEPS,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, TAU_IS_A_FUNCTION, QDD, TAU, EXTERNAL_WRENCHES, LINK_MOTION, FREEDOM_TERMS,
 ) = range(len(NAMES))  # fmt: skip
 

@@ -123,8 +123,8 @@ class Poses:
         return entry.i, entry.j
 
 
-def dense_solution(model, state):
-    """Accelerations (nb, 6) and multipliers by a fixed point on the dense matrix; gravity and friction are all the forces."""
+def dense_equations(model, state):
+    """K, and b(lam) with gravity and friction for multipliers lam: K (u_dot, lam) = b(lam)."""
     rows = mbd.evaluate(model, state)
     J, n, poses = rows.Phi_q.toarray(), 6 * model.nb, Poses(model, state)
     K, Q = np.zeros((n + len(J), n + len(J))), np.zeros(n)
@@ -133,8 +133,8 @@ def dense_solution(model, state):
         at, omega = 6 * k - 6, state.omega_bar[k]
         K[at : at + 3, at : at + 3], K[at + 3 : at + 6, at + 3 : at + 6] = model.mass[k] * np.eye(3), model.J_bar[k]
         Q[at : at + 3], Q[at + 3 : at + 6] = model.mass[k] * model.gravity, -np.cross(omega, model.J_bar[k] @ omega)
-    lam = np.zeros(len(J))
-    for _ in range(200):
+
+    def right_side(lam):
         added = np.zeros((model.nb + 1, 6))
         for entry in model.loads:
             joint = entry.load.joint
@@ -150,7 +150,18 @@ def dense_solution(model, state):
                 arm = state.r[j] + s - state.r[body]
                 added[body, :3] += sign * force
                 added[body, 3:] += sign * rotation_matrix(state.p[body]).T @ (torque + np.cross(arm, force))
-        x = np.linalg.solve(K, np.concatenate([Q + added[1:].ravel(), rows.gamma]))
+        return np.concatenate([Q + added[1:].ravel(), rows.gamma])
+
+    return K, right_side
+
+
+def dense_solution(model, state):
+    """Accelerations (nb, 6) and multipliers by a fixed point on the dense matrix; gravity and friction are all the forces."""
+    K, right_side = dense_equations(model, state)
+    n = 6 * model.nb
+    lam = np.zeros(len(K) - n)
+    for _ in range(200):
+        x = np.linalg.solve(K, right_side(lam))
         change, lam = np.abs(x[n:] - lam).max(), x[n:]
         if change <= 1e-13 * np.abs(lam).max():
             return x[:n].reshape(-1, 6), lam

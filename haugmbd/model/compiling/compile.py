@@ -29,7 +29,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.internal_state import InternalState
 from haugmbd.kkt.solver_choice import TREE, Forest, SolverTables, choose_solver
 from haugmbd.kkt.tree.cluster_order import CoupledRow
-from haugmbd.kkt.tree.tree_order import Forms, no_forms
+from haugmbd.kkt.tree.tree_order import NO_FORM, Forms, no_forms, order_of_forest
 from haugmbd.model.compiling.coupled_joints import COUPLINGS, coupled_rows
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place_rows
 from haugmbd.model.compiling.equations import Equations, Given, read_equations
@@ -39,7 +39,7 @@ from haugmbd.model.compiling.numbering import Numbering, Turns
 from haugmbd.model.compiling.revolute_edges import hinge_table, revolute_edges, set_hinges_apart
 from haugmbd.model.compiling.row_table import row_table
 from haugmbd.model.compiling.separable_edges import separable_edges
-from haugmbd.model.friction.tables import FrictionTables, friction_tables
+from haugmbd.model.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import WIDTH, Tables
 
@@ -185,16 +185,16 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     """Return the tables, and the solver that they are made for."""
     n_edges = len(p.edges.bodies)
     massless = not np.array_equal(p.inertia, p.shifted)
-    # friction of many joints is solved with the factor of the blocks
-    may_be_forest = n_edges - len({row.edge for row in p.couplings}) < len(bodies) and not p.friction.solves
-    forms = no_forms(n_edges)
-    if may_be_forest:
-        forms = Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar))
+    forms = _forms(p, len(bodies))
+    paths = friction_paths(p.friction, p.edges, forms, len(bodies))
+    if p.friction.solves and not len(paths):
+        forms = no_forms(n_edges)  # friction is solved with the factor of the blocks
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     rows = edge_rows(p.equations, p.edges)
     chosen = choose_solver(
         positions, list(map(tuple, p.edges.bodies.tolist())), rows, solver, Forest(forms, p.body_of, massless, p.couplings)
     )
+    sweeps = sweep_tables(paths if chosen.name == TREE else paths[:0])
     hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name == TREE else NO_HINGES
     row_ints, row_reals, kind_ends = set_hinges_apart(*p.rows, hinges)
     starts = p.rows[2][0]
@@ -221,7 +221,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "VELOCITY_ROWS": velocity_rows,
         "EDGE_ROWS": np.array(rows, dtype=np.int64).T,
     }
-    ints |= p.friction.ints | chosen.ints
+    ints |= p.friction.ints | sweeps.ints | chosen.ints
     reals = {
         "INERTIA": p.inertia,
         "SHIFTED": p.shifted,
@@ -236,9 +236,24 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "LENGTH": np.ones((1, 1)),
         "SCALE": pivot_scale(p.shifted, n_nodes),
     } | p.friction.reals
-    work = _work(len(bodies), p, n_nodes) | p.friction.work(n_nodes) | chosen.work
+    work = _work(len(bodies), p, n_nodes) | p.friction.work(n_nodes) | sweeps.work | chosen.work
     need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind))
-    return Tables(ints, reals, work), chosen
+    return Tables(ints, reals, work), chosen._replace(reason=chosen.reason + (sweeps.reason and f"; {sweeps.reason}"))
+
+
+def _forms(p: _Parts, n_bodies: int) -> Forms:
+    """Return the edges of known forms of a model that may be a forest.  n_bodies: the ground counted"""
+    n_edges = len(p.edges.bodies)
+    if n_edges - len({row.edge for row in p.couplings}) >= n_bodies:
+        return no_forms(n_edges)
+    return Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar))
+
+
+def friction_paths(friction: FrictionTables, edges: Edges, forms: Forms, n_bodies: int) -> Ints:
+    """Return the bodies along which sweeps solve for friction, see `friction.tables.paths_to_ground`."""
+    revolute = set(np.flatnonzero(forms.revolute[:, 0] != NO_FORM).tolist())
+    pairs = list(map(tuple, edges.bodies.tolist())) if friction.solves and revolute else []
+    return friction.paths_to_ground(order_of_forest(n_bodies, pairs) if pairs else None, revolute)
 
 
 def _work(n_bodies: int, p: _Parts, n_nodes: int) -> dict[str, tuple[int, int]]:

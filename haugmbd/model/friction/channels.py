@@ -18,7 +18,7 @@ from haugmbd.constraints.coordinate import displacement_rates
 from haugmbd.forces.friction_laws import COULOMB, LUGRE, P1, P4, P5, P6, VISCOUS, bristle_rate, coefficient, coefficient_slope
 from haugmbd.forces.friction_laws import LAW as LAW_NUMBER
 from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
-from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body, to_global
+from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import is_bearing
 from haugmbd.model.internal_states import PAST, RATE, STEP
@@ -38,8 +38,8 @@ def put_slide(m: Motion, ints: Ints, k: int, axis: int, c: int, terms: Array) ->
 
 
 @kernel
-def put_turn(m: Motion, ints: Ints, k: int, axis: Vec, fixed: bool, c: int, terms: Array) -> None:
-    """Write channel c: the turning of body j about an axis, global; fixed: the axis is that of no body."""
+def put_turn(m: Motion, omega: Array, ints: Ints, k: int, axis: Vec, fixed: bool, c: int, terms: Array) -> None:
+    """Write channel c: the turning of body j about an axis, global; fixed: the axis is that of no body; omega: (nb + 1, 3), global."""
     i, j = ints[k, at.BODY_I], ints[k, at.BODY_J]
     B = at.B + 12 * c
     store(terms, k, B, (0.0, 0.0, 0.0))
@@ -48,13 +48,12 @@ def put_turn(m: Motion, ints: Ints, k: int, axis: Vec, fixed: bool, c: int, term
     store(terms, k, B + 9, to_body(m.A, j, axis))
     terms[k, at.BIAS + c] = 0.0
     if not fixed:
-        omega_i = to_global(m.A, i, load(m.bodies, i, 10))
-        omega_j = to_global(m.A, j, load(m.bodies, j, 10))
-        terms[k, at.BIAS + c] = dot(cross(omega_i, axis), sub(omega_j, omega_i))
+        omega_i = load(omega, i, 0)
+        terms[k, at.BIAS + c] = dot(cross(omega_i, axis), sub(load(omega, j, 0), omega_i))
 
 
 @kernel
-def put_directions(m: Motion, ints: Ints, k: int, terms: Array) -> None:
+def put_directions(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) -> None:
     """Write the channels of a joint, its axis and the lever of P_j."""
     kind = ints[k, at.KIND]
     h = value(m, ints[k, at.H_I])
@@ -68,15 +67,15 @@ def put_directions(m: Motion, ints: Ints, k: int, terms: Array) -> None:
         put_slide(m, ints, k, ints[k, at.F_I], 0, terms)
         put_slide(m, ints, k, ints[k, at.G_I], 1, terms)
     elif kind == REVOLUTE:
-        put_turn(m, ints, k, h, False, 0, terms)
+        put_turn(m, omega, ints, k, h, False, 0, terms)
     elif kind == SPHERICAL:
-        put_turn(m, ints, k, (1.0, 0.0, 0.0), True, 0, terms)
-        put_turn(m, ints, k, (0.0, 1.0, 0.0), True, 1, terms)
-        put_turn(m, ints, k, (0.0, 0.0, 1.0), True, 2, terms)
+        put_turn(m, omega, ints, k, (1.0, 0.0, 0.0), True, 0, terms)
+        put_turn(m, omega, ints, k, (0.0, 1.0, 0.0), True, 1, terms)
+        put_turn(m, omega, ints, k, (0.0, 0.0, 1.0), True, 2, terms)
     else:
         put_slide(m, ints, k, ints[k, at.H_I], 0, terms)
         if kind == CYLINDRICAL:
-            put_turn(m, ints, k, h, False, 1, terms)
+            put_turn(m, omega, ints, k, h, False, 1, terms)
     i, j = ints[k, at.BODY_I], ints[k, at.BODY_J]
     for c in range(ints[k, at.CHANNELS]):
         rate = 0.0
@@ -97,9 +96,9 @@ def put_sliding(m: Motion, ints: Ints, reals: Array, modes: Array, k: int, terms
         arm = reals[k, at.RADIUS] if turns and not (viscous and kind != CYLINDRICAL) else 1.0
         s = arm * terms[k, at.RATE + c]
         terms[k, at.ARM + c] = arm
-        total += s * s
+        total = abs(s) if n == 1 else total + s * s
         along += s * modes[k, at.AGAINST + c]
-    speed, mode = sqrt(total), modes[k, at.MODE]
+    speed, mode = total if n == 1 else sqrt(total), modes[k, at.MODE]
     terms[k, at.SPEED] = speed
     terms[k, at.STATE] = at.SLIDES if mode == at.FREE else mode
     if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= at.REST:
@@ -149,10 +148,11 @@ def put_coefficients(m: Motion, ints: Ints, reals: Array, k: int, terms: Array, 
     s, ratio = terms[k, at.SPEED], 0.0
     if ints[k, at.KIND] == REVOLUTE and reals[k, at.RADIUS] > 0.0:
         ratio = reals[k, at.THRUST_RADIUS] / reals[k, at.RADIUS]
-    mu, mu_thrust = coefficient(reals, k, at.LAW, s), coefficient(reals, k, at.LAW, ratio * s)
     kind = int(reals[k, at.LAW + LAW_NUMBER])
-    if kind == LUGRE:
-        mu = mu_thrust = terms[k, at.COEFFICIENT]
+    mu = terms[k, at.COEFFICIENT] if kind == LUGRE else coefficient(reals, k, at.LAW, s)
+    mu_thrust = mu
+    if kind != LUGRE and ratio > 0.0:
+        mu_thrust = coefficient(reals, k, at.LAW, ratio * s)
     mu_s = reals[k, at.LAW + P1] if kind in (COULOMB, LUGRE) else mu
     preload = reals[k, at.PRELOAD]
     terms[k, at.C_0], terms[k, at.C_1], terms[k, at.C_2] = mu * preload, mu, mu_thrust * ratio
@@ -167,10 +167,32 @@ def put_coefficients(m: Motion, ints: Ints, reals: Array, k: int, terms: Array, 
 
 
 @inlined
-def put_terms(m: Motion, ints: Ints, reals: Array, modes: Array, terms: Array, slopes: bool) -> None:
+def put_terms_of_sweeps(m: Motion, omega: Array, ints: Ints, reals: Array, modes: Array, terms: Array) -> None:
+    """Write what sweeps over a forest need: axes, rates and coefficients of revolute joints."""
+    for k in range(ints.shape[0]):
+        if ints[k, at.LOADED] == 0:
+            put_directions(m, omega, ints, k, terms)
+        else:
+            h = value(m, ints[k, at.H_I])
+            store(terms, k, at.AXIS, h)
+            terms[k, at.RATE] = dot(h, sub(load(omega, ints[k, at.BODY_J], 0), load(omega, ints[k, at.BODY_I], 0)))
+        put_sliding(m, ints, reals, modes, k, terms)
+        if ints[k, at.LOADED] == 1:
+            put_coefficients(m, ints, reals, k, terms, False)
+
+
+@kernel
+def put_rest_of_revolute(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) -> None:
+    """Write what sweeps leave out, without the state: the channel of a revolute joint, and the lever of P_j."""
+    store(terms, k, at.LEVER, value(m, ints[k, at.POINT_J]))
+    put_turn(m, omega, ints, k, value(m, ints[k, at.H_I]), False, 0, terms)
+
+
+@inlined
+def put_terms(m: Motion, omega: Array, ints: Ints, reals: Array, modes: Array, terms: Array, slopes: bool) -> None:
     """Write directions, rates and coefficients of all joints with friction."""
     for k in range(ints.shape[0]):
-        put_directions(m, ints, k, terms)
+        put_directions(m, omega, ints, k, terms)
         put_sliding(m, ints, reals, modes, k, terms)
         if ints[k, at.LOADED] == 1:
             put_coefficients(m, ints, reals, k, terms, slopes)

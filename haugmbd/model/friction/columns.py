@@ -2,6 +2,7 @@
 
 INTS       kind of joint, rates, first of its channels, bodies i and j, side of body j, slots of its rows, markers, whether it is exact
 REALS      radius, length, preload, thrust radius, law
+PATHS      bodies between the joints with friction and the ground, where the recursion over a forest is the solver
 TERMS      what an evaluation leaves: directions, rates, coefficients, and the friction found
 MODES      of a run with stick: how each joint moves until the next event, and against which direction
 
@@ -45,6 +46,11 @@ COEFFICIENT = 70
 CHILD_LEVER = 71
 """(3,) From the centre of mass of the body behind the joint to P_j, global."""
 TERM_COLUMNS = 74
+
+BODY, PARENT, FRICTION_OF, SIDE, IS_CHAIN = 0, 1, 2, 3, 4
+"""Of a body on the paths: its number, the line of the body that carries it (-1: the ground), friction of its joint (-1: none), and
+whether it is body j (1) or body i (-1) of that joint; whether it carries the body of the next line only (1, otherwise 0)."""
+PATH_COLUMNS = 5
 
 MODE, AGAINST = 0, 1
 MODE_COLUMNS = 4

@@ -5,13 +5,16 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import inlined, routine
+from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import OK
+from haugmbd.constraints.hinge import put_hinge_rows
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.channels import add_friction, put_terms
+from haugmbd.model.friction.channels import add_friction, put_rest_of_revolute, put_terms, put_terms_of_sweeps
 from haugmbd.model.friction.load import normal_force, thrust, wrench_of
+from haugmbd.model.friction.loop.responses import finish
 from haugmbd.model.friction.loop.solve import solve_loop, solve_with_forces
+from haugmbd.model.friction.loop.sweeps import solve_by_sweeps
 from haugmbd.model.friction.stages import SOLVE
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout
@@ -32,17 +35,37 @@ def put_friction_of(P: Pack, k: int) -> None:
     terms[k, at.SLOPE] = terms[k, at.SLOPE] * (N + reals[k, at.PRELOAD]) + terms[k, at.BY_THRUST] * push
 
 
+@kernel
+def put_rest(P: Pack) -> None:
+    """Write the rows of hinges, which a stage of a step leaves out, and the channels of friction, which sweeps do not need."""
+    ints, m = ws.friction_ints(P), update_kinematics(P, 0.0, ws.stopped_state(P))  # the state is not read
+    put_hinge_rows(ws.hinges(P), m, ws.jacobian(P))
+    for k in range(ints.shape[0]):
+        if ints[k, at.LOADED] == 1:
+            put_rest_of_revolute(m, ws.angular_velocities(P), ints, k, ws.friction_terms(P))
+
+
 @routine
 def friction(stage: int, t: float, P: Pack, y: Array) -> int:
     """Do one stage at the state `y`; y is not read to solve."""
     if stage == SOLVE:
-        code = solve_loop(P, ws.friction_base(P))
+        if ws.solves_by_sweeps(P):
+            if solve_by_sweeps(P):
+                return OK
+            put_rest(P)
+        code = finish(P)
+        if code == OK:
+            code = solve_loop(P, ws.friction_base(P))
         if code == OK and ws.friction_mode(P) == ws.SOLVES_AGAIN:
             code = solve_with_forces(P)
         return code
     ints, terms, Q = ws.friction_ints(P), ws.friction_terms(P), ws.generalized_forces(P)
     slopes = ws.friction_mode(P) == ws.BY_MULTIPLIERS
-    put_terms(update_kinematics(P, t, y), ints, ws.friction_reals(P), ws.friction_modes(P), terms, slopes)
+    m, reals, modes = update_kinematics(P, t, y), ws.friction_reals(P), ws.friction_modes(P)
+    if ws.solves_by_sweeps(P):
+        put_terms_of_sweeps(m, ws.angular_velocities(P), ints, reals, modes, terms)
+    else:
+        put_terms(m, ws.angular_velocities(P), ints, reals, modes, terms, slopes)
     for k in range(ints.shape[0]):
         if ints[k, at.LOADED] == 0:
             add_friction(ints, terms, k, Q)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,10 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.graph import bridges_of
 from haugmbd.kkt.many_right_sides import LANES
+from haugmbd.kkt.tree.tree_order import Branch
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import algebra_size
+from haugmbd.model.friction.loop.sweeps import SWEEP_COLUMNS
 
 
 class FrictionTables(NamedTuple):
@@ -27,6 +29,12 @@ class FrictionTables(NamedTuple):
     solves: bool
     n: int
     channels: int
+
+    def paths_to_ground(self, branches: Sequence[Branch] | None, revolute: Container[int]) -> Ints:
+        """Return `paths_to_ground` of these joints."""
+        return paths_to_ground(
+            self.ints["FRICTION_INTS"] if self.solves else np.zeros((0, at.INT_COLUMNS), np.int64), branches, revolute
+        )
 
     def work(self, nodes: int) -> dict[str, tuple[int, int]]:
         """Return the shapes of the work arrays of a model with so many nodes."""
@@ -79,6 +87,56 @@ def friction_tables(
     return FrictionTables(
         {"FRICTION_INTS": ints}, {"FRICTION_REALS": reals}, any(x.reads_reaction for x in found), len(found), first
     )
+
+
+class SweepTables(NamedTuple):
+    """The tables of the sweeps along the paths of `paths_to_ground`: integers, and shapes of work arrays, by name; when they are used."""
+
+    ints: dict[str, Ints]
+    work: dict[str, tuple[int, int]]
+    reason: str = ""
+
+
+def sweep_tables(paths: Ints) -> SweepTables:
+    """Return the tables."""
+    if not len(paths):
+        return SweepTables({}, {})
+    reason = "friction by sweeps where joints slide and their loop contracts, otherwise by columns"
+    return SweepTables({"FRICTION_PATHS": paths}, {"FRICTION_SWEEPS": (len(paths), SWEEP_COLUMNS)}, reason)
+
+
+def paths_to_ground(ints: Ints, branches: Sequence[Branch] | None, revolute: Container[int]) -> Ints:
+    """Return the bodies between joints with friction by their reactions and the ground, (n, 5), each after the one that carries it.
+
+    None, (0, 5), where the recursion over a forest does not solve for friction: a joint on the way is not revolute, a joint has two
+    frictions, or a part is not attached.
+    branches: None for a model that is no forest;  revolute: the edges with a known axis
+    """
+    nothing = np.zeros((0, at.PATH_COLUMNS), np.int64)
+    friction = {row[at.SLOTS] // 6: k for k, row in enumerate(ints) if row[at.LOADED] == 1}
+    by_body = {branch.body: branch for branch in branches or ()}
+    by_edge = {branch.edge: branch for branch in branches or ()}
+    if not set(friction) <= set(by_edge) or len(friction) < (ints[:, at.LOADED] == 1).sum():
+        return nothing
+    needed = set[int]()
+    for edge in friction:
+        body = by_edge[edge].body
+        while body != 0 and body not in needed:
+            needed.add(body)
+            if by_body[body].edge not in revolute:
+                return nothing
+            body = by_body[body].parent
+    found, line = list[tuple[int, ...]](), {0: -1}
+    for branch in branches or ():
+        if branch.body in needed:
+            k = friction.get(branch.edge, -1)
+            line[branch.body] = len(found)
+            found.append((branch.body, line[branch.parent], k, -1 if k >= 0 and ints[k, at.BODY_I] == branch.body else 1, 0))
+    paths = np.array(found, dtype=np.int64).reshape(-1, at.PATH_COLUMNS)
+    parents = paths[:, at.PARENT]
+    n_carried = np.bincount(parents[parents >= 0], minlength=len(paths))
+    paths[:-1, at.IS_CHAIN] = (n_carried[:-1] == 1) & (parents[1:] == np.arange(len(paths) - 1))
+    return paths
 
 
 def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], edge_of_row: Ints) -> None:

@@ -145,7 +145,7 @@ def test_the_bounds_of_slopes_hold():
             pin = system.add(RJ(f"j{k}", i, j, point=start, axis=rng.normal(size=3)))
             system.add(mbd.JointFriction(f"f{k}", pin, Coulomb(0.3), radius=0.1))
             start = end
-        model = system.compile()
+        model = system.compile(solver="block LDL^T")
         state, pack = moving(model, seed), model.pack()
         alone, q = bounds_entry(pack, 0.0, state.y.copy())
         A = slopes(model, state, pack)

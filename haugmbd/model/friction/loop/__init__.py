@@ -7,7 +7,9 @@ sticking      joints that stick, as rows that are switched on
 sliding       joints that slide: Newton's iteration
 uniqueness    whether a solution is the only one (Painleve)
 contraction   a cheap proof that the friction is unique
-fixed_point   where the loop contracts: an iteration without columns
+anderson      the step of an iteration without columns, and when it is done
+fixed_point   where the loop contracts: an iteration with solutions of the factored system
+sweeps        the same for revolute joints of a forest, in the recursion
 release       how joints at rest go on
 solve         friction and multipliers solved together
 """

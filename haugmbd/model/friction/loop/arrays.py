@@ -13,9 +13,6 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout
 from haugmbd.workspace.layout import Pack
 
-HISTORY = 8
-"""Differences that Anderson's iteration remembers."""
-
 
 class Loop(NamedTuple):
     """The arrays of the loop, for n joints and m channels.
@@ -24,8 +21,7 @@ class Loop(NamedTuple):
     W: (m + 1, 6 n) wrenches of the joints by column, and of x_0;  S: (m, m)
     R: (n + 1, m) friction that sticks: of x_0, and by each joint that slides
     w_0, V: (1, 6 n), (6 n, LANES ...) wrenches without friction of sliding, and by each joint that slides, 0 for others
-    w: (1, 6 n) wrenches at an iteration;  A: (n, n + 1);  f_t: (4, n) solution, others, limits;  active: (4, m)
-    history: (2 HISTORY, n) differences of an iteration, see `fixed_point`
+    w: (1, 6 n) wrenches at an iteration;  A: (n, n + 1);  f_t: (6, n) solution, others, limits, see also `anderson`;  active: (4, m)
     """
 
     ints: Ints
@@ -43,13 +39,12 @@ class Loop(NamedTuple):
     A: Array
     f_t: Array
     active: Array
-    history: Array
 
 
 def algebra_size(n: int, m: int) -> int:
     """Return the numbers that the loop needs for n joints and m channels, besides its columns."""
     wrenches = (m + 1 + 2 + lanes_of(n)) * 6 * n
-    return wrenches + (m + 1) * m + m * m + (n + 1) * m + n * (n + 1) + 4 * n + 4 * m + 2 * HISTORY * n
+    return wrenches + (m + 1) * m + m * m + (n + 1) * m + n * (n + 1) + 6 * n + 4 * m
 
 
 @inlined
@@ -86,10 +81,15 @@ def loop_of(P: Pack) -> Loop:
         borrow(P.work, V, 6 * n, lanes_of(n)),
         borrow(P.work, w, 1, 6 * n),
         borrow(P.work, A, n, n + 1),
-        borrow(P.work, f_t, 4, n),
-        borrow(P.work, f_t + 4 * n, 4, m),
-        borrow(P.work, f_t + 4 * n + 4 * m, 2 * HISTORY, n),
+        borrow(P.work, f_t, 6, n),
+        borrow(P.work, f_t + 6 * n, 4, m),
     )
+
+
+@inlined
+def friction_of(P: Pack) -> Array:
+    """Return an f_t as in a `Loop`, the only array of it that sweeps over a forest need."""
+    return borrow(P.work, P.ints[3 * layout.FRICTION_ALGEBRA], 6, ws.n_frictions(P))  # type: ignore[no-any-return]
 
 
 @kernel

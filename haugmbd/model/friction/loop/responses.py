@@ -25,6 +25,12 @@ from haugmbd.workspace.layout import Pack
 def solve_again(P: Pack) -> int:
     """Solve K x = b with the current factor."""
     P.begin(P, P.python_solver)
+    return finish(P)
+
+
+@kernel
+def finish(P: Pack) -> int:
+    """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
     code = P.finish(P, P.python_solver)
     if ws.has_massless_directions(P):
         code = P.refine(P, P.python_solver)
@@ -119,6 +125,30 @@ def put_base_wrenches(P: Pack, L: Loop) -> None:
             F, M = wrench_of(L.ints, L.terms, k, J, A, x, first)
             store(L.w_0, 0, 6 * k, F)
             store(L.w_0, 0, 6 * k + 3, M)
+
+
+@kernel
+def put_sliding_columns_alone(P: Pack, L: Loop) -> None:
+    """Solve for unit friction against the sliding of each joint, one after the other, and write the columns of V."""
+    b, x, J, A, first = ws.right_hand_side(P), ws.solution(P), ws.jacobian(P), ws.rotation_matrices(P), ws.n_bodies(P)
+    for s in range(L.ints.shape[0]):
+        for a in range(6 * L.ints.shape[0]):
+            L.V[a, s] = 0.0
+        if not slides_now(L, s):
+            continue
+        for node in range(b.shape[0]):
+            for a in range(6):
+                b[node, a] = 0.0
+        for c in range(L.ints[s, at.CHANNELS]):
+            add_unit_friction(L, s, c, -L.terms[s, at.DIRECTION + c], b)
+        for a in range(6):
+            b[0, a] = 0.0
+        solve_again(P)
+        for k in range(L.ints.shape[0]):
+            if L.ints[k, at.LOADED] == 1:
+                F, M = wrench_of(L.ints, L.terms, k, J, A, x, first)
+                for a in range(3):
+                    L.V[6 * k + a, s], L.V[6 * k + 3 + a, s] = F[a], M[a]
 
 
 @kernel

@@ -27,7 +27,13 @@ from haugmbd.model.friction.load import normal_force
 from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
 from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract
 from haugmbd.model.friction.loop.release import let_pass, let_slide, release, release_with_others
-from haugmbd.model.friction.loop.responses import put_base_wrenches, put_columns, put_sliding_columns, solve_again
+from haugmbd.model.friction.loop.responses import (
+    put_base_wrenches,
+    put_columns,
+    put_sliding_columns,
+    put_sliding_columns_alone,
+    solve_again,
+)
 from haugmbd.model.friction.loop.sliding import largest, put_wrenches_at, wrench_of_joint
 from haugmbd.model.friction.loop.sticking import condense_sticking
 from haugmbd.model.friction.loop.uniqueness import solve_sliding
@@ -103,9 +109,8 @@ def solve_with_forces(P: Pack) -> int:
 
 @kernel
 def only_slides(P: Pack, L: Loop) -> bool:
-    """Return whether no joint sticks, and the factor of the blocks is at hand."""
-    by_blocks = ws.friction_mode(P) == ws.WITH_SOLUTION and ws.elimination_order(P).shape[0] > 0 and ws.tree_steps(P).shape[0] == 0
-    if not by_blocks or ws.has_massless_directions(P):
+    """Return whether no joint sticks, and the factor is that of the blocks or of the recursion over a forest."""
+    if ws.friction_mode(P) != ws.WITH_SOLUTION or ws.elimination_order(P).shape[0] == 0 or ws.has_massless_directions(P):
         return False
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] == at.STICKS:
@@ -116,19 +121,22 @@ def only_slides(P: Pack, L: Loop) -> bool:
 @kernel
 def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
     """Solve friction of joints that slide and multipliers together: many joints by an iteration, others by the columns of all."""
-    n, x = L.ints.shape[0], ws.solution(P)
-    if n > LANES:
+    n, x, by_tree = L.ints.shape[0], ws.solution(P), ws.tree_steps(P).shape[0] > 0
+    if n > LANES and not by_tree:
         may, proved = may_contract(P, L)
         if may and iterate_solutions(P, L, proved):
             return OK
         put_base(base, x)
     put_base_wrenches(P, L)
-    put_sliding_columns(P, L)
+    if by_tree:
+        put_sliding_columns_alone(P, L)
+    else:
+        put_sliding_columns(P, L)
     code = solve_sliding(P, L)
     if code != OK:
         return code
     put_friction(L)
-    if n > LANES:
+    if n > LANES or by_tree:
         return solve_with_forces(P)
     X = ws.friction_lanes(P)
     for node in range(x.shape[0]):
