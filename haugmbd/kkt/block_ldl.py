@@ -82,28 +82,43 @@ def assemble(edges: EdgeBlocks, inertia: Array, pad: Array, J: Array, f: Factor)
 
     pad (6 ne,): 0 for a row, -1 for padding.
     """
+    for b in range(1, inertia.shape[0]):
+        put_body(inertia, b, f.D)
+    for e in range(edges.body_block.shape[0]):
+        put_edge(edges, e, inertia.shape[0] + e, pad, J, f)
+    clear_fill(edges, f.B)
+
+
+@inlined
+def put_body(inertia: Array, b: int, D: Array) -> None:
+    """Fill the block of a body."""
+    for a in range(3):
+        for c in range(3):
+            D[b, a, c] = 0.0
+            D[b, 3 + a, c] = 0.0
+            D[b, 3 + a, 3 + c] = inertia[b, 1 + 3 * a + c]
+        D[b, a, a] = inertia[b, 0]
+
+
+@inlined
+def put_edge(edges: EdgeBlocks, e: int, node: int, pad: Array, J: Array, f: Factor) -> None:
+    """Fill the blocks of an edge."""
     body_block = edges.body_block
-    n_bodies = inertia.shape[0] - 1
-    D, B = f.D, f.B
-    for b in range(1, n_bodies + 1):
-        for a in range(3):
-            for c in range(3):
-                D[b, a, c] = 0.0
-                D[b, 3 + a, c] = 0.0
-                D[b, 3 + a, 3 + c] = inertia[b, 1 + 3 * a + c]
-            D[b, a, a] = inertia[b, 0]
-    for e in range(body_block.shape[0]):
-        node, n = n_bodies + 1 + e, edges.width[e, 0]
-        if n != WIDE:
-            put_narrow_edge(edges, e, node, pad, J, f)
-            continue
+    if edges.width[e, 0] != WIDE:
+        put_narrow_edge(edges, e, node, pad, J, f)
+    else:
         for a in range(6):
             for c in range(a):
-                D[node, a, c] = 0.0
-            D[node, a, a] = pad[6 * e + a]
+                f.D[node, a, c] = 0.0
+            f.D[node, a, a] = pad[6 * e + a]
         for side in range(body_block.shape[1]):
             if body_block[e, side] >= 0:
-                put_coupling(B[body_block[e, side]], J, pad, 6 * e, side, edges.body_first[e, side] == 1)
+                put_coupling(f.B[body_block[e, side]], J, pad, 6 * e, side, edges.body_first[e, side] == 1)
+
+
+@inlined
+def clear_fill(edges: EdgeBlocks, B: Array) -> None:
+    """Set the blocks of the fill to zero."""
     first = B.shape[0] - edges.fill_lines.shape[0]
     for k in range(edges.fill_lines.shape[0]):
         for a in range(edges.fill_lines[k, 0]):

@@ -20,7 +20,7 @@ Sources: Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996;
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -89,7 +89,12 @@ NO_COUPLING: list[tuple[int, int]] = []
 
 @overload
 def make_schedule(
-    n_bodies: int, edges: list[tuple[int, ...]], coupled: list[tuple[int, int]] = NO_COUPLING, rows: EdgeRows | None = None
+    n_bodies: int,
+    edges: list[tuple[int, ...]],
+    coupled: list[tuple[int, int]] = NO_COUPLING,
+    rows: EdgeRows | None = None,
+    *,
+    ahead: Collection[int] = (),
 ) -> Schedule: ...
 
 
@@ -111,6 +116,7 @@ def make_schedule(
     rows: EdgeRows | None = None,
     *,
     most_updates: float | None = None,
+    ahead: Collection[int] = (),
 ) -> Schedule | None:
     """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (body numbers: pairs, or
     more bodies for couplings of several joints).
@@ -118,6 +124,7 @@ def make_schedule(
     coupled: pairs of bodies whose blocks are coupled directly, by the tangent of a force between them
     rows: of the edges; by default six each
     most_updates: None is returned if the order needs more updates of wide blocks, as soon as this is known
+    ahead: nodes that come before all others: bodies of trees that hang on the rest, and their edges
     """
     rows = EdgeRows([WIDE] * len(edges), [ABSOLUTE] * len(edges)) if rows is None else rows
     width = [WIDE] * (n_bodies + 1) + [k if k <= NARROW else WIDE for k in rows.weight]
@@ -126,6 +133,9 @@ def make_schedule(
     order, neighbors_of, updates = _minimum_degree(_graph(n_bodies, edges, coupled), width, waits_for, releases, limit)
     if len(order) < n_bodies + len(edges):
         return None
+    if ahead:
+        steps = sorted(range(len(order)), key=lambda k: order[k] not in ahead)
+        order, neighbors_of = [order[k] for k in steps], [neighbors_of[k] for k in steps]
     return _as_arrays(n_bodies, edges, coupled, order, neighbors_of, width)._replace(updates=updates)
 
 

@@ -62,14 +62,14 @@ def factor_of(w: Workspace) -> Factor:
 def assembled(w: Workspace) -> Factor:
     """Write the blocks of M and the rows; return the factorization."""
     f = factor_of(w)
-    assemble(
-        EdgeBlocks(ws.body_block(w), ws.body_first(w), ws.edge_width(w), ws.fill_lines(w)),
-        ws.shifted_inertia(w),
-        ws.padding_line(w),
-        ws.jacobian(w),
-        f,
-    )
+    assemble(edge_blocks(w), ws.shifted_inertia(w), ws.padding_line(w), ws.jacobian(w), f)
     return f
+
+
+@inlined
+def edge_blocks(w: Workspace) -> EdgeBlocks:
+    """Return the blocks of the edges."""
+    return EdgeBlocks(ws.body_block(w), ws.body_first(w), ws.edge_width(w), ws.fill_lines(w))
 
 
 @inlined

@@ -3,6 +3,7 @@ r"""The choice between the block LDL^T and the multifrontal solver, made when a 
     block LDL^T    blocks of 6 x 6, which may follow a tree from its leaves: trees, single loops, small models
     dense          one front with all rows; for study only
     tree           the recursion over an open chain or a forest, at the cost of joint coordinates, where most joints have a form it knows
+    trees on blocks   the recursion for open chains and trees that hang on loops, and the block LDL^T for these
     multifrontal   true sizes, dense kernels: nets, trusses, and other meshes, where most of the work is fill
 
 A block order that stays below FILL_PER_NODE updates a node is taken at once.  Otherwise the fronts are planned, and the block order is
@@ -28,8 +29,8 @@ from haugmbd.kkt.tree.cluster_order import FREE, ClusterTables, CoupledRow, clus
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
 
-DENSE, BLOCK, MULTIFRONTAL, TREE = "dense", "block LDL^T", "multifrontal", "tree"
-SOLVERS = (DENSE, BLOCK, MULTIFRONTAL, TREE)
+DENSE, BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS = "dense", "block LDL^T", "multifrontal", "tree", "trees on blocks"
+SOLVERS = (DENSE, BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS)
 
 MOST_DENSE = 10_000
 """Largest number of rows of a dense matrix: it takes 0.8 GB, and its factor as much."""
@@ -52,6 +53,10 @@ UPDATE_NS, NODE_NS = 65.0, 250.0
 HINGE_NS, SEPARABLE_NS, JOINT_NS = 100.0, 280.0, 1000.0
 """Predicted time of the recursion over a forest [ns], for each body: on a revolute joint, on a separable one or none, and on any other."""
 
+LEAST_SAVED, LEAST_SAVED_COUPLED, LEAST_PART = 1500.0, 10_000.0, 0.2
+"""Other trees than those of revolute joints alone are solved by the recursion only if this time is saved [ns], since more is compiled for
+them, most for coupled joints; those that hang on loops, if this is also that part of the time of all nodes."""
+
 MARGIN = 0.8
 """The recursion over a forest, or the fronts, are taken if their predicted time is below this part of that of the blocks."""
 
@@ -73,13 +78,14 @@ class Forest(NamedTuple):
     """What the recursion over a forest needs to know of a model, besides its edges.
 
     forms: those of its edges;  body_of: the body of each marker;  massless: whether a body has a direction without inertia
-    couplings: of joint angles, on edges of their own
+    couplings: of joint angles, on edges of their own;  hanging: the branches of trees that hang on loops, if the model is no forest
     """
 
     forms: Forms
     body_of: Ints
     massless: bool = False
     couplings: tuple[CoupledRow, ...] = ()
+    hanging: Sequence[Branch] = ()
 
 
 ANY_JOINTS = Forest(no_forms(0), np.zeros(0, dtype=np.int64))
@@ -106,6 +112,12 @@ def choose_solver(
 
     wanted: by default the one that is predicted to be faster;  forest: for the recursion over a forest
     """
+    if wanted == TREES_ON_BLOCKS or (wanted is None and not forest.massless and hanging_is_faster(rows.weight, forest)):
+        flat = np.asarray(positions, dtype=np.float64).tobytes()
+        blocks = _chosen(flat, tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted and BLOCK)
+        if wanted or blocks.name == BLOCK:
+            return hanging_tables(np.asarray(positions), edges, rows, forest, "as asked for" if wanted else "")
+        return blocks
     if wanted == TREE or (wanted is None and not forest.massless and tree_is_faster(len(positions) - 1, rows.weight, forest)):
         branches = order_of_forest(len(positions), edges, {row.edge for row in forest.couplings})
         revolute = set(np.flatnonzero(forest.forms.revolute[:, 0] != NO_FORM).tolist()) if forest.couplings else set()
@@ -124,20 +136,57 @@ def _why_tree(n_bodies: int, forest: Forest) -> str:
     return f"no loops, {known} of {n_bodies} bodies on joints that the recursion knows{of_angles}"
 
 
-def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool:
-    """Return whether the recursion is predicted to be faster than blocks, if a model of so many bodies is a forest.
+def recursion_ns(edges: Ints, weight: Sequence[int], forest: Forest) -> float:
+    """Return the predicted time of the recursion over the bodies that these edges carry [ns].
 
-    Blocks have true sizes for edges of one or two rows, and cost least there: the recursion is not faster.
+    Blocks have true sizes for edges of one or two rows, and cost least there: the recursion is not faster, of whatever form they are.
     """
-    size = np.array(weight, dtype=np.int64)
-    of_forest = np.ones(len(size), dtype=bool)
+    size, forms = np.array(weight, dtype=np.int64)[edges], forest.forms
+    revolute = forms.revolute[edges, 0] != NO_FORM
+    separable = ~revolute & (forms.separable[edges, 0] != NO_FORM) & (size > NARROW)
+    n_revolute, n_separable = int(revolute.sum()), int(separable.sum())
+    return HINGE_NS * n_revolute + SEPARABLE_NS * n_separable + JOINT_NS * (len(edges) - n_revolute - n_separable)
+
+
+def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool:
+    """Return whether the recursion is predicted to be faster than blocks, if a model of so many bodies is a forest."""
+    of_forest = np.ones(len(weight), dtype=bool)
     of_forest[[row.edge for row in forest.couplings]] = False
-    n_edges, forms = int(of_forest.sum()), forest.forms
-    revolute = forms.revolute[:, 0] != NO_FORM
-    n_roots, n_revolute = n_bodies - n_edges, int(revolute.sum())
-    n_separable = int(((forms.separable[:, 0] != NO_FORM) & ~revolute & (size[: len(revolute)] > NARROW)).sum())
-    with_tree = HINGE_NS * n_revolute + SEPARABLE_NS * (n_separable + n_roots) + JOINT_NS * (n_edges - n_revolute - n_separable)
-    return with_tree < MARGIN * (UPDATE_NS + 2 * NODE_NS) * n_edges
+    edges = np.flatnonzero(of_forest)
+    if len(forest.forms.revolute) < len(weight):
+        return False
+    with_tree = SEPARABLE_NS * (n_bodies - len(edges)) + recursion_ns(edges, weight, forest)
+    with_blocks = (UPDATE_NS + 2 * NODE_NS) * len(edges)
+    plain = not forest.couplings and bool((forest.forms.revolute[:, 0] != NO_FORM).all()) and len(edges) == n_bodies
+    least = 0.0 if plain else LEAST_SAVED if not forest.couplings else LEAST_SAVED_COUPLED
+    return with_tree < MARGIN * with_blocks and with_blocks - with_tree > least
+
+
+def hanging_is_faster(weight: Sequence[int], forest: Forest) -> bool:
+    """Return whether the trees that hang on loops are predicted to be solved faster by the recursion, by LEAST_SAVED and LEAST_PART."""
+    if not forest.hanging:
+        return False
+    with_blocks = (UPDATE_NS + 2 * NODE_NS) * len(forest.hanging)
+    with_trees = recursion_ns(np.array([branch.edge for branch in forest.hanging], dtype=np.int64), weight, forest)
+    saved = with_blocks - with_trees
+    return with_trees < MARGIN * with_blocks and saved > LEAST_SAVED and saved > LEAST_PART * 2 * NODE_NS * len(weight)
+
+
+def hanging_tables(positions: Array, edges: Sequence[tuple[int, ...]], rows: EdgeRows, forest: Forest, reason: str) -> SolverTables:
+    """Return the tables of the blocks, in whose order the nodes of hanging trees come first, and of the recursion over these trees."""
+    why = "" if forest.hanging else "no tree hangs on loops, or friction is solved with the factor of the blocks"
+    why = "a body has no inertia about an axis, or no mass" if forest.massless else why
+    if why:
+        raise UsageError(
+            f"solver = {TREES_ON_BLOCKS!r} serves loops with trees that hang on them, and not this model: {why}. {LEAVE}"
+        )
+    n, n_hanging = len(positions), len(forest.hanging)
+    ahead = {*(branch.body for branch in forest.hanging), *(n + branch.edge for branch in forest.hanging)}
+    blocks = block_tables(make_schedule(n - 1, list(edges), rows=rows, ahead=ahead), n, "")
+    steps = tree_steps(forest.hanging, np.array(edges, dtype=np.int64), rows.weight, forest.forms, forest.body_of)
+    work = {"TREE_BODIES": (n, BODY_COLUMNS), "TREE_JOINTS": (n, joint_columns(steps))}
+    reason = reason or f"{n_hanging} of {n - 1} bodies in trees that hang on the rest"
+    return SolverTables(TREES_ON_BLOCKS, reason, blocks.ints | {"TREE": steps}, blocks.work | work)
 
 
 def tree_tables(

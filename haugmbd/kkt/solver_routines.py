@@ -18,6 +18,7 @@ from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.kkt.solver_choice import TREE_ARRAYS, SolverTables, block_tables
 from haugmbd.kkt.tree import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree import entry_points as trees
+from haugmbd.kkt.tree import hanging_entry_points as hanging
 from haugmbd.kkt.tree.cluster_order import FREE
 from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.workspace import layout as at
@@ -75,6 +76,11 @@ WITH_TREE = SolverRoutines(trees.FACTORIZE, NO_ROUTINE, trees.FINISH, trees.BEGI
 WITH_REVOLUTE_TREE = SolverRoutines(trees.FACTORIZE_REVOLUTE, NO_ROUTINE, trees.FINISH_REVOLUTE, trees.BEGIN_REVOLUTE, *NOT_BY_TREE)
 """For forests of revolute joints only: what is for others is not compiled."""
 
+WITH_TREES_ON_BLOCKS = SolverRoutines(hanging.FACTORIZE, NO_ROUTINE, hanging.FINISH, hanging.BEGIN, *NOT_BY_TREE)
+
+WITH_TREES_ON_WIDE_BLOCKS = SolverRoutines(
+    hanging.FACTORIZE_WIDE, NO_ROUTINE, hanging.FINISH_WIDE, hanging.BEGIN_WIDE, *NOT_BY_TREE
+)
 
 WITH_COUPLED_TREE = tuple(
     WITH_TREE._replace(factorize=factorize, finish=finish, begin=begin)
@@ -83,7 +89,8 @@ WITH_COUPLED_TREE = tuple(
 """The same for forests with coupled joints, by the number of free coordinates of all clusters, 0 where it varies or is larger: gear trains
 have one, differentials two. What is for these is not compiled for others."""
 
-TREES = (WITH_TREE, WITH_REVOLUTE_TREE, *WITH_COUPLED_TREE)
+WITH_RECURSION = (WITH_TREE, WITH_REVOLUTE_TREE, WITH_TREES_ON_BLOCKS, WITH_TREES_ON_WIDE_BLOCKS, *WITH_COUPLED_TREE)
+"""The solvers that read the rows again, and whose factor has no pivots of all rows."""
 
 
 def with_blocks(pack: Pack) -> Pack:
@@ -91,8 +98,11 @@ def with_blocks(pack: Pack) -> Pack:
 
     For searches that read its pivots, and methods that solve with the factor of another pose: the recursion reads the current rows.
     """
-    if not any(pack.factorize is solver.factorize for solver in TREES):
+    if not any(pack.factorize is solver.factorize for solver in WITH_RECURSION):
         return pack
+    if pack.ints[3 * at.ORDER + 1] > 0:  # trees that hang on loops: the tables have the blocks of all bodies
+        solver = blocks_for(pack.ints)
+        return pack._replace(factorize=solver.factorize, finish=solver.finish, begin=solver.begin, prepare_stage=pack.prepare)
     tables = Tables.__new__(Tables)
     tables.ints, tables.reals, tables.work_size = pack.ints, pack.reals, pack.work.size
     blocks = blocks_beside(tables)
@@ -146,16 +156,24 @@ def without_sweeps(ints: Ints) -> Ints:
 
 def blocks_for(ints: Ints) -> SolverRoutines:
     """Return the routines of the blocks for the integers of tables."""
-    return WITH_BLOCKS if ints[3 * at.NARROW_EDGES + 1] > 0 else WITH_WIDE_BLOCKS
+    return WITH_BLOCKS if has_narrow_edges(ints) else WITH_WIDE_BLOCKS
+
+
+def has_narrow_edges(ints: Ints) -> bool:
+    """Return whether the integers of tables have edges of one or two rows, with blocks of true sizes."""
+    return bool(ints[3 * at.NARROW_EDGES + 1] > 0)
 
 
 def has_tree(tables: Tables) -> bool:
-    """Return whether these are tables of the recursion over a forest."""
+    """Return whether these are tables of the recursion, over a forest or over trees that hang on loops."""
     return tables.place("TREE")[2] > 0
 
 
-def tree_routines(steps: Ints, clusters: Ints) -> SolverRoutines:
-    """Return the routines of the recursion over a forest;  steps: its table;  clusters: (nc, 6) of coupled joints."""
+def tree_routines(tables: Tables) -> SolverRoutines:
+    """Return the routines of the recursion over a forest, or over the trees that hang on loops."""
+    steps, clusters = tables["TREE"], tables["CLUSTERS"]
+    if len(steps) < len(tables["SHIFTED"]) - 1:
+        return WITH_TREES_ON_BLOCKS if has_narrow_edges(tables.ints) else WITH_TREES_ON_WIDE_BLOCKS
     if not len(clusters):
         return WITH_REVOLUTE_TREE if is_all_revolute(steps) else WITH_TREE
     m = int(clusters[0, FREE]) if len(set(clusters[:, FREE].tolist())) == 1 else 0
@@ -174,7 +192,7 @@ def routines_of(tables: Tables, every_row: bool = True) -> SolverRoutines:
     """
     if has_tree(tables):
         assert every_row, "rows depend on others, and the recursion over a forest does not leave rows out"
-        return tree_routines(tables["TREE"], tables["CLUSTERS"])
+        return tree_routines(tables)
     if not has_fronts(tables):
         return blocks_for(tables.ints)
     link_blas()

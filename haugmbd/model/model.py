@@ -25,7 +25,7 @@ from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.kkt.entry_points import NO_REFINE
-from haugmbd.kkt.solver_choice import BLOCK, TREE
+from haugmbd.kkt.solver_choice import BLOCK, TREE, TREES_ON_BLOCKS
 from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compiling.loads import LoadEntry
@@ -87,7 +87,7 @@ class Model(Pictured):
     warnings : tuple of str
         Reasons why the model cannot move, if it cannot.
     solver, solver_reason : str
-        How the equations of motion are solved, "block LDL^T", "tree", "multifrontal" or "dense", and why.
+        How the equations of motion are solved, "block LDL^T", "tree", "trees on blocks", "multifrontal" or "dense", and why.
     angles : tuple of (Coordinate, int)
         The joint angles that couplings and loads read, and their indices among the integrated angles of the state.
     """
@@ -401,7 +401,7 @@ class Model(Pictured):
     def explain_solver(self) -> str:
         """Return how the equations of motion are solved, and why, in a line."""
         text = f"{self.solver}, {self.solver_reason}"
-        if self.solver == TREE:
+        if self.solver in (TREE, TREES_ON_BLOCKS):
             return f"{text}; in implicit steps {BLOCK}"
         coupling = [entry.load.name for entry in self.loads if len({*entry.bodies} - {0}) > 1]
         if self.solver != BLOCK and coupling:

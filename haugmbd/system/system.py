@@ -25,7 +25,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
-from haugmbd.kkt.solver_choice import BLOCK, LEAVE, TREE, check_solver
+from haugmbd.kkt.solver_choice import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS, check_solver
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.length import put_length
 from haugmbd.model.memory import need_least_memory
@@ -251,10 +251,10 @@ class System(Pictured):
             Distance of a row from the span of the others below which it is dependent and is dropped. It is about the misalignment of an
             axis [rad], or of a point relative to the size of the model, and dropped rows then have gaps of this size. The default takes
             axes typed with five digits for parallel; a larger value unlocks a loop whose axes fit less well.
-        solver : {"block LDL^T", "tree", "multifrontal", "dense"}, optional
+        solver : {"block LDL^T", "tree", "trees on blocks", "multifrontal", "dense"}, optional
             How the equations of motion are factored, for study; by default the way that is predicted to be faster: a recursion over
-            open chains and trees of revolute joints, fronts for nets and trusses, blocks for other models; a dense matrix of all rows
-            only on request. The solutions agree to rounding. `Model.solver` says which was chosen.
+            open chains and trees, also such that hang on loops, fronts for nets and trusses, blocks for other models; a dense matrix of
+            all rows only on request. The solutions agree to rounding. `Model.solver` says which was chosen.
 
         Returns
         -------
@@ -287,10 +287,10 @@ class System(Pictured):
         if checked.rows is None:
             raise ModelError(checked.faults)
         dropped = checked.redundancy.joints if checked.redundancy is not None else ()
-        if solver == TREE and dropped:
+        if solver in (TREE, TREES_ON_BLOCKS) and dropped:
             names = ", ".join(map(repr, dropped))
-            raise UsageError(f"solver = {TREE!r} does not serve this model: rows of {names} depend on others. {LEAVE}")
-        no_tree = bool(dropped) and checked.model is not None and checked.model.solver == TREE
+            raise UsageError(f"solver = {solver!r} does not serve this model: rows of {names} depend on others. {LEAVE}")
+        no_tree = bool(dropped) and checked.model is not None and checked.model.solver in (TREE, TREES_ON_BLOCKS)
         found = (
             {"warnings": checked.notes}
             if checked.redundancy is None

@@ -15,7 +15,7 @@ from haugmbd.crosscheck.dense_reference import solve_dense
 from haugmbd.errors import UsageError
 from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
-from haugmbd.kkt.solver_choice import BLOCK, DENSE, MULTIFRONTAL, SOLVERS, TREE, choose_solver
+from haugmbd.kkt.solver_choice import BLOCK, DENSE, MULTIFRONTAL, SOLVERS, TREE, TREES_ON_BLOCKS, choose_solver
 from joints import RJ, SJ, TJ, Coupling, Distance, Gear, PointInPlane, RotationDriver
 from tests.support.random_systems import random_system
 
@@ -26,18 +26,21 @@ RUN = 1e-8
 """[m, rad] of states after a run: 1e-12 is seen."""
 
 
-LOOPS = [name for name in SOLVERS if name != TREE]
-"""The solvers of mechanisms with loops."""
+BY_RECURSION = (TREE, TREES_ON_BLOCKS)
+"""The solvers of mechanisms that are trees, or carry some."""
+
+LOOPS = [name for name in SOLVERS if name not in BY_RECURSION]
+"""The solvers of all mechanisms with loops."""
 
 
 def compiled(make, name: str) -> mbd.Model | None:
-    """The mechanism compiled for a solver; None if it is one for trees only, and refuses."""
+    """The mechanism compiled for a solver; None if it is one for trees, and refuses."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return make().compile(solver=name)
         except UsageError:
-            if name != TREE:
+            if name not in BY_RECURSION:
                 raise
             return None
 

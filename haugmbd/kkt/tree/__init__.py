@@ -6,7 +6,9 @@ revolute         joints of three CD and two DP1: one freedom, about an axis
 separable_joint  joints of which each row restricts the translation of a point, or the rotation: most of the catalogue
 general_joint    any other rows between two bodies: the motions that they allow, by a QR factorization
 recursion        factorization and solution, from the leaves to the roots and back
+hanging_trees    trees that hang on loops, which the block LDL^T eliminates
 entry_points     factorize, begin, finish: in place of those of the block LDL^T
+hanging_entry_points   the same for trees that hang on loops
 
 Couplings of the angles of revolute joints, by constraint embedding:
 

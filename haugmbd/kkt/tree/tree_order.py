@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
+from haugmbd.graph import bridges_of
 from haugmbd.kkt.tree.tree_arrays import (
     BODY,
     EDGE,
@@ -102,6 +103,32 @@ def order_of_forest(n_bodies: int, edges: Sequence[tuple[int, ...]], coupled: Co
                 found.append(Branch(other, body, e))
                 waiting.append((other, e))
     return found
+
+
+def hanging_branches(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> list[Branch]:
+    """Return the branches of the trees that hang on the rest of a model, each after that of its parent: bodies that no loop needs.
+
+    A chain that carries a loop belongs to the rest.  n_bodies: the ground counted
+    """
+    child_of = bridges_of(n_bodies, edges)
+    at: list[list[int]] = [[] for _ in range(n_bodies)]
+    for e, bodies in enumerate(edges):
+        for body in {*bodies} - {0}:
+            at[body].append(e)
+    left = [len(own) for own in at]
+    waiting = [body for body in range(1, n_bodies) if left[body] == 1]
+    gone, found = [False] * len(edges), list[Branch]()
+    for body in waiting:
+        e = next(e for e in at[body] if not gone[e])
+        if child_of.get(e) != body:
+            continue
+        gone[e] = True
+        parent = edges[e][0] + edges[e][1] - body
+        found.append(Branch(body, parent, e))
+        left[parent] -= 1
+        if parent > 0 and left[parent] == 1:
+            waiting.append(parent)
+    return found[::-1]
 
 
 def tree_steps(branches: Sequence[Branch], bodies: Ints, weight: Sequence[int], forms: Forms, body_of: Ints) -> Ints:

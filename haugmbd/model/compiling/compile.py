@@ -27,9 +27,9 @@ from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.internal_state import InternalState
-from haugmbd.kkt.solver_choice import TREE, Forest, SolverTables, choose_solver
+from haugmbd.kkt.solver_choice import TREE, TREES_ON_BLOCKS, Forest, SolverTables, choose_solver
 from haugmbd.kkt.tree.cluster_order import CoupledRow
-from haugmbd.kkt.tree.tree_order import NO_FORM, Forms, no_forms, order_of_forest
+from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
 from haugmbd.model.compiling.coupled_joints import COUPLINGS, coupled_rows
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place_rows
 from haugmbd.model.compiling.equations import Equations, Given, read_equations
@@ -189,13 +189,16 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     paths = friction_paths(p.friction, p.edges, forms, len(bodies))
     if p.friction.solves and not len(paths):
         forms = no_forms(n_edges)  # friction is solved with the factor of the blocks
+    hanging = _hanging(p, len(bodies))
+    if hanging:
+        forms = _forms_of(p)
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     rows = edge_rows(p.equations, p.edges)
     chosen = choose_solver(
-        positions, list(map(tuple, p.edges.bodies.tolist())), rows, solver, Forest(forms, p.body_of, massless, p.couplings)
+        positions, list(map(tuple, p.edges.bodies.tolist())), rows, solver, Forest(forms, p.body_of, massless, p.couplings, hanging)
     )
     sweeps = sweep_tables(paths if chosen.name == TREE else paths[:0])
-    hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name == TREE else NO_HINGES
+    hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name in (TREE, TREES_ON_BLOCKS) else NO_HINGES
     row_ints, row_reals, kind_ends = set_hinges_apart(*p.rows, hinges)
     starts = p.rows[2][0]
     if len(chosen.ints.get("CLUSTER_TERMS", ())) == starts[COUPLINGS + 1] - starts[COUPLINGS]:
@@ -246,7 +249,19 @@ def _forms(p: _Parts, n_bodies: int) -> Forms:
     n_edges = len(p.edges.bodies)
     if n_edges - len({row.edge for row in p.couplings}) >= n_bodies:
         return no_forms(n_edges)
+    return _forms_of(p)
+
+
+def _forms_of(p: _Parts) -> Forms:
+    """Return the edges of known forms."""
     return Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar))
+
+
+def _hanging(p: _Parts, n_bodies: int) -> list[Branch]:
+    """Return the branches of trees that hang on loops; none of a forest, with rows of more than two bodies, or friction by reactions."""
+    if p.edges.bodies.shape[1] > 2 or p.friction.solves or len(p.edges.bodies) < n_bodies:  # noqa: PLR2004
+        return []
+    return hanging_branches(n_bodies, list(map(tuple, p.edges.bodies.tolist())))
 
 
 def friction_paths(friction: FrictionTables, edges: Edges, forms: Forms, n_bodies: int) -> Ints:
