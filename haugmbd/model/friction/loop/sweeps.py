@@ -154,7 +154,7 @@ def sweep_inward(P: Pack, f_t: Array) -> None:
                 store(rows, parent, CHANGE + 3, add(load(rows, parent, CHANGE + 3), passed.moment))
 
 
-@inlined
+@kernel
 def sweep_outward(P: Pack, out: Array) -> None:
     """Write C of the wrenches by the current v to out (nf,), and normal force, limit at rest to the terms; clear dp."""
     t, paths, rows, a = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), NO_TWIST  # type: ignore[arg-type]
