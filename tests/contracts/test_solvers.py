@@ -264,7 +264,7 @@ def test_the_choice_is_made_where_the_model_is_compiled():
 
 
 def test_trees_with_dependent_rows_or_of_rods_are_solved_by_blocks():
-    system = chain(3)
+    system = chain(6)
     body = system.add(mbd.Body("arm", 1.0, (1.0, 1.0, 1.0), r=(1.0, 0.0, 5.0)))
     system.add(SJ("ball", system.ground, body, point=(0.0, 0.0, 5.0)))
     assert system.compile().solver == TREE

@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.errors import UsageError
 from haugmbd.gallery import andrews, chain
 from haugmbd.kkt.elimination_order import make_schedule
-from haugmbd.kkt.solver_choice import BLOCK, TREES_ON_BLOCKS
+from haugmbd.kkt.solver_choice import BLOCK, TREE, TREES_ON_BLOCKS
 from haugmbd.kkt.tree.tree_order import Branch, hanging_branches
 from joints import CJ, RJ, SJ, TJ, UJ, Distance, Fixed, PointInPlane, RotationDriver
 from tests.support.augmented_systems import GROWTH, equilibrated, solution
@@ -151,6 +151,15 @@ def test_the_choice():
     )
     assert pendants(2).compile().solver == BLOCK
     assert andrews().compile().solver == BLOCK
+
+
+def test_a_few_bodies_do_not_pay_for_what_is_compiled():
+    system = mbd.System("balls")
+    for k in range(3):
+        body = mbd.Body(f"b{k}", 1.0, (0.1, 0.2, 0.25), r=(k + 0.5, 0, 0))
+        system.add(SJ(f"ball {k}", system.bodies[k], system.add(body), point=(k, 0, 0)))
+    assert system.compile().solver == BLOCK
+    assert chain(1).compile().solver == TREE
 
 
 def test_dependent_rows_are_left_to_blocks():
