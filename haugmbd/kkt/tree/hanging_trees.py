@@ -65,7 +65,7 @@ def factor_with_trees(w: Workspace, x: Array, all_wide: bool) -> tuple[float, in
             add_carried_inertia(t, k, f.D)
             add_carried_force(t, k, x)
     weak, node = factor_nodes(s, t.scale, f, x, all_wide)
-    if not weak >= worst:
+    if not weak >= worst and worst == worst:
         worst, where = weak, node
     return worst, where
 

@@ -78,7 +78,7 @@ def place_separable(t: TreeArrays, s: Ints) -> float:
     if s[PARENT] > 0:
         arm = point_on(t, s, s[P], 1 - s[SIDE], s[PARENT])
         store(t.block[k], ARM_LINE, 0, add(arm, center(t, s[PARENT])))
-    return of_linear if not of_linear >= of_angular else of_angular
+    return of_linear if not of_linear >= of_angular and of_angular == of_angular else of_angular
 
 
 @inlined
@@ -158,14 +158,14 @@ def eliminate_freedoms(body: Array, block: Array, s: Ints) -> float:
         D = dot(d, U.force)
         put_freedom(block, a, U, D)
         I = rank_one_downdate(I, 1.0 / D, U)
-        least = D if not least <= D else least
+        least = D if not D >= least and least == least else least
     for a in range(3 + s[N_ANGULAR], 6):
         d = load(block, DIRECTION + a, 0)
         U = Wrench(times_full(I.H, d), times_symmetric(I.J, d))
         D = dot(d, U.moment)
         put_freedom(block, a, U, D)
         I = rank_one_downdate(I, 1.0 / D, U)
-        least = D if not least <= D else least
+        least = D if not D >= least and least == least else least
     if i > 0:
         passed = shift_inertia(I, load(block, ARM_LINE, 0))
         store_inertia(body, i, LINEAR, add_inertias(load_inertia(body, i, LINEAR), passed))
