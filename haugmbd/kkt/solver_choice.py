@@ -53,9 +53,10 @@ UPDATE_NS, NODE_NS = 65.0, 250.0
 HINGE_NS, SEPARABLE_NS, JOINT_NS = 100.0, 280.0, 1000.0
 """Predicted time of the recursion over a forest [ns], for each body: on a revolute joint, on a separable one or none, and on any other."""
 
-LEAST_SAVED, LEAST_SAVED_COUPLED, LEAST_PART = 1500.0, 10_000.0, 0.2
+LEAST_SAVED, LEAST_SAVED_FOR_MORE, LEAST_PART = 1500.0, 10_000.0, 0.2
 """Other trees than those of revolute joints alone are solved by the recursion only if this time is saved [ns], since more is compiled for
-them, most for coupled joints; those that hang on loops, if this is also that part of the time of all nodes."""
+them; coupled joints, and trees that hang on loops, for which most is compiled, if the second is; the latter if this is also that part of
+the time of all nodes."""
 
 MARGIN = 0.8
 """The recursion over a forest, or the fronts, are taken if their predicted time is below this part of that of the blocks."""
@@ -158,18 +159,18 @@ def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool
     with_tree = SEPARABLE_NS * (n_bodies - len(edges)) + recursion_ns(edges, weight, forest)
     with_blocks = (UPDATE_NS + 2 * NODE_NS) * len(edges)
     plain = not forest.couplings and bool((forest.forms.revolute[:, 0] != NO_FORM).all()) and len(edges) == n_bodies
-    least = 0.0 if plain else LEAST_SAVED if not forest.couplings else LEAST_SAVED_COUPLED
+    least = 0.0 if plain else LEAST_SAVED if not forest.couplings else LEAST_SAVED_FOR_MORE
     return with_tree < MARGIN * with_blocks and with_blocks - with_tree > least
 
 
 def hanging_is_faster(weight: Sequence[int], forest: Forest) -> bool:
-    """Return whether the trees that hang on loops are predicted to be solved faster by the recursion, by LEAST_SAVED and LEAST_PART."""
+    """Return whether the trees that hang on loops are predicted to be solved faster by the recursion, by what it saves at least."""
     if not forest.hanging:
         return False
     with_blocks = (UPDATE_NS + 2 * NODE_NS) * len(forest.hanging)
     with_trees = recursion_ns(np.array([branch.edge for branch in forest.hanging], dtype=np.int64), weight, forest)
     saved = with_blocks - with_trees
-    return with_trees < MARGIN * with_blocks and saved > LEAST_SAVED and saved > LEAST_PART * 2 * NODE_NS * len(weight)
+    return with_trees < MARGIN * with_blocks and saved > LEAST_SAVED_FOR_MORE and saved > LEAST_PART * 2 * NODE_NS * len(weight)
 
 
 def hanging_tables(positions: Array, edges: Sequence[tuple[int, ...]], rows: EdgeRows, forest: Forest, reason: str) -> SolverTables:

@@ -123,11 +123,12 @@ def test_long_trains_are_solved_along_falling_speeds(ratio):
 
 
 def test_explain_says_that_couplings_are_solved_by_the_recursion():
-    text = wheels(3, [-0.5, -2.0]).compile().explain_solver()
+    text = wheels(30, [-0.5, -2.0] + 27 * [-1.0]).compile().explain_solver()
     assert (
-        text == "tree, no loops, 3 of 3 bodies on joints that the recursion knows, 2 couplings of their angles; "
+        text == "tree, no loops, 30 of 30 bodies on joints that the recursion knows, 29 couplings of their angles; "
         "in implicit steps block LDL^T"
     )
+    assert wheels(3, [-0.5, -2.0]).compile().solver == BLOCK  # too few to pay for what is compiled
 
 
 def rack() -> mbd.System:
@@ -174,12 +175,12 @@ def test_what_it_does_not_serve_is_left_to_the_blocks(make):
 
 def test_large_ratios_are_left_to_the_blocks():
     """Where a slow wheel drives two fast ones, one of these is the free one, and the other is as fast; not so behind free coordinates."""
-    assert badly_scaled().compile().solver == TREE
+    assert badly_scaled().compile(solver=TREE).solver == TREE
     system, joints = chain(3)
     system.add(Coupling("lever", {joints[0]: 1e-5, joints[1]: 1e-5, joints[2]: 1.0}))
-    assert system.compile().solver == TREE
+    assert system.compile(solver=TREE).solver == TREE
     system.add(Coupling("second", {joints[0]: 1.0, joints[1]: 1e4}))
-    assert system.compile().solver == TREE  # the lever is solved for its third joint, the second coupling for its second
+    assert system.compile(solver=TREE).solver == TREE  # the lever is solved for its third joint, the second coupling for its second
 
 
 @pytest.mark.parametrize("solver", [None, BLOCK])
@@ -201,8 +202,7 @@ def test_gears_do_no_work():
     system, joints = chain(6, 3)
     system.add(Gear("first", joints[0], joints[1], ratio=-1.5))
     system.add(Gear("apart", joints[3], joints[5], ratio=0.7))
-    model = system.compile()
-    assert model.solver == TREE
+    model = system.compile(solver=TREE)
     result = mbd.simulate(model, 2.0, integrator=mbd.DOP853(rtol=1e-10, atol=1e-10))
     energy = result.energy().total
     assert np.ptp(energy) < 1e-7 * np.abs(energy).max()

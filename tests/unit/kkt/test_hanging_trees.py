@@ -145,9 +145,9 @@ def pendants(n: int) -> mbd.System:
 
 
 def test_the_choice():
-    model = pendants(20).compile()
+    model = pendants(30).compile()
     assert (
-        model.explain_solver() == "trees on blocks, 20 of 23 bodies in trees that hang on the rest; in implicit steps block LDL^T"
+        model.explain_solver() == "trees on blocks, 30 of 33 bodies in trees that hang on the rest; in implicit steps block LDL^T"
     )
     assert pendants(2).compile().solver == BLOCK
     assert andrews().compile().solver == BLOCK
@@ -163,7 +163,7 @@ def test_a_few_bodies_do_not_pay_for_what_is_compiled():
 
 
 def test_dependent_rows_are_left_to_blocks():
-    system = pendants(20)
+    system = pendants(30)
     system.add(PointInPlane("again", system.bodies[2], system.bodies[3], point=(2, 1.2, 0), normal=(0, 0, 1)))
     model = system.compile()
     assert model.explain_solver() == "block LDL^T, because rows depend on others"
