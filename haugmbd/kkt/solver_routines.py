@@ -97,6 +97,7 @@ def with_blocks(pack: Pack) -> Pack:
     """Return the pack with the block LDL^T in place of the recursion over a forest, and with all rows in J.
 
     For searches that read its pivots, and methods that solve with the factor of another pose: the recursion reads the current rows.
+    The tables are made anew: what a stabilization adds to them must be added afterwards.
     """
     if not any(pack.factorize is solver.factorize for solver in WITH_RECURSION):
         return pack

@@ -208,7 +208,7 @@ def test_a_variant_with_the_values_of_the_model_is_the_model(make):
     np.testing.assert_allclose(found.tables.reals, model.tables.reals, rtol=1e-11, atol=1e-12)
     np.testing.assert_array_equal(found.y0, model.y0)
     assert found.bodies[1] is not body
-    assert not {id(part) for part in found.joints.values()} & {id(part) for part in model.joints.values()}
+    assert not {id(entry.part) for entry in found.joints.values()} & {id(entry.part) for entry in model.joints.values()}
     used = {id(b) for entry in found.joints.values() for p in entry.part.primitives() for b in p.bodies()}
     used |= {id(b) for entry in found.loads for b in entry.load.bodies()}
     assert used <= {id(b) for b in found.bodies}

@@ -31,7 +31,7 @@ def test_batches_grow_to_the_motion_that_the_search_looks_ahead():
 
 
 @pytest.mark.parametrize(
-    "method", [mbd.RKMK4(1e-3), mbd.GeneralizedAlpha(1e-3), mbd.Trapezoidal(1e-3)], ids=lambda m: type(m).__name__
+    "method", [mbd.HHT(1e-3), mbd.GeneralizedAlpha(1e-3), mbd.Trapezoidal(1e-3)], ids=lambda m: type(m).__name__
 )
 def test_a_closed_loop_is_searched_as_often_as_it_moves(method, monkeypatch):
     """The rocker-crank turns by some radians: some searches for each radian, and not one for every eight of 1000 steps."""
