@@ -40,6 +40,10 @@ FRICTION_HAS_TWO = 14
 """Friction in joints and multipliers have two solutions or more: place and number as above."""
 FRICTION_STALLED = 15
 """The iteration of friction and multipliers did not converge: place and number as above."""
+SHORTER_STEP_MAY_AVOID = (
+    NOT_FINITE, OFF_MANIFOLD, SINGULAR, NO_CONVERGENCE, NO_FORCE, FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED
+)  # fmt: skip
+"""Codes of a state within a step, which the motion need not reach; if no shorter step avoids them, the last one ends the run."""
 
 
 @kernel

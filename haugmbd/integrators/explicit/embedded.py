@@ -24,7 +24,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.records import new_record, record_dtype
 from haugmbd.compiled.released import released
-from haugmbd.compiled.status_codes import NOT_FINITE, OFF_MANIFOLD, OK, SINGULAR, STEP_TOO_SMALL
+from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Adaptive
 from haugmbd.integrators.explicit.tableau import Tableau, combine
@@ -127,7 +127,7 @@ def run(
         error = 1e10
         if code == OK:
             error = error_of(E, units, step, control, point.y, stage, k)
-        elif code != NOT_FINITE and code != OFF_MANIFOLD and code != SINGULAR:  # those a shorter step may avoid
+        elif code not in SHORTER_STEP_MAY_AVOID:
             control.t, control.h_next = t, h
             return code, done
         factor = factor_of(error, control)

@@ -25,7 +25,7 @@ from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
 from haugmbd.compiled.jit import entry, inlined
 from haugmbd.compiled.released import released
-from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, SINGULAR, STEP_TOO_SMALL
+from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
@@ -158,7 +158,7 @@ def run(
             continue
         restore(P, y, memory.saved)
         control.n_rejected += 1.0
-        if code != OK and code != NO_CONVERGENCE and code != NOT_FINITE and code != SINGULAR:  # those a shorter step may avoid
+        if code != OK and code not in SHORTER_STEP_MAY_AVOID:
             return code, done
         control.h_next = h * (0.5 if whole > 0.0 else 0.25 if code != OK else step.factor)
         if control.h_next < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + 1.0)):

@@ -295,3 +295,17 @@ def test_two_frictions_of_a_joint_of_which_one_sticks_are_refused():
     result = mbd.simulate(made(mbd.Coulomb(0.3, 0.2), mbd.Viscous(0.5)), 2.0, h=1e-3)
     mu_g, rate = 0.2 * 9.81, 0.5 / 2.0  # v' = -mu g - c v / m
     assert abs(result.events[0].t - np.log(1.0 + rate / mu_g) / rate) < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [mbd.DormandPrince(rtol=1e-10, atol=1e-12), mbd.DOP853(rtol=1e-9, atol=1e-11)], ids=["5", "8"])
+def test_a_stage_without_a_solution_is_tried_again_with_a_shorter_step(method):
+    """A bar with bristles in its pin hits a stiff stop: stages far behind it have so much load that its friction has no solution."""
+    system = mbd.System("bar on a stop", gravity=(0, 0, -G))
+    bar = system.add(mbd.Body("bar", 2.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.JointLimit("stop", pin, upper=0.4, k=1e4, c=50.0))
+    system.add(mbd.JointFriction("rub", pin, mbd.LuGre(0.2, 0.15, 0.01, 1e3, 2.0, 0.01), radius=0.02))
+    end = mbd.simulate(system, 0.3, integrator=method).joint("pin").angle[-1]
+    reference = mbd.simulate(system, 0.3, integrator=mbd.BDF(rtol=1e-9, atol=1e-11)).joint("pin").angle[-1]
+    assert end == pytest.approx(reference, abs=1e-7)
