@@ -57,6 +57,13 @@ class Forms(NamedTuple):
     revolute: Ints
     separable: Ints
 
+    def of(self, edges: Collection[int]) -> Forms:
+        """Return the forms of these edges alone; nothing is known of the others."""
+        others = np.setdiff1d(np.arange(len(self.revolute)), np.fromiter(edges, dtype=np.int64, count=len(edges)))
+        left = Forms(self.revolute.copy(), self.separable.copy())
+        left.revolute[others], left.separable[others] = NO_FORM, NO_FORM
+        return left
+
 
 def no_forms(n_edges: int) -> Forms:
     """Return the forms of edges of which nothing is known."""

@@ -191,7 +191,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         forms = no_forms(n_edges)  # friction is solved with the factor of the blocks
     hanging = _hanging(p, len(bodies))
     if hanging:
-        forms = _forms_of(p)
+        forms = _forms_of(p).of({branch.edge for branch in hanging})
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     rows = edge_rows(p.equations, p.edges)
     chosen = choose_solver(

@@ -153,6 +153,14 @@ def test_the_choice():
     assert andrews().compile().solver == BLOCK
 
 
+def test_rows_of_hinges_within_the_loop_are_written_in_every_stage():
+    """The recursion writes the rows of its own hinges; those of the loop are read by the blocks."""
+    system = pendants(3)
+    assert len(system.compile(solver=TREES_ON_BLOCKS).tables["HINGES"]) == 3
+    ends = [mbd.simulate(system.compile(solver=name), 0.05, h=1e-3).y[-1] for name in (TREES_ON_BLOCKS, BLOCK)]
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0.0, atol=1e-9)
+
+
 def test_a_few_bodies_do_not_pay_for_what_is_compiled():
     system = mbd.System("balls")
     for k in range(3):
