@@ -258,8 +258,8 @@ def _forms_of(p: _Parts) -> Forms:
 
 
 def _hanging(p: _Parts, n_bodies: int) -> list[Branch]:
-    """Return the branches of trees that hang on loops; none of a forest, with rows of more than two bodies, or friction by reactions."""
-    if p.edges.bodies.shape[1] > 2 or p.friction.solves or len(p.edges.bodies) < n_bodies:  # noqa: PLR2004
+    """Return the branches of trees that hang on loops; none of a forest, with couplings of angles, or friction by reactions."""
+    if p.edges.bodies.shape[1] > 2 or p.couplings or p.friction.solves or len(p.edges.bodies) < n_bodies:  # noqa: PLR2004
         return []
     return hanging_branches(n_bodies, list(map(tuple, p.edges.bodies.tolist())))
 
