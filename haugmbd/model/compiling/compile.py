@@ -185,18 +185,17 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     """Return the tables, and the solver that they are made for."""
     n_edges = len(p.edges.bodies)
     massless = not np.array_equal(p.inertia, p.shifted)
+    pairs = list(map(tuple, p.edges.bodies.tolist()))
     forms = _forms(p, len(bodies))
-    paths = friction_paths(p.friction, p.edges, forms, len(bodies))
+    paths = friction_paths(p.friction, pairs, forms, len(bodies))
     if p.friction.solves and not len(paths):
         forms = no_forms(n_edges)  # friction is solved with the factor of the blocks
-    hanging = _hanging(p, len(bodies))
+    hanging = _hanging(p, pairs, len(bodies))
     if hanging:
         forms = _forms_of(p).of({branch.edge for branch in hanging})
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     rows = edge_rows(p.equations, p.edges)
-    chosen = choose_solver(
-        positions, list(map(tuple, p.edges.bodies.tolist())), rows, solver, Forest(forms, p.body_of, massless, p.couplings, hanging)
-    )
+    chosen = choose_solver(positions, pairs, rows, solver, Forest(forms, p.body_of, massless, p.couplings, hanging))
     sweeps = sweep_tables(paths if chosen.name == TREE else paths[:0])
     hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name in (TREE, TREES_ON_BLOCKS) else NO_HINGES
     row_ints, row_reals, kind_ends = set_hinges_apart(*p.rows, hinges)
@@ -257,18 +256,17 @@ def _forms_of(p: _Parts) -> Forms:
     return Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar))
 
 
-def _hanging(p: _Parts, n_bodies: int) -> list[Branch]:
+def _hanging(p: _Parts, pairs: list[tuple[int, ...]], n_bodies: int) -> list[Branch]:
     """Return the branches of trees that hang on loops; none of a forest, with couplings of angles, or friction by reactions."""
     if p.edges.bodies.shape[1] > 2 or p.couplings or p.friction.solves or len(p.edges.bodies) < n_bodies:  # noqa: PLR2004
         return []
-    return hanging_branches(n_bodies, list(map(tuple, p.edges.bodies.tolist())))
+    return hanging_branches(n_bodies, pairs)
 
 
-def friction_paths(friction: FrictionTables, edges: Edges, forms: Forms, n_bodies: int) -> Ints:
+def friction_paths(friction: FrictionTables, pairs: list[tuple[int, ...]], forms: Forms, n_bodies: int) -> Ints:
     """Return the bodies along which sweeps solve for friction, see `friction.tables.paths_to_ground`."""
     revolute = set(np.flatnonzero(forms.revolute[:, 0] != NO_FORM).tolist())
-    pairs = list(map(tuple, edges.bodies.tolist())) if friction.solves and revolute else []
-    return friction.paths_to_ground(order_of_forest(n_bodies, pairs) if pairs else None, revolute)
+    return friction.paths_to_ground(order_of_forest(n_bodies, pairs) if friction.solves and revolute else None, revolute)
 
 
 def _work(n_bodies: int, p: _Parts, n_nodes: int) -> dict[str, tuple[int, int]]:
