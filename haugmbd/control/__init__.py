@@ -12,6 +12,7 @@ delay_line         DelayLine
 joint_signal       angle, displacement and rate of a joint, from the flat state
 signals            what a name such as "pin.angle" means
 evaluation         signals, outputs and rates at one instant, each when it is needed
+switched_rate      a rate that jumps, in an implicit step
 implicit           the states of the blocks in an implicit step
 memory             what one run remembers
 compiled           the blocks without Python

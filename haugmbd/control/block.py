@@ -61,6 +61,8 @@ class Block:
     """
 
     kind = "Block"
+    switch: Callable[..., Any] | None = None
+    """f(t, x, signals) -> (e, s): the rate of the first state is e before that state reaches s, and 0 beyond; None if it does not jump."""
 
     def __init__(
         self,
@@ -118,7 +120,7 @@ class Block:
 
     def functions(self) -> tuple[Callable[..., Any], ...]:
         """Return the functions of the block, of which the names of signals are read."""
-        own = () if self.derivative is None else (self.derivative,)
+        own = (function for function in (self.derivative, self.switch) if function is not None)
         return (*own, *self.outputs.values())
 
     def texts(self) -> set[str]:
@@ -135,6 +137,7 @@ class Block:
         """Return the functions that compiled code calls, by their labels; None in place of one that only Python can call."""
         given = {} if self.derivative is None else {"derivative": self.derivative}
         given |= {f"output {name!r}": function for name, function in self.outputs.items()}
+        given |= {} if self.switch is None else {"switch": self.switch}
         return {label: function if numba.extending.is_jitted(function) else None for label, function in given.items()}
 
     def initial(self, signals: Mapping[str, Any]) -> Array:

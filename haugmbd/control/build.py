@@ -138,7 +138,7 @@ def _read_names(network: Network) -> list[Fault]:
 
 def _labelled(block: Block) -> list[tuple[str, Any]]:
     """Return the functions of a block by the label that `Instant` calls them by."""
-    found = [] if block.derivative is None else [("derivative", block.derivative)]
+    found = [(label, f) for label, f in (("derivative", block.derivative), ("switch", block.switch)) if f is not None]
     found += [(f"output {name!r}", function) for name, function in block.outputs.items()]
     return [*found, ("update", block.update)] if isinstance(block, Sampled) else found
 

@@ -22,6 +22,7 @@ from haugmbd.control.implicit import DIFFERENCE, ITERATIONS, ROUNDING, SOLVED, S
 from haugmbd.control.joint_signal import measure_with
 from haugmbd.control.network import Network
 from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal
+from haugmbd.control.switched_rate import switched_rate
 
 Part = Callable[..., None]
 
@@ -78,13 +79,15 @@ def compile_network(network: Network) -> Any:
     for block in network.blocks:
         if block.derivative is not None:
             parts.append(_rate_part(block.compiled()["derivative"], *_reading(network, at, block, "derivative")))
+        if block.switch is not None:
+            parts.append(_switch_part(block.compiled()["switch"], *_reading(network, at, block, "switch"), network.place))
     evaluate = _in_order(parts)
     outputs = np.array([(place, at[output.label]) for place, output in network.outputs], dtype=np.int64).reshape(-1, 2)
     moving = np.nonzero(network.integrated)[0]
     return _runner(evaluate, len(at), network.size, network.place, outputs, moving)
 
 
-def _nothing(t: float, y: Array, measured: Array, S: Array, rates: Array) -> None:
+def _nothing(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array) -> None:
     """Evaluate nothing."""
 
 
@@ -99,9 +102,9 @@ def _in_order(parts: list[Part]) -> Part:
 def _both(first: Part, second: Part) -> Any:
     """Return a function that runs one part after the other."""
 
-    def both(t: float, y: Array, measured: Array, S: Array, rates: Array) -> None:
-        first(t, y, measured, S, rates)
-        second(t, y, measured, S, rates)
+    def both(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array) -> None:
+        first(t, y, measured, F, S, rates)
+        second(t, y, measured, F, S, rates)
 
     return counted(both)
 
@@ -140,7 +143,7 @@ def _output_part(f: Any, reads: Ints, record: Any, where: Ints, out: int) -> Par
     """Return the part that evaluates an output."""
     call = _caller(f, reads, record, where)
 
-    def part(t: float, y: Array, measured: Array, S: Array, rates: Array) -> None:
+    def part(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array) -> None:
         S[out] = call(t, y, S)
 
     return part
@@ -151,8 +154,21 @@ def _rate_part(f: Any, reads: Ints, record: Any, where: Ints) -> Part:
     call = _caller(f, reads, record, where)
     first, n = int(where[0]), int(where[1])
 
-    def part(t: float, y: Array, measured: Array, S: Array, rates: Array) -> None:
+    def part(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array) -> None:
         put_rates(call(t, y, S), rates, first, n)
+
+    return part
+
+
+def _switch_part(f: Any, reads: Ints, record: Any, where: Ints, place: int) -> Part:
+    """Return the part that replaces a rate that jumps by its value in the implicit step, if there is one."""
+    call, first = _caller(f, reads, record, where), int(where[0])
+    line = place + first
+
+    def part(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array) -> None:
+        if F[line, 2] > 0.0:
+            e, switch = call(t, y, S)
+            rates[first] = at_switch(e, switch, F[line, 1], F[line, 2])
 
     return part
 
@@ -189,7 +205,7 @@ def _joint_part(network: Network, at: dict[str, int], joints: list[tuple[str, Jo
     out = np.array([at.get(name, -1) for name, _ in rows], dtype=np.int64)
     size, measure = network.size, counted(measure_with)
 
-    def part(t: float, y: Array, measured: Array, S: Array, rates: Array) -> None:
+    def part(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array) -> None:
         X = np.empty(18)
         for k in range(bodies.shape[0]):
             near = y[y.size - size + turns[k]] if turns[k] >= 0 else 0.0
@@ -209,7 +225,7 @@ def _load_part(network: Network, loads: list[tuple[int, LoadSignal]]) -> Part:
         dtype=np.int64,
     )
 
-    def part(t: float, y: Array, measured: Array, S: Array, rates: Array) -> None:
+    def part(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array) -> None:
         for k in range(places.shape[0]):
             S[places[k, 0]] = measured[places[k, 1], places[k, 2]]
 
@@ -222,7 +238,7 @@ def _runner(evaluate: Any, n_signals: int, size: int, place: int, outputs: Ints,
 
     @counted
     def gaps(t: float, y: Array, measured: Array, F: Array, S: Array, rates: Array, gap: Array) -> None:
-        evaluate(t, y, measured, S, rates)
+        evaluate(t, y, measured, F, S, rates)
         for k in range(n):
             line = place + moving[k]
             gap[k] = F[line, 1] + F[line, 2] * rates[moving[k]] - y[y.size - size + moving[k]]
@@ -265,7 +281,7 @@ def _runner(evaluate: Any, n_signals: int, size: int, place: int, outputs: Ints,
         good = True
         if n > 0 and F[place, 2] > 0.0:
             good = solve(t, y, measured, F, S, rates)
-        evaluate(t, y, measured, S, rates)
+        evaluate(t, y, measured, F, S, rates)
         for k in range(size):
             F[place + k, 0] = rates[k] if good else np.nan
         for k in range(outputs.shape[0]):
@@ -300,3 +316,4 @@ def eliminate_plain(matrix: Array, b: Array) -> None:
 
 
 eliminate: Any = counted(eliminate_plain)
+at_switch: Any = counted(switched_rate)

@@ -20,6 +20,7 @@ from haugmbd.control.output import BlockOutput
 from haugmbd.control.output_values import with_outputs
 from haugmbd.control.sampled import Sampled
 from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal, SensorSignal
+from haugmbd.control.switched_rate import switched_rate
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError
 
@@ -172,8 +173,11 @@ class Instant(Mapping[str, Any]):
         wanted = "one number" if output.component is None else f"its number {output.component}"
         raise SimulationError(f"{output.block.where}: output {output.name!r} is {is_now}, and {wanted} is needed")
 
-    def rates(self) -> Array:
-        """Return the rates of all states of the network: of the blocks, then of the turns that are counted."""
+    def rates(self, lines: Array | None = None) -> Array:
+        """Return the rates of all states of the network: of the blocks, then of the turns that are counted.
+
+        lines: of an implicit step x = past + c x', (n, 3) with past and c in the last columns; a rate that jumps takes its value in it
+        """
         network = self.network
         out = np.zeros(network.size)
         for block in network.blocks:
@@ -185,7 +189,11 @@ class Instant(Mapping[str, Any]):
                 what = given if rate is None else rate.tolist()
                 wanted = "a finite number" if block.states == 1 else f"{block.states} finite numbers"
                 raise SimulationError(f"{block.where}: derivative returns {shown(what)} at t = {self.t:.9g} s, must be {wanted}")
-            out[network.at[block] : network.at[block] + block.states] = rate
+            first = network.at[block]
+            out[first : first + block.states] = rate
+            if lines is not None and block.switch is not None:
+                e, switch = self._called(block, "switch", block.switch, self.x(block))
+                out[first] = switched_rate(float(e), float(switch), float(lines[first, 1]), float(lines[first, 2]))
         for signal in network.turning:
             out[network.coordinates[signal.coordinate.key][1]] = self._coordinate(signal)
         return out

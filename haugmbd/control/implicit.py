@@ -2,6 +2,8 @@ r"""The states of the blocks in an implicit step: x = past + c f(t, q, u, x), so
 
     (1 - c df/dx) dx = past + c f(x) - x            Newton's method; df/dx by differences, kept while the iteration converges
 
+A rate that jumps takes its value in the step; see `switched_rate`.
+
 Source: Hairer, Wanner, Solving ODE II, sec. IV.8 (simplified Newton iterations).
 """
 
@@ -39,17 +41,16 @@ class StateSolver:
         before = np.inf
         for iteration in range(ITERATIONS):
             instant = Instant(network, t, y, measured=measured, memory=memory)
-            rates = instant.rates()
+            rates = instant.rates(lines)
             gap = past + c * rates[moves] - y[places]
             if self._inverse is None or self._c != c or (iteration and iteration % FRESH == 0):
-                self._inverse, self._c = self._fresh(network, t, y, measured, memory, places, rates[moves], c), c
+                self._inverse, self._c = self._fresh(network, t, y, measured, memory, lines, rates[moves]), c
             change = self._inverse @ gap
             y[places] += change
             size = float(np.max(np.abs(change) / (1.0 + np.abs(y[places])), initial=0.0))
             if size <= SOLVED or (size <= ROUNDING and size > STALLED * before):
                 instant = Instant(network, t, y, measured=measured, memory=memory)
-                rates = instant.rates()
-                return instant, rates
+                return instant, instant.rates(lines)
             before = size
         worst = int(np.argmax(np.abs(change) / (1.0 + np.abs(y[places]))))
         name = network.name_of(int(np.nonzero(moves)[0][worst]))
@@ -58,14 +59,16 @@ class StateSolver:
             f"the last correction is {size:.3g}. Take a shorter step, or an explicit method"
         )
 
-    def _fresh(self, network: Any, t: float, y: Array, measured: Array, memory: Any, places: Any, rates: Array, c: float) -> Array:
+    def _fresh(self, network: Any, t: float, y: Array, measured: Array, memory: Any, lines: Array, rates: Array) -> Array:
         """Return the inverse of 1 - c df/dx, by differences."""
-        moves, n = network.integrated, len(places)
+        moves, c = network.integrated, float(lines[0, 2])
+        places = network.first(y) + np.nonzero(moves)[0]
+        n = len(places)
         slope = np.zeros((n, n))
         for k in range(n):
             moved = y.copy()
             step = DIFFERENCE * (1.0 + abs(y[places[k]]))
             moved[places[k]] += step
-            slope[:, k] = (Instant(network, t, moved, measured=measured, memory=memory).rates()[moves] - rates) / step
+            slope[:, k] = (Instant(network, t, moved, measured=measured, memory=memory).rates(lines)[moves] - rates) / step
         found: Array = np.linalg.inv(np.eye(n) - c * slope).astype(np.float64)
         return found

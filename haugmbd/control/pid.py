@@ -51,8 +51,9 @@ class PID(Block):
     Notes
     -----
     out = kp e + ki I - kd (m - f) / tau within the limits, with tau f' = m - f and I' = e. While the output is at a limit and the error
-    would drive it further, I does not change (anti-windup by clamping). The filter starts at the measurement of the modelled pose, so that
-    the controller does not start with a jerk.
+    would drive it further, I does not change (anti-windup by clamping). Where this and I' = e drive the output back and forth, implicit
+    steps keep it at the limit; explicit steps change between the two, with an error of order one. The filter starts at the measurement of
+    the modelled pose, so that the controller does not start with a jerk.
     Source: Astrom and Hagglund, Advanced PID Control, ch. 3.
     """
 
@@ -89,7 +90,7 @@ class PID(Block):
         if not isinstance(measurement, str):
             faults.append(Fault(where, f"measurement is {shown(measurement)}", 'Give the name of a signal, such as "pin.angle".'))
         faults += _setpoint_faults(where, setpoint)
-        derivative, out = self._functions(lambda function: function)
+        derivative, out, self.switch = self._functions(lambda function: function)
         names = tuple(signal for signal in (measurement, setpoint) if isinstance(signal, str))
         super().__init__(
             name,
@@ -105,19 +106,20 @@ class PID(Block):
         """Return the integral without ki, and the filter without kd."""
         return tuple(state for state, gain in enumerate((self.ki, self.kd)) if gain == 0.0)
 
-    def _functions(self, jit: Any) -> tuple[Any, Any]:
-        """Return x' and the output, of functions that `jit` compiles or leaves as they are."""
+    def _functions(self, jit: Any) -> tuple[Any, Any, Any]:
+        """Return x', the output and the switch of I', of functions that `jit` compiles or leaves as they are."""
         name, function = setpoint_of(self.setpoint, jit)
         error = jit(error_of(self.measurement, name, function))
         law = jit(control_law(error, self.measurement, self.kp, self.ki, self.kd, self.tau or 1.0))
         rates = controller_rates(error, law, self.measurement, self.ki, self.tau or 1.0, self.lower, self.upper)
-        return jit(rates), jit(clamped(law, self.lower, self.upper))
+        switch = integral_switch(error, law, self.ki, self.lower, self.upper)
+        return jit(rates), jit(clamped(law, self.lower, self.upper)), jit(switch)
 
     def compiled(self) -> dict[str, Any]:
         if callable(self.setpoint) and not numba.extending.is_jitted(self.setpoint):
-            return {"derivative": None, f"output {OUT!r}": None}
-        derivative, out = self._functions(numba.njit)
-        return {"derivative": derivative, f"output {OUT!r}": out}
+            return {"derivative": None, f"output {OUT!r}": None, "switch": None}
+        derivative, out, switch = self._functions(numba.njit)
+        return {"derivative": derivative, f"output {OUT!r}": out, "switch": switch}
 
     def initial(self, signals: Mapping[str, Any]) -> Array:
         """Return the integral, and the measurement at the modelled pose."""
@@ -199,6 +201,19 @@ def controller_rates(error: Any, law: Any, measurement: str, ki: float, tau: flo
         return rates
 
     return derivative
+
+
+def integral_switch(error: Any, law: Any, ki: float, lower: float, upper: float) -> Any:
+    """Return (e, the integral at which the output is at the limit towards which e drives it)."""
+
+    def switch(t: float, x: Any, signals: Any) -> Any:
+        e = error(t, signals)
+        if ki == 0.0:
+            return e, np.inf * e
+        limit = upper if ki * e > 0.0 else lower
+        return e, x[0] + (limit - law(t, x, signals)) / ki
+
+    return switch
 
 
 def clamped(law: Any, lower: float, upper: float) -> Any:

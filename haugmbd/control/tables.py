@@ -24,6 +24,7 @@ from haugmbd.control.network import Network
 from haugmbd.control.pid import PID
 from haugmbd.control.sampled import OUT, HeldNumber, Sampled
 from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal
+from haugmbd.control.switched_rate import switched_rate
 from haugmbd.control.transfer_function import TransferFunction
 from haugmbd.drivers.driver import real_or_nan
 
@@ -143,6 +144,7 @@ def _row_of(block: Block) -> tuple[int, tuple[str, ...], list[float]]:
 
 
 measure: Any = kernel(measure_with)
+at_switch: Any = kernel(switched_rate)
 
 
 @kernel
@@ -172,8 +174,8 @@ def output_of(row: Ints, numbers: Array, x: Array, S: Array) -> float:
 
 
 @kernel
-def put_rates(row: Ints, numbers: Array, x: Array, S: Array, rates: Array) -> None:
-    """Write the rates of the states of a block."""
+def put_rates(row: Ints, numbers: Array, x: Array, S: Array, lines: Array, rates: Array) -> None:
+    """Write the rates of the states of a block; lines: past and c of an implicit step in the last columns, c = 0 if there is none."""
     kind, at, n = row[KIND], row[NUMBER], row[STATES]
     if kind == LAG:
         rates[0] = (S[row[SIGNAL]] - x[0]) / numbers[at]
@@ -186,14 +188,17 @@ def put_rates(row: Ints, numbers: Array, x: Array, S: Array, rates: Array) -> No
         rates[n - 1] = last
     elif kind == CONTROLLER:
         e, u = control_law(row, numbers, x, S)
-        drive = numbers[at + KI] * e
-        full = (u >= numbers[at + UPPER] and drive > 0.0) or (u <= numbers[at + LOWER] and drive < 0.0)
+        ki = numbers[at + KI]
+        limit = numbers[at + UPPER] if ki * e > 0.0 else numbers[at + LOWER]
+        full = (u >= limit and ki * e > 0.0) or (u <= limit and ki * e < 0.0)
         rates[0] = 0.0 if full else e
+        if lines[0, 2] > 0.0 and ki != 0.0:
+            rates[0] = at_switch(e, x[0] + (limit - u) / ki, lines[0, 1], lines[0, 2])
         rates[1] = (S[row[SIGNAL]] - x[1]) / numbers[at + TAU]
 
 
 @kernel
-def evaluate(N: Tables, y: Array, measured: Array) -> None:
+def evaluate(N: Tables, y: Array, measured: Array, F: Array) -> None:
     """Write all signals to N.S, and the rates of all states to N.rates."""
     S, rates = N.S, N.rates
     first = y.size - N.shape[1]
@@ -212,13 +217,13 @@ def evaluate(N: Tables, y: Array, measured: Array) -> None:
         S[row[OWN]] = output_of(row, N.numbers, y[first + row[FIRST] :], S)
     for k in range(N.rows.shape[0]):
         row = N.rows[k]
-        put_rates(row, N.numbers, y[first + row[FIRST] :], S, rates[row[FIRST] :])
+        put_rates(row, N.numbers, y[first + row[FIRST] :], S, F[N.shape[0] + row[FIRST] :], rates[row[FIRST] :])
 
 
 @kernel
 def put_gaps(N: Tables, y: Array, measured: Array, F: Array, gap: Array) -> None:
     """Write past + c x' - x of the moving states."""
-    evaluate(N, y, measured)
+    evaluate(N, y, measured, F)
     for k in range(N.moving.size):
         line, column = N.shape[0] + N.moving[k], y.size - N.shape[1] + N.moving[k]
         gap[k] = F[line, 1] + F[line, 2] * N.rates[N.moving[k]] - y[column]
@@ -267,7 +272,7 @@ def evaluate_entry(N: Tables, y: Array, measured: Array, F: Array) -> int:
     S, rates = N.S, N.rates
     if N.moving.size > 0 and F[place, 2] > 0.0 and not solve_states(N, y, measured, F):
         return USER_STOPPED
-    evaluate(N, y, measured)
+    evaluate(N, y, measured, F)
     for k in range(size):
         if not np.isfinite(rates[k]):
             return USER_STOPPED

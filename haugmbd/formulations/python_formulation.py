@@ -140,8 +140,9 @@ class PythonKKTSolver(Callback):
         self._t, self._y = t, y.copy()
         self._model.force_callbacks.call(t, y, signals, F, Q_user)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _record_or_solve(self, which: float, J: Array, level: Array, b: Array, x: Array) -> None:
-        """Read new rows, or solve."""
+        """Read new rows, or solve. A state that is not finite is reported by the run."""
         if which == NEW_ROWS:
             self._read_rows(J)
             return
@@ -152,8 +153,7 @@ class PythonKKTSolver(Callback):
             kkt = self._kkt_system(state, SolveFor.VELOCITIES, level, b)
             raise singular(kkt, f"the SVD of its rows did not converge ({error})") from error
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # a state that is not finite is reported by the run
-                solution = self._solver.solve(kkt)
+            solution = self._solver.solve(kkt)
         except np.linalg.LinAlgError as error:
             raise singular(kkt, f"its factorization did not converge ({error})") from error
         self.work.count(solution)
