@@ -48,16 +48,24 @@ ATTRIBUTES = {
 """Old attributes to new ones, by class."""
 
 MEANT = {
-    "dt": "h",
-    "step": "h",
-    "J": "J_bar",
-    "I": "J_bar",
-    "inertia": "J_bar",
-    "method": "integrator",
-    "solver": "integrator",
-    "tend": "t_end",
+    "dt": ("h",),
+    "step": ("h",),
+    "J": ("J_bar",),
+    "I": ("J_bar",),
+    "inertia": ("J_bar",),
+    "method": ("integrator",),
+    "solver": ("integrator",),
+    "tend": ("t_end",),
+    "stiffness": ("k", "K"),
+    "damping": ("c", "C"),
+    "friction": ("mu",),
+    "rest_length": ("l0",),
+    "position": ("r", "point"),
+    "velocity": ("v",),
+    "min": ("lower",),
+    "max": ("upper",),
 }
-"""Keywords of other programs to those of haugmbd; they are suggested if that one is a parameter."""
+"""Keywords of other programs to those of haugmbd, or to several; the first of them that is a parameter is suggested."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -137,8 +145,8 @@ def _translated(who: str, given: dict[str, Any], named: set[str]) -> dict[str, A
         if old not in named:
             new = KEYWORDS.get(old, "")
             if new not in named:
-                meant = MEANT.get(old, "")
-                hint = f" (did you mean {meant!r}?)" if meant in named else did_you_mean(old, sorted(named))
+                meant = [name for name in MEANT.get(old, ()) if name in named]
+                hint = f" (did you mean {meant[0]!r}?)" if meant else did_you_mean(old, sorted(named))
                 raise TypeError(f"{who}() has no argument {old!r}{hint}")
             _warn(f"{who}({old}=)", f"{new}=", stacklevel=4)
         if new in known:

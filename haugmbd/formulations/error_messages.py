@@ -9,6 +9,7 @@ import numpy as np
 
 from haugmbd.compiled import status_codes
 from haugmbd.errors import SimulationError, SingularKKTError
+from haugmbd.forces.friction_laws import LuGre
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.model.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
@@ -79,7 +80,7 @@ def _free_axis(one: Failure) -> str:
 
 def _not_finite(one: Failure) -> str:
     if one.node < 0:
-        return f"{_friction_at(one.model, -1 - one.node)} is not finite at t = {one.t:.6g} s: {one.number}. {TOO_LARGE}"
+        return f"{_words(_friction_at(one.model, -1 - one.node))} is not finite at t = {one.t:.6g} s: {one.number}. {TOO_LARGE}"
     n = one.node // WIDTH
     named = n <= one.model.nb
     where = f"{COLUMNS[one.node % WIDTH]} of body {one.model.body_names[n]!r}" if named else "an integrated joint angle"
@@ -194,9 +195,16 @@ def _singular(one: Failure) -> str:
 
 def _friction(one: Failure) -> str:
     """Return why the friction in a joint could not be solved for."""
-    what = _friction_at(one.model, one.node)
+    load = _friction_at(one.model, one.node)
+    what = _words(load)
     why = f"each newton of its friction presses the joint with so much that the friction grows by {one.number:.3g} N"
     remedy = f"Reduce the coefficient, or change the geometry so that friction presses the joint less (at t = {one.t:.6g} s)."
+    if isinstance(load.law, LuGre):
+        slip = load.law.mu_c / load.law.sigma0
+        remedy += (
+            f" The bristles relax within a slip of mu_c / sigma0 = {slip:.3g} m: if the joint slips more than twice that in a step, an "
+            "explicit method makes them grow without limit. Take shorter steps, rtol=, or BDF."
+        )
     if one.code == status_codes.FRICTION_HAS_NONE:
         return (
             f"{what} has no solution: {why}, and no friction agrees with the reaction that it causes (Painleve: it jams). {remedy}"
@@ -206,9 +214,12 @@ def _friction(one: Failure) -> str:
     return f"{what} was not found: the iteration with the multipliers did not converge, where {why}. {remedy}"
 
 
-def _friction_at(model: Model, place: int) -> str:
-    """Return the words for a joint with friction."""
-    load = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][place]
+def _friction_at(model: Model, place: int) -> JointFriction:
+    """Return the joint friction of a place in the tables."""
+    return [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][place]
+
+
+def _words(load: JointFriction) -> str:
     return f"friction {load.name!r} in joint {load.joint.name!r}"
 
 

@@ -85,6 +85,10 @@ def test_a_wrong_keyword_says_which_one_was_meant():
         mbd.Body("b", 1.0, J=(1, 1, 1))
     with pytest.raises(TypeError, match=r"Baumgarte\(\) has no argument 'alfa' \(did you mean 'alpha'\?"):
         mbd.Baumgarte(alfa=1.0)
+    with pytest.raises(TypeError, match=r"Bushing\(\) has no argument 'stiffness' \(did you mean 'K'\?"):
+        mbd.Bushing("mount", None, None, point=(0, 0, 0), stiffness=1e3)
+    with pytest.raises(TypeError, match=r"TSDA\(\) has no argument 'stiffness' \(did you mean 'k'\?"):
+        mbd.TSDA("spring", None, None, point_i=(0, 0, 0), point_j=(1, 0, 0), stiffness=1.0)
 
 
 def test_an_old_keyword_is_the_new_one_and_warns():
