@@ -16,19 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, evaluate_residual, moved
-from haugmbd.analysis.equilibrium.smooth_derivative import differences, smooth_derivative
+from haugmbd.analysis.equilibrium.smooth_derivative import MOVED, NO_PART, differences, smooth_derivative
 from haugmbd.analysis.equilibrium.tangent_matrices import sketched
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 
 SIZES: Array = 10.0 ** np.arange(-5.0, 7.0)
 """Sizes of steps in z, relative to the typical value."""
-
-MOVED: Array = 10.0 ** np.arange(-5.0, 1.0)
-"""Sizes of steps in x and x'."""
-
-NO_PART = 1e-6
-"""Part of the forces, or of the rate of a state, below which a derivative that rounding hides does not matter."""
 
 
 class Trouble(NamedTuple):

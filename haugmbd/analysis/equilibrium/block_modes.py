@@ -10,21 +10,19 @@ Source: Parlett and Reinsch (1969), balancing of a matrix for eigenvalues; Neima
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from haugmbd.analysis.equilibrium.block_matrices import MOVED, NO_PART, block_matrices
+from haugmbd.analysis.equilibrium.block_matrices import block_matrices
 from haugmbd.analysis.equilibrium.eigenmodes import Modes, deflated_eigenvalues, rolling_state_matrix, with_block_states
 from haugmbd.analysis.equilibrium.residual import ResidualEvaluator
-from haugmbd.analysis.equilibrium.smooth_derivative import differences, smooth_derivative
+from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
-from haugmbd.analysis.equilibrium.tangent_matrices import Derivative, damping, inertia, scale_of, stiffness
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, inertia, scale_of, stiffness
 from haugmbd.analysis.equilibrium.velocity_rows import rolling_matrices
 from haugmbd.compiled.array_types import Array
-from haugmbd.errors import UsageError
 
 NO_MOTION = 1e-10
 """Part of the balanced vector of a mode below which bodies (or states) do not take part."""
@@ -55,7 +53,7 @@ def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMat
         B, M, C, K, N, G = rolling_matrices(evaluator, place)
     else:
         B, nd = place.at.N, place.at.N.shape[1]
-        smooth = smooth_for(place.work)
+        smooth = motion_derivative(place.work)
         M, C, K = (
             inertia(evaluator, B),
             damping(evaluator, place.y, place.at, smooth),
@@ -66,24 +64,6 @@ def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMat
     Z = np.hstack([blocks.F + blocks.G @ G, blocks.G @ N, blocks.H])
     forces = float(np.abs(blocks.E * place.y[evaluator.states.columns]).max(initial=0.0))
     return MotionMatrices(B, M, C, K, N, G, N.T @ blocks.E, Z, blocks.rate_scale, max(scale_of(place.work, K), forces))
-
-
-def smooth_for(work: float) -> Derivative:
-    """Return a derivative of forces, of steps below the limits of blocks; work: the scale of rounding [J].
-
-    It raises UsageError if the forces are not smooth in the motion of the bodies.
-    """
-
-    def derivative(f: Callable[[float], Array]) -> Array:
-        found = smooth_derivative(differences(f, MOVED))
-        if found.trouble and found.largest > NO_PART * work:
-            raise UsageError(
-                f"forces are not smooth in the motion of the bodies ({found.trouble}): there is no linearization. Start from another "
-                "pose, or simulate."
-            )
-        return found.value
-
-    return derivative
 
 
 def block_modes(matrices: MotionMatrices) -> Modes:

@@ -23,11 +23,6 @@ NO_STIFFNESS = 1e-9
 """Singular value of K, relative to the largest stiffness and to the forces at work, below which a motion is free: see `stiffness.NOISE`."""
 
 
-NO_EFFECT = 1e-8
-"""Singular value of the state matrix, with times measured by its fastest motion, below which a motion has no effect. Differences for K have
-errors of about 1e-10."""
-
-
 EQUILIBRATIONS = 3
 """Times that rows and columns are scaled to one, before the rank is found."""
 
@@ -61,23 +56,6 @@ def with_block_states(A: Array, M: Array, E: Array, Z: Array) -> Array:
     """Return the state matrix of (x, y, z) from that of (x, y): M y' + C y + K x = E z,  z' = Z (x, y, z)."""
     forced = np.vstack([np.zeros((len(A) - len(M), E.shape[1])), np.linalg.solve(M, E)])
     return np.vstack([np.hstack([A, forced]), Z])
-
-
-def split_eigenvalues(A: Array) -> tuple[Array, Complex, Complex]:
-    """Return the null vectors of A, and its eigenvalues that are not zero with their eigenvectors.
-
-    In the basis (Z, Q), A Z = 0, A is block triangular: the eigenvalues are zeros and those of Q^T A Q. An eigenvector q of these is
-    the part of Q q + Z (Z^T A Q q) / eigenvalue.
-    """
-    if not len(A):
-        return np.zeros((0, 0)), np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
-    _, s, Vt = np.linalg.svd(A)
-    null = s <= NO_EFFECT
-    if not null.any():
-        return np.zeros((len(A), 0)), *_eigenvalues(A)
-    Z, Q = Vt[null].T, Vt[~null].T
-    _, eigenvalues, inner = split_eigenvalues(Q.T @ A @ Q)
-    return Z, eigenvalues, Q @ inner + Z @ (Z.T @ A @ Q @ inner) / eigenvalues
 
 
 def deflated_eigenvalues(A: Array, least: Array, free: Array) -> tuple[Array, Complex, Complex]:

@@ -25,7 +25,7 @@ from haugmbd.analysis.equilibrium.residual import (
     state_of,
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
-from haugmbd.analysis.equilibrium.solver import NotHeld, TrialPose, find_balance
+from haugmbd.analysis.equilibrium.solver import NoStiffness, NotHeld, TrialPose, find_balance
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import scale_of
@@ -67,7 +67,8 @@ def equilibrium(
     Raises
     ------
     SimulationError
-        If no equilibrium is found. The message names the body that moves on, and the attribute `result` is the last State.
+        If no equilibrium is found; the message names the body that moves on, and the attribute `result` is the last State. If forces
+        are not smooth where they are in balance, so that there is no stiffness; `result` is the State there.
     ModelError
         If the system or the state has faults.
     UsageError
@@ -84,6 +85,12 @@ def equilibrium(
             found = find_balance(evaluator, start.y, downhill=downhill)
     except NotHeld as error:
         raise _not_held(evaluator, *error.result) from None
+    except NoStiffness as error:
+        raise SimulationError(
+            f"the forces are in balance at the pose in the attribute `result`, but {error.message}: it has no stiffness, and its "
+            "stability cannot be judged by one. Move what touches there, or make the characteristic smooth.",
+            state_of(evaluator, error.result.y),
+        ) from None
     kappa, V = np.linalg.eigh(0.5 * (found.K + found.K.T))
     place = found.place
     at_rest = state_of(evaluator, place.y)

@@ -28,11 +28,11 @@ from haugmbd.analysis.equilibrium.residual import (
     state_of,
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium
+from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, damping, inertia, scale_of, stiffness
-from haugmbd.analysis.equilibrium.velocity_rows import rolling_modes
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
@@ -85,7 +85,7 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
     Raises
     ------
     UsageError
-        If the state is not an equilibrium or a steady motion. The message gives the remaining forces.
+        If the state is not an equilibrium or a steady motion; the message gives the remaining forces. If forces are not smooth there.
     ModelError
         If the system or the state has faults.
 
@@ -107,7 +107,7 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
     _check_rest(evaluator, start, place)
     if len(evaluator.states.columns) or len(model.velocity_rows):
         return _first_order(evaluator, place)
-    K = stiffness(evaluator, place.y, place.at)
+    K = stiffness(evaluator, place.y, place.at, motion_derivative(place.work))
     scale = scale_of(place.work, K)
     _check_balance(evaluator, place, scale)
     if evaluator.steady.moves:
@@ -118,7 +118,7 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
 def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
     """Return the linearization at a pose in balance."""
     N = place.at.N
-    M, C = inertia(evaluator, N), damping(evaluator, place.y, place.at)
+    M, C = inertia(evaluator, N), damping(evaluator, place.y, place.at, motion_derivative(place.work))
     quiet = float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
     potential = float(np.abs(K - K.T).max(initial=0.0)) <= NOISE * scale
     found = find_modes(M, C, K, scale, conservative=quiet and potential)
@@ -138,7 +138,7 @@ def _first_order(evaluator: ResidualEvaluator, place: TrialPose) -> Linearizatio
         check_steady(evaluator, place, matrices.scale, matrices.rate_scale)
     T, names = _coordinates(evaluator, matrices.basis)
     state = state_of(evaluator, place.y)
-    modes = _modes(evaluator, state, block_modes(matrices) if len(matrices.Z) else rolling_modes(*matrices[1:6]), matrices.basis)
+    modes = _modes(evaluator, state, block_modes(matrices), matrices.basis)
     found = Linearization(
         evaluator.model,
         state,

@@ -19,8 +19,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.tangent_matrices import WEIGHTS, H
+from haugmbd.analysis.equilibrium.tangent_matrices import WEIGHTS, Derivative, H
 from haugmbd.compiled.array_types import Array
+from haugmbd.errors import UsageError
+
+MOVED: Array = 10.0 ** np.arange(-5.0, 1.0)
+"""Sizes of steps in x and x', in units of H."""
+
+TWO: Array = MOVED[-2:]
+"""The two sizes that smooth forces need."""
+
+SMOOTH_FORCE = 1e-9
+"""Change of the derivative of a force between the two, and of its slope at 0, relative to the forces at work, of smooth forces."""
+
+NO_PART = 1e-6
+"""Part of the forces, or of the rate of a state, below which a derivative that rounding hides does not matter."""
 
 SMOOTH_TOL = 1e-4
 """Change of a derivative between neighbouring sizes of step, relative to it, up to which they agree."""
@@ -30,6 +43,14 @@ SAME = 0.05
 
 CONVERGES = 0.2
 """Ratio of neighbouring changes below which a derivative converges with smaller steps; it is a tenth where the error is first order."""
+
+
+class NotSmooth(UsageError):
+    """Error for forces without a derivative;  why: which."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}: there is no linearization. Start from another pose, or simulate.")
+        self.why = why
 
 
 class Differences(NamedTuple):
@@ -83,6 +104,27 @@ def smooth_derivative(found: Differences) -> SmoothDerivative:
     if _same_thrice(found.kinks[: max(best, 2) + 1]):
         return SmoothDerivative(slopes[best], "they have a kink there", np.inf)
     return SmoothDerivative(slopes[best], "", np.inf)
+
+
+def motion_derivative(work: float) -> Derivative:
+    """Return a derivative of forces by the motion of bodies, which raises NotSmooth where there is none;  work: forces at work [J].
+
+    Two sizes of step are enough for smooth forces. Where they disagree, a limit or a contact is near, and smaller steps are tried.
+    """
+
+    def derivative(f: Callable[[float], Array]) -> Array:
+        two = differences(f, TWO)
+        small, large = two.slopes
+        allowed = SMOOTH_FORCE * max(work, float(np.abs(two.slopes).max(initial=0.0)))
+        kink, bend = np.abs(two.kinks).max(axis=1, initial=0.0)
+        if np.abs(large - small).max(initial=0.0) <= allowed and kink <= allowed + CONVERGES * bend:
+            return np.asarray(large)
+        found = smooth_derivative(differences(f, MOVED))
+        if found.trouble and found.largest > NO_PART * work:
+            raise NotSmooth(f"forces are not smooth in the motion of the bodies ({found.trouble})")
+        return found.value
+
+    return derivative
 
 
 def _first_plateau(change: Array) -> int:

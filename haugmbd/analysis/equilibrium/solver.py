@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
+from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth, motion_derivative
 from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, at_work, scale_of, sketched, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import Tangent, closed, tangent
 from haugmbd.compiled.array_types import Array
@@ -70,6 +71,10 @@ class Balance:
     relaxed: int
 
 
+class NoStiffness(SimulationError):
+    """Error for a balance where forces are not smooth; `result` is the TrialPose."""
+
+
 class NotHeld(SimulationError):
     """Error for a motion that no force stops, or a search without end; `result` is (place, x (6 nb,) the motion, whether it moves on)."""
 
@@ -89,10 +94,18 @@ def find_balance(evaluator: ResidualEvaluator, y: Array, *, downhill: bool) -> B
         place, K, steps, done = _newton(evaluator, place, downhill)
         newton += steps
         if done:
-            return Balance(place, stiffness(evaluator, place.y, place.at), newton, relaxed)
+            return Balance(place, stiffness_in_balance(evaluator, place), newton, relaxed)
         place, steps = _relax(evaluator, place, K)
         relaxed += steps
     raise NotHeld("no balance", (place, place.at.N @ place.g, False))
+
+
+def stiffness_in_balance(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
+    """Return K. Raise NoStiffness if forces are not smooth there."""
+    try:
+        return stiffness(evaluator, place.y, place.at, motion_derivative(place.work))
+    except NotSmooth as error:
+        raise NoStiffness(error.why, place) from None
 
 
 def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> tuple[TrialPose, Array, int, bool]:

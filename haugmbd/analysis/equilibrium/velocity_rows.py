@@ -8,7 +8,7 @@ r"""Small motions of a mechanism with velocity rows, such as rolling wheels: mor
     x' = G x + N y
     (N^T M N) y' = -N^T (M G + C) N y - N^T ((M G + C) G + K) x
 
-Eigenvalues 0 (places and headings that do not matter, and speeds that go on) are split off step by step: A Z = 0, then A on the rest.
+Eigenvalues 0 (places and headings that do not matter, and speeds that go on) are split off step by step, see `eigenmodes`.
 Source: Neimark and Fufaev (1972), ch. III and IV, dynamics and steady motions of nonholonomic systems.
 """
 
@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.eigenmodes import NO_EFFECT, Modes, rolling_state_matrix, split_eigenvalues
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
+from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import velocities
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, differentiated, inertia, stiffness
@@ -54,7 +54,8 @@ def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> RollingM
     _, s, Vt = np.linalg.svd(C0)
     N = Vt[int((s > RANK_TOL).sum()) :].T
     G = -np.linalg.pinv(C0, rcond=RANK_TOL) @ D
-    M, C, K = inertia(evaluator, B), damping(evaluator, place.y, at), stiffness(evaluator, place.y, at)
+    smooth = motion_derivative(place.work)
+    M, C, K = inertia(evaluator, B), damping(evaluator, place.y, at, smooth), stiffness(evaluator, place.y, at, smooth)
     along = M @ G + C
     return RollingMatrices(B, N.T @ M @ N, N.T @ along @ N, N.T @ (along @ G + K), N, G)
 
@@ -70,17 +71,3 @@ def _slip_gradient(evaluator: ResidualEvaluator, y: Array, B: Array, rows: Ints)
 
     columns = [differentiated(lambda h, direction=direction: slip(h * direction)) for direction in B.T]  # type: ignore[misc]
     return np.array(columns).reshape(B.shape[1], len(rows)).T
-
-
-def rolling_modes(M: Array, C: Array, K: Array, N: Array, G: Array) -> Modes:
-    """Return the modes; shapes (np, nm) x.  Motions without any effect have the eigenvalue 0, once."""
-    A, n = rolling_state_matrix(M, C, K, N, G), len(N)
-    speed = max(float(np.linalg.norm(A[:n, :n])), float(np.linalg.norm(A[n:, n:])), float(np.sqrt(np.linalg.norm(A[n:, :n]))))
-    time = np.concatenate([np.ones(n), np.full(len(A) - n, speed or 1.0)])
-    A = A * time / time[:, None] / (speed or 1.0)
-    idle, eigenvalues, vectors = split_eigenvalues(A)
-    keep = np.flatnonzero(eigenvalues.imag >= 0.0)
-    order = keep[np.argsort(np.abs(eigenvalues[keep]), kind="stable")]
-    moves = idle[:n, np.linalg.norm(idle[:n], axis=0) > NO_EFFECT]
-    found = np.concatenate([np.zeros(moves.shape[1]), eigenvalues[order] * speed])
-    return Modes(found, np.hstack([moves, vectors[:n, order]]))
