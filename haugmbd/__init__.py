@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates as FixedCoordinates
     from haugmbd.analysis.assembly.result import Assembly as Assembly
     from haugmbd.analysis.equilibrium.equilibrium import equilibrium as equilibrium
-    from haugmbd.analysis.equilibrium.linearization import Linearization as Linearization
-    from haugmbd.analysis.equilibrium.linearization import Mode as Mode
-    from haugmbd.analysis.equilibrium.linearize import linearize as linearize
     from haugmbd.analysis.equilibrium.result import Equilibrium as Equilibrium
     from haugmbd.analysis.equilibrium.result import Stability as Stability
+    from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization as Linearization
+    from haugmbd.analysis.equilibrium.small_motions.linearization import Mode as Mode
+    from haugmbd.analysis.equilibrium.small_motions.linearize import linearize as linearize
     from haugmbd.analysis.equilibrium.steady_motion import RotorSpin as RotorSpin
     from haugmbd.analysis.equilibrium.steady_motion import UniformRotation as UniformRotation
     from haugmbd.analysis.equilibrium.steady_motion import UniformTranslation as UniformTranslation
@@ -51,43 +51,43 @@ if TYPE_CHECKING:
     from haugmbd.bodies.shapes.solids import Sphere as Sphere
     from haugmbd.citations import cite as cite
     from haugmbd.constraints.base import Primitive as Primitive
-    from haugmbd.constraints.cd import CD as CD
-    from haugmbd.constraints.d import D as D
-    from haugmbd.constraints.dp1 import DP1 as DP1
-    from haugmbd.constraints.dp2 import DP2 as DP2
+    from haugmbd.constraints.equations.cd import CD as CD
+    from haugmbd.constraints.equations.d import D as D
+    from haugmbd.constraints.equations.dp1 import DP1 as DP1
+    from haugmbd.constraints.equations.dp2 import DP2 as DP2
+    from haugmbd.constraints.equations.rotation import Rotation as Rotation
     from haugmbd.constraints.joint import Joint as Joint
-    from haugmbd.constraints.rotation import Rotation as Rotation
-    from haugmbd.contact.applied_impulse import AngularImpulse as AngularImpulse
-    from haugmbd.contact.applied_impulse import PointImpulse as PointImpulse
     from haugmbd.contact.contact import Contact as Contact
-    from haugmbd.contact.impulse import impulse as impulse
-    from haugmbd.contact.impulse_result import Impulse as Impulse
-    from haugmbd.contact.impulse_result import JointImpulse as JointImpulse
+    from haugmbd.contact.impulses.applied_impulse import AngularImpulse as AngularImpulse
+    from haugmbd.contact.impulses.applied_impulse import PointImpulse as PointImpulse
+    from haugmbd.contact.impulses.impulse import impulse as impulse
+    from haugmbd.contact.impulses.impulse_result import Impulse as Impulse
+    from haugmbd.contact.impulses.impulse_result import JointImpulse as JointImpulse
     from haugmbd.contact.motion.impact_result import ContactHistory as ContactHistory
     from haugmbd.contact.motion.impact_result import Impact as Impact
     from haugmbd.contact.motion.impact_result import ImpactResult as ImpactResult
     from haugmbd.contact.motion.simulate_impacts import simulate_impacts as simulate_impacts
     from haugmbd.control.block import Block as Block
-    from haugmbd.control.delay_line import DelayLine as DelayLine
-    from haugmbd.control.low_pass import LowPass as LowPass
-    from haugmbd.control.pid import PID as PID
+    from haugmbd.control.blocks.delay_line import DelayLine as DelayLine
+    from haugmbd.control.blocks.low_pass import LowPass as LowPass
+    from haugmbd.control.blocks.pid import PID as PID
+    from haugmbd.control.blocks.transfer_function import TransferFunction as TransferFunction
     from haugmbd.control.sampled import Sampled as Sampled
-    from haugmbd.control.transfer_function import TransferFunction as TransferFunction
     from haugmbd.crosscheck.check import crosscheck as crosscheck
     from haugmbd.crosscheck.report import CrossCheck as CrossCheck
-    from haugmbd.diagnostics.block_history import BlockHistory as BlockHistory
-    from haugmbd.diagnostics.body_history import BodyHistory as BodyHistory
-    from haugmbd.diagnostics.body_history import PointHistory as PointHistory
-    from haugmbd.diagnostics.contact_impacts import CompliantContact as CompliantContact
-    from haugmbd.diagnostics.contact_impacts import ContactImpact as ContactImpact
-    from haugmbd.diagnostics.driver_history import DriverHistory as DriverHistory
     from haugmbd.diagnostics.energy import Energy as Energy
     from haugmbd.diagnostics.energy import Momentum as Momentum
-    from haugmbd.diagnostics.joint_coordinate import JointCoordinate as JointCoordinate
-    from haugmbd.diagnostics.joint_history import JointHistory as JointHistory
-    from haugmbd.diagnostics.load_history import LoadHistory as LoadHistory
-    from haugmbd.diagnostics.reactions import Reaction as Reaction
-    from haugmbd.diagnostics.reactions import reaction as reaction
+    from haugmbd.diagnostics.histories.block_history import BlockHistory as BlockHistory
+    from haugmbd.diagnostics.histories.body_history import BodyHistory as BodyHistory
+    from haugmbd.diagnostics.histories.body_history import PointHistory as PointHistory
+    from haugmbd.diagnostics.histories.contact_impacts import CompliantContact as CompliantContact
+    from haugmbd.diagnostics.histories.contact_impacts import ContactImpact as ContactImpact
+    from haugmbd.diagnostics.histories.driver_history import DriverHistory as DriverHistory
+    from haugmbd.diagnostics.histories.load_history import LoadHistory as LoadHistory
+    from haugmbd.diagnostics.joint_motions.joint_coordinate import JointCoordinate as JointCoordinate
+    from haugmbd.diagnostics.joint_motions.joint_history import JointHistory as JointHistory
+    from haugmbd.diagnostics.joint_reactions.reactions import Reaction as Reaction
+    from haugmbd.diagnostics.joint_reactions.reactions import reaction as reaction
     from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
     from haugmbd.drivers.driver import Driver as Driver
     from haugmbd.drivers.expression import Expression as Expression
@@ -105,23 +105,23 @@ if TYPE_CHECKING:
     from haugmbd.errors import SlowFormulationWarning as SlowFormulationWarning
     from haugmbd.errors import UsageError as UsageError
     from haugmbd.forces.base import ForceElement as ForceElement
-    from haugmbd.forces.buoyancy import Buoyancy as Buoyancy
     from haugmbd.forces.bushing import Bushing as Bushing
     from haugmbd.forces.compliant.contact_force import ContactForce as ContactForce
     from haugmbd.forces.compliant.damping import Flores as Flores
     from haugmbd.forces.compliant.damping import HuntCrossley as HuntCrossley
     from haugmbd.forces.compliant.damping import LankaraniNikravesh as LankaraniNikravesh
-    from haugmbd.forces.drag import Drag as Drag
-    from haugmbd.forces.friction_laws import BrownMcPhee as BrownMcPhee
-    from haugmbd.forces.friction_laws import Coulomb as Coulomb
-    from haugmbd.forces.friction_laws import LuGre as LuGre
-    from haugmbd.forces.friction_laws import Viscous as Viscous
-    from haugmbd.forces.joint_force import JointForce as JointForce
-    from haugmbd.forces.joint_friction import JointFriction as JointFriction
-    from haugmbd.forces.joint_limit import JointLimit as JointLimit
-    from haugmbd.forces.joint_spring import JointSpring as JointSpring
+    from haugmbd.forces.fluid.buoyancy import Buoyancy as Buoyancy
+    from haugmbd.forces.fluid.drag import Drag as Drag
+    from haugmbd.forces.friction.friction_laws import BrownMcPhee as BrownMcPhee
+    from haugmbd.forces.friction.friction_laws import Coulomb as Coulomb
+    from haugmbd.forces.friction.friction_laws import LuGre as LuGre
+    from haugmbd.forces.friction.friction_laws import Viscous as Viscous
+    from haugmbd.forces.friction.joint_friction import JointFriction as JointFriction
+    from haugmbd.forces.joint_loads.joint_force import JointForce as JointForce
+    from haugmbd.forces.joint_loads.joint_limit import JointLimit as JointLimit
+    from haugmbd.forces.joint_loads.joint_spring import JointSpring as JointSpring
+    from haugmbd.forces.joint_loads.motor import Motor as Motor
     from haugmbd.forces.linear_actuator import LinearActuator as LinearActuator
-    from haugmbd.forces.motor import Motor as Motor
     from haugmbd.forces.point_force import PointForce as PointForce
     from haugmbd.forces.rsda import RSDA as RSDA
     from haugmbd.forces.state_force import StateForce as StateForce
@@ -129,19 +129,19 @@ if TYPE_CHECKING:
     from haugmbd.forces.tsda import TSDA as TSDA
     from haugmbd.formulations.accelerations import Accelerations as Accelerations
     from haugmbd.formulations.accelerations import accelerations as accelerations
-    from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
     from haugmbd.formulations.base import Formulation as Formulation
-    from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
-    from haugmbd.formulations.euler_parameters import EulerParameters as EulerParameters
+    from haugmbd.formulations.dense.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
+    from haugmbd.formulations.dense.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
+    from haugmbd.formulations.dense.euler_parameters import EulerParameters as EulerParameters
+    from haugmbd.formulations.dense.null_space import QR as QR
+    from haugmbd.formulations.dense.null_space import SVD as SVD
+    from haugmbd.formulations.dense.null_space import NullSpace as NullSpace
+    from haugmbd.formulations.dense.penalty import Penalty as Penalty
+    from haugmbd.formulations.dense.range_space import RangeSpace as RangeSpace
+    from haugmbd.formulations.dense.reduced_chain import ReducedChain as ReducedChain
+    from haugmbd.formulations.dense.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
+    from haugmbd.formulations.dense.udwadia_phohomsiri import UdwadiaPhohomsiri as UdwadiaPhohomsiri
     from haugmbd.formulations.newton_euler import NewtonEuler as NewtonEuler
-    from haugmbd.formulations.null_space import QR as QR
-    from haugmbd.formulations.null_space import SVD as SVD
-    from haugmbd.formulations.null_space import NullSpace as NullSpace
-    from haugmbd.formulations.penalty import Penalty as Penalty
-    from haugmbd.formulations.range_space import RangeSpace as RangeSpace
-    from haugmbd.formulations.reduced_chain import ReducedChain as ReducedChain
-    from haugmbd.formulations.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
-    from haugmbd.formulations.udwadia_phohomsiri import UdwadiaPhohomsiri as UdwadiaPhohomsiri
     from haugmbd.integrators.events import Event as Event
     from haugmbd.integrators.events import EventRecord as EventRecord
     from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853
@@ -165,7 +165,7 @@ if TYPE_CHECKING:
     from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7 as GeneralizedAlphaR7
     from haugmbd.integrators.implicit.newton import FullNewton as FullNewton
     from haugmbd.integrators.implicit.newton import ModifiedNewton as ModifiedNewton
-    from haugmbd.integrators.implicit.radau import RadauIIA as RadauIIA
+    from haugmbd.integrators.implicit.radau_iia.radau import RadauIIA as RadauIIA
     from haugmbd.integrators.implicit.trapezoidal import Trapezoidal as Trapezoidal
     from haugmbd.integrators.stabilization.baumgarte import Baumgarte as Baumgarte
     from haugmbd.integrators.stabilization.energy_projection import EnergyProjection as EnergyProjection
@@ -175,13 +175,13 @@ if TYPE_CHECKING:
     from haugmbd.integrators.structure_preserving.rattle import RATTLE as RATTLE
     from haugmbd.math.spatial_subspaces import apparent_inverse_inertia as apparent_inverse_inertia
     from haugmbd.math.spatial_subspaces import split_wrench as split_wrench
-    from haugmbd.model.constraint_rows import Rows as Rows
-    from haugmbd.model.constraint_rows import evaluate as evaluate
     from haugmbd.model.dependent_rows import DropDependentRows as DropDependentRows
     from haugmbd.model.dependent_rows import MinimumNorm as MinimumNorm
     from haugmbd.model.dependent_rows import Redundancy as Redundancy
-    from haugmbd.model.joint_subspaces import constraint_wrenches as constraint_wrenches
-    from haugmbd.model.joint_subspaces import motion_subspace as motion_subspace
+    from haugmbd.model.inspection.constraint_rows import Rows as Rows
+    from haugmbd.model.inspection.constraint_rows import evaluate as evaluate
+    from haugmbd.model.inspection.joint_subspaces import constraint_wrenches as constraint_wrenches
+    from haugmbd.model.inspection.joint_subspaces import motion_subspace as motion_subspace
     from haugmbd.model.model import Model as Model
     from haugmbd.model.state import State as State
     from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
@@ -210,11 +210,11 @@ if TYPE_CHECKING:
     from haugmbd.serial_chain.recursions.rnea import joint_wrenches as joint_wrenches
     from haugmbd.serial_chain.recursions.rnea import rnea as rnea
     from haugmbd.serial_chain.state import ChainState as ChainState
-    from haugmbd.simulation.chain_result import ReducedResult as ReducedResult
-    from haugmbd.simulation.load import load as load
-    from haugmbd.simulation.result import Result as Result
-    from haugmbd.simulation.sensor import Sensor as Sensor
-    from haugmbd.simulation.sensor import SensorHistory as SensorHistory
+    from haugmbd.simulation.results.chain_result import ReducedResult as ReducedResult
+    from haugmbd.simulation.results.load import load as load
+    from haugmbd.simulation.results.result import Result as Result
+    from haugmbd.simulation.results.sensor import Sensor as Sensor
+    from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
     from haugmbd.simulation.simulate import simulate as simulate
     from haugmbd.study.comparison.compare import compare as compare
     from haugmbd.study.comparison.comparison import Comparison as Comparison
@@ -264,34 +264,34 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.bodies.shapes.plane": ("Plane",),
     "haugmbd.bodies.shapes.solids": ("Box", "Cone", "Cylinder", "Sphere"),
     "haugmbd.constraints.base": ("Primitive",),
-    "haugmbd.constraints.cd": ("CD",),
-    "haugmbd.constraints.d": ("D",),
-    "haugmbd.constraints.dp1": ("DP1",),
-    "haugmbd.constraints.dp2": ("DP2",),
+    "haugmbd.constraints.equations.cd": ("CD",),
+    "haugmbd.constraints.equations.d": ("D",),
+    "haugmbd.constraints.equations.dp1": ("DP1",),
+    "haugmbd.constraints.equations.dp2": ("DP2",),
     "haugmbd.constraints.joint": ("Joint",),
-    "haugmbd.constraints.rotation": ("Rotation",),
+    "haugmbd.constraints.equations.rotation": ("Rotation",),
     "haugmbd.control.block": ("Block",),
-    "haugmbd.control.delay_line": ("DelayLine",),
-    "haugmbd.control.low_pass": ("LowPass",),
-    "haugmbd.control.pid": ("PID",),
+    "haugmbd.control.blocks.delay_line": ("DelayLine",),
+    "haugmbd.control.blocks.low_pass": ("LowPass",),
+    "haugmbd.control.blocks.pid": ("PID",),
     "haugmbd.control.sampled": ("Sampled",),
-    "haugmbd.control.transfer_function": ("TransferFunction",),
+    "haugmbd.control.blocks.transfer_function": ("TransferFunction",),
     "haugmbd.drivers.driver": ("Driver",),
     "haugmbd.drivers.expression": ("Expression",),
     "haugmbd.drivers.spline": ("QuinticSpline",),
     "haugmbd.forces.base": ("ForceElement",),
-    "haugmbd.forces.buoyancy": ("Buoyancy",),
+    "haugmbd.forces.fluid.buoyancy": ("Buoyancy",),
     "haugmbd.forces.bushing": ("Bushing",),
     "haugmbd.forces.compliant.contact_force": ("ContactForce",),
     "haugmbd.forces.compliant.damping": ("Flores", "HuntCrossley", "LankaraniNikravesh"),
-    "haugmbd.forces.drag": ("Drag",),
-    "haugmbd.forces.friction_laws": ("BrownMcPhee", "Coulomb", "LuGre", "Viscous"),
-    "haugmbd.forces.joint_friction": ("JointFriction",),
-    "haugmbd.forces.joint_force": ("JointForce",),
-    "haugmbd.forces.joint_limit": ("JointLimit",),
-    "haugmbd.forces.joint_spring": ("JointSpring",),
+    "haugmbd.forces.fluid.drag": ("Drag",),
+    "haugmbd.forces.friction.friction_laws": ("BrownMcPhee", "Coulomb", "LuGre", "Viscous"),
+    "haugmbd.forces.friction.joint_friction": ("JointFriction",),
+    "haugmbd.forces.joint_loads.joint_force": ("JointForce",),
+    "haugmbd.forces.joint_loads.joint_limit": ("JointLimit",),
+    "haugmbd.forces.joint_loads.joint_spring": ("JointSpring",),
     "haugmbd.forces.linear_actuator": ("LinearActuator",),
-    "haugmbd.forces.motor": ("Motor",),
+    "haugmbd.forces.joint_loads.motor": ("Motor",),
     "haugmbd.forces.point_force": ("PointForce",),
     "haugmbd.forces.rsda": ("RSDA",),
     "haugmbd.forces.state_force": ("StateForce",),
@@ -308,29 +308,29 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.modelfile.imports.report": ("ImportReport",),
     "haugmbd.modelfile.exports.export": ("Export",),
     # its model
-    "haugmbd.model.constraint_rows": ("Rows", "evaluate"),
+    "haugmbd.model.inspection.constraint_rows": ("Rows", "evaluate"),
     "haugmbd.model.dependent_rows": ("DropDependentRows", "MinimumNorm", "Redundancy"),
-    "haugmbd.model.joint_subspaces": ("constraint_wrenches", "motion_subspace"),
+    "haugmbd.model.inspection.joint_subspaces": ("constraint_wrenches", "motion_subspace"),
     "haugmbd.model.model": ("Model",),
     "haugmbd.model.state": ("State",),
     # accelerations
     "haugmbd.formulations.accelerations": ("Accelerations", "accelerations"),
-    "haugmbd.formulations.augmented_lagrangian": ("AugmentedLagrangian",),
+    "haugmbd.formulations.dense.augmented_lagrangian": ("AugmentedLagrangian",),
     "haugmbd.formulations.base": ("Formulation",),
-    "haugmbd.formulations.coordinate_partitioning": ("CoordinatePartitioning",),
-    "haugmbd.formulations.euler_parameters": ("EulerParameters",),
+    "haugmbd.formulations.dense.coordinate_partitioning": ("CoordinatePartitioning",),
+    "haugmbd.formulations.dense.euler_parameters": ("EulerParameters",),
     "haugmbd.formulations.newton_euler": ("NewtonEuler",),
-    "haugmbd.formulations.null_space": ("NullSpace", "QR", "SVD"),
-    "haugmbd.formulations.penalty": ("Penalty",),
-    "haugmbd.formulations.range_space": ("RangeSpace",),
-    "haugmbd.formulations.reduced_chain": ("ReducedChain",),
-    "haugmbd.formulations.udwadia_kalaba": ("UdwadiaKalaba",),
-    "haugmbd.formulations.udwadia_phohomsiri": ("UdwadiaPhohomsiri",),
+    "haugmbd.formulations.dense.null_space": ("NullSpace", "QR", "SVD"),
+    "haugmbd.formulations.dense.penalty": ("Penalty",),
+    "haugmbd.formulations.dense.range_space": ("RangeSpace",),
+    "haugmbd.formulations.dense.reduced_chain": ("ReducedChain",),
+    "haugmbd.formulations.dense.udwadia_kalaba": ("UdwadiaKalaba",),
+    "haugmbd.formulations.dense.udwadia_phohomsiri": ("UdwadiaPhohomsiri",),
     # motion
-    "haugmbd.simulation.chain_result": ("ReducedResult",),
-    "haugmbd.simulation.load": ("load",),
-    "haugmbd.simulation.result": ("Result",),
-    "haugmbd.simulation.sensor": ("Sensor", "SensorHistory"),
+    "haugmbd.simulation.results.chain_result": ("ReducedResult",),
+    "haugmbd.simulation.results.load": ("load",),
+    "haugmbd.simulation.results.result": ("Result",),
+    "haugmbd.simulation.results.sensor": ("Sensor", "SensorHistory"),
     "haugmbd.simulation.simulate": ("simulate",),
     "haugmbd.integrators.events": ("Event", "EventRecord"),
     "haugmbd.integrators.explicit.dop853": ("DOP853",),
@@ -346,7 +346,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.integrators.implicit.generalized_alpha": ("GeneralizedAlpha", "HHT", "Newmark"),
     "haugmbd.integrators.implicit.generalized_alpha_r7": ("GeneralizedAlphaR7",),
     "haugmbd.integrators.implicit.newton": ("FullNewton", "ModifiedNewton"),
-    "haugmbd.integrators.implicit.radau": ("RadauIIA",),
+    "haugmbd.integrators.implicit.radau_iia.radau": ("RadauIIA",),
     "haugmbd.integrators.implicit.trapezoidal": ("Trapezoidal",),
     "haugmbd.integrators.stabilization.baumgarte": ("Baumgarte",),
     "haugmbd.integrators.stabilization.energy_projection": ("EnergyProjection",),
@@ -359,10 +359,10 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.batches.accelerations": ("BatchAccelerations",),
     "haugmbd.batches.trajectories": ("Trajectories",),
     # contact and impulses
-    "haugmbd.contact.applied_impulse": ("AngularImpulse", "PointImpulse"),
+    "haugmbd.contact.impulses.applied_impulse": ("AngularImpulse", "PointImpulse"),
     "haugmbd.contact.contact": ("Contact",),
-    "haugmbd.contact.impulse": ("impulse",),
-    "haugmbd.contact.impulse_result": ("Impulse", "JointImpulse"),
+    "haugmbd.contact.impulses.impulse": ("impulse",),
+    "haugmbd.contact.impulses.impulse_result": ("Impulse", "JointImpulse"),
     "haugmbd.contact.motion.impact_result": ("ContactHistory", "Impact", "ImpactResult"),
     "haugmbd.contact.motion.simulate_impacts": ("simulate_impacts",),
     # analysis without simulation
@@ -371,8 +371,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.analysis.assembly.fixed_coordinates": ("FixedCoordinates",),
     "haugmbd.analysis.assembly.result": ("Assembly",),
     "haugmbd.analysis.equilibrium.equilibrium": ("equilibrium",),
-    "haugmbd.analysis.equilibrium.linearization": ("Linearization", "Mode"),
-    "haugmbd.analysis.equilibrium.linearize": ("linearize",),
+    "haugmbd.analysis.equilibrium.small_motions.linearization": ("Linearization", "Mode"),
+    "haugmbd.analysis.equilibrium.small_motions.linearize": ("linearize",),
     "haugmbd.analysis.equilibrium.result": ("Equilibrium", "Stability"),
     "haugmbd.analysis.equilibrium.steady_motion": ("RotorSpin", "UniformRotation", "UniformTranslation"),
     "haugmbd.analysis.kinematics.inverse_dynamics": ("InverseDynamics", "inverse_dynamics"),
@@ -380,15 +380,15 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "haugmbd.analysis.mobility.mobility": ("mobility",),
     "haugmbd.analysis.mobility.report": ("Mobility",),
     # diagnostics
-    "haugmbd.diagnostics.block_history": ("BlockHistory",),
-    "haugmbd.diagnostics.body_history": ("BodyHistory", "PointHistory"),
-    "haugmbd.diagnostics.contact_impacts": ("CompliantContact", "ContactImpact"),
-    "haugmbd.diagnostics.driver_history": ("DriverHistory",),
+    "haugmbd.diagnostics.histories.block_history": ("BlockHistory",),
+    "haugmbd.diagnostics.histories.body_history": ("BodyHistory", "PointHistory"),
+    "haugmbd.diagnostics.histories.contact_impacts": ("CompliantContact", "ContactImpact"),
+    "haugmbd.diagnostics.histories.driver_history": ("DriverHistory",),
     "haugmbd.diagnostics.energy": ("Energy", "Momentum"),
-    "haugmbd.diagnostics.joint_coordinate": ("JointCoordinate",),
-    "haugmbd.diagnostics.joint_history": ("JointHistory",),
-    "haugmbd.diagnostics.load_history": ("LoadHistory",),
-    "haugmbd.diagnostics.reactions": ("Reaction", "reaction"),
+    "haugmbd.diagnostics.joint_motions.joint_coordinate": ("JointCoordinate",),
+    "haugmbd.diagnostics.joint_motions.joint_history": ("JointHistory",),
+    "haugmbd.diagnostics.histories.load_history": ("LoadHistory",),
+    "haugmbd.diagnostics.joint_reactions.reactions": ("Reaction", "reaction"),
     "haugmbd.diagnostics.run_warnings": ("RunStatus",),
     # serial chains in joint coordinates
     "haugmbd.serial_chain.chain": ("SerialChain",),

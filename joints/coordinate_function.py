@@ -4,7 +4,7 @@ r"""Coordinate function: the coordinate of one joint is a function of that of an
 
 f', f'' are exact, as those of drivers: q_b' = f' q_a',  q_b'' = f' q_a'' + f'' q_a'^2. The generalized force on q_b is -lam, that on q_a
 f' lam: the row transmits power, and does none itself.
-Source: Haug (2021), kinematic couplings; the row is derived in `haugmbd/constraints/coordinate_function.py`.
+Source: Haug (2021), kinematic couplings; the row is derived in `haugmbd/constraints/equations/coordinate_function.py`.
 """
 
 from __future__ import annotations

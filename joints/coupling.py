@@ -3,7 +3,7 @@ r"""Coupling: a linear combination of joint coordinates is f(t). Gears, racks, s
     Phi = sum_k c_k q_k - f(t)              q_k a coordinate of a joint: its q0 at the modelled pose, positive as the joint's class says
 
 Angles go through any number of turns. The generalized force on q_k is -c_k lam: a coupling transmits power, and does none itself.
-Source: Haug (2021), kinematic couplings; the row is derived in `haugmbd/constraints/coupling.py`.
+Source: Haug (2021), kinematic couplings; the row is derived in `haugmbd/constraints/equations/coupling.py`.
 """
 
 from __future__ import annotations

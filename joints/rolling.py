@@ -18,7 +18,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.validation import FloatArray, read_number
 from haugmbd.constraints import Joint, Primitive
-from haugmbd.constraints.rolling import DiscOnPlane, KnifeEdgeRow, Slip
+from haugmbd.constraints.equations.rolling import DiscOnPlane, KnifeEdgeRow, Slip
 from haugmbd.errors import Fault, UsageError
 from joints.base import posed
 from joints.geometry import PARALLEL_TOL, Reader

@@ -3,7 +3,7 @@ r"""Rotation driver: the angle of a joint with one rotation axis is f(t), throug
     Phi = Rotation(f_i, g_i, f_j; f) = sin(theta - f)       theta the angle from f_i to f_j about h: q0 at the modelled pose
 
 The gradient is 1 for every f (see `haugmbd.constraints.Rotation`). A DP1 driver is singular where its cosine is stationary.
-Source: Haug (2021), spatial kinematics: driving constraints; the row is derived in `haugmbd/constraints/rotation.py`.
+Source: Haug (2021), spatial kinematics: driving constraints; the row is derived in `haugmbd/constraints/equations/rotation.py`.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from haugmbd.compiled.code_cache import keep_on_disk
-from haugmbd.compiled.linked_kernels import KernelDispatcher
+from haugmbd.compiled.compiler.code_cache import keep_on_disk
+from haugmbd.compiled.compiler.linked_kernels import KernelDispatcher
 
 # Derandomized: a failure repeats.  No deadline: the first example of a test may compile a kernel.
 settings.register_profile(

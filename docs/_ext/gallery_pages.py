@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.cli.gallery import counts, first_line
+from haugmbd.cli.commands.gallery import counts, first_line
 from haugmbd.gallery import GALLERY, SHOWN, Published
 from haugmbd.gallery.shown import DRIVEN, shown_system
 from haugmbd.viewer.animate import animation

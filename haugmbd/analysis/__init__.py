@@ -11,9 +11,9 @@ from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.assembly.assembly_modes import AssemblyMode, assembly_modes
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates
 from haugmbd.analysis.assembly.result import Assembly, Correction, Flip, JointGap
-from haugmbd.analysis.equilibrium.linearization import Linearization, Mode
-from haugmbd.analysis.equilibrium.linearize import linearize
 from haugmbd.analysis.equilibrium.result import Equilibrium, Stability
+from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization, Mode
+from haugmbd.analysis.equilibrium.small_motions.linearize import linearize
 from haugmbd.analysis.equilibrium.steady_motion import RotorSpin, UniformRotation, UniformTranslation
 from haugmbd.analysis.kinematics.inverse_dynamics import InverseDynamics, inverse_dynamics
 from haugmbd.analysis.mobility.report import Mobility

@@ -10,7 +10,7 @@ from haugmbd.errors import ModelError, UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
-from haugmbd.system.constraint_residuals import state_faults
+from haugmbd.system.checks.constraint_residuals import state_faults
 from haugmbd.system.system import System
 
 

@@ -27,7 +27,7 @@ from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NOT_FINITE, OK
 from haugmbd.deprecated import public_class
-from haugmbd.forces.joint_load import JointLoad
+from haugmbd.forces.joint_loads.joint_load import JointLoad
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.rsda import RSDA
 from haugmbd.forces.state_force import StateForce

@@ -25,7 +25,7 @@ from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.stabilization.base import Stabilization
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
@@ -38,7 +38,7 @@ from haugmbd.simulation.arguments import (
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import NEWTON_EULER, PROJECTION, run_system
 
 

@@ -24,8 +24,8 @@ from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
 from haugmbd.model.compiling.inertia import SUSPECT
 from haugmbd.model.compiling.loads import LoadEntry
-from haugmbd.model.constraint_rows import Rows, evaluate
-from haugmbd.model.length import put_length
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import sliding, turning
 from haugmbd.workspace.layout import Tables

@@ -18,8 +18,8 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
-from haugmbd.simulation.load import load
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.load import load
+from haugmbd.simulation.results.result import Result
 
 PENDING = "not run: the batch was interrupted"
 

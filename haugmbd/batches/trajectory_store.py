@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from haugmbd.errors import UsageError
-from haugmbd.simulation.io.atomic import replace_file
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.result import Result
 
 HEAD = "batch.json"
 FORMAT = "haugmbd batch 1"

@@ -20,7 +20,7 @@ from numba import types
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import SIGNATURE, YES
 from haugmbd.compiled.jit import counted
-from haugmbd.control.compiled import compile_network
+from haugmbd.control.diagram.compiled import compile_network
 from haugmbd.forces.user_function import BODY, TIME
 from haugmbd.workspace.layout import WIDTH
 

@@ -18,7 +18,7 @@ from numba import types
 
 from haugmbd.callbacks.compiled_force_callbacks import SHARED, composed
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.forces.jacobian import TURN
+from haugmbd.forces.derivatives.jacobian import TURN
 from haugmbd.workspace.layout import WIDTH
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from haugmbd.callbacks.calls import ForceCall, arguments
 from haugmbd.callbacks.compiled_force_callbacks import compile_force_callbacks
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback, CompiledCallback
-from haugmbd.control.compiled import compilable
-from haugmbd.control.memory import Memory
-from haugmbd.control.network import Network
-from haugmbd.control.tables import Tables, evaluated, tables_of
+from haugmbd.control.diagram.compiled import compilable
+from haugmbd.control.diagram.memory import Memory
+from haugmbd.control.diagram.network import Network
+from haugmbd.control.diagram.tables import Tables, evaluated, tables_of
 from haugmbd.drivers import Driver
 from haugmbd.drivers.autodiff.operators import NotAFloat
 from haugmbd.drivers.functions import PythonDriver

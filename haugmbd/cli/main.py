@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from haugmbd import __version__
-from haugmbd.cli import assemble, check, compare, completion, convert, crosscheck, gallery, info, run, sweep, view, warm
+from haugmbd.cli.commands import assemble, check, compare, completion, convert, crosscheck, gallery, info, run, sweep, view, warm
 from haugmbd.cli.model_argument import by_name
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import SHOWN, slider_crank
+from haugmbd.gallery.linkages.slider_crank import FREE, crank_angle
 from haugmbd.gallery.shown import shown_system
-from haugmbd.gallery.slider_crank import FREE, crank_angle
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
 from haugmbd.study.comparison.compare import compare as compare_methods
 from haugmbd.study.method_text import method_from

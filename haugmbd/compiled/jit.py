@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 import numba
 
-from haugmbd.compiled.code_cache import keep_on_disk
-from haugmbd.compiled.linked_kernels import EntryCompiler, KernelDispatcher
+from haugmbd.compiled.compiler.code_cache import keep_on_disk
+from haugmbd.compiled.compiler.linked_kernels import EntryCompiler, KernelDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

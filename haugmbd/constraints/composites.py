@@ -15,9 +15,9 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import frozen
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
-from haugmbd.constraints.cd import CD
-from haugmbd.constraints.dp1 import DP1
-from haugmbd.constraints.dp2 import DP2
+from haugmbd.constraints.equations.cd import CD
+from haugmbd.constraints.equations.dp1 import DP1
+from haugmbd.constraints.equations.dp2 import DP2
 
 X, Y, Z = (frozen(axis) for axis in np.eye(3))
 

@@ -11,8 +11,19 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.function_pointers import F1, F2, F3, I1, I2, Routine, function_type, types
 from haugmbd.compiled.jit import inlined
-from haugmbd.constraints import cd, constant_velocity, coordinate_function, coupling, curve, d, dp1, dp2, rolling, rotation
 from haugmbd.constraints.base import Motion, Primitive, RowTable
+from haugmbd.constraints.equations import (
+    cd,
+    constant_velocity,
+    coordinate_function,
+    coupling,
+    curve,
+    d,
+    dp1,
+    dp2,
+    rolling,
+    rotation,
+)
 
 MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (dp1.DP1, dp1.assemble_row),

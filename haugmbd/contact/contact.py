@@ -23,8 +23,8 @@ from haugmbd.constraints.joint import Single
 from haugmbd.contact.gap import Placed, PlacedContacts
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.model.identity import foreign_body_faults, number_of
 from haugmbd.model.immutable import immutable
+from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

@@ -17,14 +17,14 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
-from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.errors import Fault, ModelError
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.joint_coordinate import coordinate_motion
-from haugmbd.forces.joint_limit import JointLimit
-from haugmbd.model.identity import foreign_body_faults, number_of
+from haugmbd.forces.joint_loads.joint_coordinate import coordinate_motion
+from haugmbd.forces.joint_loads.joint_limit import JointLimit
+from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH

@@ -16,8 +16,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SingularKKTError
-from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import workspace_array

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact import AngularImpulse, PointImpulse
-from haugmbd.contact.impulse import impulse
+from haugmbd.contact.impulses.impulse import impulse
 from haugmbd.formulations.accelerations import accelerations
-from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.serial_chain.chain import SerialChain

@@ -21,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.work import work_over_time
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.energy_balance import load_ledger
+from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

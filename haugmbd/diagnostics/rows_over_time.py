@@ -16,8 +16,8 @@ from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.evaluate import prepare
-from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack

@@ -22,7 +22,7 @@ from haugmbd.errors import SingularKKTError
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.math.euler_parameters import p_dot_from
-from haugmbd.model.energy_balance import load_ledger
+from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

@@ -14,7 +14,7 @@ import numpy as np
 from haugmbd.errors import UsageError
 from haugmbd.faults import broken_prepare as number_of
 from haugmbd.faults.broken_model import BrokenModel, break_model
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 
 

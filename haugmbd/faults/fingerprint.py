@@ -21,11 +21,11 @@ from haugmbd.faults.contexts import FAULTS
 from haugmbd.faults.example import example
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.integrators import RK4
-from haugmbd.model.constraint_rows import evaluate
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
 from haugmbd.text_table import table_lines
 from haugmbd.verification.verify import verify

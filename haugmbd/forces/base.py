@@ -29,8 +29,8 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, Expression
 from haugmbd.errors import Fault
-from haugmbd.forces.jacobian import Jacobian
-from haugmbd.forces.jacobian_check import disagreement
+from haugmbd.forces.derivatives.jacobian import Jacobian
+from haugmbd.forces.derivatives.jacobian_check import disagreement
 from haugmbd.forces.user_function import UserFunction, Value
 from haugmbd.math import euler_parameters
 from haugmbd.math.vec3 import Vec, cross, to_body

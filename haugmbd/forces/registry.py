@@ -22,14 +22,17 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
-from haugmbd.forces import buoyancy, bushing, drag, joint_friction, joint_load, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import bushing, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.compliant import contact_force
-from haugmbd.forces.joint_force import JointForce
-from haugmbd.forces.joint_limit import JointLimit
-from haugmbd.forces.joint_spring import JointSpring
+from haugmbd.forces.fluid import buoyancy, drag
+from haugmbd.forces.friction import joint_friction
+from haugmbd.forces.joint_loads import joint_load
+from haugmbd.forces.joint_loads.joint_force import JointForce
+from haugmbd.forces.joint_loads.joint_limit import JointLimit
+from haugmbd.forces.joint_loads.joint_spring import JointSpring
+from haugmbd.forces.joint_loads.motor import Motor
 from haugmbd.forces.linear_actuator import LinearActuator
-from haugmbd.forces.motor import Motor
 
 MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
     (tsda.TSDA, tsda),

@@ -9,9 +9,9 @@ import numpy as np
 
 from haugmbd.compiled import status_codes
 from haugmbd.errors import SimulationError, SingularKKTError
-from haugmbd.forces.friction_laws import LuGre
-from haugmbd.forces.joint_friction import JointFriction
-from haugmbd.model.constraint_rows import Rows, rows_in
+from haugmbd.forces.friction.friction_laws import LuGre
+from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.model.inspection.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array

@@ -11,7 +11,7 @@ from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import OK
-from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.model.friction import columns as at

@@ -1,78 +1,52 @@
 """Ready-made mechanisms, with their sources and published values.
 
-    published          a published value
-    linkage            bars and points of planar linkages
-    count              the check of a number of parts
-    shown              how long each is shown, and drawn to which tolerance
+    published  a published value
+    linkage    bars and points of planar linkages
+    count      the check of a number of parts
+    shown      how long each is shown, and drawn to which tolerance
 
-    pendulum           a bar on a pin
-    double_pendulum    two bars
-    chain              a spatial chain of n links
-    free_body          dzhanibekov: a body that turns over; gyroscope: a rotor in two gimbals
-    heavy_top          a fast disc on a spherical joint
+    simple     pendulums, chains, tops, a net, a disc that rolls
 
-    four_bar           a planar four-bar with independent rows
-    slider_crank       the spatial slider-crank
-    planar_slider_crank  a crank, a rod and a slider in a plane
-    andrews            Andrews' squeezing mechanism
-    windows            n four-bars in a row, through a singular configuration
-    spatial_loops      bennett, bricard and bricard_cube: loops that move because of their proportions
-    peaucellier        an exact straight line from seven bars
-    jansen_leg         Theo Jansen's leg
-    scissor_lift       crossed bars that lift a platform
-    hoberman_ring      a ring that opens and closes
-    universal_shaft    two shafts and a Hooke joint
+    linkages   linkages: loops of bars
 
-    governor           a flyball governor
-    indexing_cam       a cam that moves a turret on, station by station
-    planetary_gear     a sun, planets and a ring
-    differential       two wheels that share a torque
-    piston_engine      crank, rod, piston and gas
-    double_wishbone    the suspension of a wheel
-    stewart_platform   six legs that carry a plate
-    delta_robot        three arms and a plate that stays level
-    excavator          boom, stick and bucket on hydraulic cylinders
-    rolling_disc       a disc that rolls in a circle
-    bouncing_toy       a head on a spring over a foot
-    trebuchet          a beam, a counterweight and a sling
-    net                balls on a grid of rods
+    machines   machines with drives, gears, cams, springs and platforms
 
 A new mechanism is one file and one line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
 """
 
 from collections.abc import Callable
 
-from haugmbd.gallery.andrews import andrews
-from haugmbd.gallery.bouncing_toy import bouncing_toy
-from haugmbd.gallery.chain import chain
-from haugmbd.gallery.delta_robot import delta_robot
-from haugmbd.gallery.differential import differential
-from haugmbd.gallery.double_pendulum import double_pendulum
-from haugmbd.gallery.double_wishbone import double_wishbone
-from haugmbd.gallery.excavator import excavator
-from haugmbd.gallery.four_bar import four_bar
-from haugmbd.gallery.free_body import dzhanibekov, gyroscope
-from haugmbd.gallery.governor import governor
-from haugmbd.gallery.heavy_top import heavy_top
-from haugmbd.gallery.hoberman_ring import hoberman_ring
-from haugmbd.gallery.indexing_cam import indexing_cam
-from haugmbd.gallery.jansen_leg import jansen_leg
-from haugmbd.gallery.net import net
-from haugmbd.gallery.peaucellier import peaucellier
-from haugmbd.gallery.pendulum import pendulum
-from haugmbd.gallery.piston_engine import piston_engine
-from haugmbd.gallery.planar_slider_crank import planar_slider_crank
-from haugmbd.gallery.planetary_gear import planetary_gear
+from haugmbd.gallery.linkages.andrews import andrews
+from haugmbd.gallery.linkages.four_bar import four_bar
+from haugmbd.gallery.linkages.hoberman_ring import hoberman_ring
+from haugmbd.gallery.linkages.jansen_leg import jansen_leg
+from haugmbd.gallery.linkages.peaucellier import peaucellier
+from haugmbd.gallery.linkages.planar_slider_crank import planar_slider_crank
+from haugmbd.gallery.linkages.scissor_lift import scissor_lift
+from haugmbd.gallery.linkages.slider_crank import slider_crank
+from haugmbd.gallery.linkages.spatial_loops import bennett, bricard, bricard_cube
+from haugmbd.gallery.linkages.universal_shaft import universal_shaft
+from haugmbd.gallery.linkages.windows import windows
+from haugmbd.gallery.machines.bouncing_toy import bouncing_toy
+from haugmbd.gallery.machines.delta_robot import delta_robot
+from haugmbd.gallery.machines.differential import differential
+from haugmbd.gallery.machines.double_wishbone import double_wishbone
+from haugmbd.gallery.machines.excavator import excavator
+from haugmbd.gallery.machines.governor import governor
+from haugmbd.gallery.machines.indexing_cam import indexing_cam
+from haugmbd.gallery.machines.piston_engine import piston_engine
+from haugmbd.gallery.machines.planetary_gear import planetary_gear
+from haugmbd.gallery.machines.stewart_platform import stewart_platform
+from haugmbd.gallery.machines.trebuchet import trebuchet
 from haugmbd.gallery.published import Published
-from haugmbd.gallery.rolling_disc import rolling_disc
-from haugmbd.gallery.scissor_lift import scissor_lift
 from haugmbd.gallery.shown import SHOWN
-from haugmbd.gallery.slider_crank import slider_crank
-from haugmbd.gallery.spatial_loops import bennett, bricard, bricard_cube
-from haugmbd.gallery.stewart_platform import stewart_platform
-from haugmbd.gallery.trebuchet import trebuchet
-from haugmbd.gallery.universal_shaft import universal_shaft
-from haugmbd.gallery.windows import windows
+from haugmbd.gallery.simple.chain import chain
+from haugmbd.gallery.simple.double_pendulum import double_pendulum
+from haugmbd.gallery.simple.free_body import dzhanibekov, gyroscope
+from haugmbd.gallery.simple.heavy_top import heavy_top
+from haugmbd.gallery.simple.net import net
+from haugmbd.gallery.simple.pendulum import pendulum
+from haugmbd.gallery.simple.rolling_disc import rolling_disc
 from haugmbd.system.system import System
 
 GALLERY: tuple[Callable[[], System], ...] = (

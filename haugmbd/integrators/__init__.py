@@ -1,29 +1,22 @@
 """Integrators, and the stabilizations of explicit methods.
 
-step_context           the interface of explicit integrators: routines, options, counters
-step_batch             accepted states, returned in batches
-dense_output           states between steps
-state_space            the state of bodies as a vector that integrators advance
-singularity_crossing   crossing of singular configurations, for every method
-rank_watch             whether rows are about to become dependent, in one-step methods
-singularity_search     where the constraints lose rank on the way
-collocation            Gauss collocation by Picard's iteration
-smooth_branch          the continuation that the velocity selects
-branch_selection       whether it does
-branch_crossing        the crossing of one singular configuration
-near_singular          nearly singular configurations that a run has passed
-base                   base classes of integrators
-default_number         default numbers, as distinct from given ones
-events                 events and their records
-event_location         finding and locating events
-stick                  events at which joints with friction stick and slip
-initial_state          initial states: checked or projected
-chain_rates            rates of a serial chain
-chain_state_space      a serial chain as a vector that integrators advance
-stabilization          Baumgarte, projections
-explicit               explicit methods
-structure_preserving   RATTLE, HEM4
-implicit               generalized-alpha, BDF, Radau IIA
+step_context          the interface of explicit integrators: routines, options, counters
+step_batch            accepted states, returned in batches
+dense_output          states between steps
+state_space           the state of bodies as a vector that integrators advance
+singularities         singular configurations: how a run finds them, and crosses them
+rank_watch            whether rows are about to become dependent, in one-step methods
+base                  base classes of integrators
+default_number        default numbers, as distinct from given ones
+events                events and their records
+event_location        finding and locating events
+stick                 events at which joints with friction stick and slip
+initial_state         initial states: checked or projected
+chains                serial chains as vectors that integrators advance
+stabilization         Baumgarte, projections
+explicit              explicit methods
+structure_preserving  RATTLE, HEM4
+implicit              generalized-alpha, BDF, Radau IIA
 """
 
 from haugmbd.integrators.events import Event, EventRecord
@@ -40,7 +33,7 @@ from haugmbd.integrators.implicit.constraint_form import GGL, HillerAnantharaman
 from haugmbd.integrators.implicit.generalized_alpha import HHT, GeneralizedAlpha, Newmark
 from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7
 from haugmbd.integrators.implicit.newton import FullNewton, ModifiedNewton
-from haugmbd.integrators.implicit.radau import RadauIIA
+from haugmbd.integrators.implicit.radau_iia.radau import RadauIIA
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte

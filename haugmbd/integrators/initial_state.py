@@ -8,10 +8,10 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import ModelError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.stabilization.projection import Projection
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import position_faults, state_faults, velocity_faults
+from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, velocity_faults
 from haugmbd.workspace.layout import Pack
 
 

@@ -11,13 +11,13 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.dense_output import interpolate
-from haugmbd.model.driver_breaks import first_break
-from haugmbd.model.length import units_of_state
+from haugmbd.model.inspection.driver_breaks import first_break
+from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.model import Model
 from haugmbd.model.remembered import once_per_model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import branch_faults, dropped_faults
-from haugmbd.system.function_ranges import profile_faults
+from haugmbd.system.checks.constraint_residuals import branch_faults, dropped_faults
+from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 

@@ -21,12 +21,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import SimulationError
-from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import Event, Flags
-from haugmbd.integrators.singularity_crossing import CrossingSearch, batches_across
+from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem

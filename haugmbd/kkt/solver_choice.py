@@ -24,8 +24,8 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import NARROW, WIDE, EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
-from haugmbd.kkt.tree.cluster_arrays import ANGLE_COLUMNS, MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
-from haugmbd.kkt.tree.cluster_order import FREE, ClusterTables, CoupledRow, cluster_tables
+from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_COLUMNS, MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
+from haugmbd.kkt.tree.clusters.cluster_order import FREE, ClusterTables, CoupledRow, cluster_tables
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
 

@@ -19,7 +19,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.formulations.base import Formulation
 from haugmbd.gallery import four_bar
 from haugmbd.labs.answers import Exercise, G, Judge, array, guarded, number, short
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.system.system import System
 from haugmbd.verification.verify import verify
 from joints import RJ

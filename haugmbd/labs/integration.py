@@ -18,7 +18,7 @@ from haugmbd.integrators.stabilization.baumgarte import Baumgarte
 from haugmbd.labs.answers import Exercise, array, guarded, number, short, word
 from haugmbd.labs.motion import J_PIN
 from haugmbd.labs.mystery import MYSTERIES
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
 from haugmbd.study.violation.law_choice import LAWS
 from haugmbd.system.system import System

@@ -13,7 +13,7 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import NO_FORCE, OK, USER_STOPPED, report
 from haugmbd.constraints.base import Motion
-from haugmbd.constraints.coupling import put_angle_rates as put_coupling_angle_rates
+from haugmbd.constraints.equations.coupling import put_angle_rates as put_coupling_angle_rates
 from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS
 from haugmbd.forces.registry import BUSHINGS, add_contacts, add_loads, measure_loads, put_angle_rates, put_contact_rates
 from haugmbd.model.body_kinematics import update_kinematics

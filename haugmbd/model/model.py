@@ -19,7 +19,7 @@ from haugmbd.compiled.status_codes import NO_FORCE, USER_STOPPED
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.registry import assemblers
-from haugmbd.control.network import Network
+from haugmbd.control.diagram.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
@@ -30,12 +30,12 @@ from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
+from haugmbd.model.description.explanation import Explanation, RowExplanation
+from haugmbd.model.description.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_COUPLINGS, PREPARE_WITH_HINGES
-from haugmbd.model.explanation import Explanation, RowExplanation
 from haugmbd.model.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
 from haugmbd.model.immutable import immutable
-from haugmbd.model.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.state import State
 from haugmbd.model.views import Pictured
 from haugmbd.workspace.layout import WIDTH, Pack, Tables, workspace_array

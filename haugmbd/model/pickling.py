@@ -17,7 +17,7 @@ from haugmbd.drivers import Driver
 from haugmbd.drivers.functions import Functions, TimeFunction
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.user_function import Component
-from haugmbd.model.driver_breaks import driven_joints
+from haugmbd.model.inspection.driver_breaks import driven_joints
 from haugmbd.model.model import Model
 
 OF_THIS_PROCESS = ("_entry", "_idle", "_new_work", "_own_routines", "_modelled", "_remembered")

@@ -2,12 +2,8 @@
 
 reading     what is collected while a file is read: faults with their paths
 values      kinds of values, which read themselves and describe themselves as JSON Schema
-functions   functions of time and of the state as values of a file
-blocks      controllers and delays
-shapes      what is drawn of bodies
+parts       parts of a model file that have kinds of their own
 schema      the table of all parts and their keys
-equations   a joint that is given by its equations
-joint_loads forces along joint coordinates
 text        bounded reading of JSON and TOML; the line of every path
 xml_reader  a bounded reader of XML without document types and entities
 write       from a System to a document

@@ -17,9 +17,9 @@ from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.forces import RSDA, TSDA, Buoyancy, Bushing, ContactForce, Drag, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
-from haugmbd.modelfile.blocks import block_of
-from haugmbd.modelfile.equations import Equations, freedom_of
-from haugmbd.modelfile.joint_loads import JOINT_LOADS, make_joint_load
+from haugmbd.modelfile.parts.blocks import block_of
+from haugmbd.modelfile.parts.equations import Equations, freedom_of
+from haugmbd.modelfile.parts.joint_loads import JOINT_LOADS, make_joint_load
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
@@ -37,7 +37,7 @@ from haugmbd.modelfile.schema import (
     kept_by,
 )
 from haugmbd.modelfile.values import Field, Kind, Number, Record
-from haugmbd.simulation.sensor import Sensor
+from haugmbd.simulation.results.sensor import Sensor
 from haugmbd.system.system import System
 from joints.base import Composed, Place, Vectors
 from joints.locked import Locked

@@ -27,7 +27,7 @@ from haugmbd.modelfile.moved import move
 from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
 from haugmbd.modelfile.schema import PARAMETERS
 from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
-from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.system.custom_joint import read_primitives
 from haugmbd.system.parameters import bind_expressions, expressions_of
 from haugmbd.system.system import System

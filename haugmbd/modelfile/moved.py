@@ -19,8 +19,8 @@ from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.joint_load import JointLoad
-from haugmbd.modelfile.joint_loads import shifted, value_at
+from haugmbd.forces.joint_loads.joint_load import JointLoad
+from haugmbd.modelfile.parts.joint_loads import shifted, value_at
 from haugmbd.system.system import System
 from joints import RJ, TJ, CoordinateFunction
 

@@ -14,10 +14,10 @@ import joints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.forces.compliant import Flores, HuntCrossley, LankaraniNikravesh
-from haugmbd.modelfile.blocks import BLOCKS
-from haugmbd.modelfile.functions import Code, CodeName, TimeValue, VectorValue, function_schema
-from haugmbd.modelfile.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
-from haugmbd.modelfile.shapes import SHAPES, ShapeValue
+from haugmbd.modelfile.parts.blocks import BLOCKS
+from haugmbd.modelfile.parts.functions import Code, CodeName, TimeValue, VectorValue, function_schema
+from haugmbd.modelfile.parts.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
+from haugmbd.modelfile.parts.shapes import SHAPES, ShapeValue
 from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
 from joints.base import Composed
 from joints.locked import Locked

@@ -20,10 +20,11 @@ from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA, Buoyancy, Bushing, ContactForce, Drag, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
-from haugmbd.modelfile.blocks import block_text
-from haugmbd.modelfile.equations import freedom_text
-from haugmbd.modelfile.functions import Unwritable, code_name, driver_text, unwritable, value_text
-from haugmbd.modelfile.joint_loads import JOINT_LOADS, joint_load_text
+from haugmbd.modelfile.parts.blocks import block_text
+from haugmbd.modelfile.parts.equations import freedom_text
+from haugmbd.modelfile.parts.functions import Unwritable, code_name, driver_text, unwritable, value_text
+from haugmbd.modelfile.parts.joint_loads import JOINT_LOADS, joint_load_text
+from haugmbd.modelfile.parts.shapes import shape_text
 from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
     COUPLING_FIELDS,
@@ -36,8 +37,7 @@ from haugmbd.modelfile.schema import (
     ROLLING_CLASSES,
     kept_by,
 )
-from haugmbd.modelfile.shapes import shape_text
-from haugmbd.simulation.sensor import Sensor
+from haugmbd.simulation.results.sensor import Sensor
 from joints.base import Composed, Vectors
 
 WIDTH = 120

@@ -8,12 +8,12 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.plotting.drawing import FLOOR, draw, finish
 from haugmbd.plotting.series import known
 from haugmbd.plotting.style import axes, envelope, largest
-from haugmbd.simulation.quantities import HasQuantities
+from haugmbd.simulation.results.quantities import HasQuantities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

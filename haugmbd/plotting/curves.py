@@ -12,7 +12,7 @@ from haugmbd.errors import UsageError
 from haugmbd.plotting.drawing import draw, finish, overlays, set_limits
 from haugmbd.plotting.series import coordinate, known, name_of
 from haugmbd.plotting.style import axes
-from haugmbd.simulation.quantities import HasQuantities
+from haugmbd.simulation.results.quantities import HasQuantities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

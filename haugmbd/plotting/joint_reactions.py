@@ -13,7 +13,7 @@ from haugmbd.model.dependent_rows import DropDependentRows, MinimumNorm
 from haugmbd.plotting.drawing import draw, finish, set_limits
 from haugmbd.plotting.series import known
 from haugmbd.plotting.style import axes
-from haugmbd.simulation.quantities import HasQuantities
+from haugmbd.simulation.results.quantities import HasQuantities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +87,7 @@ def reactions(
 
 def _both_rules(whole: Any, joint: str, on: str, frame: str) -> list[Any]:
     """Return the reaction with both choices of the multipliers of dependent rows."""
-    from haugmbd.simulation.joining import join_reactions  # noqa: PLC0415  only where a reaction is not unique
+    from haugmbd.simulation.results.joining import join_reactions  # noqa: PLC0415  only where a reaction is not unique
 
     return [
         join_reactions(

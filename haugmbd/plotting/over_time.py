@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.load_history import LoadHistory
+from haugmbd.diagnostics.histories.load_history import LoadHistory
 from haugmbd.errors import UsageError
 from haugmbd.plotting.drawing import draw, finish
 from haugmbd.plotting.series import ORDERS, coordinate, known
 from haugmbd.plotting.style import axes
-from haugmbd.simulation.quantities import HasQuantities
+from haugmbd.simulation.results.quantities import HasQuantities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.joint_history import JointHistory
+from haugmbd.diagnostics.joint_motions.joint_history import JointHistory
 from haugmbd.errors import UsageError
-from haugmbd.simulation.quantities import HasQuantities
+from haugmbd.simulation.results.quantities import HasQuantities
 
 UNITS = {"angle": "rad", "displacement": "m", "rotation": "rad"}
 ORDERS = ("", "rate of the ", "acceleration of the ")

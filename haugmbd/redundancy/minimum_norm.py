@@ -24,10 +24,10 @@ from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, report
 from haugmbd.errors import SimulationError
 from haugmbd.kkt.solver_routines import routines_of, without_sweeps
-from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import NAMES, Pack, workspace_array

@@ -21,8 +21,8 @@ from haugmbd.callbacks.force_callbacks import driver_values as driver_jet
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.kkt.solver_routines import has_tree
 from haugmbd.kkt.tree.tree_arrays import EDGE, SIDE
-from haugmbd.model.constraint_rows import Rows
 from haugmbd.model.dependent_rows import Dependency, RankReport
+from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
 from haugmbd.redundancy.front_elimination import FullSolver
 from haugmbd.redundancy.local_solve import LocalSolver

@@ -20,17 +20,17 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
-from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.dependent_rows import DropDependentRows, Redundancy, Rule
-from haugmbd.model.length import put_length
+from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.length import put_length
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
 from haugmbd.redundancy.structural_rank import only_here
 from haugmbd.workspace import layout as at
 
 if TYPE_CHECKING:
-    from haugmbd.model.constraint_rows import Rows
-    from haugmbd.model.labels import RowLabel
+    from haugmbd.model.description.labels import RowLabel
+    from haugmbd.model.inspection.constraint_rows import Rows
     from haugmbd.model.model import Model
     from haugmbd.model.state import State
 

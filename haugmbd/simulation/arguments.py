@@ -16,14 +16,14 @@ from haugmbd import integrators
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import ModelError, UsageError
-from haugmbd.forces.joint_friction import JointFriction
-from haugmbd.forces.joint_limit import JointLimit
+from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
-from haugmbd.model.driver_breaks import interval_faults
+from haugmbd.model.inspection.driver_breaks import interval_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System

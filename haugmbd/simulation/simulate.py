@@ -22,7 +22,7 @@ from haugmbd.diagnostics.run_warnings import delay_notes, issue, with_model_note
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.formulations.accelerations import check_formulation
-from haugmbd.formulations.python_formulation import statistics_of
+from haugmbd.formulations.dense.python_formulation import statistics_of
 from haugmbd.integrators import Event, Projection
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events
@@ -47,12 +47,12 @@ from haugmbd.simulation.arguments import (
     rigid_stop,
     wanted_times,
 )
-from haugmbd.simulation.chain_result import ReducedResult
 from haugmbd.simulation.compatibility import resolve_stabilization
-from haugmbd.simulation.result import Result
-from haugmbd.simulation.run import Recorded, Run
-from haugmbd.simulation.sensor import Sensor, read_sensors
+from haugmbd.simulation.results.chain_result import ReducedResult
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.sensor import Sensor, read_sensors
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
+from haugmbd.simulation.stepping.run import Recorded, Run
 from haugmbd.system.system import System
 
 NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()

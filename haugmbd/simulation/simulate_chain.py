@@ -14,17 +14,17 @@ from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
 from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.chain_rates import POST_STEP, RATES
-from haugmbd.integrators.chain_state_space import ChainStateSpace
+from haugmbd.integrators.chains.chain_rates import POST_STEP, RATES
+from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.step_context import Problem, make_options
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.error_messages import need_finite
 from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import check_interval, wanted_times
-from haugmbd.simulation.chain_result import ReducedResult, energy_notes_of
-from haugmbd.simulation.run import Recorded, Run
-from haugmbd.simulation.sensor import Sensor, read_sensors
+from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
+from haugmbd.simulation.results.sensor import Sensor, read_sensors
+from haugmbd.simulation.stepping.run import Recorded, Run
 
 Tau = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike]
 

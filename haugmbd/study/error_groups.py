@@ -26,12 +26,12 @@ from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.energy import kinetic_and_potential
-from haugmbd.diagnostics.reactions import reactions_over_time
+from haugmbd.diagnostics.joint_reactions.reactions import reactions_over_time
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.length import POWERS
+from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 
 GROUPS = ("positions", "orientations", "velocities", "multipliers", "reactions", "energy")
 """The groups of errors, besides the outputs."""

@@ -10,13 +10,13 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.collection import collection_paused
+from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.constraints.joint import Joint
-from haugmbd.control.network import Network
+from haugmbd.control.diagram.network import Network
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.compiling.compile import compile_tables
 from haugmbd.model.dependent_rows import Redundancy
-from haugmbd.model.labels import JointEntries, JointEntry, RowLabel, RowLabels
+from haugmbd.model.description.labels import JointEntries, JointEntry, RowLabel, RowLabels
 from haugmbd.model.model import Model, frozen_y0
 from haugmbd.redundancy.redundancy import unexamined
 from haugmbd.system.equation_report import explain_model

@@ -15,11 +15,11 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import numbers
-from haugmbd.compiled.collection import collection_paused
+from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.control.block import Block
-from haugmbd.control.build import build_network, prescribed_by_outputs, try_network
+from haugmbd.control.diagram.build import build_network, prescribed_by_outputs, try_network
 from haugmbd.control.signals import SensorLike
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
@@ -27,7 +27,7 @@ from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, wa
 from haugmbd.forces.base import ForceElement
 from haugmbd.kkt.solver_choice import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS, check_solver
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
-from haugmbd.model.length import put_length
+from haugmbd.model.inspection.length import put_length
 from haugmbd.model.memory import need_least_memory
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import reduce_system
@@ -36,11 +36,11 @@ from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import TOLERANCE, put_row_scale
 from haugmbd.redundancy.redundancy import check_tolerance, put_mask
 from haugmbd.system.build import build_model
+from haugmbd.system.checks.validation import Checked, Parts, check
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
 from haugmbd.system.joint_equations import JointEquations
 from haugmbd.system.parameters import bind_expressions
 from haugmbd.system.summary import overview
-from haugmbd.system.validation import Checked, Parts, check
 
 Part = TypeVar("Part")
 

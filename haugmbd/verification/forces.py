@@ -15,11 +15,11 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger
-from haugmbd.forces.jacobian_check import disagreement
-from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.derivatives.jacobian_check import disagreement
+from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math import euler_parameters
-from haugmbd.model.energy_balance import load_ledger
+from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.verification.differences import ALLOWED, gap_of

@@ -9,8 +9,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Freedom
-from haugmbd.model.joint_subspaces import constraint_wrenches, motion_subspace
-from haugmbd.model.length import POWERS
+from haugmbd.model.inspection.joint_subspaces import constraint_wrenches, motion_subspace
+from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
 from haugmbd.verification.report import Check
 from haugmbd.verification.rows import Evaluator

@@ -10,7 +10,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.composites import coincident, perpendicular_1
-from haugmbd.constraints.d import D
+from haugmbd.constraints.equations.d import D
 from haugmbd.constraints.freedoms import H_I, Freedom, Side, ball, turn
 from haugmbd.constraints.joint import Joint
 from haugmbd.forces.tsda import TSDA

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.model.constraint_rows import Rows, rows_in
 from haugmbd.model.evaluate import evaluate_rows
+from haugmbd.model.inspection.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.verification.differences import ALLOWED, Gap, gap_of

@@ -1,16 +1,16 @@
 """The viewer: a motion as one HTML page, a still picture, a film, or a glTF scene.
 
-frames        the drawn instants, and the poses there              mechanism   bodies, joints and springs as plain data
-shapes        shapes of bodies that are found                      given_shapes    those that the model gives
-mesh_table    meshes, each once in a page                          packing     numbers over time as few bytes
-scene         the description that the page shows                  quantities  the curves beside the motion
-plot_table    curves of joints, drivers, loads and sensors
-still         a still picture of a mechanism, and the display in notebooks
-meshes        triangles of the shapes                              drawing     pictures by matplotlib
-film          snapshot and film                                    chromium    a browser without a window, for pictures and tests
-gltf          to_gltf                                              live        the server of `haugmbd view`
-page          the HTML file                                        animate     from a result to the file
-static/       the player in the browser                            bundle/     three.js, and how it is made
+scenes    a mechanism and its motion as plain data
+drawing   pictures by matplotlib
+page      the HTML file
+animate   from a result to the file
+still     a still picture of a mechanism, and the display in notebooks
+film      snapshot and film
+gltf      to_gltf
+chromium  a browser without a window, for pictures and tests
+live      the server of `haugmbd view`
+static/   the player in the browser
+bundle/   three.js, and how it is made
 """
 
 from haugmbd.viewer.animate import animate, animation

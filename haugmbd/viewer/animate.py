@@ -9,16 +9,16 @@ from typing import Any
 from haugmbd.contact.joint_stop import JointStop
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.errors import UsageError
-from haugmbd.simulation.chain_result import ReducedResult
-from haugmbd.simulation.result import Result
-from haugmbd.viewer.frames import Seen, frames_of
-from haugmbd.viewer.given_shapes import shapes_of
-from haugmbd.viewer.mechanism import Mechanism, of_model
-from haugmbd.viewer.mesh_table import MeshTable
-from haugmbd.viewer.packing import Packer
+from haugmbd.simulation.results.chain_result import ReducedResult
+from haugmbd.simulation.results.result import Result
 from haugmbd.viewer.page import html_page
-from haugmbd.viewer.quantities import describe_quantities
-from haugmbd.viewer.scene import describe, describe_bodies, motion
+from haugmbd.viewer.scenes.frames import Seen, frames_of
+from haugmbd.viewer.scenes.given_shapes import shapes_of
+from haugmbd.viewer.scenes.mechanism import Mechanism, of_model
+from haugmbd.viewer.scenes.mesh_table import MeshTable
+from haugmbd.viewer.scenes.packing import Packer
+from haugmbd.viewer.scenes.quantities import describe_quantities
+from haugmbd.viewer.scenes.scene import describe, describe_bodies, motion
 
 
 def animate(result: Seen, path: str | Path, *, frames: int | None = None, other: Seen | None = None) -> Path:

@@ -25,12 +25,12 @@ from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.system.system import System
 from haugmbd.viewer.animate import maximal, mechanism_of
-from haugmbd.viewer.frames import Frames, Ints, Seen, frames_of
-from haugmbd.viewer.given_shapes import rod_radius, shapes_of
-from haugmbd.viewer.mechanism import Mechanism, Rod, of_system
-from haugmbd.viewer.meshes import unit_mesh
-from haugmbd.viewer.scene import size_of, view
-from haugmbd.viewer.shapes import Shape
+from haugmbd.viewer.scenes.frames import Frames, Ints, Seen, frames_of
+from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
+from haugmbd.viewer.scenes.mechanism import Mechanism, Rod, of_system
+from haugmbd.viewer.scenes.meshes import unit_mesh
+from haugmbd.viewer.scenes.scene import size_of, view
+from haugmbd.viewer.scenes.shapes import Shape
 
 COLORS = (
     (0, 114, 178),

@@ -20,17 +20,17 @@ from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.model.model import Model
-from haugmbd.simulation.chain_result import ReducedResult
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.chain_result import ReducedResult
+from haugmbd.simulation.results.result import Result
 from haugmbd.system.system import System
 from haugmbd.viewer.animate import animation, written
 from haugmbd.viewer.drawing import Drawing
-from haugmbd.viewer.frames import Frames, Seen
-from haugmbd.viewer.mechanism import Mechanism, of_model, of_system
-from haugmbd.viewer.mesh_table import MeshTable
-from haugmbd.viewer.packing import Packer
 from haugmbd.viewer.page import html_page
-from haugmbd.viewer.scene import describe
+from haugmbd.viewer.scenes.frames import Frames, Seen
+from haugmbd.viewer.scenes.mechanism import Mechanism, of_model, of_system
+from haugmbd.viewer.scenes.mesh_table import MeshTable
+from haugmbd.viewer.scenes.packing import Packer
+from haugmbd.viewer.scenes.scene import describe
 
 PNG, INCHES, DPI = ".png", (6.4, 4.4), 75
 """Ending and size of a drawing."""

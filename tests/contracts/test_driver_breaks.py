@@ -10,7 +10,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.drivers import as_driver
 from haugmbd.integrators.base import FixedStep
-from haugmbd.model.driver_breaks import break_between
+from haugmbd.model.inspection.driver_breaks import break_between
 from joints import RJ, RotationDriver
 from tests.support.runs import INTEGRATORS, method_for, pendulum
 

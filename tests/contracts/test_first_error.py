@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.model.driver_breaks import interval_faults
+from haugmbd.model.inspection.driver_breaks import interval_faults
 from tests.support.runs import INTEGRATORS, KINDS, Broken, Probe, cases, method_for, run
 
 STEPS, PLACES = 3, 3

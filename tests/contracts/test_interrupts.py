@@ -18,7 +18,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.compiled.ffi import Callback
 from haugmbd.gallery import windows
-from haugmbd.simulation.run import Run
+from haugmbd.simulation.stepping.run import Run
 from tests.support.runs import INTEGRATORS, KINDS, Probe, method_for, pendulum, run
 
 STEPS = 3

@@ -9,7 +9,7 @@ import pytest
 
 import joints
 from haugmbd import Body, Fault, UsageError
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from tests.support.samples import (
     ROUNDING,
     by_class,

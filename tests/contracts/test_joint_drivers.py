@@ -8,7 +8,7 @@ import pytest
 import joints
 from haugmbd import ModelError, UsageError
 from haugmbd.math import euler_parameters
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.system.system import System
 from tests.support.samples import (
     PLAIN,

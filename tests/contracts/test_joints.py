@@ -11,7 +11,7 @@ import pytest
 from haugmbd import Body
 from haugmbd.constraints import Joint
 from haugmbd.math import euler_parameters
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from tests.support.samples import (
     RANK_TOL,
     ROUNDING,

@@ -14,7 +14,7 @@ from haugmbd import Body, Fault
 from haugmbd.constraints import KINDS, Primitive, Rotation
 from haugmbd.drivers import Driver
 from haugmbd.math import euler_parameters
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.system.system import System
 from tests.support.plain import levels
 from tests.support.samples import SIDES, driven, jacobian, make_primitive, model_of, primitive_values, random_body, random_state

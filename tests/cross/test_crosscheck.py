@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd import Link, SerialChain
-from haugmbd.cli.crosscheck import chain_of
+from haugmbd.cli.commands.crosscheck import chain_of
 from haugmbd.crosscheck import check, maximal
 from haugmbd.serial_chain import random_motion
 from haugmbd.serial_chain.random_chain import KINDS

@@ -13,7 +13,7 @@ import pytest
 import haugmbd
 import joints
 from haugmbd.constraints import KINDS
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.notation import NOTATION
 from tests.support.samples import geometry, make_joint, model_of, random_body
 

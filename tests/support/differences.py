@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.math import euler_parameters
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from tests.support.samples import jacobian, random_state
 
 H = 0.005

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from tests.support.samples import SEED, everything, random_state
 
 N_STATES = 5

@@ -9,13 +9,13 @@ import sys
 import numba
 import pytest
 
-from haugmbd.cli.warm import other_methods
+from haugmbd.cli.commands.warm import other_methods
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.simulation.compatibility import STABILIZATIONS, integrators
 
 LISTED = """
 import sys
-from haugmbd.compiled.code_cache import CodeCache
+from haugmbd.compiled.compiler.code_cache import CodeCache
 asked, load = set(), CodeCache.load_overload
 CodeCache.load_overload = lambda self, *given: (asked.add(self._impl.filename_base), load(self, *given))[1]
 """
@@ -25,8 +25,8 @@ main(["warm"])
 """
 FIRST = """
 import haugmbd as mbd
-from haugmbd.gallery.four_bar import four_bar
-from haugmbd.gallery.pendulum import pendulum
+from haugmbd.gallery.linkages.four_bar import four_bar
+from haugmbd.gallery.simple.pendulum import pendulum
 for make in (four_bar, pendulum):
     for how in ({"h": 1e-3}, {"rtol": 1e-6, "atol": 1e-8, "t_eval": [0.0, 0.01]}):
         result = mbd.simulate(make(), 0.02, **how)

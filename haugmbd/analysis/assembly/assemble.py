@@ -33,8 +33,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import AssemblyError, UsageError
-from haugmbd.model.constraint_rows import evaluate
-from haugmbd.model.identity import number_of
+from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System

@@ -34,7 +34,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.math.euler_parameters import conjugate, from_axis_angle, logarithm, product, rotation_matrix
-from haugmbd.model.labels import JointEntry
+from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System

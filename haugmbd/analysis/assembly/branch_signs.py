@@ -16,13 +16,13 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import DRIVER, FIRST_MARKER, SLOT
-from haugmbd.constraints.dp1 import DP1
+from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.constraints.registry import KINDS
 from haugmbd.drivers import Constant
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import half_turned
+from haugmbd.system.checks.constraint_residuals import half_turned
 
 FLAT = 0.05
 """A triple product below this, of unit vectors, has no sign to speak of: the modelled axes are 87 degrees off, or in one plane."""

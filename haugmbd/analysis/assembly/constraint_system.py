@@ -15,10 +15,10 @@ from haugmbd.analysis.assembly.fixed_coordinates import Held, held_row
 from haugmbd.analysis.assembly.regularized_least_squares import Metric, whitened
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.math.euler_parameters import exponential, normalized, product
-from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import constraint_gaps
+from haugmbd.system.checks.constraint_residuals import constraint_gaps
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array

@@ -16,10 +16,10 @@ from haugmbd.analysis.assembly.constraint_system import Problem
 from haugmbd.analysis.assembly.fixed_coordinates import HeldJoint, held_row
 from haugmbd.analysis.assembly.position_solver import close_positions
 from haugmbd.drivers import Constant
-from haugmbd.model.constraint_rows import evaluate
-from haugmbd.model.labels import JointEntry
+from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import constraint_gaps
+from haugmbd.system.checks.constraint_residuals import constraint_gaps
 
 FAR_TURN, FAR_SLIDE = 0.5, 0.25
 """[rad], and part of the size of the model: a joint that is farther from its target moves there in steps of this size."""

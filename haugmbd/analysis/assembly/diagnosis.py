@@ -10,10 +10,10 @@ from haugmbd.analysis.assembly.constraint_system import Pose, Problem
 from haugmbd.compiled.array_types import Ints
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import Gaps, constraint_gaps, half_turned, velocity_faults
+from haugmbd.system.checks.constraint_residuals import Gaps, constraint_gaps, half_turned, velocity_faults
 
 SHARE = 1e-3
 """A joint that is open by less than this part of the largest gap is not to blame."""

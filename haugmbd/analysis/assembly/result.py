@@ -14,10 +14,10 @@ import numpy as np
 
 from haugmbd.deprecated import public_class
 from haugmbd.math.euler_parameters import conjugate, logarithm, product
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import constraint_gaps
+from haugmbd.system.checks.constraint_residuals import constraint_gaps
 
 SHOWN = 12
 """Number of bodies or joints that a text lists before it counts the others."""

@@ -15,7 +15,7 @@ import numpy as np
 from haugmbd.analysis.assembly.constraint_system import Gradient, Problem, gradient, jacobian, unit_rows
 from haugmbd.analysis.assembly.regularized_least_squares import body_metric, exact_motion
 from haugmbd.compiled.array_types import Array
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
 
 LIGHTEST = 1e-8

@@ -7,14 +7,10 @@ tangent_space      the tangent space of the constraints
 tangent_matrices   stiffness, damping and inertia along it
 block_matrices     derivatives by the states of blocks
 smooth_derivative  differences with steps of many sizes: limits, kinks, jumps
-eigenmodes         eigenvalues and modes
+small_motions      small motions about an equilibrium or a steady motion
 steady_check       check that a motion is steady
 solver             solver for a balance of forces
 balance_of_states  the same with the states of blocks
 result             Equilibrium
 equilibrium        equilibrium
-linearization      Linearization
-velocity_rows      small motions of mechanisms with velocity rows
-block_modes        small motions of bodies and blocks together
-linearize          linearize
 """

@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.analysis.equilibrium.balance_of_states import find_balance_of_states
-from haugmbd.analysis.equilibrium.block_modes import block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     evaluate_residual,
@@ -25,6 +24,7 @@ from haugmbd.analysis.equilibrium.residual import (
     state_of,
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
+from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.solver import NoStiffness, NotHeld, TrialPose, find_balance
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
@@ -37,7 +37,7 @@ from haugmbd.errors import ModelError, SimulationError
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.constraint_residuals import position_faults
+from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.system import System
 
 

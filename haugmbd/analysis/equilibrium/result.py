@@ -15,8 +15,15 @@ from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
 from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_wrench import Axes, JointWrench, Side, at_joint_point, check_wrench_arguments, place_on
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.diagnostics.joint_reactions.joint_wrench import (
+    Axes,
+    JointWrench,
+    Side,
+    at_joint_point,
+    check_wrench_arguments,
+    place_on,
+)
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

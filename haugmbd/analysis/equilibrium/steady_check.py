@@ -23,7 +23,7 @@ from haugmbd.analysis.equilibrium.tangent_space import tangent
 from haugmbd.analysis.mobility.twist_format import largest, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.model.model import Model
 
 STEADY_TOL = 1e-6

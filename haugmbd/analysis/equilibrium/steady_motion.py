@@ -25,7 +25,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import exponential, product, rotation_matrix
-from haugmbd.model.identity import number_of
+from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
 
 

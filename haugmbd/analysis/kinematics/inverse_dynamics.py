@@ -23,20 +23,20 @@ from haugmbd.analysis.kinematics.kinematics import determined_or_raise, driven_m
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, public_class
-from haugmbd.diagnostics.driver_history import the_row
-from haugmbd.diagnostics.joint_wrench import Axes, Side
-from haugmbd.diagnostics.reaction_uniqueness import COMPONENTS, joint_reactions
-from haugmbd.diagnostics.reactions import Reaction
+from haugmbd.diagnostics.histories.driver_history import the_row
+from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
+from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, joint_reactions
+from haugmbd.diagnostics.joint_reactions.reactions import Reaction
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.model.constraint_rows import evaluate
 from haugmbd.model.dependent_rows import Rule, check_rule
-from haugmbd.model.identity import entry_of
+from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.identity import entry_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
-from haugmbd.simulation.result import Result
-from haugmbd.system.constraint_residuals import position_faults, state_faults, velocity_faults
+from haugmbd.simulation.results.result import Result
+from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, velocity_faults
 from haugmbd.system.system import System
 
 SAMPLES = 5

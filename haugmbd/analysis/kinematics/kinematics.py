@@ -30,16 +30,16 @@ from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageE
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.kkt.solver_routines import with_blocks
-from haugmbd.model.constraint_rows import evaluate
-from haugmbd.model.driver_breaks import JointBreak, first_break, interval_faults
+from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.driver_breaks import JointBreak, first_break, interval_faults
 from haugmbd.model.internal_states import refuse_internal_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import rank_report
-from haugmbd.simulation.records import Counters
-from haugmbd.simulation.result import Result
-from haugmbd.system.constraint_residuals import dropped_faults, state_faults
-from haugmbd.system.function_ranges import profile_faults
+from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.result import Result
+from haugmbd.system.checks.constraint_residuals import dropped_faults, state_faults
+from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
 
 NAMED = 3

@@ -20,7 +20,7 @@ from haugmbd.analysis.initial_model import with_angles
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point, between
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
-from haugmbd.diagnostics.turns import TurnCounter
+from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Options
 from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product

@@ -16,15 +16,15 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import CD
-from haugmbd.model.constraint_rows import Rows, evaluate
 from haugmbd.model.dependent_rows import Dependency, Redundancy
-from haugmbd.model.labels import RowLabel
-from haugmbd.model.length import characteristic_length
+from haugmbd.model.description.labels import RowLabel
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.sparse_ldl import SLOTS
 from haugmbd.redundancy.structural_rank import corrected
-from haugmbd.system.constraint_residuals import ANGLE_TOL, POSITION_TOL, constraint_gaps
+from haugmbd.system.checks.constraint_residuals import ANGLE_TOL, POSITION_TOL, constraint_gaps
 
 UNIT_OF_GAP = {"m": "m", "m2": "m", "1": "rad", "rad": "rad"}
 """Of a row's gap, by the unit of its Phi: a distance is compared as a distance, a dot product as an angle."""

@@ -22,8 +22,8 @@ from haugmbd.analysis.mobility.twist_format import twist_words
 from haugmbd.compiled.array_types import Array
 from haugmbd.graph import Block, Blocks
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.constraint_rows import Rows
-from haugmbd.model.labels import JointEntry
+from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import RankAnalysis

@@ -26,17 +26,17 @@ from haugmbd.analysis.mobility.locked_loops import locked_loops
 from haugmbd.analysis.mobility.plausibility import implausible_parts
 from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.reaction_uniqueness import joint_reactions
+from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.constraint_rows import Rows, evaluate
-from haugmbd.model.length import characteristic_length
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
-from haugmbd.system.constraint_residuals import position_faults
+from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.system import System
 
 TURNED_TOL = 1e-4

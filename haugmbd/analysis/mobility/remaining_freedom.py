@@ -14,8 +14,8 @@ import numpy as np
 
 from haugmbd.analysis.mobility.twist_format import motion_text
 from haugmbd.compiled.array_types import Array
-from haugmbd.model.constraint_rows import evaluate
-from haugmbd.model.length import characteristic_length
+from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

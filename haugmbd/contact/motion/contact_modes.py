@@ -18,8 +18,8 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import Fault, ModelError
-from haugmbd.model.constraint_rows import Rows, evaluate
-from haugmbd.model.length import put_length
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import put_row_scale

@@ -23,8 +23,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
-from haugmbd.contact.impulse_equations import FactoredSystem
-from haugmbd.contact.impulse_result import Impulse, SolvedImpulse
+from haugmbd.contact.impulses.impulse_equations import FactoredSystem
+from haugmbd.contact.impulses.impulse_result import Impulse, SolvedImpulse
 from haugmbd.contact.joint_stop import JointStop, stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult
@@ -32,9 +32,9 @@ from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.io.carried_model import carry
-from haugmbd.simulation.io.results import write_contents
-from haugmbd.simulation.io.schema import (
+from haugmbd.simulation.results.io.carried_model import carry
+from haugmbd.simulation.results.io.results import write_contents
+from haugmbd.simulation.results.io.schema import (
     IMPACT,
     IMPACTS,
     Contents,
@@ -47,7 +47,7 @@ from haugmbd.simulation.io.schema import (
     impact_data,
     result_of,
 )
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 
 BEFORE, AFTER, MULTIPLIERS = IMPACT
 

@@ -18,26 +18,26 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import placed_contacts
-from haugmbd.contact.impulse_result import Impulse
+from haugmbd.contact.impulses.impulse_result import Impulse
 from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.body_history import BodyHistory
-from haugmbd.diagnostics.contact_impacts import ContactImpact, joined_impacts
-from haugmbd.diagnostics.driver_history import DriverHistory
 from haugmbd.diagnostics.energy import Energy
+from haugmbd.diagnostics.histories.body_history import BodyHistory
+from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, joined_impacts
+from haugmbd.diagnostics.histories.driver_history import DriverHistory
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
-from haugmbd.model.labels import no_such
+from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
-from haugmbd.simulation.joining import join_bodies, summed
-from haugmbd.simulation.piecewise import Piecewise
-from haugmbd.simulation.records import Counters
-from haugmbd.simulation.result import Result
-from haugmbd.simulation.spans import check_time, times_within
+from haugmbd.simulation.results.joining import join_bodies, summed
+from haugmbd.simulation.results.piecewise import Piecewise
+from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.spans import check_time, times_within
 
 
 @public_class

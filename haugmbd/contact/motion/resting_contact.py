@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.contact.auxiliary_rows import AuxiliaryRows
-from haugmbd.contact.impulse_equations import FactoredSystem, RowSet
+from haugmbd.contact.impulses.auxiliary_rows import AuxiliaryRows
+from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
+from haugmbd.contact.impulses.restitution import restitution
+from haugmbd.contact.impulses.spectral_solve import RANK_TOL, SpectralSolution, nonnegative
 from haugmbd.contact.motion.contact_modes import ContactModes
-from haugmbd.contact.restitution import restitution
-from haugmbd.contact.spectral_solve import RANK_TOL, SpectralSolution, nonnegative
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.model.state import State
 

@@ -41,8 +41,8 @@ from haugmbd.simulation.arguments import (
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
-from haugmbd.simulation.progress import Progress
-from haugmbd.simulation.sensor import Sensor, read_sensors
+from haugmbd.simulation.results.sensor import Sensor, read_sensors
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.system import System
 
 PROJECTION = Projection()

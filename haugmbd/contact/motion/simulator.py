@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.impulse import impulse
-from haugmbd.contact.impulse_result import Impulse
+from haugmbd.contact.impulses.impulse import impulse
+from haugmbd.contact.impulses.impulse_result import Impulse
 from haugmbd.contact.motion.contact_events import LEAN, TOUCH, contact_events
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult, at_times
 from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
 from haugmbd.contact.motion.user_events import events_from, jumps, reached
-from haugmbd.diagnostics.joint_coordinate import counting_turns
+from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
 from haugmbd.errors import SimulationError, UsageError
@@ -34,10 +34,10 @@ from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.progress import Progress
-from haugmbd.simulation.result import Result
-from haugmbd.simulation.run import Recorded, Run
-from haugmbd.simulation.sensor import Sensor, SensorRecorder
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.sensor import Sensor, SensorRecorder
+from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.simulation.stepping.run import Recorded, Run
 
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the

@@ -44,7 +44,7 @@ from haugmbd.forces.compliant.contact_points import (
 from haugmbd.forces.compliant.damping import DampingModel, HuntCrossley, restitution_of
 from haugmbd.forces.compliant.indentation import Indentation, depths, indentation
 from haugmbd.forces.compliant.pairs import PAIRS_TEXT, SHAPES, Pair, pair_of, sizes_missing
-from haugmbd.forces.tangent import Tangents, add_pair, lever
+from haugmbd.forces.derivatives.tangent import Tangents, add_pair, lever
 from haugmbd.math.vec3 import Vec, cross, dot, scale, sub
 
 HUNT_CROSSLEY = HuntCrossley()

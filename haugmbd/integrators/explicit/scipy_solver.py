@@ -25,7 +25,7 @@ from haugmbd.integrators.base import Adaptive, Integrator
 from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import workspace_array
 

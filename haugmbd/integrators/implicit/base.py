@@ -21,11 +21,18 @@ from haugmbd.errors import UsageError
 from haugmbd.integrators.base import FixedOrAdaptive, FixedStep, Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.implicit.constraint_form import ConstraintForm
-from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
-from haugmbd.integrators.implicit.force_jacobians import DIFFERENCED, FORMULAS, NO_TANGENTS, TANGENTS, WITH_CONTACTS, WITH_FRICTION
 from haugmbd.integrators.implicit.newton import SOLVE_STAGE, ModifiedNewton
 from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
 from haugmbd.integrators.implicit.step_control import Memory, MethodRoutines, Steps, run
+from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
+from haugmbd.integrators.implicit.tangents.force_jacobians import (
+    DIFFERENCED,
+    FORMULAS,
+    NO_TANGENTS,
+    TANGENTS,
+    WITH_CONTACTS,
+    WITH_FRICTION,
+)
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Problem, copy_options

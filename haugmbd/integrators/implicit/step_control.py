@@ -26,9 +26,9 @@ from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, t
 from haugmbd.compiled.jit import entry, inlined
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
-from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
+from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.step_context import Options, check_finite
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.internal_states import put_state_trapezoids

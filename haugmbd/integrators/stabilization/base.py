@@ -13,10 +13,10 @@ import numpy as np
 
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.errors import UsageError
-from haugmbd.formulations.python_formulation import PythonKKTSolver
+from haugmbd.formulations.dense.python_formulation import PythonKKTSolver
 from haugmbd.integrators.step_context import PARAMETERS, Options
 from haugmbd.kkt.solver_routines import routines_of
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import row_lengths
 from haugmbd.workspace import layout as at

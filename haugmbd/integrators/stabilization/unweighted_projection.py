@@ -27,8 +27,8 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import right_hand_side
 from haugmbd.integrators.stabilization.projection import Projection, project, rests
 from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
-from haugmbd.model.constraint_rows import evaluate
-from haugmbd.model.length import radii_of_gyration
+from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.length import radii_of_gyration
 from haugmbd.model.model import Model
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import NAMES, Pack

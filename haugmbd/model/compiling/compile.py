@@ -20,15 +20,15 @@ from haugmbd.callbacks.force_callbacks import ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.coordinate import Coordinate
-from haugmbd.constraints.hinge import COLUMNS as HINGE_COLUMNS
+from haugmbd.constraints.equations.hinge import COLUMNS as HINGE_COLUMNS
 from haugmbd.constraints.joint import Joint
-from haugmbd.control.network import Network
+from haugmbd.control.diagram.network import Network
 from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.internal_state import InternalState
 from haugmbd.kkt.solver_choice import TREE, TREES_ON_BLOCKS, Forest, SolverTables, choose_solver
-from haugmbd.kkt.tree.cluster_order import CoupledRow
+from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
 from haugmbd.model.compiling.coupled_joints import COUPLINGS, coupled_rows
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place_rows

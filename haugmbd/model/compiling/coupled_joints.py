@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.constraints.coupling import CouplingRow
+from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.registry import ROW_KINDS
-from haugmbd.kkt.tree.cluster_order import CoupledRow, Term
+from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow, Term
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges
 from haugmbd.model.compiling.equations import Equations
 from haugmbd.model.compiling.numbering import Numbering

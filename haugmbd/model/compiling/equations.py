@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
-from haugmbd.constraints.coupling import CouplingRow
-from haugmbd.constraints.curve import PointOnCurveRow
+from haugmbd.constraints.equations.coupling import CouplingRow
+from haugmbd.constraints.equations.curve import PointOnCurveRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.model.compiling.numbering import Numbering

@@ -11,7 +11,7 @@ from haugmbd.callbacks.calls import ForceCall, JacobianCall
 from haugmbd.callbacks.force_callbacks import DriverCall, ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.control.network import Network
+from haugmbd.control.diagram.network import Network
 from haugmbd.drivers import DriverTables
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import MODULES, table_of

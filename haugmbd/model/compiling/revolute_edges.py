@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.constraints.cd import CD
-from haugmbd.constraints.dp1 import DP1
+from haugmbd.constraints.equations.cd import CD
+from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.kkt.tree.tree_order import NO_FORM, REVOLUTE_FORM
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges

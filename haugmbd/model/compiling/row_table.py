@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.constraints.coordinate_function import CoordinateFunctionRow
-from haugmbd.constraints.coupling import CouplingRow
-from haugmbd.constraints.curve import PointOnCurveRow
+from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
+from haugmbd.constraints.equations.coupling import CouplingRow
+from haugmbd.constraints.equations.curve import PointOnCurveRow
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.model.compiling.edges import Edges
 from haugmbd.model.compiling.equations import REAL_COLUMNS, SEVERAL_LINES, Equations, padded

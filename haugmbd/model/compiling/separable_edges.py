@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.constraints.cd import CD
-from haugmbd.constraints.constant_velocity import ConstantVelocityRow
-from haugmbd.constraints.dp1 import DP1
-from haugmbd.constraints.dp2 import DP2
+from haugmbd.constraints.equations.cd import CD
+from haugmbd.constraints.equations.constant_velocity import ConstantVelocityRow
+from haugmbd.constraints.equations.dp1 import DP1
+from haugmbd.constraints.equations.dp2 import DP2
+from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.constraints.registry import ROW_KINDS
-from haugmbd.constraints.rotation import Rotation
 from haugmbd.kkt.tree.tree_order import FORM_POINTS, FORM_ROWS, NO_FORM, SEPARABLE_FORM
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges
 from haugmbd.model.compiling.equations import Equations, Flags

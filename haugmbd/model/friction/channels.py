@@ -15,9 +15,20 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.constraints.base import Motion, value
 from haugmbd.constraints.coordinate import displacement_rates
-from haugmbd.forces.friction_laws import COULOMB, LUGRE, P1, P4, P5, P6, VISCOUS, bristle_rate, coefficient, coefficient_slope
-from haugmbd.forces.friction_laws import LAW as LAW_NUMBER
-from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
+from haugmbd.forces.friction.friction_laws import (
+    COULOMB,
+    LUGRE,
+    P1,
+    P4,
+    P5,
+    P6,
+    VISCOUS,
+    bristle_rate,
+    coefficient,
+    coefficient_slope,
+)
+from haugmbd.forces.friction.friction_laws import LAW as LAW_NUMBER
+from haugmbd.forces.friction.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import is_bearing

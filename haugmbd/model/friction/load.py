@@ -11,7 +11,7 @@ from math import sqrt
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
-from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, POINT_ON_LINE, REVOLUTE, SPHERICAL, TRANSLATIONAL
+from haugmbd.forces.friction.joint_friction import CYLINDRICAL, PLANAR, POINT_ON_LINE, REVOLUTE, SPHERICAL, TRANSLATIONAL
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_global
 from haugmbd.model.friction.columns import AXIS, BODY_J, KIND, LENGTH, LEVER, N_SLOTS, RADIUS, SIDE_J, SLOTS
 

@@ -7,7 +7,7 @@ from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import OK
-from haugmbd.constraints.hinge import put_hinge_rows
+from haugmbd.constraints.equations.hinge import put_hinge_rows
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction, put_rest_of_revolute, put_terms, put_terms_of_sweeps

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.graph import bridges_of
 from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.kkt.tree.tree_order import Branch

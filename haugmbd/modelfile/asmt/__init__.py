@@ -1,15 +1,15 @@
 """ASMT, the text format of the assembly solver of FreeCAD (OndselSolver).
 
-records     the tree of a text with tabs
-assembly    parts, markers, joints and motions as data
-formulas    motions as expressions
-joints      joints between two markers
-couplings   gears, racks and screws
-limits      limits of joints
-mechanism   from an assembly to a System
-read        read_asmt
+records          the tree of a text with tabs
+assembly         parts, markers, joints and motions as data
+formulas         motions as expressions
+joints           joints between two markers
+couplings        gears, racks and screws
+limits           limits of joints
+mechanism        from an assembly to a System
+read             read_asmt
 write_couplings  couplings as gears, racks and screws, for write_asmt
-write       write_asmt
+write            write_asmt
 """
 
 from haugmbd.modelfile.asmt.read import read_asmt

@@ -21,7 +21,7 @@ from haugmbd.constraints import DP1, DP2, D
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.errors import UsageError
-from haugmbd.modelfile.equations import Equations
+from haugmbd.modelfile.parts.equations import Equations
 from joints import CJ, RJ, SJ, TJ, UJ, ConstantVelocity, Distance, Fixed, Parallel, Perpendicular, Planar, PointInPlane, PointOnLine
 from joints.base import Composed, Place, Vectors
 from joints.locked import Locked

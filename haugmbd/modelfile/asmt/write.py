@@ -26,7 +26,7 @@ from haugmbd.modelfile.asmt.formulas import WORD, WORDS
 from haugmbd.modelfile.asmt.records import HEADS
 from haugmbd.modelfile.asmt.write_couplings import record_of
 from haugmbd.modelfile.exports.export import Export, checked, finished, write_text
-from haugmbd.modelfile.functions import expression_text
+from haugmbd.modelfile.parts.functions import expression_text
 from haugmbd.modelfile.values import finite
 from haugmbd.system.system import System
 from joints import (

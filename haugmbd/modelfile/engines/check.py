@@ -25,14 +25,14 @@ from haugmbd.errors import AssemblyError, ModelError, UsageError
 from haugmbd.forces import JointLimit
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.math.euler_parameters import exponential, product
-from haugmbd.model.constraint_rows import evaluate
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.modelfile.engines import exudyn_engine, mujoco_engine, pinocchio_engine
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.engines.report import EngineCheck
 from haugmbd.modelfile.files import at_state
-from haugmbd.modelfile.joint_loads import value_at
+from haugmbd.modelfile.parts.joint_loads import value_at
 from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, Coupling, Fixed
 

@@ -19,7 +19,7 @@ from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.forces import RSDA
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.text import path_of
-from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.system.system import System
 from joints import CJ, RJ
 

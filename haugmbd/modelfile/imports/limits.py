@@ -14,7 +14,7 @@ import numpy as np
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.errors import UsageError
 from haugmbd.forces import JointLimit
-from haugmbd.modelfile.joint_loads import value_at
+from haugmbd.modelfile.parts.joint_loads import value_at
 from haugmbd.modelfile.values import finite
 from haugmbd.system.system import System
 

@@ -21,8 +21,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP1, DP2, coincident
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
-from haugmbd.modelfile.equations import Equations
 from haugmbd.modelfile.mjcf.engine import BALL, FREE, HINGE, SLIDE
+from haugmbd.modelfile.parts.equations import Equations
 from joints import CJ, RJ, SJ, TJ, UJ, Planar
 
 ALIGNED = 1e-9

@@ -26,7 +26,7 @@ from haugmbd.model.state import State
 from haugmbd.serial_chain.chain_arrays import BALL, SLIDE, TURN
 from haugmbd.serial_chain.link import Link
 from haugmbd.serial_chain.recursions.link_motion import link_motion
-from haugmbd.system.constraint_residuals import ANGLE_TOL, POSITION_TOL, VELOCITY_TOL
+from haugmbd.system.checks.constraint_residuals import ANGLE_TOL, POSITION_TOL, VELOCITY_TOL
 
 if TYPE_CHECKING:
     from haugmbd.serial_chain.base import BaseChain

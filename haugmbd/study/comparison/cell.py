@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import ModelError, RunWarning, SlowFormulationWarning, UsageError
 from haugmbd.model.model import Model
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.method import Method
 
 COMPLETED, BUDGET, FAILED, REFUSED, NOT_RUN = "completed", "budget", "failed", "refused", "not run"

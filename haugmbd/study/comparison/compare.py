@@ -12,8 +12,8 @@ from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers, need_no_stops
-from haugmbd.simulation.progress import Progress
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.comparison.cell import NOT_RUN, REFUSED, Cell, run_cell
 from haugmbd.study.comparison.comparison import Comparison
 from haugmbd.study.comparison.measures import Measures, compared_states

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.study.comparison.rows import ComparisonRows
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import HaugmbdError
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.cell import Cell
 from haugmbd.study.comparison.reference import Reference
 from haugmbd.study.error_groups import Outputs, group_errors

@@ -20,8 +20,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import HaugmbdError, RunWarning, SlowFormulationWarning, UsageError
 from haugmbd.integrators import DOP853
 from haugmbd.model.model import Model
-from haugmbd.simulation.io.schema import check_model, numbers_of
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.io.schema import check_model, numbers_of
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.error_groups import GroupErrors, Outputs, group_errors, scales_of, values_of
 from haugmbd.study.method import Method, label_of
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from haugmbd.citations import cite
 from haugmbd.errors import UsageError
-from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.study.comparison.measures import COSTS, COUNTS, DRIFTS, LEVELS, VIOLATIONS, error_columns
 from haugmbd.study.comparison.plots import ENERGY, UNITS, name_of, overlay_curves, plot_columns
 from haugmbd.study.comparison.report_page import PAGE

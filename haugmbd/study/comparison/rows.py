@@ -11,7 +11,7 @@ import numpy as np
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.cell import Cell
 from haugmbd.study.comparison.measures import COUNTS, TEXTS, Measures, columns_of, error_columns
 from haugmbd.study.comparison.reference import Reference

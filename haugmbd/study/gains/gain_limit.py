@@ -14,7 +14,7 @@ import numpy as np
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.simulate import NEWTON_EULER

@@ -24,7 +24,7 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.integrators import RK4, Baumgarte
 from haugmbd.integrators.base import Integrator
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.simulate import NEWTON_EULER

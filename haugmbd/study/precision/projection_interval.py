@@ -21,12 +21,12 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.integrators import RK4, Projection
 from haugmbd.integrators.base import Integrator
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.style import axes
 from haugmbd.simulation.arguments import check_numbers, need_no_stops
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import NEWTON_EULER, PROJECTION
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method

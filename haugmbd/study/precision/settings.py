@@ -13,7 +13,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.cell import Cell, run_cell
 from haugmbd.study.comparison.reference import Reference, check_reference, compute_reference, default_reference
 from haugmbd.study.error_groups import GroupErrors, Outputs, group_errors

@@ -18,13 +18,13 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.integrators import DormandPrince
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.heat_map import cell_borders, draw_cells
 from haugmbd.plotting.style import axes
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
 from haugmbd.study.precision.settings import (

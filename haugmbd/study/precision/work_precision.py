@@ -20,12 +20,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import FixedOrAdaptive
-from haugmbd.model.given import model_given
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.style import COLORS, axes
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.compare import check_counts
 from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups

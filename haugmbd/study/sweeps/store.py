@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from haugmbd.errors import UsageError
-from haugmbd.simulation.io.atomic import replace_file
-from haugmbd.simulation.io.checksums import check_seal, seal
+from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.io.checksums import check_seal, seal
 from haugmbd.study.sweeps.evaluate import Row
 from haugmbd.study.sweeps.journal import FORMAT, Journal, Record, refuse_other_study, row_of
 from haugmbd.study.sweeps.values import Value, text_of

@@ -16,13 +16,13 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.study.sweeps.cells import AskTell, read_cells
 from haugmbd.study.sweeps.evaluate import OK, PENDING, Row, Task
-from haugmbd.study.sweeps.executors import IN_FLIGHT, BrokenSweepError, Job, run_in_executor, run_in_turn
-from haugmbd.study.sweeps.interrupt import InterruptWatch
 from haugmbd.study.sweeps.progress import SweepProgress
 from haugmbd.study.sweeps.store import NOWHERE
 from haugmbd.study.sweeps.study_rows import StudyRows
 from haugmbd.study.sweeps.table import Sweep
-from haugmbd.study.sweeps.worker_pool import WorkerPool, check_processes
+from haugmbd.study.sweeps.workers.executors import IN_FLIGHT, BrokenSweepError, Job, run_in_executor, run_in_turn
+from haugmbd.study.sweeps.workers.interrupt import InterruptWatch
+from haugmbd.study.sweeps.workers.worker_pool import WorkerPool, check_processes
 
 SERIAL, THREADS = "serial", "threads"
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
-from haugmbd.simulation.io.atomic import replace_file
+from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.study.sweeps.cells import Cell
 from haugmbd.study.sweeps.evaluate import OK, PENDING, Row
 from haugmbd.study.sweeps.values import show, text_of

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.model.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

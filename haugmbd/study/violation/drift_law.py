@@ -22,7 +22,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import axes
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.violation.law_choice import Evidence, LawChoice
 from haugmbd.study.violation.signal import Signal, checked_signal, violation_signal
 from haugmbd.study.violation.trend_fits import Fit

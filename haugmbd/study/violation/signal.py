@@ -10,10 +10,10 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
-from haugmbd.model.labels import joint_named
-from haugmbd.model.length import units_of_rows
+from haugmbd.model.description.labels import joint_named
+from haugmbd.model.inspection.length import units_of_rows
 from haugmbd.model.model import Model
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 
 FEWEST = 16
 """Least number of samples from which a law is told."""

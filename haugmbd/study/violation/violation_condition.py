@@ -18,7 +18,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import axes
-from haugmbd.simulation.result import Result
+from haugmbd.simulation.results.result import Result
 from haugmbd.study.violation.constraint_condition import smallest_and_condition
 from haugmbd.study.violation.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
 

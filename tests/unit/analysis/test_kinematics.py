@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, pendulum, slider_crank
-from haugmbd.gallery.slider_crank import crank_angle
+from haugmbd.gallery.linkages.slider_crank import crank_angle
 from haugmbd.math.euler_parameters import conjugate, product, rotation_matrix
 from joints import CJ, RJ, SJ, UJ, Distance, Parallel, RotationDriver, TranslationDriver
 from tests.support.redundant_loops import bennett, loop

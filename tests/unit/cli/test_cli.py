@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from haugmbd import __version__
-from haugmbd.cli import compare, main
+from haugmbd.cli import main
+from haugmbd.cli.commands import compare
 
 PLOTS = {"violation.png", "energy.png", "coordinates.png", "reactions.png"}
 

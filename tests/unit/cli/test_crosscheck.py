@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from haugmbd.cli import main
-from haugmbd.cli.crosscheck import chain_of
+from haugmbd.cli.commands.crosscheck import chain_of
 from haugmbd.serial_chain.random_chain import KINDS
 
 

@@ -11,7 +11,8 @@ from contextlib import redirect_stdout
 import pytest
 
 import haugmbd as mbd
-from haugmbd.cli import gallery, main
+from haugmbd.cli import main
+from haugmbd.cli.commands import gallery
 from haugmbd.gallery import GALLERY, four_bar
 
 PNG_HEAD = b"\x89PNG"

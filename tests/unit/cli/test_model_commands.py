@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.cli import completion, main
+from haugmbd.cli import main
+from haugmbd.cli.commands import completion
 from haugmbd.gallery import four_bar, pendulum
 from tests.support.model_files import BY_HAND
 

@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.cli import main
-from haugmbd.cli.sweep import values_of
+from haugmbd.cli.commands.sweep import values_of
 
 MODEL = """
 format = "haugmbd model 1"

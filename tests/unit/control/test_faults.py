@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.modelfile.blocks import CLASSES
+from haugmbd.modelfile.parts.blocks import CLASSES
 from joints import CJ, RJ, TJ, RotationDriver, TranslationDriver
 
 OWN = types.ModuleType("functions_of_blocks")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.control.switched_rate import switched_rate
+from haugmbd.control.diagram.switched_rate import switched_rate
 from joints import TJ
 
 KP, KI, KD, TAU, LIMIT, GOAL, T_END = 20.0, 60.0, 6.0, 0.02, 3.0, 1.0, 1.5

@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.callbacks.force_callbacks import ForceCallbacks
-from haugmbd.control.tables import evaluated, tables_of
+from haugmbd.control.diagram.tables import evaluated, tables_of
 from joints import RJ, TJ
 
 SAME = {"rtol": 1e-13, "atol": 1e-13}

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.simulation.io import results, schema
-from haugmbd.simulation.io.atomic import replace_file
-from haugmbd.simulation.io.checksums import LENGTH, check_seal, seal
-from haugmbd.simulation.io.results import _read_npz, _write_npz
+from haugmbd.simulation.results.io import results, schema
+from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.io.checksums import LENGTH, check_seal, seal
+from haugmbd.simulation.results.io.results import _read_npz, _write_npz
 from joints import RJ
 
 ENDINGS = ["npz", "nc"]

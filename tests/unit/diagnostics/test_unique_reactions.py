@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.diagnostics.reaction_uniqueness import COMPONENTS
+from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS
 from tests.support.redundant_loops import bennett, loop, planar_points
 
 SAME = 1e-8  # of reactions of size 1 to 100 by two rules, whose least-norm solutions are refined to about 1e-11

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import haugmbd as mbd
 from haugmbd.math import euler_parameters
-from haugmbd.model.energy_balance import load_ledger
+from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.workspace.layout import WIDTH
 from joints import RJ
 

@@ -11,7 +11,7 @@ from scipy.integrate import simpson
 
 import haugmbd as mbd
 from haugmbd.math import euler_parameters
-from haugmbd.model.energy_balance import load_ledger
+from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.workspace.layout import WIDTH
 from joints import CJ, RJ, SJ, TJ, UJ
 

@@ -8,7 +8,7 @@ from haugmbd import Body
 from haugmbd.errors import SimulationError
 from haugmbd.forces import RSDA, TSDA, PointForce, Torque
 from haugmbd.formulations.accelerations import accelerations
-from haugmbd.model.energy_balance import load_ledger
+from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.system import System
 from joints import RJ

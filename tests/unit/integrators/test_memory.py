@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.simulation.growing import GROWTH, Growing
+from haugmbd.simulation.stepping.growing import GROWTH, Growing
 
 
 def thrown() -> mbd.System:

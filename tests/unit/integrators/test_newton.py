@@ -10,8 +10,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import heavy_top, slider_crank
 from haugmbd.integrators.implicit.base import implicit_pack
-from haugmbd.integrators.implicit.coloring import color_bodies
-from haugmbd.integrators.implicit.finite_differences import difference_forces
+from haugmbd.integrators.implicit.tangents.coloring import color_bodies
+from haugmbd.integrators.implicit.tangents.finite_differences import difference_forces
 from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem

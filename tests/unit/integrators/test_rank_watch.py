@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.gallery import andrews, four_bar, stewart_platform, windows
 from haugmbd.integrators.rank_watch import begin_watch, new_watch
-from haugmbd.integrators.singularity_search import SingularSearch
+from haugmbd.integrators.singularities.singularity_search import SingularSearch
 
 ROUNDING = 1e-10
 """Relative, of the logarithm of a determinant."""

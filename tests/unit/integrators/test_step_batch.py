@@ -9,8 +9,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import four_bar
-from haugmbd.integrators.singularity_crossing import FAR
-from haugmbd.integrators.singularity_search import SingularSearch
+from haugmbd.integrators.singularities.singularity_crossing import FAR
+from haugmbd.integrators.singularities.singularity_search import SingularSearch
 from haugmbd.integrators.step_batch import batch_lengths
 
 

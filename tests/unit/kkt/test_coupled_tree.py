@@ -14,7 +14,7 @@ import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.tree.cluster_order import MOST_FREE, CoupledRow, Term, cluster_tables, triangular_order
+from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE, CoupledRow, Term, cluster_tables, triangular_order
 from haugmbd.kkt.tree.tree_order import Branch
 from joints import RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Gear, RackPinion
 from tests.support.geared_trees import random_geared_tree

@@ -16,7 +16,7 @@ import numba
 import pytest
 
 import haugmbd
-from haugmbd.compiled import code_cache
+from haugmbd.compiled.compiler import code_cache
 from haugmbd.compiled.jit import entry
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler there is no cache")

@@ -11,7 +11,7 @@ import haugmbd as mbd
 from haugmbd.gallery import heavy_top
 from haugmbd.integrators import step_batch
 from haugmbd.integrators.step_batch import PacedLengths
-from haugmbd.simulation import run
+from haugmbd.simulation.stepping import run
 
 
 @pytest.fixture

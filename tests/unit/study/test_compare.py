@@ -13,8 +13,8 @@ import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.gallery import andrews, double_pendulum, four_bar, heavy_top
 from haugmbd.integrators.base import methods_below
-from haugmbd.simulation import run
 from haugmbd.simulation.compatibility import STABILIZATIONS
+from haugmbd.simulation.stepping import run
 from haugmbd.study.comparison import compare as compare_module
 
 SAME = 1e-9

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from haugmbd import CD, DP1, DP2, Body, D, Fault, Rotation, State, System
-from haugmbd.system.constraint_residuals import POSITION_TOL, position_faults, state_faults, velocity_faults
+from haugmbd.system.checks.constraint_residuals import POSITION_TOL, position_faults, state_faults, velocity_faults
 from joints import CJ, RJ, SJ, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 
 J = (0.1, 0.2, 0.25)

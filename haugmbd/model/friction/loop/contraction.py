@@ -21,7 +21,7 @@ from math import sqrt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
-from haugmbd.forces.joint_friction import PLANAR, SPHERICAL, TRANSLATIONAL
+from haugmbd.forces.friction.joint_friction import PLANAR, SPHERICAL, TRANSLATIONAL
 from haugmbd.kkt.block_ldl import Factor
 from haugmbd.math.vec3 import Vec, cross, dot, load, scale, to_body
 from haugmbd.model.friction import columns as at

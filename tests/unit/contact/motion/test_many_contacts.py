@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.contact.auxiliary_rows import AuxiliaryRows
 from haugmbd.contact.gap import PlacedContacts
-from haugmbd.contact.impulse_equations import FactoredSystem, RowSet
+from haugmbd.contact.impulses.auxiliary_rows import AuxiliaryRows
+from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.motion import contact_events
 from haugmbd.integrators.event_location import EventLocator
 from joints import RJ

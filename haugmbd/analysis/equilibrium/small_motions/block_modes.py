@@ -1,0 +1,94 @@
+r"""Small motions of bodies and blocks together, with or without velocity rows.
+
+    x' = G x + N y
+    M y' + C y + K x = E z                     without velocity rows  y = x',  N = 1,  G = 0
+    z' = Z (x, y, z)                           (x, y, z)' = A (x, y, z)
+
+Whether a mode moves bodies or states is judged in the units of A balanced by powers of two: those of z are the user's.
+Source: Parlett and Reinsch (1969), balancing of a matrix for eigenvalues; Neimark and Fufaev (1972), ch. III, for velocity rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from haugmbd.analysis.equilibrium.block_matrices import block_matrices
+from haugmbd.analysis.equilibrium.residual import ResidualEvaluator
+from haugmbd.analysis.equilibrium.small_motions.eigenmodes import (
+    Modes,
+    deflated_eigenvalues,
+    rolling_state_matrix,
+    with_block_states,
+)
+from haugmbd.analysis.equilibrium.small_motions.velocity_rows import rolling_matrices
+from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
+from haugmbd.analysis.equilibrium.solver import TrialPose
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, inertia, scale_of, stiffness
+from haugmbd.compiled.array_types import Array
+
+NO_MOTION = 1e-10
+"""Part of the balanced vector of a mode below which bodies (or states) do not take part."""
+
+
+class MotionMatrices(NamedTuple):
+    """The matrices of bodies and blocks.
+
+    basis: (6 nb, np);  M, C: (nv, nv);  K: (nv, np);  N: (np, nv);  G: (np, np);  E: (nv, ns);  Z: (ns, np + nv + ns)
+    rate_scale: (ns,) of z', see `block_matrices`;  scale: of the balance [J], with the forces that the values of z make
+    """
+
+    basis: Array
+    M: Array
+    C: Array
+    K: Array
+    N: Array
+    G: Array
+    E: Array
+    Z: Array
+    rate_scale: Array
+    scale: float
+
+
+def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMatrices:
+    """Return the matrices at a pose in balance."""
+    if len(evaluator.model.velocity_rows):
+        B, M, C, K, N, G = rolling_matrices(evaluator, place)
+    else:
+        B, nd = place.at.N, place.at.N.shape[1]
+        smooth = motion_derivative(place.work)
+        M, C, K = (
+            inertia(evaluator, B),
+            damping(evaluator, place.y, place.at, smooth),
+            stiffness(evaluator, place.y, place.at, smooth),
+        )
+        N, G = np.eye(nd), np.zeros((nd, nd))
+    blocks = block_matrices(evaluator, place.y, B)
+    Z = np.hstack([blocks.F + blocks.G @ G, blocks.G @ N, blocks.H])
+    forces = float(np.abs(blocks.E * place.y[evaluator.states.columns]).max(initial=0.0))
+    return MotionMatrices(B, M, C, K, N, G, N.T @ blocks.E, Z, blocks.rate_scale, max(scale_of(place.work, K), forces))
+
+
+def block_modes(matrices: MotionMatrices) -> Modes:
+    """Return the modes: shapes (np, nm) x, and states (ns, nm) z."""
+    _, M, C, K, N, G, E, Z, *_ = matrices
+    A, n, ns = with_block_states(rolling_state_matrix(M, C, K, N, G), M, E, Z), len(N), E.shape[1]
+    least, free = np.zeros(len(A)), np.arange(len(A)) >= len(A) - ns
+    least[n : len(A) - ns] = matrices.scale * np.abs(np.linalg.inv(M)).sum(axis=1)
+    idle, eigenvalues, vectors = deflated_eigenvalues(A, least, free)
+    keep = np.flatnonzero(eigenvalues.imag >= 0.0)
+    order = keep[np.argsort(np.abs(eigenvalues[keep]), kind="stable")]
+    _, (units, _) = linalg.matrix_balance(A, permute=False, separate=True)
+    takes_part = np.ones(len(A), dtype=bool)
+    takes_part[n : len(A) - ns] = False
+    balanced = idle / units[:, None]
+    idle = idle[:, np.linalg.norm(balanced[takes_part], axis=0) > NO_MOTION * np.linalg.norm(balanced, axis=0)]
+    shapes = np.hstack([idle, vectors[:, order]])
+    balanced = shapes / units[:, None]
+    size = np.linalg.norm(balanced, axis=0)
+    for part in (slice(0, n), slice(len(A) - ns, len(A))):
+        shapes[part, np.linalg.norm(balanced[part], axis=0) <= NO_MOTION * size] = 0.0
+    found = np.concatenate([np.zeros(idle.shape[1]), eigenvalues[order]])
+    return Modes(found, shapes[:n], shapes[len(A) - ns :])

@@ -1,0 +1,258 @@
+r"""linearize: small motions about an equilibrium or a steady motion, along the tangent space of the constraints.
+
+    M x'' + C x' + K x = 0            u = B x',  Phi_q B = 0           x: as many coordinates as degrees of freedom
+    M = B^T M B      C = -B^T d(Q - M bias)/du B      K = -B^T d(Q - M bias - Phi_q^T lam)/dq B
+    (x, x')' = A (x, x')              eigenvalues s:  omega = |s|,  zeta = -Re s / |s|,  x(t) = Re( x e^(s t) )
+    with blocks: M x'' + C x' + K x = E z,   z' = Z (x, x', z):  see `block_modes`
+
+x are displacements and rotations of bodies, chosen so that all others follow from them with small factors. In a steady motion
+(`UniformRotation`, `UniformTranslation`, `RotorSpin`) they are relative to the moving frame; C then has Coriolis and gyroscopic terms, K
+centrifugal ones. Rows of velocities only, of rolling wheels, leave fewer speeds than coordinates: see `velocity_rows`.
+Source: Haug (2021), equations of motion; Neto and Ambrosio (2003), Lehner and Eberhard (2006), linearized equations on the null space.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from haugmbd.analysis.equilibrium.residual import (
+    ResidualEvaluator,
+    bodies_in,
+    make_residual_evaluator,
+    motions_of,
+    read_model,
+    state_of,
+)
+from haugmbd.analysis.equilibrium.result import Equilibrium
+from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
+from haugmbd.analysis.equilibrium.small_motions.eigenmodes import Modes, find_modes
+from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization, Mode, in_coordinates
+from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
+from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
+from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
+from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
+from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, damping, inertia, scale_of, stiffness
+from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import check_keywords
+from haugmbd.errors import ModelError, UsageError
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.checks.constraint_residuals import position_faults
+from haugmbd.system.system import System
+
+EQUILIBRIUM_TOL = 1e-8
+"""Remaining force along the motions, relative to the forces at work, above which a state is not an equilibrium. K has an error of about
+this size.
+"""
+
+
+REST_TOL = 1e-9
+"""Speed that counts as zero, relative to 1 rad/s (L/s), or to the steady motion."""
+
+
+NO_DAMPING = 1e-12
+"""C [J s] that counts as zero, relative to the forces at work [J]: rounding of differences."""
+
+
+AXES = "xyz"
+
+
+SHOWN = 4
+"""Number of bodies whose remaining forces are named."""
+
+
+@check_keywords
+def linearize(system: System | Model | Equilibrium, state: State | None = None, *, steady: SteadyLike = None) -> Linearization:
+    """Linearize the equations of motion about an equilibrium, or about a steady motion.
+
+    Parameters
+    ----------
+    system : System, Model or Equilibrium
+        The mechanism, or an equilibrium that `equilibrium` returned.
+    state : State, optional
+        State of the linearization; by default the modelled one. Forces that depend on time are evaluated at its time.
+    steady : UniformRotation, UniformTranslation, RotorSpin or sequence of these, optional
+        Steady motion. The state is then at rest, or moves with it. For a vehicle that rolls give its velocity, and the spin of each wheel.
+
+    Returns
+    -------
+    Linearization
+        Mass, damping and stiffness matrices, state matrix and modes.
+
+    Raises
+    ------
+    UsageError
+        If the state is not an equilibrium or a steady motion; the message gives the remaining forces. If forces are not smooth there.
+    ModelError
+        If the system or the state has faults.
+
+    Notes
+    -----
+    Source: Neto and Ambrosio (2003), Lehner and Eberhard (2006), linearized equations on the null space of the constraints.
+    """
+    if isinstance(system, Equilibrium):
+        if state is not None or steady is not None:
+            raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
+        return linearize(system.model, system.state, steady=system.steady)
+    model, start = read_model(system, state)
+    refuse_friction(model, "linearize")
+    faults = position_faults(model, start)
+    if faults:
+        raise ModelError(faults)
+    evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
+    place = trial_pose_at(evaluator, start.y)
+    _check_rest(evaluator, start, place)
+    if len(evaluator.states.columns) or len(model.velocity_rows):
+        return _first_order(evaluator, place)
+    K = stiffness(evaluator, place.y, place.at, motion_derivative(place.work))
+    scale = scale_of(place.work, K)
+    _check_balance(evaluator, place, scale)
+    if evaluator.steady.moves:
+        check_steady(evaluator, place, scale, np.zeros(0))
+    return _linearized(evaluator, place, K, scale)
+
+
+def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
+    """Return the linearization at a pose in balance."""
+    N = place.at.N
+    M, C = inertia(evaluator, N), damping(evaluator, place.y, place.at, motion_derivative(place.work))
+    quiet = float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
+    potential = float(np.abs(K - K.T).max(initial=0.0)) <= NOISE * scale
+    found = find_modes(M, C, K, scale, conservative=quiet and potential)
+    T, names = _coordinates(evaluator, N)
+    state = state_of(evaluator, place.y)
+    modes = _modes(evaluator, state, found, N)
+    M, C, K = (T.T @ X @ T for X in (M, np.zeros_like(C) if quiet else C, K))
+    return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, motions_of(evaluator, N @ T), modes)
+
+
+def _first_order(evaluator: ResidualEvaluator, place: TrialPose) -> Linearization:
+    """Return the linearization of a mechanism with velocity rows, or with states of blocks, at a pose in balance."""
+    matrices = motion_matrices(evaluator, place)
+    _check_balance(evaluator, place, matrices.scale)
+    check_states(evaluator, place.residual, matrices.rate_scale, EQUILIBRIUM_TOL, f"at t = {evaluator.t:g} s")
+    if evaluator.steady.moves:
+        check_steady(evaluator, place, matrices.scale, matrices.rate_scale)
+    T, names = _coordinates(evaluator, matrices.basis)
+    state = state_of(evaluator, place.y)
+    modes = _modes(evaluator, state, block_modes(matrices), matrices.basis)
+    found = Linearization(
+        evaluator.model,
+        state,
+        evaluator.steady,
+        matrices.M,
+        matrices.C,
+        matrices.K,
+        names,
+        motions_of(evaluator, matrices.basis @ T),
+        modes,
+        matrices.N,
+        matrices.G,
+        evaluator.states.names,
+        matrices.E,
+        matrices.Z,
+    )
+    return in_coordinates(found, T, rolls=len(evaluator.model.velocity_rows) > 0)
+
+
+def _modes(evaluator: ResidualEvaluator, state: State, found: Modes, N: Array) -> tuple[Mode, ...]:
+    """Return the modes, described; their shapes are in the basis N."""
+    shapes = motions_of(evaluator, N @ found.shapes.real) + 1j * motions_of(evaluator, N @ found.shapes.imag)
+    of_blocks = np.zeros((len(shapes), 0), dtype=complex) if found.states is None else found.states.T
+    return tuple(
+        _mode(evaluator, state, k, complex(s), shape, z)
+        for k, (s, shape, z) in enumerate(zip(found.eigenvalues, shapes, of_blocks, strict=True), start=1)
+    )
+
+
+def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[str, ...]]:
+    """Return T, so that N T x is the motion of the coordinates x, and the names of x.
+
+    The coordinates are displacements and rotations of bodies, chosen by a pivoted QR decomposition.
+    """
+    nd = N.shape[1]
+    if nd == 0:
+        return np.zeros((0, 0)), ()
+    _, _, pivots = linalg.qr(N.T, pivoting=True, mode="economic")
+    chosen = np.sort(pivots[:nd])
+    T = np.linalg.inv(N[chosen]) / evaluator.scale[chosen]
+    names = []
+    for k in chosen.tolist():
+        name, axis = evaluator.model.body_names[k // 6 + 1], AXES[k % 3]
+        names.append(f"{name!r} moves along {axis} [m]" if k % 6 < 3 else f"{name!r} turns about its {axis} [rad]")
+    return T, tuple(names)
+
+
+def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: complex, shape: Complex, z: Complex) -> Mode:
+    """Return a mode with its shape scaled, and its description;  z: (ns,) the states of blocks."""
+    if not shape.any() and z.any():
+        most = int(np.argmax(np.abs(z)))
+        text = f"{evaluator.states.names[most]} moves, and no body"
+        return Mode(number, eigenvalue, shape, text, z / z[most])
+    first = leading(shape, state.p, evaluator.length)
+    shape, z = shape * (abs(first) / first), z * (abs(first) / first)
+    size = largest(shape.real, evaluator.length) or 1.0
+    shape, z = shape / size, z / size
+    names, p = evaluator.model.body_names, state.p
+    text = motion_text(shape.real, p, names, evaluator.length, unit=1.0)
+    if largest(shape.imag, evaluator.length) > SHOWN_PART * largest(shape.real, evaluator.length):
+        text += f"; a quarter of a period later {motion_text(-shape.imag, p, names, evaluator.length, unit=1.0)}"
+    return Mode(number, eigenvalue, shape, text, z)
+
+
+def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:
+    """Raise UsageError if the state does not move with the steady motion, or a driver moves."""
+    model, wanted = evaluator.model, bodies_in(evaluator.model, state_of(evaluator, place.y).y)[:, 7:13]
+    u = np.hstack([start.v, start.omega_bar])
+    allowed = REST_TOL * (1.0 + float(np.abs(wanted).max()))
+    if u.any() and np.abs(u - wanted).max() > allowed:
+        text = motion_text(u - wanted, start.p, model.body_names, evaluator.length, unit=1.0)
+        motion = "otherwise than in the steady motion" if evaluator.steady.moves else "and is no equilibrium"
+        raise UsageError(
+            f"the state moves {motion} [m/s, rad/s]: {text}. Give the state at rest: state.replace(v=0 * state.v, "
+            "omega_bar=0 * state.omega_bar), or the motion itself: steady=UniformRotation(...), UniformTranslation(...), RotorSpin(...)."
+        )
+    if not evaluator.steady.moves:
+        _check_drivers(evaluator)
+
+
+def _check_drivers(evaluator: ResidualEvaluator) -> None:
+    """Raise UsageError if a driver moves or accelerates."""
+    model = evaluator.model
+    for row, driver in zip(model.labels, model.drivers_of_rows(), strict=True):
+        _, f_dot, f_ddot = model.drivers[driver].values(evaluator.t)
+        if max(abs(f_dot), abs(f_ddot)) > REST_TOL:
+            raise UsageError(
+                f"the driver of joint {row.joint!r} moves at t = {evaluator.t:g} s (f' = {f_dot:.6g}, f'' = {f_ddot:.6g}). Linearize where "
+                "it rests, or give the motion that it drives: steady=UniformRotation(...), UniformTranslation(...), RotorSpin(...)."
+            )
+
+
+def _check_balance(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:
+    """Raise UsageError with the remaining forces by body, unless the forces are in balance."""
+    left = float(np.abs(place.g).max(initial=0.0))
+    if left <= EQUILIBRIUM_TOL * scale:
+        return
+    model = evaluator.model
+    wrench = ((place.residual.force - place.residual.J.T @ place.at.lam) / evaluator.scale).reshape(-1, 6)
+    A = rotation_matrix(bodies_in(model, place.y)[1:, 3:7])
+    torque = np.einsum("kab,kb->ka", A, wrench[:, 3:])
+    size = np.maximum(evaluator.length * np.linalg.norm(wrench[:, :3], axis=1), np.linalg.norm(torque, axis=1))
+    order = [k for k in np.argsort(-size, kind="stable") if size[k] > SHOWN_PART * size.max()][:SHOWN]
+    small = 1e-9 * scale
+    texts = [
+        f"{model.body_names[k + 1]!r} force {_three(wrench[k, :3], small / evaluator.length)} N, torque {_three(torque[k], small)} N m"
+        for k in order
+    ]
+    raise UsageError(
+        f"the state at t = {evaluator.t:g} s is no equilibrium: {left / scale:.3g} of the forces at work is left over "
+        f"(allowed {EQUILIBRIUM_TOL:.0e}): {'; '.join(texts)}. Linearize what mbd.equilibrium(system) finds."
+    )
+
+
+def _three(x: Array, small: float) -> str:
+    """Return three numbers as text, those below `small` as zero."""
+    return "(" + ", ".join(f"{0.0 if abs(v) <= small else float(v):.4g}" for v in x) + ")"

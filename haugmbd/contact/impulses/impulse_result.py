@@ -1,0 +1,152 @@
+"""The result of an impulse: velocities after it, multipliers by rows, impulses by joint and by contact, energies, and messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.impulses.impulse_equations import RowSet
+from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
+from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class JointImpulse:
+    """The impulse that a joint exerts on a body, at the joint's point on that body.
+
+    Attributes
+    ----------
+    joint, body : str
+        Names of the joint and of the body.
+    frame : {"ground", "body", "joint"}
+        Frame of the components; "joint" is the joint's frame on that body.
+    force : array, shape (3,)
+        Impulse [N s].
+    torque : array, shape (3,)
+        Angular impulse about `point` [N m s].
+    point : array, shape (3,)
+        Point of the joint, global frame [m].
+    """
+
+    joint: str
+    body: str
+    frame: str
+    force: Array
+    torque: Array
+    point: Array
+
+
+class SolvedImpulse(NamedTuple):
+    """Joints with their rows and multipliers."""
+
+    joints: Mapping[str, JointEntry]
+    rows: RowSet
+    multipliers: Array
+
+    def wrench(self, e: JointEntry, body: int) -> Array:
+        """Return -C^T Lam over the rows of the joint, on one body: (impulse, global; angular impulse, body frame), (6,)."""
+        C, Lam, on = self.rows.C[e.rows], self.multipliers[e.rows], self.rows.bodies[e.rows] == body
+        return np.asarray(-np.einsum("ksa,ks,k->a", C, on.astype(np.float64), Lam))
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Impulse:
+    """Velocities just after an impulse, and the impulses that were exchanged.
+
+    Attributes
+    ----------
+    model : Model
+        The compiled model.
+    before, state : State
+        The states before and after the impulse.
+    v : array, shape (nb + 1, 3)
+        Velocities of the centres of mass after the impulse, global frame [m/s].
+    omega_bar : array, shape (nb + 1, 3)
+        Angular velocities after the impulse, body frames [rad/s].
+    Lam : array, shape (nc,)
+        Impulsive multipliers of the rows of the model.
+    normal : mapping of str to float
+        Normal impulse of each contact [N s].
+    closed : mapping of str to array
+        Impulsive multipliers of suddenly closed joints.
+    energy_before, energy_after : float
+        Kinetic energies [J].
+    energy_change : float
+        Kinetic energy after minus before [J].
+    messages : tuple of str
+        Remarks, such as dependent rows or contacts without an impulse.
+
+    Notes
+    -----
+    M (u+ - u-) + Phi_q^T Lam = P + normal impulses.  Source: Haug 2021, sec. 11.3.
+    """
+
+    model: Model
+    before: State
+    state: State
+    Lam: Array
+    normal: Mapping[str, float]
+    closed: Mapping[str, Array]
+    energy_before: float
+    energy_after: float
+    messages: tuple[str, ...]
+    _solved: tuple[SolvedImpulse, ...]
+
+    @property
+    def v(self) -> Array:
+        """Velocities of the centres of mass after the impulse, (nb + 1, 3), global frame [m/s]."""
+        return self.state.v
+
+    @property
+    def omega_bar(self) -> Array:
+        """Angular velocities after the impulse, (nb + 1, 3), body frames [rad/s]."""
+        return self.state.omega_bar
+
+    @property
+    def energy_change(self) -> float:
+        """Kinetic energy after minus before [J]."""
+        return self.energy_after - self.energy_before
+
+    def joint(self, name: str, *, on: Side = "j", frame: Axes = "ground") -> JointImpulse:
+        """Return the impulse that a joint exerts on one of its bodies.
+
+        Parameters
+        ----------
+        name : str
+            A joint of the model, or one that has closed suddenly.
+        on : {"j", "i"}
+            The body.
+        frame : {"ground", "body", "joint"}
+            Frame of the components.
+
+        Returns
+        -------
+        JointImpulse
+            Impulse and angular impulse at the joint's point.
+
+        Raises
+        ------
+        UsageError
+            For an unknown joint, side or frame.
+        """
+        everything = {name: e for part in self._solved for name, e in part.joints.items()}
+        check_wrench_arguments(everything, self.model.body_names, name, on, frame)
+        e = everything[name]
+        place = place_on(e, on, self.model.body_names)
+        k = place.body
+        part = next(part for part in self._solved if name in part.joints)
+        r, p, wrench = self.state.r[k], self.state.p[k], part.wrench(e, k)
+        found = at_joint_point(place, frame, r[None], p[None], wrench[None])
+        return JointImpulse(name, self.model.body_names[k], frame, found.force[0], found.torque[0], found.point[0])
+
+    def __repr__(self) -> str:
+        return f"Impulse on {self.model.name!r} at t = {self.state.t:g} s: kinetic energy {self.energy_before:g} -> {self.energy_after:g} J"

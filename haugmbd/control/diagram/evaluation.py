@@ -1,0 +1,199 @@
+r"""Signals, outputs and rates of the blocks at one instant, each evaluated once, when it is needed.
+
+A function reads `signals["pin.angle"]`. The output of another block is evaluated then, so that blocks follow each other in the order of
+their signals. A signal that needs itself is an algebraic loop, and is refused with its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numba
+import numpy as np
+
+from haugmbd.bodies.validation import numbers
+from haugmbd.compiled.array_types import Array
+from haugmbd.control.block import FORM, Block
+from haugmbd.control.diagram.switched_rate import switched_rate
+from haugmbd.control.joint_signal import measure_joint
+from haugmbd.control.output import BlockOutput
+from haugmbd.control.output_values import with_outputs
+from haugmbd.control.sampled import Sampled
+from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal, SensorSignal
+from haugmbd.drivers.driver import shown
+from haugmbd.errors import SimulationError
+
+
+class AlgebraicLoop(SimulationError):
+    """Signals that depend on each other at the same instant;  cycle: their names."""
+
+    cycle: frozenset[str] = frozenset()
+
+
+class UnknownSignal(SimulationError):
+    """A name that is no signal."""
+
+
+class Instant(Mapping[str, Any]):
+    """The blocks of a network at one instant: t, the flat state y, and the signals by name.
+
+    measured: the signals of force elements that compiled code has measured, (ns, 2), or None
+    memory: what the run remembers, for delays, or None;  due: sampled blocks that are called now
+    """
+
+    def __init__(
+        self, network: Any, t: float, y: Array, *, measured: Array | None = None, memory: Any = None, due: tuple[Sampled, ...] = ()
+    ) -> None:
+        self.network, self.t, self.y, self.measured, self.memory = network, t, y, measured, memory
+        self._due = list(due)
+        self._values: dict[str, Any] = {}
+        self._active: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.network.signals)
+
+    def __len__(self) -> int:
+        return len(self.network.signals)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a signal. Raise SimulationError for a name that is none, and for an algebraic loop."""
+        if name in self._values:
+            return self._values[name]
+        if name in self._active:
+            cycle = [*self._active[self._active.index(name) :], name]
+            what = "algebraic loop: " + " needs ".join(map(repr, cycle)) + " at the same instant"
+            error = AlgebraicLoop(f"{what}. Give one of the blocks a state, such as a LowPass, or let it read something else.")
+            error.cycle = frozenset(cycle)
+            raise error
+        signal = self.network.signals.get(name) or self.network.found_late(name)
+        if signal is None:
+            raise UnknownSignal(self.network.unknown(name))
+        self._active.append(name)
+        value = self._values[name] = self._value(signal)
+        self._active.pop()
+        return value
+
+    def _value(self, signal: Any) -> Any:
+        """Return the value of a signal."""
+        if isinstance(signal, JointSignal):
+            return self._coordinate(signal)
+        if isinstance(signal, LoadSignal):
+            return self._quantity(signal)
+        if isinstance(signal, OutputSignal):
+            return self._output(signal.block, signal.output)
+        assert isinstance(signal, SensorSignal)
+        value = signal.sensor.value(self.network.state(self.t, self.y))
+        return float(value) if value.shape == () else value
+
+    def _coordinate(self, signal: JointSignal) -> float:
+        """Return the coordinate of a joint, or its rate; store both."""
+        places, turn = self.network.coordinates[signal.coordinate.key]
+        near = float(self.y[self.network.first(self.y) + turn]) if turn >= 0 else 0.0
+        value, rate = measure_joint(self.y.tolist(), places.bodies.tolist(), places.x_bar, places.offset, near)
+        return rate if signal.is_rate else value
+
+    def _quantity(self, signal: LoadSignal) -> Any:
+        """Return a quantity of a force element."""
+        load = signal.load
+        entry = self.network.entries[load.name]
+        if self.measured is not None and signal.quantity in MEASURED.get(load.kind, ()):
+            return float(self.measured[entry.signal, MEASURED[load.kind].index(signal.quantity)])
+        bodies, own = self.network.states_of_load(entry, self.y[None])
+        known = with_outputs(load, lambda output: np.array([self.number(output)]))
+        found = known.quantities(np.array([self.t]), bodies, own)
+        values = {**found.values, "power": found.power}
+        if signal.quantity not in values:
+            raise SimulationError(f"{load.where} has no {signal.quantity}: it has {', '.join(values)}")
+        value = values[signal.quantity][0]
+        return float(value) if np.ndim(value) == 0 else value
+
+    def x(self, block: Block) -> Array:
+        """Return the states of a block, as a copy; of a sampled block after its call, if it is called now."""
+        if block in self._due:
+            self._due.remove(block)
+            self._call(block)
+        first = self.network.first(self.y) + self.network.at[block]
+        return self.y[first : first + block.states].copy()
+
+    def _call(self, block: Sampled) -> None:
+        """Call a sampled block, and write its values to y."""
+        first = self.network.first(self.y) + self.network.at[block]
+        before = self.y[first : first + block.states].copy()
+        arguments = (before,) if block.takes_values else ()
+        given = self._called(block, "update", block.update, *arguments)
+        values = numbers(given)
+        if values is None or values.size != block.states or values.ndim > 1 or not np.isfinite(values).all():
+            wanted = "a finite number" if block.states == 1 else f"{block.states} finite numbers, as x0"
+            raise SimulationError(f"{block.where}: update returns {shown(given)} at t = {self.t:.9g} s, must be {wanted}")
+        self.y[first : first + block.states] = values
+
+    def _output(self, block: Block, name: str) -> Any:
+        """Return an output of a block: a finite number, or an array of them."""
+        given = self._called(block, f"output {name!r}", block.outputs[name], self.x(block))
+        value = numbers(given)
+        if value is None or value.ndim > 1 or not np.isfinite(value).all():
+            what = given if value is None else value.tolist()
+            raise SimulationError(
+                f"{block.where}: output {name!r} is {shown(what)} at t = {self.t:.9g} s, must be a finite number, or a vector of them"
+            )
+        return float(value) if value.shape == () else np.array(value, dtype=np.float64)
+
+    def _called(self, block: Block, label: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function of a block returns; its exceptions are raised with a note."""
+        try:
+            signals = self.record_of(block, label) if numba.extending.is_jitted(function) else self
+            return function(self.t, *arguments, signals)
+        except UnknownSignal as error:
+            raise SimulationError(f"{block.where}: {label} at t = {self.t:.9g} s: {error.message}") from None
+        except SimulationError:
+            raise
+        except Exception as error:
+            error.add_note(f"raised by {label} of {block.where}, a function of ({FORM}), at t = {self.t:.9g} s")
+            raise
+
+    def record_of(self, block: Block, label: str) -> Any:
+        """Return the signals of a function of a block as one record, for functions compiled by Numba."""
+        names = self.network.read_by[block, label]
+        if not names:
+            return np.zeros(1)
+        record = np.zeros(1, dtype=[(name, np.float64) for name in names])
+        for name in names:
+            record[0][name] = self[name]
+        return record[0]
+
+    def number(self, output: BlockOutput) -> float:
+        """Return an output that is used by a force element, or one number of it. Raise SimulationError if it is no number."""
+        value = self[output.label]
+        if output.component is None and np.ndim(value) == 0:
+            return float(value)
+        if output.component is not None and np.ndim(value) == 1 and 0 <= output.component < len(value):
+            return float(value[output.component])
+        is_now = "a number" if np.ndim(value) == 0 else f"{len(value)} numbers"
+        wanted = "one number" if output.component is None else f"its number {output.component}"
+        raise SimulationError(f"{output.block.where}: output {output.name!r} is {is_now}, and {wanted} is needed")
+
+    def rates(self, lines: Array | None = None) -> Array:
+        """Return the rates of all states of the network: of the blocks, then of the turns that are counted.
+
+        lines: of an implicit step x = past + c x', (n, 3) with past and c in the last columns; a rate that jumps takes its value in it
+        """
+        network = self.network
+        out = np.zeros(network.size)
+        for block in network.blocks:
+            if block.derivative is None:
+                continue
+            given = self._called(block, "derivative", block.derivative, self.x(block))
+            rate = numbers(given)
+            if rate is None or rate.size != block.states or rate.ndim > 1 or not np.isfinite(rate).all():
+                what = given if rate is None else rate.tolist()
+                wanted = "a finite number" if block.states == 1 else f"{block.states} finite numbers"
+                raise SimulationError(f"{block.where}: derivative returns {shown(what)} at t = {self.t:.9g} s, must be {wanted}")
+            first = network.at[block]
+            out[first : first + block.states] = rate
+            if lines is not None and block.switch is not None:
+                e, switch = self._called(block, "switch", block.switch, self.x(block))
+                out[first] = switched_rate(float(e), float(switch), float(lines[first, 1]), float(lines[first, 2]))
+        for signal in network.turning:
+            out[network.coordinates[signal.coordinate.key][1]] = self._coordinate(signal)
+        return out

@@ -1,0 +1,184 @@
+r"""All blocks of a model: where their states, signals and outputs are, and what is wrong with them.
+
+    y = ( ...;  states of block 1, block 2, ...;  turns of the joints whose angles are signals )           the last numbers of y
+    evaluation      read the signals, write x' and the outputs that force elements use to the driver table
+
+The angle of a joint goes through any number of turns: its rate is integrated, and selects the turn, as in an RSDA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
+from haugmbd.control.block import Block
+from haugmbd.control.blocks.delay_line import DelayLine
+from haugmbd.control.diagram.evaluation import Instant
+from haugmbd.control.diagram.implicit import StateSolver
+from haugmbd.control.joint_signal import JointPlaces, places_of
+from haugmbd.control.output import BlockOutput
+from haugmbd.control.sampled import Sampled
+from haugmbd.control.signals import JointSignal, Scope, Signal
+from haugmbd.workspace.layout import WIDTH
+
+
+@dataclass(eq=False)
+class Network:
+    """The blocks of a model.
+
+    signals: what each name means;  read_by: the names that each function of a block reads;  at: the first state of each block
+    coordinates: of each joint coordinate that is a signal, its numbers and the state that counts its turns, -1 for none
+    turning: the signals whose rates those states integrate;  x0: initial states
+    entries: the force elements by name;  outputs: the outputs that they use, with their places in the driver table
+    vectors: the outputs that are vectors;  place: of the first state there;  n_states: internal states of the model
+    make_state: the State of a flat vector
+    """
+
+    blocks: tuple[Block, ...]
+    scope: Scope
+    bodies: Mapping[Body, int]
+    signals: dict[str, Signal] = field(default_factory=dict)
+    read_by: dict[tuple[Block, str], tuple[str, ...]] = field(default_factory=dict)
+    at: dict[Block, int] = field(default_factory=dict)
+    coordinates: dict[Any, tuple[JointPlaces, int]] = field(default_factory=dict)
+    turning: tuple[JointSignal, ...] = ()
+    x0: Array = field(default_factory=lambda: np.zeros(0))
+    entries: Mapping[str, Any] = field(default_factory=dict)
+    outputs: tuple[tuple[int, BlockOutput], ...] = ()
+    vectors: tuple[str, ...] = ()
+    place: int = 0
+    n_states: int = 0
+    make_state: Callable[[float, Array, int], Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for copies: joint coordinates as they are, whose keys belong to one process."""
+        signals = [one for one in (*self.signals.values(), *self.turning) if isinstance(one, JointSignal)]
+        known = {one.coordinate.key: (one.coordinate, self.coordinates[one.coordinate.key]) for one in signals}
+        return {**vars(self), "coordinates": tuple(known.values())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy, whose coordinates are those of its own joints."""
+        vars(self).update(state, coordinates={coordinate.key: placed for coordinate, placed in state["coordinates"]})
+
+    @property
+    def size(self) -> int:
+        """Return the number of states, with those that count turns."""
+        return len(self.x0)
+
+    @property
+    def sampled(self) -> tuple[Sampled, ...]:
+        """Return the sampled blocks."""
+        return tuple(block for block in self.blocks if isinstance(block, Sampled))
+
+    @property
+    def delays(self) -> tuple[DelayLine, ...]:
+        """Return the delay lines."""
+        return tuple(block for block in self.blocks if isinstance(block, DelayLine))
+
+    @cached_property
+    def integrated(self) -> Any:
+        """Return which states have a rate, and are not held between calls, (nx,) of bool."""
+        moves = np.ones(self.size, dtype=bool)
+        for block in self.blocks:
+            if block.derivative is None:
+                moves[self.at[block] : self.at[block] + block.states] = False
+        return moves
+
+    def name_of(self, state: int) -> str:
+        """Return the block, in messages, that a state belongs to."""
+        for block, first in self.at.items():
+            if first <= state < first + block.states:
+                return block.where
+        return "an angle that is a signal"
+
+    def first(self, y: Array) -> int:
+        """Return the index of the first state of the network in y."""
+        return len(y) - self.size
+
+    def state(self, t: float, y: Array) -> Any:
+        """Return the State of a flat vector, for sensors."""
+        assert self.make_state is not None
+        return self.make_state(t, y, len(self.bodies))
+
+    def states_of_load(self, entry: Any, y: Array) -> tuple[Array, Array]:
+        """Return the states (n, nt, 13) of the bodies of a force element, and its own states, at y (nt, ny)."""
+        n = len(self.bodies)
+        bodies = np.swapaxes(y[:, : WIDTH * n].reshape(len(y), n, WIDTH), 0, 1)[list(entry.bodies)]
+        own = len(entry.load.states())
+        if own:
+            first = y.shape[1] - self.n_states + entry.state
+            return bodies, y[:, first : first + own]
+        return bodies, entry.own_angles(y[:, WIDTH * n :])
+
+    def found_late(self, name: str) -> Signal | None:
+        """Return the signal of a name that a function has put together; None for no signal, and for an uncounted angle."""
+        found = self.scope.resolve(name)
+        if isinstance(found, str):
+            return None
+        if isinstance(found, JointSignal):
+            key, angle = found.coordinate.key, found.coordinate.turns and not found.is_rate
+            if angle and self.coordinates.get(key, (None, -1))[1] < 0:
+                return None
+            self.coordinates.setdefault(key, (places_of(found.coordinate, self.bodies), -1))
+        self.signals[name] = found
+        return found
+
+    def unknown(self, name: str) -> str:
+        """Return why a name is not among the signals that were found when the system was compiled."""
+        found = self.scope.resolve(name)
+        if isinstance(found, str):
+            return found
+        return f"the angle {name!r} was not found in the functions when the system was compiled: declare it, inputs=({name!r},)"
+
+    def evaluate(self, t: float, y: Array, measured: Array, F: Array, memory: Any = None) -> None:
+        """Write the rates of the states, and the outputs that force elements use, to the driver table; in an implicit step solve for x."""
+        if self.size and F[self.place, 2] > 0.0:
+            solver = StateSolver() if memory is None else memory.solver
+            instant, rates = solver.solve(self, t, y, measured, F, memory)
+        else:
+            instant = Instant(self, t, y, measured=measured, memory=memory)
+            rates = instant.rates()
+        F[self.place : self.place + self.size, 0] = rates
+        for place, output in self.outputs:
+            F[place, 0] = instant.number(output)
+
+    def sample(self, t: float, y: Array, due: tuple[Sampled, ...], memory: Any = None) -> None:
+        """Call the sampled blocks that are due, and write their values to y."""
+        instant = Instant(self, t, y, memory=memory, due=due)
+        for block in due:
+            instant.x(block)
+
+    def over_time(self, t: Array, y: Array, names: Iterable[str]) -> dict[str, Array]:
+        """Return the values of signals at states y (nt, ny), by name: (nt,), or (nt, n) of a vector."""
+        instants = [Instant(self, float(time), row) for time, row in zip(t, y, strict=True)]
+        return {name: np.array([instant[name] for instant in instants], dtype=np.float64) for name in names}
+
+    def output_over_time(self, t: Array, y: Array, output: BlockOutput) -> Array:
+        """Return an output that a force element uses at states y (nt, ny), (nt,)."""
+        values = [Instant(self, float(time), row).number(output) for time, row in zip(t, y, strict=True)]
+        return np.array(values, dtype=np.float64)
+
+    def put_rates(self, t: Array, y: Array, y_dot: Array) -> None:
+        """Write the rates of the integrated states at y (nt, ny) to y_dot; the others stay as they are."""
+        columns = y.shape[1] - self.size + np.nonzero(self.integrated)[0]
+        if len(columns):
+            for k, time in enumerate(t.tolist()):
+                y_dot[k, columns] = Instant(self, time, y[k]).rates()[self.integrated]
+
+    def put_held(self, t_new: Array, t: Array, y: Array, y_new: Array) -> None:
+        """Write what sampled blocks hold at `t_new` to the states y_new, from the states y (nt, ny) at t."""
+        before = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, len(t) - 1)
+        for block in self.sampled:
+            first = y.shape[1] - self.size + self.at[block]
+            y_new[:, first : first + block.states] = y[before, first : first + block.states]
+
+    def placed(self, entries: Iterable[Any], outputs: Iterable[tuple[int, BlockOutput]], place: int, n_states: int) -> Network:
+        """Return the network with the places of its outputs and states in the tables of a model."""
+        named = {entry.load.name: entry for entry in entries}
+        return replace(self, entries=named, outputs=tuple(outputs), place=place, n_states=n_states)

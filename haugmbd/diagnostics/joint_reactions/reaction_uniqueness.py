@@ -1,0 +1,168 @@
+r"""The unique components of joint reactions; the others depend on how redundant rows share the load.
+
+    Phi_q^T n = 0        self-stress: lam and lam + n give the same motion
+    a component of the reaction of a joint is unique   <=>   it vanishes for every n
+
+Each dependent row r gives one n: 1 at r, and minus its coefficients at the kept rows. Joints without such rows have unique reactions.
+Components are those of `reaction(joint, frame="joint")`: force and torque at the joint's point on body j, in the joint's frame there.
+Along a motion the self-stresses are those of a few of its states: the rows that they connect change at isolated poses only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.joint_reactions.joint_wrench import at_joint_point, place_on
+from haugmbd.diagnostics.rows_over_time import wrench_on
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.dependent_rows import Dependency
+from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, report_of
+from haugmbd.system.checks.constraint_residuals import Flags
+from haugmbd.workspace.layout import WIDTH
+
+COMPONENTS = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
+
+UNIQUE_TOL = 1e-5
+"""Component of a self-stress, relative to its largest row (torques over a length), that is zero.
+
+Its square is PIVOT_TOL of dependent rows.
+"""
+
+CARRIED_TOL = 1e-9
+"""Component that a joint can carry, relative to the largest of the same row; it is above the rounding of frames."""
+
+
+@dataclass(frozen=True)
+class JointReaction:
+    """Uniqueness of a joint's reaction, by components in the order of COMPONENTS, and the components that the joint can carry.
+
+    A component that a joint cannot carry is zero, and therefore unique.
+    """
+
+    joint: str
+    unique: tuple[bool, ...]
+    carried: tuple[bool, ...]
+
+    @property
+    def all_unique(self) -> bool:
+        """Return whether the whole reaction is unique."""
+        return all(self.unique)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Return "unique", "not" or "-" (not carried) for each component."""
+        return tuple(
+            "-" if not carried else "unique" if unique else "not" for unique, carried in zip(self.unique, self.carried, strict=True)
+        )
+
+
+def joint_reactions(
+    model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency]
+) -> tuple[JointReaction, ...]:
+    """Return one record for each joint."""
+    stresses: dict[str, list[dict[int, float]]] = {}
+    for stress in _stresses(examined, dependencies):
+        for joint in {model.labels[row].joint for row in stress}:
+            stresses.setdefault(joint, []).append(stress)
+    wrenches = joint_wrenches(model, rows) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
+    return tuple(_reaction(entry, wrenches[entry.rows], stresses.get(entry.name, ())) for entry in model.joints.values())
+
+
+def _stresses(examined: RankAnalysis, dependencies: Iterable[Dependency]) -> list[dict[int, float]]:
+    """Return the self-stresses, multipliers by row, each with the largest row 1."""
+    found = []
+    for d in dependencies:
+        if d.terms:
+            stress = {d.row: 1.0, **{row: -c for row, c in d.terms}}
+            largest = max(abs(n) * examined.norm[row] for row, n in stress.items())
+            found.append({row: n / largest for row, n in stress.items()})
+    return found
+
+
+SAMPLES = 5
+"""Number of states of a motion at which self-stresses are computed."""
+
+
+class SelfStresses(NamedTuple):
+    """Self-stresses at some states: times (m,), flat states (m, ny), multipliers (m, nc), and the lengths that torques are divided by."""
+
+    t: Array
+    y: Array
+    lam: Array
+    length: Array
+
+
+def self_stresses(model: Model, t: Array, y: Array) -> SelfStresses:
+    """Return the self-stresses at some of the finite states y (nt, ny); none if no row of the model is dropped."""
+    times, states, lam, length = [], [], [], []
+    finite = np.flatnonzero(np.isfinite(y).all(axis=1)) if model.redundancy.dropped else np.zeros(0, dtype=np.int64)
+    picked = np.unique(np.linspace(0, max(len(finite) - 1, 0), min(SAMPLES, len(finite))).round().astype(np.int64))
+    for k in finite[picked].tolist():
+        rows = evaluate(model, State.from_y(float(t[k]), y[k], model.nb + 1))
+        examined = analyse_rank(model, rows)
+        for stress in _stresses(examined, report_of(model, examined).dependencies):
+            n = np.zeros(model.nc)
+            n[list(stress)] = list(stress.values())
+            times.append(t[k])
+            states.append(y[k])
+            lam.append(n)
+            length.append(examined.length)
+    shape = len(times)
+    return SelfStresses(
+        np.array(times), np.array(states).reshape(shape, y.shape[1]), np.array(lam).reshape(shape, model.nc), np.array(length)
+    )
+
+
+def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, on: str, frame: str) -> tuple[bool, ...]:
+    """Return whether each component of a joint's reaction, in the order of COMPONENTS, vanishes for all self-stresses."""
+    if not stresses.lam[:, entry.rows].any():
+        return (True,) * 6
+    m, place = len(stresses.t), place_on(entry, on, model.body_names)
+    body = place.body
+    x = np.zeros((m, model.nb + 1 + len(model.tables["EDGES"]), 6))
+    x.reshape(m, -1)[:, 6 * (model.nb + 1) + model.slot_of_row] = stresses.lam
+    wrench = wrench_on(model, entry, body, stresses.t, stresses.y, x)
+    r, p = (stresses.y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
+    found = at_joint_point(place, frame, r, p, wrench)
+    parts = np.hstack([found.force, found.torque / stresses.length[:, None]])
+    unique: Flags = np.all(np.abs(parts) <= UNIQUE_TOL, axis=0)
+    return tuple(unique.tolist())
+
+
+def _reaction(entry: JointEntry, wrenches: Array, stresses: Sequence[dict[int, float]]) -> JointReaction:
+    """Return the record of one joint, from the wrenches of its rows (rows, 6) and the self-stresses that contain them."""
+    size = np.abs(wrenches)
+    carries: Flags = np.any(size > CARRIED_TOL * size.max(axis=1, initial=0.0, keepdims=True), axis=0)
+    carried = tuple(carries.tolist())
+    if not stresses:
+        return JointReaction(entry.name, (True,) * 6, carried)
+    lam = np.array([[n.get(row, 0.0) for row in entry.rows.tolist()] for n in stresses])
+    unique: Flags = np.all(np.abs(lam @ wrenches) <= UNIQUE_TOL, axis=0)
+    return JointReaction(entry.name, tuple(unique.tolist()), carried)
+
+
+def joint_wrenches(model: Model, rows: Rows) -> Array:
+    """Return the wrench of a unit multiplier of each row on body j of its joint, (nc, 6): `joint_wrench.at_joint_point` of all rows."""
+    entries = list(model.joints.values())
+    of_row = np.zeros(model.nc, dtype=np.int64)
+    for k, entry in enumerate(entries):
+        of_row[entry.rows] = k
+    j = np.array([entry.j for entry in entries], dtype=np.int64)[of_row]
+    s_bar = np.array([entry.s_bar_j for entry in entries]).reshape(-1, 3)[of_row]
+    A_bar = np.array([entry.A_bar_j for entry in entries]).reshape(-1, 3, 3)[of_row]
+    A = rotation_matrix(rows.state.p)[j]
+    own = rows.bodies == j[:, None]
+    force = -np.sum(rows.Phi_r * own[:, :, None], axis=1)
+    moment = -np.sum(rows.PiBar * own[:, :, None], axis=1)
+    torque = np.einsum("kab,kb->ka", A, moment) - np.cross(np.einsum("kab,kb->ka", A, s_bar), force)
+    axes = A @ A_bar
+    return np.concatenate([np.einsum("kba,kb->ka", axes, force), np.einsum("kba,kb->ka", axes, torque)], axis=1)

@@ -1,0 +1,83 @@
+r"""Reactions of gears with tooth forces: the force at the contact point in place of the couple, and what it changes in the bearings.
+
+The row of a gear pair exerts a couple on each wheel and the opposite on the carrier. The tooth force at the contact point has the same
+moment about the axis of its wheel, so that the motion is the same; its other components go through the bearings:
+
+    D           = (tooth force) - (wrench of the row)         on each wheel
+    bearing'    = bearing - D  on the wheel,  + D  on the carrier
+    gear'       = tooth force on the wheels,  nothing on the carrier
+
+Source: `constraints.tooth_contact`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.tooth_contact import ToothContact
+from haugmbd.diagnostics.rows_over_time import wrench_on
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.inspection.identity import number_of
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import WIDTH
+
+
+def wrench_with_teeth(model: Model, e: JointEntry, body: int, t: Array, y: Array, solutions: Array) -> Array:
+    """Return the wrench (nt, 6) of a joint on a body, as `wrench_on`, with the tooth forces of gears whose geometry is given."""
+    contact = e.part.tooth_contact()
+    if contact is not None:
+        return _in_body(_tooth_wrench(model, e, contact, body, t, y, solutions), body, y)
+    wrench = wrench_on(model, e, body, t, y, solutions)
+    for gear in gears_on(model, e):
+        contact = gear.part.tooth_contact()
+        assert contact is not None
+        wheel = number_of(model, contact.wheels[contact.bearings.index(e.part)])
+        couple = _global(wrench_on(model, gear, wheel, t, y, solutions), wheel, y)
+        change = _tooth_wrench(model, gear, contact, wheel, t, y, solutions) - couple
+        wrench = wrench + _in_body(-change if body == wheel else change, body, y)
+    return wrench
+
+
+def gears_on(model: Model, e: JointEntry) -> list[JointEntry]:
+    """Return the gears with tooth forces that a joint is a bearing of."""
+    found = []
+    for other in model.joints.values():
+        contact = other.part.tooth_contact()
+        if contact is not None and any(joint is e.part for joint in contact.bearings):
+            found.append(other)
+    return found
+
+
+def _tooth_wrench(model: Model, gear: JointEntry, contact: ToothContact, body: int, t: Array, y: Array, solutions: Array) -> Array:
+    """Return the tooth force on a body and its moment about the global origin, (nt, 6), global; zero for other bodies than the wheels."""
+    a, b = (number_of(model, wheel) for wheel in contact.wheels)
+    if body not in (a, b):
+        return np.zeros((len(t), 6))
+    r, A = _pose(number_of(model, contact.carrier), y)
+    axis, tangent, towards, line = (A @ x for x in (contact.axis, contact.t, contact.s, contact.l))
+    couple = _global(wrench_on(model, gear, a, t, y, solutions), a, y)
+    moment = couple[:, 3:] - np.cross(r + A @ contact.point, couple[:, :3])
+    F = (np.einsum("ti,ti->t", moment, axis) / contact.radius)[:, None]
+    force = F * (tangent + contact.along * line) + np.abs(F) * contact.apart * towards
+    wrench = np.hstack([force, np.cross(r + A @ contact.point, force)])
+    return wrench if body == a else -wrench
+
+
+def _pose(body: int, y: Array) -> tuple[Array, Array]:
+    """Return r (nt, 3) and A (nt, 3, 3) of a body."""
+    first = WIDTH * body
+    return y[:, first : first + 3], rotation_matrix(y[:, first + 3 : first + 7])
+
+
+def _global(wrench: Array, body: int, y: Array) -> Array:
+    """Return a wrench (nt, 6) about the centre of mass, moment in the body frame, as global force and moment about the global origin."""
+    r, A = _pose(body, y)
+    return np.hstack([wrench[:, :3], np.einsum("tij,tj->ti", A, wrench[:, 3:]) + np.cross(r, wrench[:, :3])])
+
+
+def _in_body(wrench: Array, body: int, y: Array) -> Array:
+    """Return the inverse of `_global`."""
+    r, A = _pose(body, y)
+    return np.hstack([wrench[:, :3], np.einsum("tji,tj->ti", A, wrench[:, 3:] - np.cross(r, wrench[:, :3]))])

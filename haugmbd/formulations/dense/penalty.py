@@ -1,0 +1,73 @@
+r"""Penalty: the rows are replaced by stiff elements, whose forces approximate the multipliers.
+
+    ( M + Phi_q^T alpha Phi_q ) u = b_u + Phi_q^T alpha b_c           lam = alpha ( Phi_q u - b_c )
+
+    b_c <- b_c - 2 mu omega Phi_dot - omega^2 Phi                     for accelerations: dampers and springs of the elements
+
+The method is an approximation.  Its error falls like 1 / alpha until rounding, which grows like alpha, is larger.
+The matrix is positive definite for any rows, also for dependent ones.
+Source: Bayo, Garcia de Jalon, Serna, A modified Lagrangian formulation ..., CMAME 71 (1988) 183-195, sec. 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers, SolveFor, negative, not_positive
+from haugmbd.formulations.dense.dense_matrices import mass_matrix, solve_definite
+from haugmbd.formulations.dense.python_formulation import PythonFormulation
+
+
+def penalty_of(kkt: KKTSystem, alpha: float) -> float:
+    """Return alpha times the mean mass of the bodies [kg], for rows in m."""
+    return alpha * float(np.mean(kkt.M[:, 0, 0]))
+
+
+def with_feedback(kkt: KKTSystem, mu: float, omega: float) -> Array:
+    """Return b_c with the forces of springs and dampers, if the unknowns are accelerations."""
+    return kkt.b_c - 2.0 * mu * omega * kkt.Phi_dot - omega**2 * kkt.Phi if kkt.solve_for is SolveFor.ACCELERATIONS else kkt.b_c
+
+
+@public_class
+@dataclass(frozen=True)
+class Penalty(PythonFormulation):
+    """Stiff elements instead of constraint rows.  The work is O(n^3), and the error falls like 1 / alpha.
+
+    Parameters
+    ----------
+    alpha : float
+        Stiffness, in units of the mean mass of the bodies.
+    mu : float
+        Damping ratio of the elements.
+    omega : float
+        Frequency of the elements [1/s].  Give 0 if the integrator has a stabilization of its own.
+
+    Notes
+    -----
+    The multipliers are approximate.  The formulation accepts dependent rows.
+    Source: Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195, sec. 2.
+    """
+
+    alpha: float = 1e7
+    mu: float = 1.0
+    omega: float = 0.0
+
+    reference: ClassVar[str] = "Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195, sec. 2"
+    any_unit: ClassVar[bool] = True
+    ms: ClassVar[float] = 3.0
+    multipliers: ClassVar[Multipliers] = Multipliers.APPROXIMATE
+    all_rows: ClassVar[bool] = True
+
+    def wrong(self) -> list[str]:
+        return not_positive(alpha=self.alpha) + negative(mu=self.mu, omega=self.omega)
+
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        alpha, b_c = penalty_of(kkt, self.alpha), with_feedback(kkt, self.mu, self.omega)
+        K = mass_matrix(kkt) + alpha * kkt.Phi_q.T @ kkt.Phi_q
+        u = solve_definite(kkt, K, kkt.b_u + alpha * kkt.Phi_q.T @ b_c, "M + Phi_q^T alpha Phi_q")
+        return KKTSolution(u, alpha * (kkt.Phi_q @ u - b_c))

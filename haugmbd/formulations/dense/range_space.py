@@ -1,0 +1,44 @@
+r"""RangeSpace: the multipliers first, from the Schur complement of the augmented matrix.
+
+    S lam = Phi_q M^-1 b_u - b_c          S = Phi_q M^-1 Phi_q^T   (symmetric positive definite, so Cholesky)
+    u     = M^-1 (b_u - Phi_q^T lam)
+
+M is inverted body by body.  S is dense even for a tree, because all rows on one body couple.
+Source: Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.formulations.base import KKTSolution, KKTSystem
+from haugmbd.formulations.dense.dense_matrices import blockwise, solve_definite
+from haugmbd.formulations.dense.python_formulation import PythonFormulation
+
+
+@public_class
+@dataclass(frozen=True)
+class RangeSpace(PythonFormulation):
+    """Multipliers from the Schur complement S = Phi_q M^-1 Phi_q^T.  The work is O(n^3) in the number of rows.
+
+    Notes
+    -----
+    The formulation needs independent rows and a regular inertia of every body.
+    Sources: Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4.
+    """
+
+    reference: ClassVar[str] = "Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4"
+    any_unit: ClassVar[bool] = True
+    ms: ClassVar[float] = 3.0
+    massless: ClassVar[bool] = False
+
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        W: Array = np.asarray(np.linalg.inv(kkt.M))
+        S = kkt.Phi_q @ blockwise(W, kkt.Phi_q.T)
+        lam = solve_definite(kkt, S, kkt.Phi_q @ blockwise(W, kkt.b_u) - kkt.b_c, "Phi_q M^-1 Phi_q^T")
+        return KKTSolution(blockwise(W, kkt.b_u - kkt.Phi_q.T @ lam), lam)

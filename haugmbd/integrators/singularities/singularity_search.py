@@ -1,0 +1,283 @@
+r"""The search for singular configurations: the determinant of the augmented matrix along the motion.
+
+    g = log |det K|,  K = [ M  Phi_q^T; Phi_q  0 ]            det K = +- det M det(Phi_q M^-1 Phi_q^T),  the product of all pivots
+    d singular values that vanish like |t - t*|:   g = 2 d log|t - t*| + smooth
+
+The product does not depend on the order of elimination, nor on small pivots elsewhere (massless axes, light bodies next to heavy ones).
+It is sampled at equal parts of the motion (rotation of the fastest body, or displacement relative to the size), on the dense output
+and, ahead of the last state, on the parabola.  A local minimum is enclosed; it is a singular configuration if g decreases without bound
+as the enclosure shrinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import Callback
+from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.compiled.status_codes import OK, SINGULAR
+from haugmbd.formulations.newton_euler import factorize
+from haugmbd.graph import bridges_of
+from haugmbd.integrators.dense_output import interpolate
+from haugmbd.integrators.rank_watch import RankWatch, begin_watch
+from haugmbd.integrators.singularities.smooth_branch import along, half_bend, parabola
+from haugmbd.kkt.solver_routines import has_tree, with_blocks
+from haugmbd.model.description.labels import joint_of_rows
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear
+from haugmbd.model.model import Model
+from haugmbd.model.remembered import once_per_model
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import WIDTH, Pack
+
+SPACING = 0.05
+"""[rad, or parts of the size] Motion between samples."""
+AHEAD = 0.6
+"""Motion that is searched ahead of the last state: more than a batch of steps, so that a singular configuration is found before the steps
+are inaccurate."""
+FIRST_LOOK, LONGEST_LOOK = 0.02, 1.0
+"""Motion, and time [s], after the start of a run at which the rows are compared with those at the start."""
+MOST_MOTION = 1000.0
+"""A batch of steps that goes farther than this grows without bound, which is reported where its state is used."""
+DENSE = 4
+"""States of the run per sample from which on samples are states of the run."""
+NARROW = 2.0
+"""Least factor by which the smallest singular value decreases within SPACING of a singular configuration."""
+NO_PIVOT = -1e4
+"""g where a pivot is zero."""
+GRID, HALVINGS, FINE = 9, 7, 26
+"""Samples in an enclosure, and how often it is halved then: to detect a singular configuration, and to locate it."""
+
+
+@entry
+def determinants_entry(P: Pack, t: Array, y: Array, g: Array) -> int:
+    """Write g (k,) at the states y (k, ny), NO_PIVOT where rows depend on others; return the first other code, with NaN from there on."""
+    code = OK
+    for k in range(t.size):
+        g[k] = np.nan
+        if code == OK:
+            code = prepare(P, t[k], y[k])
+        if code != OK:
+            continue
+        clear(ws.right_hand_side(P))
+        found = factorize(P)
+        if found == SINGULAR:
+            g[k] = NO_PIVOT
+        elif found != OK:
+            code = found
+        else:
+            D_inv = ws.inverse_pivots(P)
+            total = 0.0
+            for n in range(D_inv.shape[0]):
+                for a in range(6):
+                    if D_inv[n, a] != 0.0:
+                        total -= np.log(abs(D_inv[n, a]))
+            g[k] = total
+    return code
+
+
+determinants = DirectCall(determinants_entry)
+
+
+class Place(NamedTuple):
+    """A possible singular configuration.
+
+    t: time [s];  distance: motion ahead of the last state, negative behind it;  depth: decrease of g so far
+    """
+
+    t: float
+    distance: float
+    depth: float
+
+
+class Way(NamedTuple):
+    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), its states y (k or k - 1, ny), and those at any times.
+
+    pace: speed and acceleration of the motion at the last state
+    """
+
+    t: Array
+    s: Array
+    y: Array
+    pace: tuple[float, float]
+    states: Callable[[Array], Array]
+
+
+@once_per_model
+def may_be_singular(model: Model) -> bool:
+    """Return whether the constraint graph has a loop, or two joints between the same bodies; otherwise no rows can become dependent."""
+    if not has_tree(model.tables):
+        edges = list(map(tuple, model.tables["EDGES"].tolist()))
+        if len(bridges_of(model.nb + 1, edges)) < len(edges):
+            return True
+    joint, edge = joint_of_rows(model.labels), model.slot_of_row // 6
+    last = np.zeros(len(model.tables["EDGES"]), dtype=np.int64)
+    last[edge] = joint
+    return bool((last[edge] != joint).any())
+
+
+class SingularSearch:
+    """The search along a run of one model, with a workspace of its own.  It evaluates rows and drivers, not forces.
+
+    Drivers in Python are evaluated by the callback of the run, and only at times that the run has reached.
+    behind: the time of the last state that was searched, and g at SPACING before it
+    """
+
+    def __init__(self, model: Model, callback: Callback) -> None:
+        self.model, self.n, self.ahead = model, model.nb + 1, AHEAD
+        self.pack, self.size = with_blocks(model.pack()), model.length
+        self.behind = (np.nan, np.inf)
+        if model.force_callbacks.driver_calls:
+            self.pack, self.ahead = self.pack._replace(callback=callback), 0.0
+        else:
+            ints = self.pack.ints.copy()
+            ints[3 * at.FORCE_INTS + 1] = ints[ints[3 * at.FLAGS] + 1] = 0
+            self.pack = self.pack._replace(ints=ints)
+
+    def begin(self, watch: RankWatch, start: Any, h: float) -> bool:
+        """Begin to watch the rows of a motion from its start (t, y, y_dot), before a step of h; return whether they could be evaluated."""
+        t, y, y_dot = start
+        if not self.ahead:
+            return False
+        with np.errstate(over="ignore", invalid="ignore"):
+            tau = min(time_to(FIRST_LOOK, *map(float, self.speeds(np.vstack([y, y_dot])))), LONGEST_LOOK)
+        ahead = parabola(y, y_dot, np.array([tau]), self.n)[0]
+        code = begin_watch(self.pack, watch, t, tau, h, y, ahead, y_dot)
+        self.pack.callback.keep_interruption(code)
+        return code == OK and bool(np.isfinite(ahead).all())
+
+    def speeds(self, y: Array) -> Array:
+        """Return the motion per second (k,) of states y (k, ny).
+
+        It is the largest angular velocity of a body, or the largest speed relative to the mean, divided by the size.
+        """
+        bodies = y[:, : WIDTH * self.n].reshape(len(y), self.n, WIDTH)[:, 1:]
+        v, omega_bar = bodies[:, :, 7:10], bodies[:, :, 10:13]
+        if self.n > 2:  # noqa: PLR2004
+            v = v - np.add.reduce(v, axis=1, keepdims=True) / (self.n - 1)
+        way, turn = np.einsum("kba,kba->kb", v, v), np.einsum("kba,kba->kb", omega_bar, omega_bar)
+        found: Array = np.sqrt(np.maximum(way / self.size**2, turn).max(axis=1))
+        return found
+
+    def mean_speed(self, t0: float, y: Array, y_dot: Array, t1: float) -> float:
+        """Return the mean of the motion per second from the state (ny,) at t0 to t1, as far as the parabola goes."""
+        return float(self.speeds(np.vstack([y, parabola(y, y_dot, np.array([t1 - t0]), self.n)[0]])).mean())
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
+        """Return the motion of a run through states (k, ny), and ahead of the last of them.
+
+        A motion that grows without bound is reported where its states are used, not by NumPy.
+        """
+        speed = self.speeds(np.concatenate([y, y_dot[-1:]]))  # in the columns of velocities there are accelerations
+        pace, speed = (float(speed[-2]), float(speed[-1])), speed[:-1]
+        s = np.zeros(len(t))
+        (0.5 * (speed[1:] + speed[:-1]) * (t[1:] - t[:-1])).cumsum(out=s[1:])
+        last, bend = float(t[-1]), half_bend(y[-1], y_dot[-1], self.n)
+        ahead = time_to(self.ahead, *pace) if self.ahead else 0.0
+        t_ahead = min(t_end, last + ahead)
+
+        def states(when: Array) -> Array:
+            """Return the states at increasing times."""
+            first, behind = int(when.searchsorted(t[0], side="right")), int(when.searchsorted(last, side="right"))
+            found = np.empty((len(when), y.shape[1]))
+            found[:first] = y[0]
+            if behind > first:
+                found[first:behind] = interpolate(when[first:behind], t, y, y_dot, self.n)
+            if len(when) > behind:
+                found[behind:] = along(y[-1], y_dot[-1], bend, when[behind:] - last)
+            return found
+
+        if not t_ahead > last:
+            return Way(t, s, y, pace, states)
+        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), y, pace, states)
+
+    def places(self, way: Way, last: float, spacing: float = SPACING) -> list[Place]:
+        """Return the places at which g decreases without bound, in the order of time, by samples at most `spacing` apart.
+
+        The first state is no minimum if the motion before it, to its `behind`, was searched, and g was less there.
+        """
+        total = float(way.s[-1])
+        if not 0.0 < total < MOST_MOTION:
+            return []
+        s, t, y = self.samples(way, spacing)
+        g = self.values(t, y)
+        count = len(t)
+        s_last = float(np.interp(last, way.t, way.s))
+        behind = self.behind[1] if self.behind[0] == way.t[0] else np.inf
+        self.behind = (last, float(np.interp(s_last - spacing, s, g)) if s_last > spacing else np.inf)
+        found, least = [], g.tolist()
+        for k in range(count):
+            left, right = max(0, k - 1), min(count - 1, k + 1)
+            if (
+                least[k] <= (least[left] if k else behind)
+                and least[k] <= least[right]
+                and not (k == count - 1 and t[k] > last)
+                and np.isfinite(g[left : right + 1]).all()
+            ):
+                place = self.enclosed(way.states, float(t[left]), float(t[right]), min(least[left], least[right]))
+                if place is not None:
+                    found.append(Place(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
+        return found
+
+    def samples(self, way: Way, spacing: float) -> tuple[Array, Array, Array]:
+        """Return motions (k,), times (k,) and states (k, ny) at about equal parts of the motion.
+
+        Where steps are short these are states of the run: nothing is interpolated.
+        """
+        total = float(way.s[-1])
+        s = np.linspace(0.0, total, max(4, int(np.ceil(total / spacing)) + 1))
+        n = len(way.y)
+        if n < DENSE * len(s):
+            t = np.interp(s, way.s, way.t)
+            return s, t, way.states(t)
+        k = np.unique(np.append(way.s[:n].searchsorted(s[s < way.s[n - 1]]), n - 1))
+        s = np.concatenate([way.s[k], s[s > way.s[n - 1]]])
+        t = np.concatenate([way.t[k], np.interp(s[len(k) :], way.s, way.t)])
+        ahead = way.states(t[len(k) :]) if len(t) > len(k) else way.y[:0]
+        return s, t, np.concatenate([way.y[k], ahead])
+
+    def enclosed(
+        self, states: Callable[[Array], Array], a: float, b: float, edge: float, halvings: int = HALVINGS
+    ) -> tuple[float, float] | None:
+        """Return the time between a and b at which g is least, and its depth below the `edge`; None if that is an end, or not deep."""
+        t = np.linspace(a, b, GRID)
+        g = self.values(t, states(t))
+        if not np.isfinite(g).all() or (g.min() > NO_PIVOT and np.ptp(g) < log(NARROW)):
+            return None  # smooth: beside a singular configuration the nearest sample is several times as near to it as the farthest
+        k = int(g.argmin())
+        left, t_least, right, least = float(t[max(0, k - 1)]), float(t[k]), float(t[min(GRID - 1, k + 1)]), float(g[k])
+        for _ in range(halvings):
+            if least <= NO_PIVOT:
+                break
+            t = np.array([0.5 * (left + t_least), 0.5 * (t_least + right)])
+            g = self.values(t, states(t))
+            if not np.isfinite(g).all():
+                return None
+            k = int(g.argmin())
+            if g[k] < least:
+                left, t_least, right = (left, float(t[0]), t_least) if k == 0 else (t_least, float(t[1]), right)
+                least = float(g[k])
+            else:
+                left, right = float(t[0]), float(t[1])
+        depth = edge - least
+        return (t_least, depth) if a < t_least < b and depth > 2.0 * log(NARROW) else None
+
+    def values(self, t: Array, y: Array) -> Array:
+        """Return g (k,) at the states y (k, ny); NaN where they cannot be evaluated."""
+        g = np.empty(len(t))
+        times, states = (np.ascontiguousarray(x, dtype=np.float64) for x in (t, y))
+        self.pack.callback.keep_interruption(determinants(self.pack, times, states, g))
+        return g
+
+
+def time_to(s: float, speed: float, bend: float) -> float:
+    """Return the time [s] in which a motion with speed and acceleration moves by s:  speed t + bend t^2 / 2 = s."""
+    root = np.sqrt(speed**2 + 2.0 * bend * s)
+    return float(2.0 * s / (speed + root)) if speed + root > 0.0 else np.inf

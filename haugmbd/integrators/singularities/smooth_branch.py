@@ -1,0 +1,265 @@
+r"""The smooth motion through a singular configuration, as polynomials that fulfil equations of motion and constraints on both sides.
+
+    y(t_0 + x h) = y_0 + h sum_j int_0^x l_j F_j = sum_k c_k P_k(2 x - 1)      of Gauss collocation, see `collocation`;  P_k: Legendre
+    c_(s+1) is about c_s r,   r: the decay of the last coefficients              the error of a polynomial of s nodes
+
+The constraints are regular on both sides of the singular configuration t*, and no node of a piece that contains t* is close to it.  A
+motion that reaches t* on a smooth branch continues as one polynomial on both sides.  Other branches have other tangents there, and no
+polynomial of small error changes from one branch to another.  Picard's iteration starts from the parabola q + tau q' + tau^2 q'' / 2.
+Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.7 (collocation); Haug 2021, sec. 3.7 (branches at a bifurcation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log10
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import Callback
+from haugmbd.compiled.status_codes import OK
+from haugmbd.integrators.default_number import DefaultNumber
+from haugmbd.integrators.singularities.collocation import TIGHT, Stages, collocate, gauss
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.integrators.step_context import Dynamics, Point
+from haugmbd.math.euler_parameters import normalized, p_dot_from
+from haugmbd.model.inspection.length import units_of_state
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import WIDTH
+
+NODES = (10, 11, 12, 13)
+"""Numbers of nodes of a piece: the one is taken whose nodes are farthest from the singular configuration."""
+
+FEW_NODES = (4, 6, 8, 10, 12)
+"""Numbers of nodes of the only piece of a curve, or one more."""
+DECAY = 0.5
+"""Largest ratio of the last coefficients of a piece that is resolved."""
+
+EXACT = DefaultNumber(1e-15)
+"""Violation that a projection may leave: errors near the singular configuration are divided by the smallest singular value."""
+
+UNPROJECTED = 1e-3
+"""Part of a crossing next to the singular configuration in which states are those of the polynomial."""
+HALVINGS = 6
+"""How often a piece beside the singular configuration is halved if Picard's iteration does not converge, as with stiff forces."""
+
+
+class Piece(NamedTuple):
+    """The polynomial on [t0, t1]: y0 (ny,), and at its nodes the states on the constraints Y (s, ny), and the rates F (s, ny)."""
+
+    t0: float
+    t1: float
+    y0: Array
+    Y: Array
+    F: Array
+
+    def states(self, t: Array) -> Array:
+        """Return states (k, ny) at the times t (k,)."""
+        h = self.t1 - self.t0
+        x = 2.0 * (t - self.t0) / h - 1.0
+        y: Array = self.y0 + h * legendre.legvander(x, len(self.F)) @ (gauss(len(self.F))[1] @ self.F)
+        return y
+
+    def error(self, size: Array) -> float:
+        """Return the first coefficient that is left out, relative to size (ny,): by the decay of the last ones, or less than they are."""
+        coefficients = (self.t1 - self.t0) * gauss(len(self.F))[1][-3:] @ self.F
+        third, second, last = np.sqrt(np.mean((coefficients / size) ** 2, axis=1)) + 1e-300
+        ratio = max(last / second, np.sqrt(last / third))
+        return float(min(max(last * ratio, second * ratio**2) if ratio < DECAY else np.inf, max(last, second)))
+
+    def rates(self, t: Array) -> Array:
+        """Return y' (k, ny) of the polynomial, with accelerations."""
+        x = 2.0 * (t - self.t0) / (self.t1 - self.t0) - 1.0
+        coefficients = legendre.legder(gauss(len(self.F))[1]) * 2.0
+        y_dot: Array = legendre.legvander(x, len(self.F) - 1) @ (coefficients @ self.F)
+        return y_dot
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A motion of consecutive pieces."""
+
+    pieces: tuple[Piece, ...]
+    n_bodies: int
+
+    @property
+    def t0(self) -> float:
+        """Start time [s]."""
+        return self.pieces[0].t0
+
+    @property
+    def t1(self) -> float:
+        """End time [s]."""
+        return self.pieces[-1].t1
+
+    def states(self, t: Array) -> Array:
+        """Return states (k, ny) at the times t (k,), with |p| = 1."""
+        y = self._of_pieces(t, "states")
+        bodies = y[:, : WIDTH * self.n_bodies].reshape(len(t), self.n_bodies, WIDTH)
+        bodies[:, 1:, 3:7] = normalized(bodies[:, 1:, 3:7])
+        return y
+
+    def rates(self, t: Array) -> Array:
+        """Return y' (k, ny)."""
+        return self._of_pieces(t, "rates")
+
+    def _of_pieces(self, t: Array, what: str) -> Array:
+        starts = np.array([piece.t0 for piece in self.pieces])
+        which = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(starts) - 1)
+        y = np.empty((len(t), self.pieces[0].y0.size))
+        for k, piece in enumerate(self.pieces):
+            y[which == k] = getattr(piece, what)(t[which == k])
+        return y
+
+
+class CrossedCurve(NamedTuple):
+    """A curve through a singular configuration at t_singular [s], with states on the constraints;  w: its length on either side [s]."""
+
+    branch: SmoothBranch
+    curve: Curve
+    t_singular: float
+    w: float
+
+    def states(self, t: Array) -> Array:
+        """Return states (k, ny), projected on the constraints but at the singular configuration itself."""
+        y = self.curve.states(t)
+        for k in np.nonzero(np.abs(t - self.t_singular) > UNPROJECTED * self.w)[0]:
+            found = self.branch.projected(float(t[k]), y[k])
+            if found is not None:
+                y[k] = found[0]
+        return y
+
+    def rates(self, t: Array) -> Array:
+        """Return y' (k, ny)."""
+        return self.curve.rates(t)
+
+    @property
+    def t0(self) -> float:
+        """Start time [s]."""
+        return self.curve.t0
+
+    def nodes(self, t_end: float) -> tuple[Array, Array, Array]:
+        """Return the times (k,) before t_end at which the curve was computed, and the states and rates (k, ny) there."""
+        pieces = self.curve.pieces
+        t = np.concatenate([p.t0 + (p.t1 - p.t0) * gauss(len(p.F))[0].c for p in pieces])
+        k = int(np.searchsorted(t, t_end))
+        return t[:k], np.vstack([p.Y for p in pieces])[:k], np.vstack([p.F for p in pieces])[:k]
+
+
+class SmoothBranch:
+    """The smooth motion of one model, with a workspace of its own.  User functions are evaluated by the callback of the run."""
+
+    def __init__(self, model: Model, callback: Callback) -> None:
+        self.model, self.pack, self.rule = model, model.pack()._replace(callback=callback), Projection(tol=EXACT)
+        self.options, self.units = self.rule.options(), units_of_state(model)
+
+    def projected(self, t: float, y: Array) -> tuple[Array, Array] | None:
+        """Return the state projected on the constraints, and its rates; None if that fails."""
+        y, y_dot = y.copy(), np.zeros_like(y)
+        code = self.rule.post_step(self.pack, self.options, t, y, y_dot)
+        self.pack.callback.keep_interruption(code)
+        return (y, y_dot) if code == OK else None
+
+    def resolved(self, times: tuple[float, float], t_singular: float, y0: Array, rtol: float, atol: Array) -> Curve | None:
+        """Return the motion from y0 as one polynomial, of so few nodes that its error is at most rtol |y| + atol (ny,); None if none is."""
+        found = self.projected(times[0], y0)
+        if found is None:
+            return None
+        size = atol + rtol * np.abs(y0)
+        fewest = 2 * round(1.5 - 0.3 * log10(min(rtol, 0.1)))
+        piece: Piece | None = None
+        for fewer in (s for s in FEW_NODES if s >= fewest):
+            nodes = farthest(*times, t_singular, (fewer, fewer + 1))
+            piece = self._collocated(times, found, nodes, (atol / rtol, rtol), piece)
+            if piece is None:
+                return None
+            if piece.error(size) <= 1.0:
+                return Curve((piece,), self.model.nb + 1)
+        return None
+
+    def curve(self, times: list[float], t_singular: float, y0: Array) -> Curve | None:
+        """Return the motion from y0 at times[0] through all `times`; None if some piece fails."""
+        pieces: list[Piece] = []
+        for a, b in zip(times[:-1], times[1:], strict=True):
+            if pieces:
+                found = self.projected(a, pieces[-1].states(np.array([a]))[0])
+                if found is None:
+                    return None
+                y0 = found[0]
+            more = self._pieces(a, b, y0, t_singular, HALVINGS)
+            if more is None:
+                return None
+            pieces += more
+        return Curve(tuple(pieces), self.model.nb + 1)
+
+    def _pieces(self, a: float, b: float, y0: Array, t_singular: float, halvings: int) -> list[Piece] | None:
+        """Return one piece from a to b, or several if it does not converge and contains no singular configuration."""
+        piece = self._piece(a, b, y0, t_singular)
+        if piece is not None:
+            return [piece]
+        if a < t_singular < b or halvings == 0:
+            return None
+        middle = 0.5 * (a + b)
+        first = self._pieces(a, middle, y0, t_singular, halvings - 1)
+        if first is None:
+            return None
+        found = self.projected(middle, first[-1].states(np.array([middle]))[0])
+        rest = None if found is None else self._pieces(middle, b, found[0], t_singular, halvings - 1)
+        return None if rest is None else first + rest
+
+    def _piece(self, a: float, b: float, y0: Array, t_singular: float) -> Piece | None:
+        found = self.projected(a, y0)
+        nodes = farthest(a, b, t_singular, NODES) if a < t_singular < b else NODES[0]
+        return None if found is None else self._collocated((a, b), found, nodes, (self.units, TIGHT), None)
+
+    def _collocated(
+        self, times: tuple[float, float], start: tuple[Array, Array], nodes: int, accuracy: tuple[Array, float], guess: Piece | None
+    ) -> Piece | None:
+        """Return the piece from a state on the constraints with its rates; None if the iteration does not converge.
+
+        accuracy: units (ny,), and the change, relative to units + |y|, that ends the iteration
+        """
+        (a, b), (y0, y_dot), (units, limit) = times, start, accuracy
+        h, method = b - a, gauss(nodes)[0]
+        Y = np.empty((nodes, y0.size)) if guess is None else guess.states(a + h * method.c)
+        F, on_constraints = np.zeros_like(Y), np.empty_like(Y)
+        stages = Stages(Y, on_constraints, F, units, guess is not None)
+        dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
+        code = collocate(dynamics, self.options, method, a, h, Point(y0, y_dot), stages, limit)
+        self.pack.callback.keep_interruption(code)
+        return Piece(a, b, y0, on_constraints, F) if code == OK and np.isfinite(F).all() else None
+
+
+def parabola(y: Array, y_dot: Array, tau: Array, n_bodies: int) -> Array:
+    """Return states (k, ny) after tau (k,): q + tau q' + tau^2 q'' / 2, u + tau u'."""
+    return along(y, y_dot, half_bend(y, y_dot, n_bodies), tau)
+
+
+def half_bend(y: Array, y_dot: Array, n_bodies: int) -> Array:
+    """Return q'' / 2 (n, 7), q = (r, p), of a state and its rates."""
+    bodies, rates = (x[: WIDTH * n_bodies].reshape(n_bodies, WIDTH) for x in (y, y_dot))
+    p, omega_bar = bodies[:, 3:7], bodies[:, 10:13]
+    bend = np.empty((n_bodies, 7))
+    bend[:, :3] = rates[:, 7:10]
+    bend[:, 3:] = p_dot_from(p, rates[:, 10:13]) - 0.25 * np.einsum("ka,ka->k", omega_bar, omega_bar)[:, None] * p
+    bend *= 0.5
+    bend[0] = 0.0
+    return bend
+
+
+def along(y: Array, y_dot: Array, bend: Array, tau: Array) -> Array:
+    """Return the states of the parabola with this `half_bend` after tau (k,)."""
+    found: Array = y + tau[:, None] * y_dot
+    q = found[:, : WIDTH * len(bend)].reshape(len(tau), len(bend), WIDTH)[:, 1:, :7]
+    q += (tau * tau)[:, None, None] * bend[1:]
+    p = q[..., 3:]
+    p /= np.sqrt(np.einsum("kba,kba->kb", p, p))[..., None]
+    return found
+
+
+def farthest(a: float, b: float, t: float, nodes: tuple[int, ...]) -> int:
+    """Return the number of nodes whose nearest node is farthest from t."""
+    return max(nodes, key=lambda s: float(np.abs(a + (b - a) * gauss(s)[0].c - t).min()))

@@ -1,0 +1,309 @@
+r"""Coupled revolute joints in the recursion: clusters of joints that m free coordinates y move, z_k = sum_j G_kj y_j + z0_k.
+
+    row r      sum_k W_k . (alpha_k - alpha_i) = b_r        W_k = c_k times the gradient of the angle; k: body, i: its parent
+    =>         sum_k C_k z_k = b_r - sum_k W_k . beta_k     C_k = W_k . h_k, as alpha_k - alpha_i = beta_k + h_k z_k
+    dependent  G_d = - sum_k!=d C_k G_k / C_d               z0_d = (b_r - sum_k W_k . beta_k - sum_k!=d C_k z0_k) / C_d
+    inward     F = I_k S_k                                  I_k: body k and what it carries, the joints of the cluster not moving
+               D_ij += G_ki G_kj S_k^T F + (G_ki U_kj + G_kj U_ki)^T S_k
+               U_kj += G_kj F                               I_i <- I_i + I_k,  U_ij <- U_ij + U_kj,  to the parent, at P
+               u_j  += G_kj S_k^T p_k - U_kj^T (g, beta)    p_i <- p_i + p_k - I_k (g, beta);  beta contains h z0 from here on
+    base       I_0 <- I_0 - U D^-1 U^T                      p_0 <- p_0 - U D^-1 u
+    outward    y = D^-1 (u - U^T a_0)                       z_k = G_k y
+    rows       tau_k = h_k . n_k = sum_r C_rk lam_r         backward through the dependent joints;  n_k - sum_r W_rk lam_r is the joint's
+
+The work for a body is O(m^2). U_j and D are those of the composite-rigid-body algorithm, S G those of constraint embedding.
+Source: Jain (2012), Multibody graph transformations and analysis II; Featherstone (2008), sec. 6.2 (composite rigid bodies).
+"""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import inlined
+from haugmbd.constraints.equations.coupling import COEFFICIENT
+from haugmbd.kkt.tree.clusters.cluster_arrays import (
+    ANGLE_MOMENT,
+    COLUMN,
+    COLUMN_WIDTH,
+    EFFECTIVE,
+    MOMENT,
+    PASSED,
+    PIVOT,
+    SOLVED,
+    TAU,
+    ClusterArrays,
+    gain,
+    load_column,
+    store_column,
+)
+from haugmbd.kkt.tree.clusters.cluster_order import (
+    BASE,
+    BASE_MEMBER,
+    CARRIER,
+    CLUSTER,
+    END_ROW,
+    END_TERM,
+    FIRST,
+    FIRST_ROW,
+    FIRST_TERM,
+    FREE,
+    JOINT,
+    LEAF,
+    LINE,
+    MEMBER,
+    NODE,
+    OF,
+    OF_ANGLE,
+    ONLY,
+    ROW,
+    SIGN,
+)
+from haugmbd.kkt.tree.clusters.cluster_order import BODY as CARRIED
+from haugmbd.kkt.tree.revolute import jump
+from haugmbd.kkt.tree.tree_arrays import (
+    ARM,
+    AXIS,
+    AXIS_SQUARE,
+    BODY,
+    FORCE,
+    JUMP_ANGULAR,
+    LINEAR,
+    NORMAL_1,
+    NORMAL_2,
+    PARENT,
+    TreeArrays,
+    add_wrench,
+    center,
+    load_inertia,
+    load_wrench,
+    motion,
+    store_inertia,
+)
+from haugmbd.math.articulated_inertia import (
+    Twist,
+    Wrench,
+    add_inertias,
+    add_wrenches,
+    power,
+    rank_one_downdate,
+    scale_wrench,
+    shift_inertia,
+    shift_twist,
+    shift_wrench,
+    times_full,
+    times_symmetric,
+    times_twist,
+)
+from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
+
+
+@inlined
+def free_coordinates(q: ClusterArrays, c: int, uniform: int) -> int:
+    """Return m of a cluster;  uniform: that of every cluster, a constant of the compiled code, or 0 if it varies."""
+    return uniform if uniform > 0 else q.clusters[c, FREE]
+
+
+@inlined
+def place_clusters(t: TreeArrays, q: ClusterArrays, uniform: int) -> tuple[float, int]:
+    """Write W, C and G of all couplings, and clear D; return the weakest pivot C_d^2 / c_d^2, and its node."""
+    worst, where = 1.0, -1
+    for c in range(q.clusters.shape[0]):
+        m, base = free_coordinates(q, c, uniform), q.clusters[c, BASE_MEMBER]
+        for i in range(m):
+            for j in range(m):
+                q.member[base + 1 + i, COLUMN + COLUMN_WIDTH * j] = 1.0 if i == j else 0.0
+                q.pivot[c, PIVOT + i, j] = 0.0
+        for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
+            weak = place_coupling(t, q, r, m)
+            if not weak >= worst and worst == worst:
+                worst, where = weak, q.rows[r, NODE]
+    return worst, where
+
+
+@inlined
+def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int) -> float:
+    """Write W and C of a row, 1/C of its dependent joint, and G of that; return C_d^2 / c_d^2."""
+    first, end = q.rows[r, FIRST_TERM], q.rows[r, END_TERM]
+    own = q.terms[first, OF]
+    along = put_moment(t, q, first)
+    one = 1.0 / q.moment[first, EFFECTIVE]
+    q.moment[first, EFFECTIVE] = one
+    t.d_inv[q.rows[r, NODE], q.rows[r, ROW]] = one * one
+    for j in range(m):
+        q.member[own, COLUMN + COLUMN_WIDTH * j] = 0.0
+    for n in range(first + 1, end):
+        put_moment(t, q, n)
+        k, ratio = q.terms[n, OF], -one * q.moment[n, EFFECTIVE]
+        for j in range(m):
+            q.member[own, COLUMN + COLUMN_WIDTH * j] += ratio * gain(q, k, j)
+    return along * along
+
+
+@inlined
+def put_moment(t: TreeArrays, q: ClusterArrays, n: int) -> float:
+    """Write W and C of a term; return C / c."""
+    moment = load(q.angle, q.terms[n, OF_ANGLE], ANGLE_MOMENT)
+    along: float = dot(moment, load(t.joint, q.terms[n, CARRIED], AXIS))
+    c = float(q.terms[n, SIGN]) * q.reals[q.terms[n, LINE], COEFFICIENT]
+    store(q.moment, n, MOMENT, scale(c, moment))
+    q.moment[n, EFFECTIVE] = c * along
+    return along
+
+
+@inlined
+def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> None:
+    """Add h z0 to beta of the dependent joints, row by row, and clear u."""
+    for c in range(q.clusters.shape[0]):
+        for j in range(free_coordinates(q, c, uniform)):
+            q.pivot[c, PASSED, j] = 0.0
+        for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
+            first = q.rows[r, FIRST_TERM]
+            k = q.terms[first, CARRIED]
+            total = x[q.rows[r, NODE], q.rows[r, ROW]] - dot(load(q.moment, first, MOMENT), load(t.joint, k, JUMP_ANGULAR))
+            for n in range(first + 1, q.rows[r, END_TERM]):
+                total -= dot(load(q.moment, n, MOMENT), load(t.joint, q.terms[n, CARRIED], JUMP_ANGULAR))
+            z0 = total * q.moment[first, EFFECTIVE]
+            store(t.joint, k, JUMP_ANGULAR, add(load(t.joint, k, JUMP_ANGULAR), scale(z0, load(t.joint, k, AXIS))))
+
+
+@inlined
+def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
+    """Add the joint of a body to D, and pass U to its carrier."""
+    k, i, c, own, carrier = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER]
+    I, h, arm = load_inertia(t.body, k, LINEAR), load(t.joint, k, AXIS), load(t.joint, k, ARM)
+    F = Wrench(times_full(I.H, h), times_symmetric(I.J, h))
+    stiff: float = dot(h, F.moment)
+    for a in range(m):
+        G = gain(q, own, a)
+        U, along = scale_wrench(G, F), 0.0
+        if cs[LEAF] == 0:
+            V = load_column(q, own, a)
+            U, along = add_wrenches(U, V), dot(h, V.moment)
+        q.pivot[c, PIVOT + a, a] += G * (2.0 * along + G * stiff)
+        for b in range(a):  # U_kb with its part of F, U_ka without
+            q.pivot[c, PIVOT + a, b] += G * dot(h, load_column(q, own, b).moment) + gain(q, own, b) * along
+        store_column(q, own, a, U)
+        if i > 0:
+            V = shift_wrench(U, arm)
+            store_column(q, carrier, a, V if cs[ONLY] == 1 else add_wrenches(V, load_column(q, carrier, a)))
+
+
+@inlined
+def pass_member_inertia(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
+    """Pass the inertia of a body to its carrier; the last body that does subtracts U D^-1 U^T from that of the base."""
+    k, i, c = s[BODY], s[PARENT], cs[CLUSTER]
+    if i > 0:
+        shifted = shift_inertia(load_inertia(t.body, k, LINEAR), load(t.joint, k, ARM))
+        I = add_inertias(load_inertia(t.body, i, LINEAR), shifted)
+        if cs[FIRST] == 1:
+            for j in range(m):
+                I = rank_one_downdate(I, q.pivot[c, PIVOT + j, j], load_column(q, cs[CARRIER], j))
+        store_inertia(t.body, i, LINEAR, I)
+
+
+@inlined
+def eliminate_base(q: ClusterArrays, c: int, m: int) -> float:
+    """Factor D = L diag(D_j) L^T, and set U <- U L^-T of the base; return the smallest pivot, at most 1."""
+    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+    D, weak = q.pivot[c], 1.0
+    for j in range(m):
+        pivot = D[PIVOT + j, j]
+        weak = weak if pivot >= weak else 1.0 if pivot > 0.0 else 0.0
+        one = 1.0 / pivot
+        D[PIVOT + j, j] = one
+        for a in range(j + 1, m):
+            factor = D[PIVOT + a, j] * one
+            for b in range(j + 1, a + 1):
+                D[PIVOT + a, b] -= factor * D[PIVOT + b, j]
+            if i > 0:
+                store_column(q, base, a, add_wrenches(load_column(q, base, a), scale_wrench(-factor, load_column(q, base, j))))
+        for a in range(j + 1, m):
+            D[PIVOT + a, j] *= one
+    return weak
+
+
+@inlined
+def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
+    """Add the forces on a body to u, and pass them to its carrier."""
+    k, i, c, own = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER]
+    p, given = load_wrench(t, k, FORCE), jump(t, k)
+    along = dot(load(t.joint, k, AXIS), p.moment)
+    for j in range(m):
+        q.pivot[c, PASSED, j] += gain(q, own, j) * along - power(load_column(q, own, j), given)
+    if i > 0:
+        taken = times_twist(load_inertia(t.body, k, LINEAR), given)
+        passed = Wrench(sub(p.force, taken.force), sub(p.moment, taken.moment))
+        add_wrench(t, i, FORCE, shift_wrench(passed, load(t.joint, k, ARM)))
+
+
+@inlined
+def pass_base_force(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
+    """Set u <- L^-1 u, and subtract U D^-1 u from the forces on the base."""
+    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+    D = q.pivot[c]
+    for j in range(m):
+        u = D[PASSED, j]
+        for a in range(j + 1, m):
+            D[PASSED, a] -= D[PIVOT + a, j] * u
+        if i > 0:
+            add_wrench(t, i, FORCE, scale_wrench(-u * D[PIVOT + j, j], load_column(q, base, j)))
+
+
+@inlined
+def solve_free(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
+    """Write y, from the acceleration of the base."""
+    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+    D = q.pivot[c]
+    for j in range(m - 1, -1, -1):
+        y = D[PASSED, j]
+        if i > 0:
+            y -= power(load_column(q, base, j), motion(t, i))
+        y *= D[PIVOT + j, j]
+        for a in range(j + 1, m):
+            y -= D[PIVOT + a, j] * D[SOLVED, a]
+        D[SOLVED, j] = y
+
+
+@inlined
+def move_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> Twist:
+    """Return the acceleration of a body at its handle, from that of its carrier."""
+    k, i, c, own = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER]
+    a = jump(t, k)
+    if i > 0:
+        carried = shift_twist(motion(t, i), load(t.joint, k, ARM))
+        a = Twist(add(a.linear, carried.linear), add(a.angular, carried.angular))
+    z = 0.0
+    for j in range(m):
+        z += gain(q, own, j) * q.pivot[c, SOLVED, j]
+    return Twist(a.linear, add(a.angular, scale(z, load(t.joint, k, AXIS))))
+
+
+@inlined
+def put_load(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> None:
+    """Write tau, the moment about its axis that a joint of a cluster must give."""
+    k = s[BODY]
+    f = load_wrench(t, k, FORCE)
+    n = add(f.moment, cross(center(t, k), f.force))
+    q.member[cs[MEMBER], TAU] = dot(load(t.joint, k, AXIS), n)
+
+
+@inlined
+def put_coupling_multipliers(t: TreeArrays, q: ClusterArrays, c: int, x: Array) -> None:
+    """Write the multipliers of the couplings of a cluster, and take what they give off the multipliers of its joints."""
+    for r in range(q.clusters[c, END_ROW] - 1, q.clusters[c, FIRST_ROW] - 1, -1):
+        first = q.rows[r, FIRST_TERM]
+        lam = q.member[q.terms[first, OF], TAU] * q.moment[first, EFFECTIVE]
+        x[q.rows[r, NODE], q.rows[r, ROW]] = lam
+        take_off(t, q, first, lam, x)
+        for n in range(first + 1, q.rows[r, END_TERM]):
+            q.member[q.terms[n, OF], TAU] -= q.moment[n, EFFECTIVE] * lam
+            take_off(t, q, n, lam, x)
+
+
+@inlined
+def take_off(t: TreeArrays, q: ClusterArrays, n: int, lam: float, x: Array) -> None:
+    """Take W lam of a term off the multipliers of the dot products of its joint."""
+    k = q.terms[n, CARRIED]
+    node = q.terms[n, JOINT]
+    across = scale(t.joint[k, AXIS_SQUARE] * lam, cross(load(t.joint, k, AXIS), load(q.moment, n, MOMENT)))
+    x[node, 3] += dot(load(t.joint, k, NORMAL_2), across)
+    x[node, 4] -= dot(load(t.joint, k, NORMAL_1), across)

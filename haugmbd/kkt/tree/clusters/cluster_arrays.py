@@ -1,0 +1,88 @@
+r"""The arrays of clusters of coupled joints, and what stands in their columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import inlined
+from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE
+from haugmbd.math.articulated_inertia import Wrench
+from haugmbd.math.vec3 import load, store
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import Workspace
+
+TAU, COLUMN, COLUMN_WIDTH = 0, 1, 7
+"""Columns of CLUSTER_MEMBERS: tau; from COLUMN on, COLUMN_WIDTH for each free coordinate: G_kj and U_kj."""
+
+SOLVED, PASSED, PIVOT = 0, 1, 2
+"""Lines of a cluster in CLUSTER_PIVOTS, (8, 6): y; u; the factors of D = L diag(D_j) L^T."""
+PIVOT_NUMBERS = (2 + MOST_FREE) * MOST_FREE
+
+MOMENT, EFFECTIVE, MOMENT_COLUMNS = 0, 3, 4
+"""Columns of CLUSTER_MOMENTS: W_k and C_k of each term; of the dependent joint's, 1/C_k."""
+
+
+ANGLE_Q, ANGLE_Q_DDOT, ANGLE_MOMENT, ANGLE_COLUMNS = 0, 1, 2, 5
+"""Columns of ANGLES: q; q'' at u' = 0; the gradient, a moment on body b."""
+
+
+def member_columns(most_free: int) -> int:
+    """Return the number of columns of CLUSTER_MEMBERS, for clusters of so many free coordinates."""
+    return COLUMN + COLUMN_WIDTH * most_free
+
+
+class ClusterArrays(NamedTuple):
+    """Views of the arrays of clusters.
+
+    steps: (nb, 6);  clusters: (nc, 6);  rows: (nr, 4);  terms: (nt, 6), see `cluster_order`
+    reals: constants of the rows;  angle: (na, 5);  member: (., 1 + 7 m);  pivot: (nc, 8, 6);  moment: (nt, 4)
+    """
+
+    steps: Ints
+    clusters: Ints
+    rows: Ints
+    terms: Ints
+    reals: Array
+    angle: Array
+    member: Array
+    pivot: Array
+    moment: Array
+
+
+@inlined
+def cluster_arrays(w: Workspace) -> ClusterArrays:
+    """Return the views."""
+    return ClusterArrays(
+        ws.cluster_steps(w),
+        ws.clusters(w),
+        ws.cluster_rows(w),
+        ws.cluster_terms(w),
+        ws.row_reals(w),
+        ws.angle_rates_and_moments(w),
+        ws.cluster_members(w),
+        ws.cluster_pivots(w),
+        ws.cluster_moments(w),
+    )
+
+
+@inlined
+def load_column(q: ClusterArrays, member: int, j: int) -> Wrench:
+    """Return U_kj."""
+    first = COLUMN + COLUMN_WIDTH * j + 1
+    return Wrench(load(q.member, member, first), load(q.member, member, first + 3))
+
+
+@inlined
+def store_column(q: ClusterArrays, member: int, j: int, U: Wrench) -> None:
+    """Store U_kj."""
+    first = COLUMN + COLUMN_WIDTH * j + 1
+    store(q.member, member, first, U.force)
+    store(q.member, member, first + 3, U.moment)
+
+
+@inlined
+def gain(q: ClusterArrays, member: int, j: int) -> float:
+    """Return G_kj."""
+    G: float = q.member[member, COLUMN + COLUMN_WIDTH * j]
+    return G

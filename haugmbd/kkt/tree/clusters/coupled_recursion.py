@@ -1,0 +1,117 @@
+r"""Factorization and solution over a forest whose revolute joints are coupled: `recursion` with clusters, see `cluster`.
+
+The bodies of a cluster stand behind its base, in their own order: inward, the last of them that is passed is the first of the cluster.
+It is a recursion of its own, so that models without couplings do without its compilation; `uniform`, a constant of the compiled code, is
+the number of free coordinates of every cluster, or 0 where it varies.
+"""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import inlined
+from haugmbd.kkt.tree.clusters.cluster import (
+    eliminate_base,
+    eliminate_member,
+    free_coordinates,
+    move_member,
+    pass_base_force,
+    pass_member_force,
+    pass_member_inertia,
+    place_clusters,
+    put_coupling_multipliers,
+    put_load,
+    put_prescribed,
+    solve_free,
+)
+from haugmbd.kkt.tree.clusters.cluster_arrays import cluster_arrays
+from haugmbd.kkt.tree.clusters.cluster_order import CLUSTER, FIRST
+from haugmbd.kkt.tree.recursion import (
+    eliminate_joint,
+    move_joint,
+    pass_joint_force,
+    place_joint,
+    put_acceleration,
+    put_joint_multipliers,
+    put_right_hand_side,
+)
+from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, put_own_inertia, tree_arrays
+from haugmbd.workspace.layout import Workspace
+
+ANY_JOINT = False
+"""The joints outside clusters need not be revolute."""
+
+
+@inlined
+def factor(w: Workspace, x: Array, uniform: int) -> tuple[float, int]:
+    """Factor, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
+
+    Return the weakest pivot and its node (1.0, -1 where all are larger).
+    """
+    t, q = tree_arrays(w), cluster_arrays(w)
+    worst, where = 1.0, -1
+    for n in range(t.steps.shape[0]):
+        s = t.steps[n]
+        weak = place_joint(w, t, n, ANY_JOINT)
+        put_own_inertia(t, s)
+        if not weak >= worst and worst == worst:
+            worst, where = weak, t.body.shape[0] + s[EDGE]
+    weak, node = place_clusters(t, q, uniform)
+    if not weak >= worst and worst == worst:
+        worst, where = weak, node
+    put_right_hand_side(t, x, ANY_JOINT)
+    put_prescribed(t, q, x, uniform)
+    for n in range(t.steps.shape[0] - 1, -1, -1):
+        s, cs = t.steps[n], q.steps[n]
+        weak = 1.0
+        if cs[CLUSTER] >= 0:
+            m = free_coordinates(q, cs[CLUSTER], uniform)
+            eliminate_member(t, s, q, cs, m)
+            pass_member_force(t, s, q, cs, m)
+            if cs[FIRST] == 1:
+                weak = eliminate_base(q, cs[CLUSTER], m)
+                pass_base_force(t, q, cs[CLUSTER], m)
+            pass_member_inertia(t, s, q, cs, m)
+        else:
+            weak = eliminate_joint(w, t, n, x, ANY_JOINT)
+        if not weak >= worst and worst == worst:
+            worst, where = weak, s[BODY]
+    return worst, where
+
+
+@inlined
+def forward(w: Workspace, x: Array, uniform: int) -> None:
+    """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
+    t, q = tree_arrays(w), cluster_arrays(w)
+    put_right_hand_side(t, x, ANY_JOINT)
+    put_prescribed(t, q, x, uniform)
+    for n in range(t.steps.shape[0] - 1, -1, -1):
+        s, cs = t.steps[n], q.steps[n]
+        if cs[CLUSTER] >= 0:
+            m = free_coordinates(q, cs[CLUSTER], uniform)
+            pass_member_force(t, s, q, cs, m)
+            if cs[FIRST] == 1:
+                pass_base_force(t, q, cs[CLUSTER], m)
+        else:
+            pass_joint_force(w, t, n, x, ANY_JOINT)
+
+
+@inlined
+def backward(w: Workspace, x: Array, uniform: int) -> None:
+    """Overwrite the right-hand side x (nn, 6), after `factor` or `forward`, by the solution."""
+    t, q = tree_arrays(w), cluster_arrays(w)
+    for n in range(t.steps.shape[0]):
+        s, cs = t.steps[n], q.steps[n]
+        if cs[CLUSTER] >= 0:
+            m = free_coordinates(q, cs[CLUSTER], uniform)
+            if cs[FIRST] == 1:
+                solve_free(t, q, cs[CLUSTER], m)
+            put_acceleration(t, s, move_member(t, s, q, cs, m), x)
+        else:
+            put_acceleration(t, s, move_joint(w, t, n, x, ANY_JOINT), x)
+    for n in range(t.steps.shape[0] - 1, -1, -1):
+        s, cs = t.steps[n], q.steps[n]
+        if cs[CLUSTER] >= 0:
+            put_load(t, s, q, cs)
+        put_joint_multipliers(w, t, n, x, ANY_JOINT)
+        if cs[FIRST] == 1:
+            put_coupling_multipliers(t, q, cs[CLUSTER], x)

@@ -1,0 +1,5 @@
+"""Names and equations of a model as text.
+
+labels       names of rows and joints
+explanation  equations as text
+"""

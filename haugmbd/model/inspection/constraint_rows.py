@@ -1,0 +1,155 @@
+r"""All rows of a model at a state: constraint equations and Jacobian.
+
+Phi = 0        Phi_q u = nu        Phi_q u_dot = gamma        Phi_q = (Phi_r, PiBar) by bodies, u = (v, omega_bar)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.status_codes import OK
+from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.errors import UsageError
+from haugmbd.model.description.explanation import RowExplanation
+from haugmbd.model.description.labels import RowLabel
+from haugmbd.model.evaluate import evaluate_rows
+from haugmbd.model.inspection.given import model_given, state_given
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import Pack, workspace_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The constraint equations at one state.
+
+    Attributes
+    ----------
+    Phi, nu, gamma : ndarray, (nc,)
+        Constraints, and right-hand sides of the velocity and acceleration equations.
+    Phi_r : ndarray, (nc, 2, 3)
+        Derivative by the positions r of bodies i and j.
+    PiBar : ndarray, (nc, 2, 3)
+        Derivative by small rotations of bodies i and j, body frames.
+    bodies : ndarray of int, (nc, 2)
+        Numbers of body i and body j; 0 is the ground. If a coupling connects joints of more than two bodies, the second axis of these
+        three arrays is longer, and other rows have the ground and zeros there.
+    labels : sequence of RowLabel
+        Joint, kind, words and unit of each row.
+    nb : int
+        Number of bodies, without the ground.
+    model, state : Model, State
+        The model, and the state of the evaluation.
+
+    Notes
+    -----
+    Phi_q u = nu and Phi_q u_dot = gamma, with u = (v, omega_bar) by bodies. Units: see `labels`.
+    Source: Haug (2021), spatial kinematics: velocity and acceleration equations.
+    """
+
+    Phi: Array
+    nu: Array
+    gamma: Array
+    Phi_r: Array
+    PiBar: Array
+    bodies: Ints
+    labels: Sequence[RowLabel]
+    nb: int
+    model: Model
+    state: State
+
+    def __repr__(self) -> str:
+        """Return model and time; `model.explain(state=...)` returns the table."""
+        return f"Rows({self.model.name!r}: {len(self.Phi)} rows at t = {self.state.t:g} s)"
+
+    def explain(self, k: int) -> RowExplanation:
+        """Return the equation of row `k` in words, in symbols and in numbers.
+
+        Parameters
+        ----------
+        k : int
+            Number of the row.
+
+        Returns
+        -------
+        RowExplanation
+            The equation; `print` shows it as a text of several lines.
+
+        Raises
+        ------
+        UsageError
+            If there is no such row; the message names the range.
+        """
+        if isinstance(k, bool) or not isinstance(k, Integral):
+            raise UsageError(f"rows.explain got {k!r}: give the number of a row, 0 to {len(self.Phi) - 1}.")
+        explained = self.model.explain(int(k), state=self.state)
+        assert isinstance(explained, RowExplanation)  # a number gives one row
+        return explained
+
+    @cached_property
+    def Phi_q(self) -> csr_array:
+        """Return the Jacobian as a SciPy CSR array (nc, 6 nb): six columns (v, omega_bar) for each body, none for the ground."""
+        from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is used
+
+        row, side = np.nonzero(self.bodies)
+        columns = 6 * (self.bodies[row, side] - 1)[:, None] + np.arange(6)
+        values = np.concatenate([self.Phi_r, self.PiBar], axis=2)[row, side]
+        rows = np.repeat(row, 6)
+        return csr_array((values.ravel(), (rows, columns.ravel())), shape=(len(self.Phi), 6 * self.nb))
+
+
+@check_keywords
+def evaluate(model: Model, state: State | None = None) -> Rows:
+    """Return every constraint equation of a model at a state.
+
+    Parameters
+    ----------
+    model : Model or System
+        The model; a System is compiled.
+    state : State, optional
+        The state; by default the modelled one.
+
+    Returns
+    -------
+    Rows
+        Phi, nu, gamma and the Jacobian.
+
+    Raises
+    ------
+    UsageError
+        If model is not a Model or System.
+    ModelError
+        If the System has faults.
+    """
+    model = model_given(model, "evaluate")
+    state = state_given(model, state, "evaluate")
+    if state.flat.shape != model.y0.shape or len(state.r) != model.nb + 1:
+        raise UsageError(
+            f"evaluate got a state of {len(state.r) - 1} bodies, and model {model.name!r} has {model.nb}: start from model.state()."
+        )
+    pack = model.borrow()
+    if evaluate_rows(pack, state.t, state.flat) != OK:
+        model.raise_user_error(pack)
+    rows = rows_in(model, pack, state)
+    model.give_back(pack)
+    return rows
+
+
+def rows_in(model: Model, pack: Pack, state: State) -> Rows:
+    """Return the rows that were evaluated last in the workspace of `pack`; `state` is stored as the state of the evaluation."""
+    slots = model.slot_of_row
+    J = workspace_array(pack, "J").reshape(-1, model.sides, 6)[slots[:, None], model.sides_of_rows]
+    level = workspace_array(pack, "LEVEL")[slots]
+    columns = (level[:, 0], level[:, 1], level[:, 2], J[:, :, :3], J[:, :, 3:])
+    return Rows(*columns, model.bodies_of_rows(), model.labels, model.nb, model, state)

@@ -1,0 +1,78 @@
+r"""The characteristic length of a model: what every absolute tolerance is measured with, so that a mechanism of nanometres or of
+thousands of kilometres moves like one of a metre.
+
+    L = max(spread of the bodies, arms of the joints, 1e-4 of the distance from the origin)                                [m]
+        where bodies and joints are all at one place: their distance from the origin and the radius of gyration of all;  1 if all that is 0
+    Phi in m is divided by L,  in m2 by L^2,  an angle or a dot product by 1          (velocities of rows likewise, per second)
+    r and v are measured by L,  p and omega_bar by 1
+
+The distance from the origin counts because coordinates are rounded to 1e-16 of it, and no tolerance is met below that.
+L is that of the pose of the compilation.  A tolerance that the user gives means metres and radians, and is not measured by it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.model import Model
+from haugmbd.workspace import layout as at
+from haugmbd.workspace.layout import WIDTH
+
+POWERS = {"m": 1, "m2": 2}
+"""The power of a length in the unit of Phi; 0 for all others."""
+FAR = 1e-4
+"""Of the distance from the origin: a tolerance of 1e-10 L is then a hundred times the rounding of coordinates."""
+ONE_PLACE = 1e-12
+"""Of the distance from the origin and the radius of gyration: a spread below it is the rounding of a sum."""
+
+
+def put_length(model: Model, rows: Rows) -> None:
+    """Write the length at the pose of `rows`, and the weights of the kept rows, to a new model, before it is used."""
+    reals, ints = model.tables.reals, model.tables.ints
+    reals[ints[3 * at.LENGTH]] = characteristic_length(model, rows)
+    kept = reals[ints[3 * at.KEPT] + model.slot_of_row]
+    reals[ints[3 * at.ROW_WEIGHT] + model.slot_of_row] = kept / units_of_rows(model)
+
+
+def characteristic_length(model: Model, rows: Rows) -> float:
+    """Return L [m] at the pose of `rows`."""
+    modelled, r = model.state().r[1:], rows.state.r[1:]
+    spread = float(np.linalg.norm(np.ptp(modelled, axis=0))) if len(modelled) else 0.0
+    force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
+    arms = moment[force > 0.0] / force[force > 0.0]
+    size, distance = max(spread, float(arms.max(initial=0.0))), float(np.abs(r).max(initial=0.0))
+    around = max(distance, radius_of_gyration(model))
+    return max(size, FAR * distance) if size > ONE_PLACE * around else around or 1.0
+
+
+def radius_of_gyration(model: Model) -> float:
+    """Return sqrt(sum tr J_bar / (2 sum m)) of all bodies together [m]; 0 without mass.
+
+    That of a single one is no length of the model where it has inertia and hardly any mass, as the rotor of a motor has.
+    """
+    inertia = model.tables["INERTIA"]
+    mass, turning = float(inertia[:, 0].sum()), float(inertia[:, [1, 5, 9]].sum())
+    return float(np.sqrt(turning / (2.0 * mass))) if mass > 0.0 else 0.0
+
+
+def radii_of_gyration(model: Model) -> Array:
+    """sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; 0 of points, of bodies without mass, and of the ground."""
+    inertia = model.tables["INERTIA"]
+    mass, turning = inertia[:, 0], inertia[:, [1, 5, 9]].sum(axis=1)
+    found: Array = np.sqrt(turning / (2.0 * np.where(mass > 0.0, mass, np.inf)))
+    return found
+
+
+def units_of_rows(model: Model) -> Array:
+    """What Phi of each row is measured by, (nc,) [m, m2 or 1]."""
+    size = {unit: model.length ** POWERS.get(unit, 0) for unit in set(model.units.tolist())}
+    return np.array([size[unit] for unit in model.units.tolist()], dtype=np.float64)
+
+
+def units_of_state(model: Model) -> Array:
+    """What the numbers of a flat state are measured by, (ny,): L for r and v, 1 for p, omega_bar and angles."""
+    n, body = WIDTH * (model.nb + 1), np.ones(WIDTH)
+    body[:3] = body[7:10] = model.length
+    return np.concatenate([np.tile(body, model.nb + 1), np.ones(len(model.y0) - n)])

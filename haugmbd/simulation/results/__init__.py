@@ -1,0 +1,15 @@
+"""Results: stored states, and the quantities that are recomputed from them.
+
+records       counters and names
+sensor        functions of time and state that are recorded with a run
+spans         times and spans of time of a result
+joining       histories of consecutive pieces as one
+io            results on disk
+tables        all quantities with units, for xarray and pandas
+quantities    joints, loads, drivers, points and sensors of a result by name
+piecewise     results that consist of several pieces
+solutions     accelerations, multipliers, reactions, violations and energy of the states of a run
+result        Result
+chain_result  ReducedResult of a serial chain
+load          load
+"""

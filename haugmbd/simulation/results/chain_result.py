@@ -1,0 +1,426 @@
+r"""The result of a simulation in joint coordinates. Other quantities are computed from coordinates and rates on request.
+
+t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from haugmbd.bodies.validation import for_kernels, read_only
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.energy import Energy
+from haugmbd.diagnostics.histories.body_history import BodyHistory
+from haugmbd.diagnostics.joint_motions.turns import turning_joints
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes
+from haugmbd.diagnostics.work import integral, times_between
+from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
+from haugmbd.integrators.events import EventRecord
+from haugmbd.math.euler_parameters import from_rotation_matrix
+from haugmbd.model.model import Model
+from haugmbd.model.views import Animated
+from haugmbd.serial_chain.base import NONE
+from haugmbd.serial_chain.chain import SerialChain
+from haugmbd.serial_chain.chain_arrays import TURN
+from haugmbd.serial_chain.conversion.actuation import add_actuation
+from haugmbd.serial_chain.conversion.to_system import joint_name
+from haugmbd.serial_chain.recursions.aba import aba
+from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
+from haugmbd.serial_chain.recursions.rnea import joint_wrenches
+from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.results.io.chain_file import ChainRun, chain_run_of, contents_of_chain
+from haugmbd.simulation.results.io.results import write_contents
+from haugmbd.simulation.results.io.schema import Contents
+from haugmbd.simulation.results.piecewise import Piecewise
+from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.results.spans import check_time, times_within
+from haugmbd.workspace.layout import WIDTH
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class ReducedResult(Piecewise, Animated, HasOutcome):
+    """The joint coordinates of a serial chain over time.
+
+    Attributes
+    ----------
+    chain : SerialChain
+        The chain.
+    t : ndarray, (nt,)
+        Times [s].
+    q : ndarray, (nt, nq)
+        Joint coordinates.
+    qd : ndarray, (nt, nv)
+        Joint rates.
+    qdd : ndarray, (nt, nv)
+        Joint accelerations, recomputed.
+    tau : ndarray, (nt, nv)
+        Generalized forces, recomputed.
+    counters : Counters
+        Numbers of steps and evaluations.
+    settings : dict of str to str
+        The methods of the run, as text.
+    interrupted : bool
+        Whether the run was stopped by Ctrl-C.
+    events : tuple of EventRecord
+        The located events, in the order of time.
+    outcome : Outcome
+        End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
+
+    Notes
+    -----
+    `result["link 1"]` is the history of one link. `maximal()` returns the same motion in maximal coordinates.
+    """
+
+    state_space: ChainStateSpace
+    t: Array
+    q: Array
+    qd: Array
+    _: KW_ONLY
+    counters: Counters = field(default_factory=Counters)
+    settings: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    events: tuple[EventRecord, ...] = ()
+    _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
+    outcome: Outcome = Outcome()
+
+    def __post_init__(self) -> None:
+        for name in ("t", "q", "qd"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        """Restore a copy or an unpickled result: its arrays are read-only, and computed quantities are not copied."""
+        for name in self.__dataclass_fields__:
+            object.__setattr__(self, name, stored[name])
+        self.__post_init__()
+
+    @property
+    def chain(self) -> SerialChain:
+        """Return the chain."""
+        return self.state_space.chain
+
+    @cached_property
+    def _twin(self) -> Result:
+        """Return the same motion in maximal coordinates."""
+        return self.maximal()
+
+    def _pieces(self) -> tuple[Result, ...]:
+        return (self._twin,)
+
+    @property
+    def _rows(self) -> tuple[Array, Array]:
+        """Return copies of q and qd for compiled code."""
+        return self.q.copy(), self.qd.copy()
+
+    @cached_property
+    def tau(self) -> Array:
+        """Return the generalized forces at every state, (nt, nv)."""
+        given = [self.state_space.tau_at(t, q, qd) for t, q, qd in zip(self.t.tolist(), *self._rows, strict=True)]
+        return read_only(np.array(given).reshape(len(self.t), self.chain.nv))
+
+    @cached_property
+    def qdd(self) -> Array:
+        """Return the joint accelerations, (nt, nv)."""
+        external = self._external()
+        rows = zip(*self._rows, for_kernels(self.tau), strict=True)
+        found = [aba(self.chain, q, qd, tau, wrenches=external) for q, qd, tau in rows]
+        return read_only(np.array(found).reshape(len(self.t), self.chain.nv))
+
+    def joint_wrench(self, link: str | int) -> Array:
+        """Return the force and moment through the joint of `link` on the link, (nt, 6) [N, N m].
+
+        The moment is about the link's handle. Components are global. The wrench includes the actuator.
+        """
+        k, external = self.chain.link(link), self._external()
+        rows = zip(*self._rows, for_kernels(self.qdd), strict=True)
+        return np.array([joint_wrenches(self.chain, *row, wrenches=external).wrench[k] for row in rows]).reshape(len(self.t), 6)
+
+    @overload
+    def __getitem__(self, link: str | int) -> BodyHistory: ...
+    @overload
+    def __getitem__(self, link: slice) -> ReducedResult: ...
+    def __getitem__(self, link: str | int | slice) -> BodyHistory | ReducedResult:
+        if isinstance(link, slice):
+            return self._between(link)
+        k = self.chain.link(link)
+        r, v, omega, A = (np.array([getattr(m, name)[k] for m in self._motions]) for name in ("r", "v", "omega", "A"))
+        p = continuous(from_rotation_matrix(A.reshape(-1, 3, 3)))
+        to_link = np.swapaxes(A.reshape(-1, 3, 3), 1, 2)
+
+        def accelerations() -> tuple[Array, Array]:
+            moves = [link_motion(self.chain, *row) for row in zip(*self._rows, for_kernels(self.qdd), strict=True)]
+            v_dot, omega_dot = (np.array([getattr(m, name)[k] for m in moves]) for name in ("v_dot", "omega_dot"))
+            return v_dot, (to_link @ omega_dot[:, :, None])[:, :, 0]
+
+        omega_bar = (to_link @ omega[:, :, None])[:, :, 0]
+        return BodyHistory(self.chain.links[k].name, self.t, r, p, v, omega_bar, accelerations)
+
+    @cached_property
+    def _motions(self) -> tuple[LinkMotion, ...]:
+        return tuple(link_motion(self.chain, q, qd) for q, qd in zip(*self._rows, strict=True))
+
+    def _external(self) -> Array | None:
+        return self.state_space.wrenches if self.state_space.wrenches is not NONE else None
+
+    def kinetic_energy(self) -> Array:
+        """Return the kinetic energy, (nt,) [J]."""
+        mass = np.array([link.mass for link in self.chain.links])
+        J_bar = np.array([link.J_bar for link in self.chain.links])
+        v, omega, A = (np.array([getattr(m, name) for m in self._motions]) for name in ("v", "omega", "A"))
+        omega_bar = np.einsum("tnji,tnj->tni", A, omega)
+        turning = np.einsum("tni,nij,tnj->t", omega_bar, J_bar, omega_bar)
+        energy: Array = 0.5 * np.einsum("n,tni,tni->t", mass, v, v) + 0.5 * turning
+        return energy
+
+    def potential_energy(self) -> Array:
+        """Return the potential energy of gravity, zero at the origin of the ground, (nt,) [J]."""
+        mass = np.array([link.mass for link in self.chain.links])
+        energy: Array = -np.einsum("n,tni,i->t", mass, np.array([m.r for m in self._motions]), self.chain.gravity)
+        return energy
+
+    def energy(self) -> Energy:
+        """Return the energies and the work of tau and wrenches, as `Result.energy`.
+
+        The drift of the total is the error of the integrator.
+        """
+        work = integral(self.t, self._power_between()) if len(self.t) > 1 else np.zeros(len(self.t))
+        return Energy(self.t, self.kinetic_energy(), self.potential_energy(), work, np.zeros(len(self.t)))
+
+    def _power_between(self) -> Array:
+        """Return the power of tau and wrenches at dense states between the stored ones."""
+        chain, external, times = self.chain, self._external(), times_between(self.t)
+        if external is None and not (callable(self.state_space.tau) or self.state_space.tau.any()):
+            return np.zeros(len(times))
+        y = np.hstack([self.q, self.qd])
+        states = self.state_space.between(times, self.t, y, self.state_space.rates_of(y, self.qdd))
+        rows = [(t, s[: chain.nq], s[chain.nq :]) for t, s in zip(times.tolist(), states, strict=True)]
+        power = np.array([self.state_space.tau_at(t, q.copy(), qd.copy()) @ qd for t, q, qd in rows])
+        if external is not None:
+            moves = [link_motion(chain, q, qd) for _, q, qd in rows]
+            power += [float(np.sum(external[:, :3] * m.v) + np.sum(external[:, 3:] * m.omega)) for m in moves]
+        return power
+
+    def maximal(self, model: Model | None = None) -> Result:
+        """Return the same motion as a Result in maximal coordinates, with reactions, energies and violations.
+
+        Parameters
+        ----------
+        model : Model, optional
+            Compiled from `chain.to_system(...)`, or the model that the chain was made from. By default it is made with the tau and wrenches
+            of the run. Where tau is a function, its values along this motion are given as a function of time.
+
+        Returns
+        -------
+        Result
+            The motion of the links as bodies.
+
+        Raises
+        ------
+        ModelError
+            If a link has no twin in maximal coordinates, such as one without mass.
+        """
+        if model is None:
+            given = None if callable(self.state_space.tau) else self.state_space.tau
+            system = self.chain.to_system(tau=given, wrenches=self._external())
+            if given is None:
+                add_actuation(self.chain, system, RecordedTau(self.t, self.tau))
+            model = system.compile()
+        rows = zip(*self._rows, self.t.tolist(), strict=True)
+        y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
+        p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
+        p[:] = continuous(p)
+        return Result(
+            model,
+            self.t,
+            y,
+            counters=self.counters,
+            settings=self.settings,
+            interrupted=self.interrupted,
+            _sensors=self._sensors,
+            _turns=self._turns_of(model),
+            outcome=self.outcome,
+        )
+
+    def _turns_of(self, model: Model) -> Array | None:
+        """Return the joint angles of the twin from the coordinates, which count their turns; None for bodies of another model."""
+        columns: dict[str, list[Array]] = {}
+        first = 0
+        for link in self.chain.links:
+            turns = [first + k for k, (kind, _) in enumerate(link.ways) if kind == TURN]
+            columns[joint_name(link)] = [self.q[:, k] for k in turns]
+            first += link.nq
+        try:
+            return np.array([columns[joint.name].pop(0) for joint, _ in turning_joints(model)]).reshape(-1, len(self.t)).T
+        except (KeyError, IndexError):
+            return None
+
+    def _between(self, span: slice) -> ReducedResult:
+        """Return the states within a span of time, with the events there."""
+        keep, (first, last) = times_within(span, self.t)
+        return replace(
+            self,
+            t=self.t[keep],
+            q=self.q[keep],
+            qd=self.qd[keep],
+            events=tuple(event for event in self.events if first <= event.t <= last),
+            _sensors={name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()},
+        )
+
+    def at(self, t: float) -> ChainState:
+        """Return the state at any time of the motion, by dense output.
+
+        Parameters
+        ----------
+        t : float
+            Time [s] within those of the result.
+
+        Returns
+        -------
+        ChainState
+            The stored state, if there is one at this time; otherwise the interpolated one.
+
+        Raises
+        ------
+        UsageError
+            If t is no time of the result.
+        """
+        time = check_time(t, self.t)
+        stored = np.flatnonzero(self.t == time)
+        if len(stored):
+            return self.state(int(stored[-1]))
+        y = np.hstack([self.q, self.qd])
+        found = self.state_space.between(np.array([time]), self.t, y, self.state_space.rates_of(y, self.qdd))[0]
+        return ChainState(time, found[: self.chain.nq], found[self.chain.nq :])
+
+    def save(self, path: str | Path) -> Path:
+        """Write coordinates, rates, forces, the chain, sensors and settings to `path`, .npz or .nc (needs the extra `io`).
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file. `mbd.load(path)` reads it.
+
+        Raises
+        ------
+        UsageError
+            For another ending, a missing extra, or states that are not finite.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Of a function tau the values at the states are saved; the loaded result has a spline through them between its states.
+        """
+        space = self.state_space
+        run = ChainRun(
+            self.chain,
+            self.t,
+            self.q,
+            self.qd,
+            self.tau if callable(space.tau) else space.tau,
+            space.wrenches,
+            self.counters,
+            self.settings,
+            self.interrupted,
+            self.events,
+            self._sensors,
+            self.outcome,
+        )
+        return write_contents(path, lambda: contents_of_chain(run))
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write one line for each state, with the links as bodies, with columns such as `link 1.r.x`, and return the path."""
+        return self._twin.to_csv(path)
+
+    def _attributes(self) -> dict[str, str]:
+        return {"model": self.chain.name, **self.settings}
+
+    def state(self, k: int = -1) -> ChainState:
+        """Return the k-th state; by default the last."""
+        return ChainState(float(self.t[k]), self.q[k], self.qd[k])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
+        return f"ReducedResult({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+
+
+class RecordedTau:
+    """Generalized forces along a motion as a function of time: exact at its states (nt,), a cubic spline between them."""
+
+    def __init__(self, t: Array, tau: Array) -> None:
+        self.t, self.tau = t, tau
+
+    @cached_property
+    def _spline(self) -> Any:
+        from scipy.interpolate import CubicSpline  # noqa: PLC0415  loaded where it is used
+
+        return CubicSpline(self.t, self.tau)
+
+    def __call__(self, t: float, q: Array | None = None, qd: Array | None = None) -> Array:
+        """Return the forces at t; before the first state and after the last those there."""
+        k = int(np.clip(np.searchsorted(self.t, t), 0, len(self.t) - 1))
+        if self.t[k] == t or len(self.t) < 2 or not self.t[0] < t < self.t[-1]:
+            return np.array(self.tau[k])
+        return np.asarray(self._spline(t))
+
+
+def reduced_result_of(contents: Contents, meta: Mapping[str, Any]) -> ReducedResult:
+    """Return the result in the contents of a file."""
+    run = chain_run_of(contents, meta)
+    tau = run.tau if run.tau.ndim == 1 else RecordedTau(run.t, run.tau)
+    return ReducedResult(
+        ChainStateSpace(run.chain, tau, run.wrenches if len(run.wrenches) else NONE),
+        run.t,
+        run.q,
+        run.qd,
+        counters=run.counters,
+        settings=run.settings,
+        interrupted=run.interrupted,
+        events=run.events,
+        _sensors=run.sensors,
+        outcome=run.outcome,
+    )
+
+
+def continuous(p: Array) -> Array:
+    """Return Euler parameters (nt, ..., 4) with the signs that let them go on from state to state: p and -p are the same."""
+    flips = np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+    return np.concatenate([p[:1], p[1:] * np.cumprod(flips, axis=0)])
+
+
+ENERGY_SAMPLES = 9
+"""States at which the energy of a chain is taken: Python walks through its links, some 50 us each."""
+
+
+def energy_notes_of(result: ReducedResult) -> list[RunNote]:
+    """Return a note if the energy of a chain without tau and wrenches drifts."""
+    state_space = result.state_space
+    if (
+        len(result) < 2
+        or result.counters.steps < FEWEST_STEPS
+        or callable(state_space.tau)
+        or state_space.tau.any()
+        or state_space.wrenches.any()
+    ):
+        return []
+    k = np.unique(np.linspace(0, len(result) - 1, min(len(result), ENERGY_SAMPLES)).astype(int))
+    few = replace(result, t=result.t[k], q=result.q[k], qd=result.qd[k])
+    with np.errstate(all="ignore"):
+        return drift_notes(few.t, few.kinetic_energy(), few.potential_energy())

@@ -1,0 +1,9 @@
+"""Results on disk.
+
+checksums      a seal and checksums of files
+atomic         files that are whole or not there
+schema         what variables and metadata of a file are
+carried_model  the model in a file
+results        save, to_csv
+chain_file     motions in joint coordinates
+"""

@@ -1,0 +1,52 @@
+r"""The model of a result in its file: written as the document of a model file, and compiled again when it is needed.
+
+The package of model files is imported by name at the call, because it stands above this one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import HaugmbdError, LockedModelWarning, ModelFileError, UsageError
+from haugmbd.model.dependent_rows import DropDependentRows, MinimumNorm
+from haugmbd.model.model import Model
+from haugmbd.simulation.results.io.schema import check_model
+from haugmbd.simulation.results.records import Names
+
+DRIVERS = "constants of the drivers"
+"""Not compared: a driver that two parts share is one driver in the model that was saved, and two in the one that is read."""
+RULES = {rule.__name__: rule for rule in (DropDependentRows, MinimumNorm)}
+
+
+def carry(model: Model) -> dict[str, Any]:
+    """Return what a file holds of a model: its document, and how it was compiled; or why there is none."""
+    try:
+        document = importlib.import_module("haugmbd.modelfile").model_document(model)
+    except ModelFileError as error:
+        return {"why": f"it could not be written: {'; '.join(f'{fault.where}: {fault.what}' for fault in error.faults)}"}
+    rule, tolerance = type(model.redundancy.rule).__name__, math.sqrt(model.redundancy.tolerance)
+    return {"document": document, "rule": rule, "tolerance": tolerance}
+
+
+def restore(carried: Mapping[str, Any], where: str, names: Names, numbers: Mapping[str, Array] | None, ny: int) -> Model:
+    """Return the compiled model of a file. Raise UsageError, with the reason, if it cannot be had."""
+    if "document" not in carried:
+        raise UsageError(str(carried.get("why", "the file has none")))
+    try:
+        modelfile = importlib.import_module("haugmbd.modelfile")
+        system = modelfile.system_of_document(carried["document"], where, allow_code=bool(carried.get("allow_code")))
+        rule, tolerance = RULES[carried["rule"]](), float(carried["tolerance"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LockedModelWarning)  # the run has warned
+            model: Model = system.compile(redundancy=rule, tolerance=tolerance)
+        check_model(model, names, {what: table for what, table in (numbers or {}).items() if what != DRIVERS}, ny)
+    except HaugmbdError as error:
+        raise UsageError(str(error)) from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{where} has a model that cannot be read: {type(error).__name__}: {error}.") from None
+    return model

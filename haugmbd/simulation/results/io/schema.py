@@ -1,0 +1,442 @@
+r"""The schema of saved results: variables, metadata, and their checks before a file is written and after it is read.
+
+variable         shape             unit     what must hold
+t                (nt,)             s        increasing
+r                (nt, nb + 1, 3)   m
+p                (nt, nb + 1, 4)   1        |p| = 1
+v                (nt, nb + 1, 3)   m/s
+omega_bar        (nt, nb + 1, 3)   rad/s
+angles           (nt, na)          rad
+lam_of_method    (nt, nc)                   of methods that have multipliers of their own; NaN where a state is none of their steps
+accelerations_of_method  (nt, nb + 1, 6)    of runs that recorded them; likewise
+turns            (nt, m)           rad      joint angles that the run has counted, if it did not store every step
+sensor_0 ...     (nt, ...)                  values of sensors
+
+All are float64, and finite but for the last four.  The metadata are one JSON object: format, names, counters, settings, interrupted,
+events, passed, `model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
+`carried_model` (the model as the document of a model file, see `carried_model`), and
+`digests`: for each variable the SHA-256 of its shape and its bytes.  `checksum` is the SHA-256 of the text of the metadata.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import ATTRIBUTES
+from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
+from haugmbd.diagnostics.run_warnings import Outcome
+from haugmbd.errors import UsageError, warn_user
+from haugmbd.integrators.events import EventRecord
+from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.simulation.results.records import Counters, Names
+from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.workspace.layout import WIDTH
+
+FORMAT = "haugmbd result 2"
+OLDER_FORMAT = "haugmbd result 1"
+"""Without checksums: such a file is read with a warning."""
+
+PLAIN, IMPACTS = "Result", "ImpactResult"
+"""Kinds of results; see `chain_file` for the third."""
+
+OWN, OWN_U_DOT = "lam_of_method", "accelerations_of_method"
+TURNS = "turns"
+CHAIN = ("q", "qd", "tau")
+IMPACT = ("impact_before", "impact_after", "impact_multipliers")
+"""Variables of a ReducedResult, and of an ImpactResult."""
+
+SENSOR = "sensor_"
+BODY_VARIABLES = ("r", "p", "v", "omega_bar")
+COMPONENTS = {"r": ("x", "y", "z"), "p": ("e0", "e1", "e2", "e3"), "v": ("x", "y", "z"), "omega_bar": ("x", "y", "z")}
+AXES = {"r": "xyz", "p": "e", "v": "xyz", "omega_bar": "xyz"}
+UNITS = {"t": "s", "r": "m", "p": "1", "v": "m/s", "omega_bar": "rad/s", "angles": "rad"}
+FRAMES = {"r": "global", "p": "scalar first, body to global", "v": "global", "omega_bar": "body frame"}
+
+UNIT_LENGTH = 1e-6
+"""How far |p| may be from 1: every method normalizes it to rounding; seven digits of another program are taken."""
+
+MODEL_TABLES = {
+    "inertias": "INERTIA",
+    "gravity": "GRAVITY",
+    "markers": "X_BAR",
+    "constants of the rows": "ROW_REALS",
+    "constants of the loads": "FORCE_REALS",
+    "constants of the drivers": "DRIVER_NUMBERS",
+}
+"""What a model is recognized by, and the table that holds it."""
+SAME_NUMBER = 1e-9
+"""Relative to the largest of a table: compiling the same system on another machine changes the last digits only."""
+
+
+R = TypeVar("R")
+OLD_COUNTERS = ATTRIBUTES["Counters"]
+
+
+class Saved(Protocol):
+    """The parts of a result that are written."""
+
+    @property
+    def _carried(self) -> Mapping[str, Any] | None: ...
+    @property
+    def _contact_impacts(self) -> tuple[ContactImpact, ...] | None: ...
+    @property
+    def _model(self) -> Model | None: ...
+    @property
+    def _model_numbers(self) -> Mapping[str, Array] | None: ...
+    @property
+    def _sensors(self) -> Mapping[str, SensorHistory]: ...
+    @property
+    def _turns(self) -> Array | None: ...
+    @property
+    def angles(self) -> Array: ...
+    @property
+    def counters(self) -> Counters: ...
+    @property
+    def events(self) -> tuple[EventRecord, ...]: ...
+    @property
+    def accelerations_of_method(self) -> Array: ...
+    @property
+    def has_accelerations_of_method(self) -> bool: ...
+    @property
+    def has_lam_of_method(self) -> bool: ...
+    @property
+    def interrupted(self) -> bool: ...
+    @property
+    def lam_of_method(self) -> Array: ...
+    @property
+    def names(self) -> Names: ...
+    @property
+    def outcome(self) -> Outcome: ...
+    @property
+    def settings(self) -> dict[str, str]: ...
+    @property
+    def singular_crossings(self) -> tuple[SingularCrossing, ...]: ...
+    @property
+    def t(self) -> Array: ...
+
+
+class Contents(NamedTuple):
+    """The contents of a file.
+
+    meta: the text of the metadata;  checksum: its SHA-256, None in files of the older format;  arrays: by name, over time but for those
+    whose first axis is in `axes`;  bodies: to label axes
+    """
+
+    meta: str | None
+    checksum: str | None
+    arrays: dict[str, Any]
+    bodies: tuple[str, ...] = ()
+    axes: Mapping[str, str] = MappingProxyType({})
+
+
+class More(NamedTuple):
+    """What a motion in several segments holds beside its states: metadata, arrays, the name of the first axis of each.
+
+    segments: numbers of states; the time may stand still from one segment to the next
+    """
+
+    meta: Mapping[str, Any] = MappingProxyType({})
+    arrays: Mapping[str, Array] = MappingProxyType({})
+    axes: Mapping[str, str] = MappingProxyType({})
+    segments: tuple[int, ...] = ()
+
+
+NO_MORE = More()
+
+
+def contents_of(
+    result: Saved, carry: Callable[[Model], Mapping[str, Any]] = lambda model: {}, kind: str = PLAIN, more: More = NO_MORE
+) -> Contents:
+    """Return the contents to be written; `carry` returns what is written of the model.
+
+    Raise UsageError if the file could not be read back: times that decrease, values that are NaN.
+    """
+    arrays: dict[str, Any] = {"t": result.t, **{name: getattr(result, name) for name in BODY_VARIABLES}, "angles": result.angles}
+    if result.has_lam_of_method and result.names.rows:
+        arrays[OWN] = result.lam_of_method
+    if result.has_accelerations_of_method:
+        arrays[OWN_U_DOT] = result.accelerations_of_method
+    if result._turns is not None and result._turns.shape[1]:
+        arrays[TURNS] = result._turns
+    sensors = [one for one in result._sensors.values() if one.value.size]
+    arrays |= {f"{SENSOR}{k}": one.value for k, one in enumerate(sensors)}
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    names = result.names
+    check_arrays(arrays, names, more.segments)
+    numbers = numbers_of(result._model) if result._model is not None else result._model_numbers
+    carried = dict(carry(result._model)) if result._model is not None else dict(result._carried or {})
+    carried.pop("allow_code", None)
+    meta = run_data(result, kind, sensors) | {
+        "model": names.model,
+        "bodies": names.bodies,
+        "joints": names.joints,
+        "rows": names.rows,
+        "model_numbers": None if numbers is None else {name: array.tolist() for name, array in numbers.items()},
+        "carried_model": carried or None,
+        "events": [event_data(event) for event in result.events],
+        "passed": [place._asdict() for place in result.singular_crossings],
+        "contact_impacts": impact_data(result._contact_impacts),
+        "units": UNITS,
+    }
+    return sealed(meta | dict(more.meta), {**arrays, **more.arrays}, names.bodies, more.axes)
+
+
+class Finished(Protocol):
+    """The parts of every result that are written."""
+
+    @property
+    def counters(self) -> Counters: ...
+    @property
+    def settings(self) -> dict[str, str]: ...
+    @property
+    def interrupted(self) -> bool: ...
+    @property
+    def outcome(self) -> Outcome: ...
+
+
+def run_data(result: Finished, kind: str, sensors: Sequence[SensorHistory]) -> dict[str, Any]:
+    """Return the metadata that all kinds of results have."""
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        "counters": asdict(result.counters),
+        "settings": result.settings,
+        "interrupted": result.interrupted,
+        "outcome": result.outcome.as_data(),
+        "sensors": [[one.name, one.unit] for one in sensors],
+    }
+
+
+def event_data(event: EventRecord) -> dict[str, Any]:
+    """Return an event record as numbers and texts."""
+    data = {"name": event.name, "t": event.t, "y": event.state.y.tolist()}
+    return data | ({"jump": event.jump} if event.jump else {})
+
+
+def sealed(
+    meta: Mapping[str, Any], arrays: Mapping[str, Any], bodies: tuple[str, ...] = (), axes: Mapping[str, str] = MappingProxyType({})
+) -> Contents:
+    """Return the contents of a file, with digests."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps({**meta, "digests": {name: digest_of(array) for name, array in arrays.items()}})
+    return Contents(text, _sha256(text.encode()), arrays, bodies, axes)
+
+
+def checked_meta(contents: Contents, where: str) -> dict[str, Any]:
+    """Return the metadata of a file; `where` is what a warning calls it. Raise UsageError if it is no result, or damaged."""
+    if contents.meta is None:
+        raise UsageError(f"is not a {FORMAT!r}. Give a file that result.save wrote")
+    meta = json.loads(contents.meta)
+    form = meta.get("format") if isinstance(meta, dict) else None
+    if form == FORMAT:
+        if contents.checksum != _sha256(contents.meta.encode()):
+            raise UsageError("its metadata are damaged: their checksum is another one")
+        for name in contents.arrays.keys() | meta["digests"].keys():
+            if name not in contents.arrays or digest_of(contents.arrays[name]) != meta["digests"].get(name):
+                raise UsageError(f"its variable {name!r} is damaged or was changed: its checksum is another one")
+    elif form == OLDER_FORMAT:
+        what = f"{where} is a {OLDER_FORMAT!r}, which has no checksums: damage shows only where numbers become impossible"
+        warn_user(f"{what}. Load it with its model and save it again.")
+    else:
+        raise UsageError(f"is not a {FORMAT!r}: its format is {form!r}. Give a file that result.save wrote")
+    found: dict[str, Any] = meta
+    return found
+
+
+def result_of(
+    contents: Contents,
+    meta: Mapping[str, Any],
+    model: Model | None,
+    where: str,
+    make: Callable[..., R],
+    *,
+    allow_code: bool = False,
+    segments: tuple[int, ...] = (),
+) -> R:
+    """Return the result in the contents of a file with the metadata `meta`; `make` is the class of the result, `where` names the file.
+
+    segments: numbers of states of the segments of a motion with impacts
+
+    Raises UsageError, and for metadata of another form what they make Python raise: KeyError, TypeError, ValueError.
+    """
+    names = Names(_text(meta["model"]), *(tuple(map(_text, meta[key])) for key in ("bodies", "joints", "rows")))
+    arrays = contents.arrays
+    check_arrays({name: array for name, array in arrays.items() if name not in IMPACT}, names, segments)
+    bodies = np.concatenate([arrays[name] for name in BODY_VARIABLES], axis=-1)
+    y = np.concatenate([bodies.reshape(len(bodies), -1), arrays["angles"]], axis=1)
+    given = meta.get("model_numbers")
+    numbers = None if given is None else {name: np.array(given[name], dtype=np.float64) for name in MODEL_TABLES}
+    if model is not None:
+        check_model(model, names, numbers, y.shape[1])
+    carried = meta.get("carried_model")
+    return make(
+        model,
+        arrays["t"],
+        y,
+        counters=counters_of(meta),
+        settings={_text(key): _text(value) for key, value in meta["settings"].items()},
+        interrupted=bool(meta["interrupted"]),
+        _names=names,
+        events=events_of(meta, len(names.bodies), y.shape[1]),
+        singular_crossings=tuple(
+            SingularCrossing(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in meta.get("passed", ())
+        ),
+        _own=arrays.get(OWN),
+        _own_u_dot=arrays.get(OWN_U_DOT),
+        _turns=arrays.get(TURNS),
+        _sensors=sensors_of(arrays, meta),
+        _contact_impacts=contact_impacts_of(meta),
+        _model_numbers=numbers,
+        _carried={**carried, "where": where, "allow_code": allow_code} if isinstance(carried, dict) else None,
+        outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
+    )
+
+
+def impact_data(impacts: Sequence[ContactImpact] | None) -> list[list[Any]] | None:
+    """Return the impacts of compliant contacts as names and numbers, None for NaN."""
+    if impacts is None:
+        return None
+    return [[None if value != value else value for value in astuple(impact)] for impact in impacts]  # noqa: PLR0124  NaN alone
+
+
+def contact_impacts_of(meta: Mapping[str, Any]) -> tuple[ContactImpact, ...] | None:
+    """Return the impacts of compliant contacts in metadata."""
+    if meta.get("contact_impacts") is None:
+        return None
+    numbers = [[float("nan") if value is None else float(value) for value in row[2:]] for row in meta["contact_impacts"]]
+    return tuple(
+        ContactImpact(_text(row[0]), int(row[1]), *values) for row, values in zip(meta["contact_impacts"], numbers, strict=True)
+    )
+
+
+def counters_of(meta: Mapping[str, Any]) -> Counters:
+    """Return the counters in metadata."""
+    return Counters(**{OLD_COUNTERS.get(name, name): count for name, count in meta["counters"].items()})
+
+
+def events_of(meta: Mapping[str, Any], n_bodies: int, ny: int) -> tuple[EventRecord, ...]:
+    """Return the events in metadata."""
+    return tuple(_event(e, n_bodies, ny) for e in meta.get("events", ()))
+
+
+def sensors_of(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> dict[str, SensorHistory]:
+    """Return the sensors of a file."""
+    return {
+        _text(name): SensorHistory(_text(name), _text(unit), arrays["t"], arrays[f"{SENSOR}{k}"])
+        for k, (name, unit) in enumerate(meta.get("sensors", ()))
+    }
+
+
+def check_arrays(arrays: Mapping[str, Any], names: Names, segments: tuple[int, ...] = ()) -> None:
+    """Raise UsageError, with the variable and where it is wrong, unless the arrays are states of such a model.
+
+    segments: numbers of states, between which the time may stand still
+    """
+    missing = [name for name in ("t", *BODY_VARIABLES, "angles") if name not in arrays]
+    if missing:
+        raise UsageError(f"it has no variable {missing[0]!r}")
+    for name, array in arrays.items():
+        if not (isinstance(array, np.ndarray) and array.dtype == np.float64):
+            raise UsageError(f"its variable {name!r} is {getattr(array, 'dtype', type(array).__name__)}, must be float64")
+    nt, nb = arrays["t"].size, len(names.bodies)
+    wanted: dict[str, tuple[int, ...]] = {"t": (nt,), **{name: (nt, nb, len(COMPONENTS[name])) for name in BODY_VARIABLES}}
+    wanted |= {"angles": (nt, *(arrays["angles"].shape[1:2] or (0,))), OWN: (nt, len(names.rows)), OWN_U_DOT: (nt, nb, 6)}
+    wanted |= {name: (nt, *array.shape[1:]) for name, array in arrays.items() if name == TURNS or name.startswith(SENSOR)}
+    for name, array in arrays.items():
+        if array.shape != wanted.get(name):
+            raise UsageError(
+                f"its variable {name!r} is of shape {array.shape}, must be {wanted.get(name)} ({nb} bodies, {nt} times)"
+            )
+        if name in (*BODY_VARIABLES, "t", "angles") and not np.isfinite(array).all():
+            raise UsageError(f"its variable {name!r} is not finite at {_place(~np.isfinite(array), arrays['t'])}")
+    change = np.diff(arrays["t"])
+    falls = change <= 0.0
+    borders = np.array([end - 1 for end in np.cumsum(segments)[:-1] if 0 < end < nt], dtype=np.int64)
+    falls[borders] = change[borders] < 0.0
+    if falls.any():
+        raise UsageError(f"its times do not increase: at {_place(falls, arrays['t'])}")
+    far = np.abs(np.linalg.norm(arrays["p"], axis=-1) - 1.0)
+    if (far > UNIT_LENGTH).any():
+        k, body = np.argwhere(far > UNIT_LENGTH)[0]
+        raise UsageError(
+            f"body {names.bodies[body]!r} has Euler parameters {arrays['p'][k, body].tolist()} at t = {arrays['t'][k]:g} s: "
+            "their length must be 1"
+        )
+
+
+def check_model(model: Model, names: Names, numbers: Mapping[str, Array] | None, ny: int) -> None:
+    """Raise UsageError unless names, sizes and numbers of the model are those of the file."""
+    given = Names.of(model)
+    for what, of_file, of_model in (
+        ("bodies", names.bodies, given.bodies),
+        ("joints", names.joints, given.joints),
+        ("rows", names.rows, given.rows),
+    ):
+        if of_file != of_model:
+            odd = ", ".join(map(repr, sorted(set(of_file) ^ set(of_model))[:5])) or "their order"
+            raise UsageError(f"is of another model: its {what} differ, in {odd}. Pass the model it came from")
+    if ny != model.y0.size:
+        raise UsageError(
+            f"is of another model: its states are of {ny} numbers, the model's of {model.y0.size}. Pass the model it came from"
+        )
+    for what, table in numbers_of(model).items():
+        stored = (numbers or {}).get(what)
+        if stored is None or table.size == stored.size == 0:
+            continue
+        if stored.shape != table.shape:
+            raise UsageError(f"is of another model: its {what} are {stored.shape}, not {table.shape}. Pass the model it came from")
+        differ = ~(np.abs(stored - table) <= SAME_NUMBER * np.abs(table).max())
+        if differ.any():
+            row, column = np.argwhere(differ)[0].tolist()
+            of = f"{'J_bar' if column else 'mass'} of body {names.bodies[row]!r}" if what == "inertias" else f"line {row}"
+            where = f"{of}: {stored[row, column]!s} in the file, {table[row, column]!s} in the model"
+            raise UsageError(f"is of another model: its {what} differ, {where}. Pass the model it came from")
+
+
+def numbers_of(model: Model) -> dict[str, Array]:
+    """Return the numbers by which a model is recognized; they do not include the user's functions."""
+    return {what: np.asarray(model.tables[table], dtype=np.float64) for what, table in MODEL_TABLES.items()}
+
+
+def digest_of(array: Any) -> str:
+    """Return the SHA-256 of type, shape and bytes of an array."""
+    array = np.asarray(array)
+    return _sha256(f"{array.dtype.str} {array.shape} ".encode(), np.ascontiguousarray(array).tobytes())
+
+
+def _sha256(*parts: bytes) -> str:
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def _event(stored: Any, n_bodies: int, ny: int) -> EventRecord:
+    """Return an event record.  Raises UsageError for a state that is none."""
+    y = np.array(stored["y"], dtype=np.float64)
+    if y.shape != (ny,) or not np.isfinite(y).all() or not np.isfinite(stored["t"]):
+        raise UsageError(f"the state of its event {stored['name']!r} is of {y.shape}, must be ({ny},), finite")
+    if np.any(np.abs(np.linalg.norm(y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)[:, 3:7], axis=1) - 1.0) > UNIT_LENGTH):
+        raise UsageError(f"the state of its event {stored['name']!r} has Euler parameters that are not of length 1")
+    t = float(stored["t"])
+    return EventRecord(_text(stored["name"]), t, State.from_y(t, y, n_bodies), float(stored.get("jump", 0.0)))
+
+
+def _text(given: Any) -> str:
+    """Return a text as it is.  Raises UsageError for anything else."""
+    if not isinstance(given, str):
+        raise UsageError(f"its metadata have {given!r:.60} in place of a text")
+    return given
+
+
+def _place(wrong: Any, t: Array) -> str:
+    """Return where an array is wrong first, with the time."""
+    where = np.argwhere(wrong)[0].tolist()
+    return f"{where} (t = {t[where[0]]} s)"

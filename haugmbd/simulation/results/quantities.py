@@ -1,0 +1,351 @@
+r"""Quantities of a motion by their names, in the same way for Result, ReducedResult and ImpactResult.
+
+A motion consists of smooth pieces in maximal coordinates, each a Result: one of a simulation, one for each segment of a motion with
+impacts. A quantity is computed piece by piece and joined; turns and work go on from piece to piece.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.energy import Energy
+from haugmbd.diagnostics.histories.block_history import BlockHistory, block_history
+from haugmbd.diagnostics.histories.body_history import BodyHistory, PointHistory
+from haugmbd.diagnostics.histories.contact_impacts import CompliantContact, ContactImpact, joined_impacts
+from haugmbd.diagnostics.histories.driver_history import DriverHistory, driven_row, driver_history
+from haugmbd.diagnostics.histories.load_history import LoadHistory, load_history
+from haugmbd.diagnostics.joint_motions.joint_history import JointHistory, joint_history
+from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
+from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses
+from haugmbd.diagnostics.joint_reactions.reactions import Reaction
+from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.model.description.labels import joint_named, no_such
+from haugmbd.model.inspection.points import locate
+from haugmbd.model.model import Model
+from haugmbd.model.views import Plots
+from haugmbd.simulation.results.io.results import need_module
+from haugmbd.simulation.results.joining import join_blocks, join_drivers, join_joints, join_loads, join_points, joined
+from haugmbd.simulation.results.sensor import SensorHistory
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class Piece(Protocol):
+    """A smooth piece of a motion, a Result: times, states, the model, solutions (u_dot, lam) by nodes, and self-stresses."""
+
+    @property
+    def t(self) -> Array: ...
+    @property
+    def y(self) -> Array: ...
+    @property
+    def model(self) -> Model: ...
+    @property
+    def _self_stresses(self) -> SelfStresses: ...
+    @property
+    def _sensors(self) -> Mapping[str, SensorHistory]: ...
+    @property
+    def _turns(self) -> Array | None: ...
+    def _solve(self) -> Array: ...
+    def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]: ...
+    def __getitem__(self, body: str, /) -> BodyHistory: ...
+
+
+class HasQuantities(ABC):
+    """Base class of results: joints, loads and drivers over time, by name."""
+
+    @abstractmethod
+    def _pieces(self) -> Sequence[Piece]:
+        """Return the smooth pieces of the motion, in maximal coordinates."""
+
+    def joint(self, name: str) -> JointHistory:
+        """Return the coordinates of a joint over time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+
+        Returns
+        -------
+        JointHistory
+            `.angle`, `.displacement` or `.rotation`, `.rate` and `.acceleration`; signs and zeros as the joint's class describes them.
+
+        Raises
+        ------
+        UsageError
+            If there is no joint of that name, if it has no coordinates, or if the stored states are too far apart to count its turns.
+        """
+        pieces = self._pieces()
+        entry = joint_named(pieces[0].model.joints, name)
+        return join_joints([joint_history(p.model, entry, p.t, p.y, p._solve()[:, : p.model.nb + 1], p._turns) for p in pieces])
+
+    def load(self, name: str) -> LoadHistory:
+        """Return the quantities of a force element over time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+
+        Returns
+        -------
+        LoadHistory
+            `.power` (given to the bodies) and `.energy` of every element; `.length`, `.rate`, `.force` (positive pulls) and `.stroke` of
+            a TSDA, `.angle`, `.rate` and `.torque` of an RSDA, `.force` or `.torque` of others.
+
+        Raises
+        ------
+        UsageError
+            If there is no element of that name.
+        """
+        return join_loads([load_history(p.model, p.t, p.y, name) for p in self._pieces()])
+
+    def contact(self, name: str) -> Any:
+        """Return a compliant contact over time, and its impacts.
+
+        Parameters
+        ----------
+        name : str
+            Name of a ContactForce.
+
+        Returns
+        -------
+        CompliantContact
+            Indentation, forces and slip of each point, and `.impacts`: of each impact times and speeds of touch and release, the
+            restitution that was reached, the largest indentation, and the lost energy.
+
+        Raises
+        ------
+        UsageError
+            If there is no contact of that name.
+        """
+        contacts = [entry.load.name for entry in self._pieces()[0].model.loads if isinstance(entry.load, ContactForce)]
+        if name not in contacts:
+            raise no_such("contact", name, contacts)
+        found = self.load(name)
+        values = (found.indentation, found.rate, found.normal_force, found.friction_force, found.slip)
+        return CompliantContact(name, found.t, *values, self._impacts_of(name))
+
+    def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]:
+        """Return the impacts of a compliant contact."""
+        return joined_impacts(piece._impacts_of(name) for piece in self._pieces())
+
+    def block(self, name: str) -> BlockHistory:
+        """Return the states and outputs of a block over time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the block.
+
+        Returns
+        -------
+        BlockHistory
+            `.x` (nt, n), and `.outputs` by name.
+
+        Raises
+        ------
+        UsageError
+            If there is no block of that name.
+        """
+        return join_blocks([block_history(p.model, p.t, p.y, name) for p in self._pieces()])
+
+    def driver(self, name: str) -> DriverHistory:
+        """Return a driver over time: what it prescribes, and what it takes.
+
+        Parameters
+        ----------
+        name : str
+            Name of a driver, or of a joint with a driven row, such as a Distance with a function of time.
+
+        Returns
+        -------
+        DriverHistory
+            `.value`, `.rate`, `.torque` or `.force` (positive along the coordinate), `.power` and `.work`.
+
+        Raises
+        ------
+        UsageError
+            If there is no driver of that name, or if it has several driven rows.
+        """
+        parts = []
+        for p in self._pieces():
+            unique = not np.any(p._self_stresses.lam[:, driven_row(p.model, name)])
+            parts.append(driver_history(p.model, p.t, p.y, p._solve, name, unique=unique))
+        return join_drivers(parts)
+
+    def point(self, where: str | tuple[str, npt.ArrayLike]) -> PointHistory:
+        """Return a point of a body over time.
+
+        Parameters
+        ----------
+        where : str or (str, array_like (3,))
+            Name of a body (its centre of mass), of a joint (its point on body j; "pin.i" and "pin.j" for either side), the end of a force
+            element ("strut.i", "strut.j"), or a pair (body, s_bar) with s_bar from the centre of mass, body frame [m].
+
+        Returns
+        -------
+        PointHistory
+            Position `.r`, velocity `.v` and acceleration `.a`, global.
+
+        Raises
+        ------
+        UsageError
+            If there is no such point, or if the name means several.
+        """
+        pieces = self._pieces()
+        place = locate(pieces[0].model, where)
+        return join_points([piece[place.body].point(place.s_bar, place.name) for piece in pieces])
+
+    def distance(self, a: str | tuple[str, npt.ArrayLike], b: str | tuple[str, npt.ArrayLike]) -> Array:
+        """Return the distance of two points over time.
+
+        Parameters
+        ----------
+        a, b : str or (str, array_like (3,))
+            The points, see `point`.
+
+        Returns
+        -------
+        ndarray, (nt,)
+            Distance [m].
+
+        Raises
+        ------
+        UsageError
+            If there is no such point, or if a name means several.
+        """
+        gap: Array = np.linalg.norm(self.point(b).r - self.point(a).r, axis=1)
+        return gap
+
+    def angle(
+        self, a: str | tuple[str, npt.ArrayLike], corner: str | tuple[str, npt.ArrayLike], b: str | tuple[str, npt.ArrayLike]
+    ) -> Array:
+        """Return the angle at a corner between the lines to two points over time.
+
+        Parameters
+        ----------
+        a, corner, b : str or (str, array_like (3,))
+            The points, see `point`.
+
+        Returns
+        -------
+        ndarray, (nt,)
+            Angle [rad], from 0 to pi; NaN where a point is on the corner.
+
+        Raises
+        ------
+        UsageError
+            If there is no such point, or if a name means several.
+        """
+        origin = self.point(corner).r
+        u, v = self.point(a).r - origin, self.point(b).r - origin
+        sine, cosine = np.linalg.norm(np.cross(u, v), axis=1), np.sum(u * v, axis=1)
+        met = (np.sum(u * u, axis=1) == 0.0) | (np.sum(v * v, axis=1) == 0.0)
+        angle: Array = np.where(met, np.nan, np.arctan2(sine, cosine))
+        return angle
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return all quantities as an xarray Dataset (needs the extra `xarray`).
+
+        Returns
+        -------
+        Dataset
+            States, accelerations, coordinates of joints, loads, drivers, sensors, multipliers, reactions (on body j, global), violations
+            and energies over time, with units. No dimension is empty.
+
+        Raises
+        ------
+        UsageError
+            If xarray is not installed.
+
+        Warns
+        -----
+        UserWarning
+            If a quantity cannot be computed; it is left out, and the attributes say why.
+        """
+        from haugmbd.simulation.results.tables import to_xarray  # noqa: PLC0415  imported only where a table is made
+
+        dataset: xarray.Dataset = to_xarray(self, need_module("xarray", "xarray"), self._attributes())
+        return dataset
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return all quantities as a pandas DataFrame: one line a state, one column a component, such as `r.crank.x` (needs pandas).
+
+        Returns
+        -------
+        DataFrame
+            The quantities of `to_xarray`, indexed by time [s]; `.attrs["units"]` has the unit of each column.
+
+        Raises
+        ------
+        UsageError
+            If pandas is not installed.
+
+        Warns
+        -----
+        UserWarning
+            If a quantity cannot be computed; it is left out, and the attributes say why.
+        """
+        from haugmbd.simulation.results.tables import to_pandas  # noqa: PLC0415  imported only where a table is made
+
+        frame: pandas.DataFrame = to_pandas(self, need_module("pandas", "xarray"), self._attributes())
+        return frame
+
+    @abstractmethod
+    def _attributes(self) -> dict[str, str]:
+        """Return name of the model and settings of the run, for tables."""
+
+    @abstractmethod
+    def energy(self) -> Energy:
+        """Return kinetic and potential energy, applied and dissipated work, and their total, (nt,) [J]."""
+
+    @abstractmethod
+    def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
+        """Return the force and torque that a joint exerts on a body, see `Result.reaction`."""
+
+    @property
+    def plot(self) -> Plots:
+        """The plots of this result: `result.plot.energy()`, `result.plot.joint(name)`, ... as `mbd.plot.energy(result)`."""
+        return Plots(self)
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """Return the names of the recorded sensors."""
+        return tuple(self._recorded())
+
+    def sensor(self, name: str) -> SensorHistory:
+        """Return the values of a sensor at the stored states.
+
+        Parameters
+        ----------
+        name : str
+            Name of the sensor.
+
+        Returns
+        -------
+        SensorHistory
+            `.t` and `.value`.
+
+        Raises
+        ------
+        UsageError
+            If no sensor of that name was recorded. A resampled result has none.
+        """
+        recorded = self._recorded()
+        if name not in recorded:
+            raise no_such("sensor", name, recorded)
+        return recorded[name]
+
+    def _recorded(self) -> Mapping[str, SensorHistory]:
+        """Return the sensors by name."""
+        pieces = self._pieces()
+        return {name: joined([piece._sensors[name] for piece in pieces]) for name in pieces[0]._sensors}

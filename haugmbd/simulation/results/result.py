@@ -1,0 +1,367 @@
+r"""The states of a simulation and its counters. All other quantities are computed from the states on request.
+
+t (nt,)   r (nt, nb+1, 3)   p (nt, nb+1, 4)   v (nt, nb+1, 3)   omega_bar (nt, nb+1, 3)          ground in row 0
+
+Solutions of the equations of motion at the states are in `solutions`, quantities by name in `quantities`.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.bodies.validation import need_unmasked, read_only
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.histories.body_history import BodyHistory
+from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, impacts_of_states
+from haugmbd.diagnostics.histories.load_history import load_named
+from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.resample import resample_states
+from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
+from haugmbd.diagnostics.work import rates_of
+from haugmbd.errors import SingularKKTError, UsageError, warn_user
+from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.integrators.events import EventRecord
+from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.model.description.labels import no_such
+from haugmbd.model.model import Model
+from haugmbd.model.pickling import refusal
+from haugmbd.model.state import State
+from haugmbd.model.views import Animated
+from haugmbd.simulation.results.io.carried_model import restore
+from haugmbd.simulation.results.quantities import HasQuantities
+from haugmbd.simulation.results.records import Counters, Names
+from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.results.solutions import HasSolutions
+from haugmbd.simulation.results.spans import check_time, times_within
+from haugmbd.workspace.layout import WIDTH
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
+    """The states of a run over time.
+
+    Attributes
+    ----------
+    model : Model
+        The compiled model. UsageError if the result was loaded from a file that does not have it, see `load`.
+    t : ndarray, (nt,)
+        Times [s].
+    y : ndarray, (nt, ny)
+        Flat states.
+    r : ndarray, (nt, nb + 1, 3)
+        Centres of mass, global [m]; the ground is in row 0.
+    p : ndarray, (nt, nb + 1, 4)
+        Euler parameters, scalar first.
+    v : ndarray, (nt, nb + 1, 3)
+        Velocities of the centres of mass, global [m/s].
+    omega_bar : ndarray, (nt, nb + 1, 3)
+        Angular velocities, body frames [rad/s].
+    counters : Counters
+        Numbers of steps and evaluations.
+    settings : dict of str to str
+        The methods of the run, as text.
+    interrupted : bool
+        Whether the run was stopped by Ctrl-C, or at the end of its budget.
+    names : Names
+        Names of the model, its bodies, joints and rows.
+    events : tuple of EventRecord
+        The located events, in the order of time.
+    singular_crossings : tuple of SingularCrossing
+        The singular configurations that the run crossed.
+    outcome : Outcome
+        End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
+
+    Notes
+    -----
+    `result["crank"]` is the history of one body, `result[t0:t1]` the part of the motion between two times. The arrays are read-only,
+    because accelerations, multipliers, reactions, violations and energies are computed from them; change a copy, `result.r.copy()`.
+    """
+
+    _model: Model | None
+    t: Array
+    y: Array
+    _: KW_ONLY
+    counters: Counters = field(default_factory=Counters)
+    settings: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    _names: Names | None = None
+    events: tuple[EventRecord, ...] = ()
+    singular_crossings: tuple[SingularCrossing, ...] = ()
+    _own: Array | None = None
+    _own_u_dot: Array | None = None
+    _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
+    _turns: Array | None = None
+    """Joint angles that the run has counted from step to step, (nt, m) in the order of `turns.turning_joints`."""
+    _contact_impacts: tuple[ContactImpact, ...] | None = None
+    """Impacts of compliant contacts that the run has kept, if it does not store every step."""
+    _model_numbers: Mapping[str, Array] | None = None
+    """Fingerprint of the model in a file, if the result was loaded."""
+    _carried: Mapping[str, Any] | None = None
+    """The model in a file, not yet compiled; or why there is none (`io.carried_model`)."""
+    outcome: Outcome = Outcome()
+
+    def __post_init__(self) -> None:
+        for name in ("t", "y", "_own", "_own_u_dot", "_turns"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        """Restore a copy or an unpickled result: its arrays are read-only, and computed quantities are not copied."""
+        for name in self.__dataclass_fields__:
+            object.__setattr__(self, name, stored[name])
+        self.__post_init__()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return the state for pickle.
+
+        The result of a failed run leaves out a model that cannot be pickled, so that its error can be pickled.
+        """
+        state, model = dict(vars(self)), self._model
+        why = "" if model is None else refusal(model)
+        if model is not None and why and self.outcome.status is RunStatus.FAILED:
+            note = RunNote("model", f"the model {model.name!r} was left behind when this result was pickled: it {why}")
+            state |= {"_model": None, "_names": self.names, "outcome": self.outcome._replace(notes=(*self.outcome.notes, note))}
+        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
+
+    @property
+    def model(self) -> Model:
+        """Return the compiled model; raise UsageError if the result was loaded from a file that does not have it."""
+        if self._model is None:
+            assert self._names is not None
+            carried = self._carried or {}
+            try:
+                model = restore(carried, str(carried.get("where", "")), self._names, self._model_numbers, self.y.shape[1])
+            except UsageError as error:
+                raise UsageError(
+                    f"this result of {self.names.model!r} was loaded without its model, which is needed here ({str(error).rstrip('.')}). "
+                    "Pass it: mbd.load(path, model=system.compile())."
+                ) from None
+            object.__setattr__(self, "_model", model)
+            return model
+        return self._model
+
+    @property
+    def has_model(self) -> bool:
+        """Return whether the result has its model."""
+        try:
+            return self.model is not None
+        except UsageError:
+            return False
+
+    @cached_property
+    def names(self) -> Names:
+        """Return the names of the model, its bodies, joints and rows."""
+        return Names.of(self.model) if self._names is None else self._names
+
+    @property
+    def _bodies(self) -> Array:
+        n = len(self.names.bodies)
+        return self.y[:, : WIDTH * n].reshape(len(self.t), n, WIDTH)
+
+    @property
+    def angles(self) -> Array:
+        """Return the integrated joint angles [rad], then the internal states of force elements and blocks, (nt, na)."""
+        return self.y[:, WIDTH * len(self.names.bodies) :]
+
+    @property
+    def r(self) -> Array:
+        """Return the centres of mass, global [m], (nt, nb + 1, 3)."""
+        return self._bodies[..., 0:3]
+
+    @property
+    def p(self) -> Array:
+        """Return the Euler parameters, scalar first, (nt, nb + 1, 4)."""
+        return self._bodies[..., 3:7]
+
+    @property
+    def v(self) -> Array:
+        """Return the velocities of the centres of mass, global [m/s], (nt, nb + 1, 3)."""
+        return self._bodies[..., 7:10]
+
+    @property
+    def omega_bar(self) -> Array:
+        """Return the angular velocities, body frames [rad/s], (nt, nb + 1, 3)."""
+        return self._bodies[..., 10:13]
+
+    def _pieces(self) -> tuple[Result, ...]:
+        return (self,)
+
+    def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]:
+        if self._contact_impacts is not None:
+            return tuple(impact for impact in self._contact_impacts if impact.contact == name)
+        if not len(self.t):
+            return ()
+        rates = rates_of(self.t, self.y, self._solutions, self.model.nb + 1)
+        return impacts_of_states(self.model, load_named(self.model, name), self.t, self.y, rates, self.events)
+
+    def _all_impacts(self) -> tuple[ContactImpact, ...]:
+        """Return the impacts of all compliant contacts."""
+        names = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
+        return tuple(impact for name in names for impact in self._impacts_of(name))
+
+    def resample(self, t_new: npt.ArrayLike, *, kind: Literal["dense", "linear", "cubic"] = "dense") -> Result:
+        """Return the result at other times; states at stored times are unchanged.
+
+        Parameters
+        ----------
+        t_new : array_like, (k,)
+            Times [s] within those of the result.
+        kind : {"dense", "linear", "cubic"}
+            "dense": dense output of the integrators, of order six in r and p, and five in v and omega_bar; one less without the
+            model. Constraints that the stored states fulfil hold between them as well. "linear": linear interpolation, and slerp for p.
+            "cubic" is an old name of "dense".
+
+        Returns
+        -------
+        Result
+            The result at the times `t_new`.
+
+        Raises
+        ------
+        UsageError
+            If a time is outside the result, or the kind is unknown.
+        SimulationError
+            If an interpolated state cannot be brought to the constraints, because the stored states are too far apart.
+
+        Notes
+        -----
+        After a method of high order with long steps, `t_eval=` of `simulate` gives more accurate states.
+        """
+        need_unmasked("t_new", t_new)
+        if kind == "cubic":
+            warn_user("kind='cubic' is now kind='dense', the default: leave it out.", DeprecationWarning)
+            kind = "dense"
+        times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
+        model = self.model if self.has_model else None
+        y = resample_states(model, self.t, self.y, len(self.names.bodies), times, kind, self._solve)
+        return Result(
+            model,
+            times,
+            y,
+            counters=self.counters,
+            settings=self.settings,
+            interrupted=self.interrupted,
+            _names=self._names,
+            events=self.events,
+            singular_crossings=self.singular_crossings,
+            _turns=self._turns_at(times, y),
+            _contact_impacts=self._all_impacts() if self._model is not None and self._model.has_contacts else None,
+            _model_numbers=self._model_numbers,
+            _carried=self._carried,
+            outcome=self.outcome,
+        )
+
+    def _turns_at(self, times: Array, y: Array) -> Array | None:
+        """Return the joint angles at interpolated states, where they are known at the stored ones."""
+        if self._model is None or len(self.t) < 2:
+            return None
+        counter = TurnCounter(self._model)
+        if not len(counter.zero):
+            return None
+        try:
+            rates = rates_of(self.t, self.y, self._solutions, self._model.nb + 1)
+        except SingularKKTError:
+            return None
+        return counter.follow(self.t, self.y, rates, times, y, None if self._turns is None else np.asarray(self._turns))
+
+    def at(self, t: float) -> State:
+        """Return the state at any time of the motion, by dense output.
+
+        Parameters
+        ----------
+        t : float
+            Time [s] within those of the result.
+
+        Returns
+        -------
+        State
+            The stored state, if there is one at this time; otherwise the interpolated one, see `resample`.
+
+        Raises
+        ------
+        UsageError
+            If t is no time of the result.
+        SimulationError
+            If an interpolated state cannot be brought to the constraints.
+        """
+        time = check_time(t, self.t)
+        stored = np.flatnonzero(self.t == time)
+        return self.state(int(stored[-1])) if len(stored) else self.resample([time]).state()
+
+    def _between(self, span: slice) -> Result:
+        """Return the states within a span of time, with the events there."""
+        keep, (first, last) = times_within(span, self.t)
+        return self.within(keep, first, last)
+
+    def within(self, keep: npt.NDArray[np.bool_], first: float, last: float) -> Result:
+        """Return the result with some of its states, keep (nt,), and its events from `first` to `last` [s]."""
+        return replace(
+            self.at_states(keep),
+            events=tuple(event for event in self.events if first <= event.t <= last),
+            singular_crossings=tuple(one for one in self.singular_crossings if first <= one.t <= last),
+            _contact_impacts=None
+            if self._contact_impacts is None
+            else tuple(one for one in self._contact_impacts if not (one.release < first or one.touch > last)),
+        )
+
+    def at_states(self, keep: npt.NDArray[np.bool_]) -> Result:
+        """Return the result with some of its states, keep (nt,)."""
+        sensors = {name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()}
+        return replace(
+            self,
+            t=self.t[keep],
+            y=self.y[keep],
+            _own=None if self._own is None else self._own[keep],
+            _own_u_dot=None if self._own_u_dot is None else self._own_u_dot[keep],
+            _turns=None if self._turns is None else self._turns[keep],
+            _sensors=sensors,
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write states, names, counters and settings to `path`, and return the path: .npz, or .nc (NetCDF-4, needs the extra `io`)."""
+        from haugmbd.simulation.results.io.results import save  # noqa: PLC0415  imported only where a result is written
+
+        return save(self, path)
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write one line for each state, with columns such as `crank.r.x`, and return the path."""
+        from haugmbd.simulation.results.io.results import to_csv  # noqa: PLC0415  imported only where a result is written
+
+        return to_csv(self, path)
+
+    def _attributes(self) -> dict[str, str]:
+        return {"model": self.names.model, **self.settings}
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @overload
+    def __getitem__(self, body: str) -> BodyHistory: ...
+    @overload
+    def __getitem__(self, body: slice) -> Result: ...
+    def __getitem__(self, body: str | slice) -> BodyHistory | Result:
+        if isinstance(body, slice):
+            return self._between(body)
+        if body not in self.names.bodies:
+            raise no_such("body", body, self.names.bodies, {"result.joint": self.names.joints})
+        k = self.names.bodies.index(body)
+        accelerations = lambda: (self.v_dot[:, k], self.omega_bar_dot[:, k])  # noqa: E731  solved for only where they are asked for
+        return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k], accelerations)
+
+    def state(self, k: int = -1) -> State:
+        """Return the k-th state; by default the last."""
+        return State.from_y(float(self.t[k]), self.y[k], len(self.names.bodies))
+
+    def __repr__(self) -> str:
+        span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
+        return f"Result({self.names.model!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"

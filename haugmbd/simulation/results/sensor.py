@@ -1,0 +1,135 @@
+r"""Sensors: functions of time and state that are recorded with a run, at its stored states.
+
+A sensor is called once for each state when the state is stored, so that a function that fails stops the run there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.validation import numbers
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
+from haugmbd.drivers.driver import shown
+from haugmbd.errors import SimulationError, UsageError
+
+
+@public_class
+@dataclass(frozen=True)
+class Sensor:
+    """A function of time and state whose values are recorded with a run: `simulate(..., sensors=[...])`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the sensor in the result: `result.sensor(name)`.
+    function : callable
+        f(t, state) of the time [s] and a `State` (for a chain: `ChainState`), which gives a number or an array of one shape.
+    unit : str
+        Unit of the values, for tables and plots.
+    """
+
+    name: str
+    function: Callable[[float, Any], Any]
+    unit: str = ""
+
+    def value(self, state: Any) -> Array:
+        """Return the value at a state. Raise SimulationError, with name and time, if the function fails or gives no numbers."""
+        try:
+            given = self.function(state.t, state)
+        except Exception as error:  # a user's function may raise anything
+            what = f"sensor {self.name!r} raises {type(error).__name__}: {error}"
+            raise SimulationError(f"{what} (at t = {state.t:.9g} s).") from error
+        array = numbers(given)
+        if array is None:
+            raise SimulationError(
+                f"sensor {self.name!r} gives {shown(given)} at t = {state.t:.9g} s, must be a number or an array."
+            )
+        return np.array(array, dtype=np.float64)
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class SensorHistory:
+    """The values of one sensor over time.
+
+    Attributes
+    ----------
+    name, unit : str
+        Name and unit of the sensor.
+    t : ndarray, (nt,)
+        Times [s].
+    value : ndarray, (nt,) or (nt, ...)
+        Values.
+    """
+
+    name: str
+    unit: str
+    t: Array
+    value: Array
+
+
+def read_sensors(sensors: Any) -> tuple[Sensor, ...]:
+    """Return the sensors as a tuple. Raise UsageError, by name, if one of them is invalid."""
+    example = "sensors=[Sensor('tip height', lambda t, state: state.r[1, 2])]"
+    if isinstance(sensors, Sensor | np.ndarray | str) or not isinstance(sensors, Iterable):
+        raise UsageError(f"sensors = {sensors!r} must be a list of Sensor objects: {example}.")
+    given = tuple(sensors)
+    for sensor in given:
+        if not isinstance(sensor, Sensor):
+            raise UsageError(f"sensors has {sensor!r}, which is no Sensor: {example}.")
+        if not (isinstance(sensor.name, str) and sensor.name.strip()):
+            raise UsageError(f"a sensor is called {sensor.name!r}: give it a name, such as 'tip height'.")
+        if not callable(sensor.function):
+            raise UsageError(f"sensor {sensor.name!r}: function is {sensor.function!r}, must be a function of (t, state).")
+    twice = [name for name, n in Counter(sensor.name for sensor in given).items() if n > 1]
+    if twice:
+        raise UsageError(f"{', '.join(map(repr, twice))} names more than one sensor: give each a name of its own.")
+    return given
+
+
+class SensorRecorder:
+    """The values of the sensors of a run so far."""
+
+    def __init__(self, sensors: tuple[Sensor, ...], state: Callable[[float, Array], Any]) -> None:
+        self.sensors, self.state = tuple(map(counting_turns, sensors)), state
+        self.values: list[list[Array]] = [[] for _ in sensors]
+        self._counting = [sensor for sensor in self.sensors if isinstance(sensor.function, CountedCoordinate)]
+
+    def watch(self, t: Array, y: Array) -> None:
+        """Let sensors that count turns see states y (n, ny) that are not stored."""
+        for time, row in zip(t.tolist(), y, strict=True) if self._counting else ():
+            state = self.state(time, row)
+            for sensor in self._counting:
+                sensor.value(state)
+
+    def record(self, t: Array, y: Array) -> None:
+        """Call the sensors at the states y (n, ny). Raise SimulationError for a value of another shape than the first."""
+        for time, row in zip(t.tolist(), y, strict=True) if self.sensors else ():
+            state = self.state(time, row)
+            for sensor, values in zip(self.sensors, self.values, strict=True):
+                value = sensor.value(state)
+                if values and value.shape != values[0].shape:
+                    what = f"gives shape {value.shape} at t = {time:.9g} s, and {values[0].shape} before"
+                    raise SimulationError(f"sensor {sensor.name!r} {what}. The shape must not change.")
+                values.append(value)
+
+    def histories(self, t: Array) -> dict[str, SensorHistory]:
+        """Return the histories at the stored times t (nt,) that all sensors have."""
+        return {
+            sensor.name: SensorHistory(
+                sensor.name, sensor.unit, t, np.array(values[: len(t)]).reshape(len(t), *np.shape(values[:1])[1:])
+            )
+            for sensor, values in zip(self.sensors, self.values, strict=True)
+        }
+
+    @property
+    def states(self) -> int | None:
+        """Return the number of states at which all sensors were called; None without sensors."""
+        return min(map(len, self.values)) if self.sensors else None

@@ -1,0 +1,97 @@
+r"""The stops of a run, at which a step ends and the run goes on: times of sampled blocks, and multiples of delays.
+
+A sampled block is called at the times k period, with the state at the end of the step; its new values hold from there. With stops at
+t_0 + k delay the motion t - delay ago is always complete, and kinks that come back after the delay lie between steps.
+"""
+
+from __future__ import annotations
+
+from math import floor
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.control.diagram.evaluation import Instant
+from haugmbd.control.diagram.memory import Between, Memory
+from haugmbd.control.diagram.network import Network
+from haugmbd.control.sampled import OUT, Sampled
+from haugmbd.errors import UsageError
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_context import Problem
+
+SAME = 1e-9
+"""Relative to a period: times that are nearer to each other are the same."""
+
+
+class Clock:
+    """The stops of one run, and the memory of its blocks.  called: the last time of a call [s]."""
+
+    def __init__(self, network: Network, memory: Memory | None, between: Between, t: float) -> None:
+        self.network, self.memory, self.between, self.t_start = network, memory, between, t
+        self._longest_step, self._t_before = 0.0, t
+        self.called = -np.inf
+
+    @classmethod
+    def of(cls, problem: Problem) -> Clock | None:
+        """Return the clock of a run; None if no block of it needs a stop."""
+        if not isinstance(problem.state_space, MaximalStateSpace):
+            return None
+        network = problem.state_space.model.force_callbacks.network
+        if network is None or not (network.sampled or network.delays):
+            return None
+        memory = problem.pack.callback.memory
+        if network.delays and memory is None:
+            names = ", ".join(block.where for block in network.delays)
+            raise UsageError(
+                f"{names} needs the motion so far, which a formulation written in Python does not keep: use NewtonEuler()."
+            )
+        return cls(network, memory, problem.state_space.between, problem.t)
+
+    def begin(self, problem: Problem) -> None:
+        """Call the sampled blocks that are due at the start, from where delays know the motion."""
+        if self.memory is not None:
+            self.memory.begin(self.between, problem.t, problem.y, np.zeros_like(problem.y))
+        self.call(problem)
+
+    def call(self, problem: Problem) -> bool:
+        """Call the sampled blocks that are due now; return whether there are some."""
+        due = tuple(block for block in self.network.sampled if self._is_due(block, problem.t))
+        if due:
+            self.network.sample(problem.t, problem.y, due, self.memory)
+            self.called = problem.t
+        return bool(due)
+
+    def _is_due(self, block: Sampled, t: float) -> bool:
+        """Return whether a time is one of those of a sampled block."""
+        return abs(t / block.period - round(t / block.period)) <= SAME and t - self.called > SAME * block.period
+
+    def next_stop(self, t: float, t_end: float) -> float:
+        """Return the first stop after t, at most t_end [s]."""
+        stops = [block.period * (floor(t / block.period + SAME) + 1) for block in self.network.sampled]
+        since = t - self.t_start
+        stops += [self.t_start + block.delay * (floor(since / block.delay + SAME) + 1) for block in self.network.delays]
+        stop = min(stops)
+        return t_end if stop >= t_end - SAME * (stop - t) else stop
+
+    def remember(self, t: Array, y: Array, y_dot: Array) -> None:
+        """Keep the ends of steps (n,), (n, ny), (n, ny), or a state after a call."""
+        for time, state, rates in zip(t.tolist(), y, y_dot, strict=True):
+            self._longest_step = max(self._longest_step, time - self._t_before)
+            self._t_before = time
+            if self.memory is not None and self.network.delays:
+                self.memory.add(time, state, rates)
+
+    def put_delays(self, t: Array, y: Array) -> None:
+        """Write the outputs of delays to states y (n, ny) at t (n,)."""
+        if not self.network.delays:
+            return
+        for time, row in zip(t.tolist(), y, strict=True):
+            instant = Instant(self.network, time, row, memory=self.memory)
+            for block in self.network.delays:
+                row[self.network.first(row) + self.network.at[block]] = instant[f"{block.name}.{OUT}"]
+
+    def restarted(self, method: Integrator) -> Integrator:
+        """Return the method for the steps after a stop: an adaptive one starts with the longest step since the last stop."""
+        longest, self._longest_step = self._longest_step, 0.0
+        return method if method.step is not None or not method.one_step or not longest else method.starting_with(longest)

@@ -1,0 +1,398 @@
+"""The loop of a simulation: it stores states and events, and attaches the result so far to errors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+from weakref import proxy
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
+from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
+from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.errors import SimulationError
+from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.singularities.singularity_crossing import crossing_search
+from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
+from haugmbd.integrators.stick import batches_with_stick
+from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.sensor import Sensor, SensorHistory, SensorRecorder
+from haugmbd.simulation.stepping.clock import Clock
+from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
+from haugmbd.simulation.stepping.touch_events import TouchEvent, TouchEvents
+from haugmbd.simulation.stepping.wanted_times import WantedTimes
+
+CREPT = 1e-6
+"""Relative to |t| + 1 s: distance after the last time of a run at which drivers are checked for a break."""
+SAME = 1e-12
+"""Relative to |t| + 1 s: an event nearer to one of its own than this, across a restart, is the same one."""
+FIRST_BATCH = 8
+"""Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
+
+
+LONGEST_BATCH, BATCHES = 0.1, 20
+"""[s] longest time of a batch of a run with a budget, and least number of batches in the budget: by so much it may be exceeded."""
+
+R = TypeVar("R")
+
+
+class Recorded(NamedTuple):
+    """The data of a run: t (nt,), y (nt, ny), counters, outcome, events, and the singular configurations that were crossed.
+
+    lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
+    u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
+    turns: (nt, m) joint angles that were counted from step to step, None if every step is stored;  sensors: values of the sensors
+    energy_restored: by an energy projection [J]
+    contact_impacts: of compliant contacts, None if every step is stored
+    """
+
+    t: Array
+    y: Array
+    lam: Array | None
+    u_dot: Array | None
+    turns: Array | None
+    sensors: Mapping[str, SensorHistory]
+    counters: Counters
+    outcome: Outcome
+    events: tuple[EventRecord, ...]
+    singular_crossings: tuple[SingularCrossing, ...]
+    energy_restored: float
+    contact_impacts: tuple[ContactImpact, ...] | None
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether Ctrl-C, or the end of its budget, stopped the run."""
+        return self.outcome.status in (RunStatus.INTERRUPTED, RunStatus.BUDGET_EXHAUSTED)
+
+
+class Run(Generic[R]):
+    """The loop of one simulation, with the data stored so far.
+
+    budget: time [s] after which the run is stopped;  bodies: number of bodies whose accelerations by the method are kept
+    keeps_ends: whether the first and the last state are stored beside those at given times
+    before: the run that this one goes on from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        method: Any,
+        t_end: float,
+        times: Array | None,
+        every: int,
+        record: Callable[[Recorded], R],
+        events: tuple[Event, ...] = (),
+        sensors: tuple[Sensor, ...] = (),
+        *,
+        budget: float | None = None,
+        bodies: int = 0,
+        keeps_ends: bool = False,
+        before: Run[R] | None = None,
+    ) -> None:
+        self.problem, self.method, self.t_end, self.record, self.before = problem, method, t_end, record, before
+        model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
+        skips = times is not None or every > 1
+        self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
+        watched = () if self.touches is None else self.touches.events
+        need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
+        self.locator = EventLocator((*map(counting_turns, events), *watched), problem, method, need)
+        self.records: list[EventRecord] = []
+        if self.locator.may_end:
+            problem.first_batch = FIRST_BATCH
+        self.budget, self.exhausted = budget, False
+        self.stop = t_end
+        if budget is not None:
+            problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
+        self.began = time.perf_counter()
+        self.steps = self.rejected = 0
+        self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1])
+        self.gap = (0.0, "", problem.t)
+        self.ended = ""
+        self.switched: list[Array] = []
+        self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
+        self.clock = Clock.of(problem)
+        if self.clock is not None and before is not None and before.clock is not None:
+            self.clock.called = before.clock.called
+        selection = Selection(every, None if times is None else WantedTimes(times, problem, method, need), keeps_ends)
+        counter = TurnCounter(model) if skips and model is not None else None
+        recorder = SensorRecorder(sensors, problem.state_space.state)
+        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, bodies)
+        self.crossings = None if self.clock is None else crossing_search(problem, t_end)
+        self.cpu = time.process_time()
+
+    def run(self, progress: bool = False) -> R:
+        """Run to the end, to Ctrl-C, or to an error that carries the result so far, with its own progress bar."""
+        with Progress(progress, self.problem.t, self.t_end) as bar:
+            return self.go_under(bar)
+
+    def go_under(self, bar: Progress) -> R:
+        """Run under a progress bar that covers more than this run."""
+        try:
+            self._advance(bar)
+            return self._result(interrupted=self.exhausted)
+        except KeyboardInterrupt:
+            return self._result(interrupted=True)
+        except Exception as error:
+            if getattr(error, "result", None) is None:
+                error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            raise
+
+    @property
+    def counted(self) -> Array | None:
+        """Return the joint angles that have been counted up to the last step; None if they are not counted."""
+        return None if self.stored.counter is None else self.stored.counter.last
+
+    def _advance(self, bar: Progress) -> None:
+        """Apply the stabilization to the start, then go to the end, with a stop at each time of a sampled block or a delay."""
+        p, clock = self.problem, self.clock
+        k1 = np.zeros(p.y.size)
+        if self.touches is not None:
+            self.touches.start(p.t, p.y)
+        if clock is not None:
+            clock.begin(p)
+        self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
+        self._stand_at(k1)
+        self.stored.begin(self._last, None if self.before is None else self.before.counted)
+        method = self.method
+        while True:
+            self.stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
+            while self._to_next_contact(method, k1, bar) and p.t < self.stop:
+                pass
+            if self.exhausted or self.stop >= self.t_end:
+                return
+            assert clock is not None
+            self._go_on(clock, k1)
+            method = clock.restarted(self.method)
+
+    def _go_on(self, clock: Clock, k1: Array) -> None:
+        """Call the sampled blocks that are due at the stop, and replace the last state by the one after the calls."""
+        p, (t, y, y_dot) = self.problem, self._last
+        p.t, p.y[:], k1[:] = float(t[0]), y[0], y_dot[0]
+        if not clock.call(p):
+            return
+        self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
+        self._stand_at(k1)
+        self.stored.put_last(p.t, p.y)
+
+    def _to_next_contact(self, method: Any, k1: Array, bar: Progress) -> bool:
+        """Take batch after batch to the next touch or release of a contact; return whether there is one before the stop of the run.
+
+        The run goes on from there.
+        """
+        p = self.problem
+        options = copy_options(p.options)
+        for whole in batches_with_stick(method, p, k1, self.stop, self.crossings):
+            if whole.start_rates is not None:
+                self._last = (*self._last[:2], whole.start_rates[None])
+            # before events and states at wanted times call the user's functions again
+            stopped = self._error(whole.code, whole.t_stop)
+            whole, stopped = self._unbroken(whole, stopped)
+            self._measure(whole)
+            try:
+                batch, ended = self._located(whole)
+            except Exception:
+                if stopped is not None and not isinstance(stopped, Exception):
+                    raise stopped from None  # Ctrl-C
+                raise
+            if stopped is not None and not ended:
+                self._stop(batch, stopped)
+            self._store(batch)
+            if self.clock is not None:
+                self.clock.remember(batch.t, batch.y, batch.y_dot)
+            self._check_rows(batch)
+            bar.reach(float(self._last[0][-1]))
+            if ended and stopped is not None and not isinstance(stopped, Exception):
+                raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
+            self.exhausted = self._budget_is_used_up()
+            if (ended and not self.switched) or self.exhausted:
+                return False
+            if self.switched:
+                restore_memory(p.options, options)
+                self._restart(k1)
+                return True
+            if self.touches is not None:
+                options = copy_options(p.options)
+                self.touches.follow(float(self._last[0][-1]), self._last[1][0])
+        return False
+
+    def _budget_is_used_up(self) -> bool:
+        """Return whether the run has taken longer than its budget, and has not reached its end."""
+        over = self.budget is not None and time.perf_counter() - self.began > self.budget
+        return over and bool(self._last[0][-1] < self.t_end)
+
+    def _restart(self, k1: Array) -> None:
+        """Go on from the last state, at which a contact has touched or been released."""
+        p, t = self.problem, float(self._last[0][-1])
+        p.t, p.y[:] = t, self.switched.pop()
+        self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
+        self._stand_at(k1)
+
+    def _stand_at(self, k1: Array) -> None:
+        """Make the state of the problem, with the rates k1 (ny,), the last one, from which the run goes on."""
+        p = self.problem
+        self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
+        if self.clock is not None:
+            self.clock.remember(*self._last)
+
+    def _measure(self, batch: StepBatch) -> None:
+        """Record the rotations of the steps, and the gaps of the rows after the last step."""
+        t, y, _ = self._last
+        self.turns.observe(np.concatenate([t, batch.t]), np.concatenate([y, batch.y]))
+        if batch.code == OK and len(batch.t):
+            gap, joint = self.problem.state_space.worst_gap(self.problem.pack)
+            if gap > self.gap[0]:
+                self.gap = (gap, joint, float(batch.t[-1]))
+
+    def _unbroken(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
+        """Return the batch up to a jump or kink of a joint's driver, and the error that stops the run there.
+
+        No method can follow a jump.
+        """
+        if batch.code == USER_STOPPED:  # no callback is evaluated after an error
+            return batch, stopped
+        t = np.concatenate([self._last[0], batch.t])
+        if stopped is not None:  # error control creeps up to the place
+            t = np.append(t, min(self.t_end, max(batch.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
+        t = np.unique(t)
+        try:
+            broken = self.problem.state_space.broken(t)
+        except Exception as error:  # noqa: BLE001  a driver in Python raised: what is before is kept
+            return batch._replace(code=USER_STOPPED), stopped or error
+        if broken is None:
+            return batch, stopped
+        t_broken, what = broken
+        k = int(np.searchsorted(batch.t, t_broken))
+        before = batch.first(k)._replace(t_stop=t_broken)
+        return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
+
+    def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
+        """Raise the error that stopped the run, with the result before it."""
+        try:
+            self._store(batch)
+        except Exception:  # noqa: BLE001, S110  the first error is the one that is reported
+            pass
+        self._raise(error)
+
+    def _located(self, batch: StepBatch) -> tuple[StepBatch, bool]:
+        """Return the batch, up to a terminal event if there is one, and whether there is one; record its events."""
+        t, y, y_dot = self._last
+        try:
+            cut, records, ended = self.locator.cut(Moment(float(t[0]), y[0], y_dot[0]), batch)
+        except Exception as error:
+            self._store(batch)
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            raise
+        if self.touches is not None and len(cut.t):
+            self.touches.add_steps(*(np.concatenate(pair) for pair in zip(self._last, cut[:3], strict=True)))
+        own = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
+        records = sorted((*own, *records), key=lambda one: one.t)
+        if ended and self.touches is not None and isinstance(self.locator.ended_by, TouchEvent):
+            y = cut.y[-1].copy()
+            records = self._new(records)
+            records[-1:] = self.touches.switch(self.locator.ended_by, float(cut.t[-1]), y)
+            self.switched.append(y)
+            if self.stored.selection.wanted is None:
+                cut.y[-1] = y
+            self.records += records
+            return cut, True
+        self.records += self._new(records)
+        if ended:
+            self.t_end, self.ended = float(cut.t[-1]), records[-1].name
+        return cut, ended
+
+    def _new(self, records: list[EventRecord]) -> list[EventRecord]:
+        """Return the events without those that were recorded at the instant of a touch or release, where the run has restarted."""
+        if self.touches is None:
+            return records
+        known = [(one.name, one.t) for one in self.records]
+        return [one for one in records if not any(n == one.name and one.t - t <= SAME * (1.0 + abs(t)) for n, t in known)]
+
+    def _check_rows(self, batch: StepBatch) -> None:
+        """Raise SimulationError if the motion has left its branch, or a table, without a violation of the kept rows."""
+        t, y = (batch.t, batch.y) if len(batch.t) else self._last[:2]
+        wrong = self.problem.state_space.wrong_branch(t, y)
+        if wrong:
+            raise SimulationError(wrong)
+
+    def _store(self, batch: StepBatch) -> None:
+        """Store states of a batch; its last one is the one from which the run goes on."""
+        if len(batch.t) == 0:
+            return
+        before = self._last
+        self._last = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
+        calls_follow = bool(batch.t[-1] >= self.stop < self.t_end)
+        self.stored.add(before, batch, self.steps, self.t_end, calls_follow=calls_follow)
+        self.steps += batch.accepted
+        self.rejected += batch.rejected
+
+    def _need(self, code: int, t: float) -> None:
+        """Raise the error of a code that is not OK, with the result so far."""
+        error = self._error(code, t)
+        if error is not None:
+            self._raise(error)
+
+    def _error(self, code: int, t: float) -> BaseException | None:
+        """Return the error of a code, None for OK."""
+        return None if code == OK else self.problem.state_space.error(self.problem.pack, code, t)
+
+    def _raise(self, error: BaseException) -> NoReturn:
+        """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
+        if isinstance(error, Exception):
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+        raise error
+
+    def _result(self, interrupted: bool, error: Exception | None = None) -> R:
+        """Return the result so far."""
+        p = self.problem
+        o = p.options
+        counters = Counters(
+            steps=self.steps,
+            rejected=self.rejected,
+            evaluations=int(o.n_rates),
+            factorizations=int(o.n_factorizations),
+            projections=int(o.n_projections),
+            max_euler_drift=float(o.max_euler_drift),
+            euler_sum=float(o.sum_euler_drift),
+            cpu=time.process_time() - self.cpu,
+        )
+        outcome, events, crossings = self._outcome(interrupted, error), tuple(self.records), tuple(p.singular_crossings)
+        log = None if self.touches is None else self.touches.log
+        return self.record(
+            Recorded(
+                *self.stored.found(),
+                counters=counters,
+                outcome=outcome,
+                events=events,
+                singular_crossings=crossings,
+                energy_restored=float(o.max_energy_restored),
+                contact_impacts=None if log is None else log.impacts(),
+            )
+        )
+
+    def _outcome(self, interrupted: bool, error: Exception | None) -> Outcome:
+        """Return the outcome: status, message and notes."""
+        now = float(self._last[0][-1])
+        if error is not None:
+            status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+        elif self.exhausted:
+            status = RunStatus.BUDGET_EXHAUSTED
+            message = f"stopped at t = {now:.9g} s, before t_end = {self.t_end:.9g} s: its budget of {self.budget:g} s was used up"
+        elif interrupted:
+            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C at t = {now:.9g} s, before t_end = {self.t_end:.9g} s"
+        elif self.ended:
+            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended!r} at t = {now:.9g} s"
+        else:
+            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+        notes = self.turns.notes(fixed=self.method.step is not None)
+        notes += violation_notes(*self.gap) + singular_notes(self.problem.singular_crossings, self.problem.near_singular)
+        return Outcome(status, message, tuple(notes))

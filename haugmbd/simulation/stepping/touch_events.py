@@ -1,0 +1,171 @@
+r"""Touch and release of contact forces: events at which a step ends, and at which the speed at touch is written to the state.
+
+    open       watched: the gap -d, until it falls through zero: touch,    v_0 = max(d', floor)
+    closed     watched: the depth d, until it falls through zero: release
+
+The run restarts behind each of them, so that no step crosses a kink of the force. Points that touch at the same instant within rounding,
+such as the corners of a box, are switched together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.histories.contact_impacts import ImpactLog
+from haugmbd.forces.compliant.contact_force import ContactForce, at_touch
+from haugmbd.forces.compliant.indentation import Indentation
+from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.model.compiling.loads import LoadEntry
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import WIDTH
+
+CLEAR = 1e-9
+"""[m] distance from touch or release beyond which g is not evaluated one by one: far above rounding, far below any indentation."""
+
+
+class Place(NamedTuple):
+    """A point of contact: its element, its number there, and the column of its touch speed in the flat state."""
+
+    entry: LoadEntry
+    point: int
+    column: int
+
+    @property
+    def name(self) -> str:
+        """Return the name of the point: that of its element, with the number of the point where there are several."""
+        load = self.entry.load
+        return load.name if load.angles == 1 else f"{load.name}[{self.point}]"
+
+
+@dataclass(frozen=True, eq=False)
+class TouchEvent(Event):
+    """The event of one point of contact: touch if it is open, release if it is closed."""
+
+    watch: Any = None
+    number: int = 0
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        """Return at which states (n, ny) the point is far from touch and release."""
+        flags: Flags = self.watch.sign(self.number) * self.watch.depths(y)[:, self.number] > CLEAR
+        return flags
+
+    def value(self, state: State) -> float:
+        """Return the gap of an open point, the depth of a closed one [m]."""
+        return float(self.watch.sign(self.number) * self.watch.depths_at(state)[self.number])
+
+
+class TouchEvents:
+    """The points of contact of one run: which are closed, and their events.
+
+    log: their impacts, of a run that does not store every step; else they follow from its states
+    """
+
+    def __init__(self, model: Model, *, logs: bool = False) -> None:
+        self.model = model
+        self.entries = [entry for entry in model.loads if isinstance(entry.load, ContactForce)]
+        first = WIDTH * (model.nb + 1)
+        self.places = [Place(entry, k, first + entry.angle + k) for entry in self.entries for k in range(entry.load.angles)]
+        self.closed: Flags = np.zeros(len(self.places), dtype=np.bool_)
+        self.events = tuple(
+            TouchEvent(f"contact {place.name!r}", _never, direction=-1, terminal=True, watch=self, number=k)
+            for k, place in enumerate(self.places)
+        )
+        self._known: tuple[Any, Array] = (None, np.zeros(0))
+        self.log = ImpactLog(model, self.entries) if logs else None
+
+    def sign(self, number: int) -> float:
+        """Return the factor of the depth that is positive now."""
+        return 1.0 if self.closed[number] else -1.0
+
+    def depths(self, y: Array) -> Array:
+        """Return the depths at flat states (n, ny), (n, points) [m]; those of the last states are kept."""
+        if self._known[0] is not y:
+            self._known = (y, self._depths(y))
+        return self._known[1]
+
+    def depths_at(self, state: State) -> Array:
+        """Return the depths at a state, (points,) [m]."""
+        if self._known[0] is not state:
+            self._known = (state, self._depths(state.flat[None])[0])
+        return self._known[1]
+
+    def _bodies(self, y: Array) -> Array:
+        """Return the states of all bodies, (nb + 1, n, 13)."""
+        n = self.model.nb + 1
+        return np.swapaxes(y[:, : WIDTH * n].reshape(len(y), n, WIDTH), 0, 1)
+
+    def _depths(self, y: Array) -> Array:
+        """Return the depths of all points of contact at flat states (n, ny), (n, points)."""
+        bodies = self._bodies(y)
+        return np.concatenate([entry.load.depths(bodies[list(entry.bodies)]) for entry in self.entries], axis=1)  # type: ignore[attr-defined]
+
+    def _all(self, y: Array) -> Indentation:
+        """Return all points of contact at flat states (n, ny)."""
+        bodies = self._bodies(y)
+        parts = [entry.load.indentation(bodies[list(entry.bodies)]) for entry in self.entries]  # type: ignore[attr-defined]
+        return Indentation(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
+
+    def start(self, t: float, y: Array) -> None:
+        """Write the touch speeds of points that are closed at the start, in place, as `ContactForce.angles0`.
+
+        A point that is inside keeps the one that it has, as from a run before, unless it goes in faster.
+        """
+        found = self._all(y[None])
+        touching, inside = (flags[0] for flags in at_touch(found))
+        self.closed = touching | inside
+        for k, place in enumerate(self.places):
+            if touching[k]:
+                y[place.column] = self._speed(place, float(found.rate[0, k]))
+            elif inside[k]:
+                y[place.column] = max(y[place.column], self._speed(place, float(found.rate[0, k])))
+            if self.log is not None and self.closed[k]:
+                begun = (t, float(found.rate[0, k])) if touching[k] else (float("nan"), float("nan"))
+                self.log.touch(place.entry.load.name, place.point, *begun)
+
+    def _speed(self, place: Place, rate: float) -> float:
+        """Return v_0 = max(d', floor)."""
+        return max(rate, place.entry.load.floor_speed)  # type: ignore[attr-defined,no-any-return]
+
+    def add_steps(self, t: Array, y: Array, y_dot: Array) -> None:
+        """Add the steps between states y (n, ny) at t to the impacts, before any point is switched."""
+        if self.log is not None and self.closed.any():
+            self.log.add_steps(t, y, y_dot)
+
+    def _note(self, k: int, t: float, rate: float) -> None:
+        """Note the touch or release of a point in the log."""
+        if self.log is not None:
+            note = self.log.touch if self.closed[k] else self.log.release
+            note(self.places[k].entry.load.name, self.places[k].point, t, rate)
+
+    def follow(self, t: float, y: Array) -> None:
+        """Note which points are closed at the end of a batch, where rounding has hidden an event."""
+        closed = self.depths(y[None])[0] > 0.0
+        for k in np.nonzero(closed != self.closed)[0].tolist() if self.log is not None else ():
+            self.closed[k] = closed[k]
+            self._note(k, t, float(self._all(y[None]).rate[0, k]))
+        self.closed = closed
+
+    def switch(self, event: TouchEvent, t: float, y: Array) -> list[EventRecord]:
+        """Switch the point of an event, and others that touch at the same instant; write touch speeds to y in place; return the records."""
+        found = self._all(y[None])
+        touching, _ = (flags[0] for flags in at_touch(found))
+        switched = [event.number]
+        if not self.closed[event.number]:
+            switched += [k for k in np.nonzero(touching & ~self.closed)[0].tolist() if k != event.number]
+        for k in switched:
+            self.closed[k] = not self.closed[k]
+            self._note(k, t, float(found.rate[0, k]))
+            if self.closed[k]:
+                y[self.places[k].column] = self._speed(self.places[k], float(found.rate[0, k]))
+        state = State.from_y(t, y, self.model.nb + 1)
+        return [EventRecord(f"{self.places[k].name}: {'touch' if self.closed[k] else 'release'}", t, state) for k in switched]
+
+
+def _never(t: float, state: Any) -> float:
+    """Stand for the function of an event that has a value of its own."""
+    raise AssertionError

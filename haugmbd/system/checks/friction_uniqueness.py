@@ -1,0 +1,94 @@
+r"""Friction in joints whose reactions are not unique.
+
+    Phi_q^T n = 0        self-stress: lam and lam + n give the same motion, so that a normal force that n changes is not determined
+
+Only what presses the bearing counts: forces out of the plane of a planar mechanism of revolute joints do not rub at a `radius`.
+Source: as `diagnostics.reaction_uniqueness`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import Fault
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.friction.joint_friction import PLANAR, REVOLUTE, SPHERICAL, TRANSLATIONAL, JointFriction
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.model import Model
+
+UNIQUE_TOL = 1e-5
+"""Part of a self-stress, relative to its largest force (torques over a length), that presses nothing."""
+
+
+def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Sequence[ForceElement], length: float) -> list[Fault]:
+    """Return a fault for each friction whose normal force, or share at rest, is not unique; length: of the mechanism [m]."""
+    found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
+    found = [load for load in found if load.joint.name in model.joints]
+    faults = _shared_at_rest(found)
+    if not found or not redundancy.dropped:
+        return faults
+    Phi_q = rows.Phi_q.tocsr()
+    for load in found:
+        entry = model.joints[load.joint.name]
+        tied: dict[str, None] = {}
+        for dependency in redundancy.dependencies:
+            n = np.zeros(model.nc)
+            n[dependency.row] = 1.0
+            for row, coefficient in dependency.terms:
+                n[row] = -coefficient
+            own = np.zeros(model.nc)
+            own[entry.rows] = n[entry.rows]
+            if not own.any():
+                continue
+            body, sign = (entry.j, 1.0) if entry.j else (entry.i, -1.0)
+            wrench = sign * (Phi_q[:, 6 * body - 6 : 6 * body].T @ own)
+            if _pressing(model, load, body, wrench, length) > UNIQUE_TOL * np.abs(n).max() * max(1.0, length):
+                tied |= dict.fromkeys(model.labels[row].joint for row in np.nonzero(np.abs(n) > UNIQUE_TOL)[0].tolist())
+        if tied:
+            what = (
+                f"what joint {load.joint.name!r} carries is not unique: the redundant rows of {', '.join(map(repr, tied))} "
+                "share the load in any proportion"
+            )
+            remedy = "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction."
+            faults.append(Fault(load.where, what, remedy))
+    return faults
+
+
+def _shared_at_rest(found: Sequence[JointFriction]) -> list[Fault]:
+    """Return a fault for each friction beside an exact one of the same joint: at rest they share what is needed in any proportion."""
+    exact = {load.joint.name: load for load in found if load.is_exact}
+    faults = []
+    for load in found:
+        other = exact.get(load.joint.name)
+        if other is not None and other is not load:
+            what = f"joint {load.joint.name!r} has the exact Coulomb friction {other.name!r}, too"
+            faults.append(Fault(load.where, what, "Give a joint one friction that sticks; only Viscous may stand beside it."))
+    return faults
+
+
+def _pressing(model: Model, load: JointFriction, body: int, wrench: Array, length: float) -> float:
+    """Return the size of what presses the joint, of a wrench on one of its bodies (force, torque_bar about the centre of mass)."""
+    joint, member = load.joint, model.bodies[body]
+    A = rotation_matrix(member.p)
+    P = joint.j.r + rotation_matrix(joint.j.p) @ joint.frame_j.s_bar
+    h = rotation_matrix(joint.i.p) @ joint.frame_i.h
+    F = wrench[:3]
+    M = A @ wrench[3:] - np.cross(P - member.r, F)
+    parts = [] if load.shape == SPHERICAL else [M - (M @ h) * h] if load.length else []
+    parts = [part / (load.length or 1.0) for part in parts]
+    if load.shape == SPHERICAL:
+        parts.append(F)
+    elif load.shape == PLANAR:
+        parts.append((F @ h) * h)
+    else:
+        parts.append(F - (F @ h) * h)
+    if load.shape == REVOLUTE and load.thrust_radius:
+        parts.append((F @ h) * h)
+    if load.shape == TRANSLATIONAL and load.radius:
+        parts.append((M @ h) * h / load.radius)
+    return float(max(np.abs(part).max() for part in parts))

@@ -1,0 +1,167 @@
+r"""Solvability of the augmented system at the modelled pose: dependent rows, and axes that nothing determines.
+
+    [ M  Phi_q^T; Phi_q  0 ] is regular   <=>   Phi_q has full row rank, and  M u = 0, Phi_q u = 0  only for u = 0
+
+Rows that are dependent along the whole motion are dropped (`redundancy`), and are no fault. Faults are rows with a zero gradient,
+dependent rows that conflict, and rows that are dependent only at this pose: the motion is not determined there.
+M u = 0 only for rotations about massless axes: u = N z, so the second condition is that Phi_q N has full column rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import Fault
+from haugmbd.model.compiling.inertia import SUSPECT
+from haugmbd.model.dependent_rows import Dependency, RankReport, Redundancy
+from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.inspection.length import characteristic_length
+from haugmbd.model.model import Model
+
+FREE_TOL = 1e-6
+"""Relative singular value of Phi_q on massless axes below which an axis is free; above the rounding of its square root."""
+
+SHOWN = 6
+"""Number of rows or bodies that a text lists; the rest is counted."""
+
+SINGULAR = (
+    "The pose is singular (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
+    "Model the mechanism at another pose; a run may pass this one."
+)
+CONFLICT = "Take one of the drivers away, or let them prescribe the same motion."
+FLAT = (
+    "The gradient of a dot product is zero if its vectors are parallel: "
+    "prescribe an angle with Rotation (RotationDriver), a point with SJ."
+)
+
+
+def dependence_faults(model: Model, redundancy: Redundancy) -> tuple[Fault, ...]:
+    """Return one fault for each group of joints whose rows have zero gradients, conflict, or are dependent at this pose only."""
+    if not (redundancy.flat or redundancy.only_here or not redundancy.consistent):
+        return ()
+    report, found = redundancy.report, []
+    for group in _groups(report):
+        flat = [d for d in group if not d.terms]
+        tied = [d for d in group if d.terms]
+        conflict = max((float(redundancy.gaps[d.row]) for d in tied), default=0.0)
+        here = [d for d in tied if d.row in redundancy.only_here]
+        joints = list(dict.fromkeys(name for d in group for name in report.joints_of(d)))
+        where = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {_listed([repr(name) for name in joints])}"
+        labels = _listed([str(model.labels[d.row]) for d in (tied if conflict else here) or flat])
+        if not tied:
+            found.append(Fault(where, f"the gradient of {labels} is zero at the modelled pose: the row has no effect there", FLAT))
+            continue
+        n = sum(len(model.joints[name].rows) for name in joints)
+        counts = f"at the modelled pose ({n} rows, rank {n - len(group)})"
+        if conflict:
+            of = "1 row depends" if len(group) == 1 else f"{len(group)} rows depend"
+            what = f"{of} on the others {counts}, and they CONFLICT (prescribed rates differ by {conflict:.6g}): {labels}"
+            found.append(Fault(where, what, CONFLICT))
+        elif here:
+            of = "1 row depends" if len(here) == 1 else f"{len(here)} rows depend"
+            found.append(Fault(where, f"{of} on the others {counts}, and only there: {labels}", SINGULAR))
+    return tuple(found)
+
+
+def _groups(report: RankReport) -> list[list[Dependency]]:
+    """Return the dependencies in groups that share a joint."""
+    groups: list[tuple[set[str], list[Dependency]]] = []
+    for dependency in report.dependencies:
+        joints, members = set(report.joints_of(dependency)), [dependency]
+        apart = []
+        for others, their in groups:
+            if joints & others:
+                joints |= others
+                members = [*their, *members]
+            else:
+                apart.append((others, their))
+        groups = [*apart, (joints, members)]
+    return [sorted(members) for _, members in groups]
+
+
+def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: Collection[int] = ()) -> tuple[Fault, ...]:
+    """Return one fault for each set of bodies with massless axes that can turn without inertia.
+
+    bodies: the ground first;  unsure: ids of bodies with faulty joints, which might determine the axes: no fault is reported for them
+    """
+    J_bar = np.array([body.J_bar for body in bodies])
+    finite = np.nonzero(np.isfinite(J_bar).all(axis=(1, 2)))[0]
+    moments = np.linalg.eigvalsh(J_bar[finite])
+    suspects = finite[moments[:, 0] <= SUSPECT * moments[:, 2]].tolist()
+    axes = {k: bodies[k].massless_axes() for k in suspects}
+    axes = {k: N for k, N in axes.items() if len(N)}
+    if not axes:
+        return ()
+    size = np.sqrt(
+        np.sum(rows.PiBar**2, axis=(1, 2)) + characteristic_length(model, rows) ** 2 * np.sum(rows.Phi_r**2, axis=(1, 2))
+    )
+    scaled = rows.PiBar / np.where(size > 0.0, size, 1.0)[:, None, None]
+    turns: dict[int, dict[int, Array]] = {k: {} for k in axes}
+    for row, pair in enumerate(rows.bodies.tolist()):
+        for side, k in enumerate(pair):
+            if k in axes and np.abs(part := axes[k] @ scaled[row, side]).max() > FREE_TOL:
+                turns[k][row] = part
+    found = []
+    for members in _components(turns):
+        if any(id(bodies[k]) in unsure for k in members):
+            continue
+        its_rows = {row: n for n, row in enumerate(sorted({row for k in members for row in turns[k]}))}
+        T, first = np.zeros((len(its_rows), sum(len(axes[k]) for k in members))), 0
+        for k in members:
+            for row, part in turns[k].items():
+                T[its_rows[row], first : first + len(part)] = part
+            first += len(axes[k])
+        found += _free(T, [bodies[k] for k in members], [axes[k] for k in members])
+    return tuple(found)
+
+
+def _components(turns: dict[int, dict[int, Array]]) -> list[list[int]]:
+    """Return groups of bodies whose massless axes occur in a common row; `turns`: by body, the rows in which its axes occur."""
+    group = {k: [k] for k in turns}
+    first_at: dict[int, int] = {}
+    for k, its_rows in turns.items():
+        for row in its_rows:
+            other = first_at.setdefault(row, k)
+            if group[other] is not group[k]:
+                group[other] += group[k]
+                for member in group[k]:
+                    group[member] = group[other]
+    return [sorted(members) for members in {id(members): members for members in group.values()}.values()]
+
+
+def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:
+    """Return the faults of one component: the null space of T, by bodies."""
+    squares, vectors = np.linalg.eigh(T.T @ T)
+    null = vectors[:, squares <= FREE_TOL**2 * max(1.0, float(squares[-1]))]
+    if null.shape[1] == 0:
+        return []
+    texts, first, names = [], 0, []
+    for body, N in zip(bodies, axes, strict=True):
+        directions, sizes, _ = np.linalg.svd(null[first : first + len(N)], full_matrices=False)
+        first += len(N)
+        free = directions[:, sizes > FREE_TOL].T @ N
+        if len(free):
+            names.append(repr(body.name))
+            shown = " and ".join(f"{_vector(axis)} in its frame, {_vector(body.A @ axis)} global" for axis in free)
+            texts.append(f"about {shown}" if len(bodies) == 1 else f"{body.name!r} about {shown}")
+    where = f"body {names[0]}" if len(names) == 1 else f"bodies {_listed(names)}"
+    what = f"it has no inertia about an axis that no joint holds: free to turn {_listed(texts)}"
+    if len(names) > 1:
+        what = f"they have no inertia about axes that no joint holds: free to turn together, {_listed(texts)}"
+    remedy = "Give J_bar a positive moment about this axis (haugmbd.bodies.inertia), or use a joint that holds it (UJ in place of one SJ)."
+    return [Fault(where, what, remedy)]
+
+
+def _vector(x: Array) -> str:
+    """Return a vector with four digits, and no negative zeros."""
+    return "(" + ", ".join(f"{round(float(value), 4) + 0.0:g}" for value in x) + ")"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Return the first few texts, and how many more there are."""
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")

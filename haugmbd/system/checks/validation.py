@@ -1,0 +1,258 @@
+r"""Validation: all faults of a system at once, each cause once: of its parts, of their names and places, of the whole at its pose.
+
+    parts        the faults of every object (`faults()`); names; membership in this system
+    pose         joints closed, drivers at their modelled values            of all joints whose parts are faultless
+    determinacy  rows that conflict; axes that nothing determines           of all joints that are closed
+
+A joint with a fault, or on a body with a faulty pose, is left out of the later checks: consequences of a fault are not reported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import read_array
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.joint import Joint
+from haugmbd.control.diagram.network import Network
+from haugmbd.errors import Fault
+from haugmbd.forces.base import ForceElement
+from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.model import Model
+from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
+from haugmbd.redundancy.redundancy import redundancy_of
+from haugmbd.system.checks.constraint_residuals import position_faults
+from haugmbd.system.checks.friction_uniqueness import friction_faults
+from haugmbd.system.checks.locking import locking_notes
+from haugmbd.system.checks.solvability import dependence_faults, free_axis_faults
+from haugmbd.system.joint_equations import JointEquations, bodies_of
+
+
+class Parts(NamedTuple):
+    """The parts of a system, the ground first; `owner` returns the name of another system that has a body, "" if there is none.
+
+    equations: those of the joints, read once
+    """
+
+    name: str
+    gravity: Any
+    bodies: Sequence[Body]
+    joints: Sequence[Joint]
+    loads: Sequence[ForceElement]
+    owner: Callable[[Body], str]
+    equations: JointEquations
+
+
+Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
+"""Function that builds a model of faultless bodies and joints, without loads."""
+
+
+class Checked(NamedTuple):
+    """All faults; the rows of the whole system at the modelled pose, None if there is a fault; the rows that are dropped.
+
+    model: of the parts without faults of their own, without loads, whatever their pose; None without bodies
+    notes: reasons why the system cannot move, if it cannot;  network: its blocks
+    """
+
+    faults: tuple[Fault, ...]
+    rows: Rows | None
+    redundancy: Redundancy | None = None
+    model: Model | None = None
+    notes: tuple[str, ...] = ()
+    network: Network | None = None
+
+
+def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
+    """Return all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
+    faults = [
+        *_system_faults(parts),
+        *_name_faults(parts),
+        *_foreign_body_faults(parts),
+        *(_missing_joints(parts) if at_pose else ()),
+    ]
+    faults += [fault for body in _distinct(parts.bodies) for fault in body.faults()]
+    faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
+    bodies = [body for body in _distinct(parts.bodies) if posed(body)]
+    placed = {id(body) for body in bodies}
+    sound, equations = list[Joint](), parts.equations
+    for joint in _first_of_name(parts.joints):
+        if not equations.is_uniform(joint):
+            own = _once(equations.faults_of(joint) or joint_faults(joint, equations.of(joint)))
+            faults += own
+            if own:
+                continue
+        if _is_name(joint.name) and all([id(body) in placed for body in equations.bodies_of(joint)]):
+            sound.append(joint)
+    if len(bodies) < 2:
+        return Checked(tuple(faults), None)
+    whole = model = build(bodies, sound)
+    rows = evaluate(model)
+    if not at_pose:
+        return Checked(tuple(faults), None if faults else rows, model=whole)
+    open_joints = position_faults(model, rows=rows)
+    if open_joints:
+        gone = {fault.where for fault in open_joints}
+        sound = [joint for joint in sound if f"joint {joint.name!r}" not in gone]
+        model = build(bodies, sound)
+        rows = evaluate(model)
+    found = analyse_rank(model, rows, tolerance)
+    redundancy = redundancy_of(model, rows, found)
+    faults += [*open_joints, *dependence_faults(model, redundancy)]
+    unsure = {id(body) for joint in _others(parts.joints, sound) for body in equations.bodies_of(joint)}
+    faults += free_axis_faults(bodies, model, rows, unsure)
+    if not faults:
+        faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
+    notes = () if faults else locking_notes(model, rows, found)
+    return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes)
+
+
+def posed(body: Body) -> bool:
+    """Return whether the modelled position, rotation and velocity are finite; a body reports values that are not."""
+    return not body.faults() or all(np.isfinite(x).all() for x in (body.r, body.p, body.v, body.omega_bar))
+
+
+def _system_faults(parts: Parts) -> list[Fault]:
+    """Return the faults of gravity, and of a system without bodies."""
+    faults: list[Fault] = []
+    where = f"system {parts.name!r}"
+    read_array(faults, where, "gravity", parts.gravity, (3,), unit="m/s2")
+    if len(parts.bodies) == 1 and not (parts.joints or parts.loads):
+        faults.append(Fault(where, "it has no body", "Add at least one: system.add(Body(name, mass, J_bar))."))
+    return faults
+
+
+def _name_faults(parts: Parts) -> list[Fault]:
+    """Return faults for empty names of joints and loads, names used twice within a kind, and parts added twice."""
+    faults = []
+    groups: tuple[tuple[str, Sequence[Body | Joint | ForceElement]], ...] = (
+        ("body", parts.bodies),
+        ("joint", parts.joints),
+        ("load", parts.loads),
+    )
+    for kind, group in groups:
+        if _are_different_names([part.name for part in group]):
+            continue
+        names = [part.name for part in _distinct(group)]
+        if kind != "body":
+            remedy = f'Give each {kind} a name, such as "pin".'
+            faults += [Fault(f"{kind} {name!r}", "the name is empty or not a text", remedy) for name in names if not _is_name(name)]
+        for name, n in Counter(filter(_is_name, names)).items():
+            where = f"{kind} {name!r}"
+            if n > 1:
+                ground = " (one is the ground of the system)" if kind == "body" and name == parts.bodies[0].name else ""
+                what = f"the name is used {n} times{ground}"
+                faults.append(Fault(where, what, f"Give each {kind} a name of its own; results are looked up by it."))
+        for part, n in Counter(group).items():
+            if n > 1:
+                faults.append(Fault(f"{kind} {part.name!r}", f"it was added {n} times", "Add each part once."))
+    return faults
+
+
+def _are_different_names(names: list[Any]) -> bool:
+    """Return whether each part has a name of its own; no part was added twice then."""
+    return set(map(type, names)) <= {str} and len(set(names)) == len(names) and all(map(str.strip, names))
+
+
+def _is_name(name: Any) -> bool:
+    """Return whether this can be the name of a part."""
+    return isinstance(name, str) and bool(name.strip())
+
+
+def _foreign_body_faults(parts: Parts) -> list[Fault]:
+    """Return one fault for each body that joints or loads are attached to and that is not in the system."""
+    members = {id(body) for body in parts.bodies}
+    users: dict[int, tuple[Body, list[str]]] = {}
+    attached: list[tuple[str, Joint | ForceElement, Iterable[Body]]] = []
+    attached += [("joint", joint, parts.equations.bodies_of(joint)) for joint in _distinct(parts.joints)]
+    attached += [("load", load, load.bodies()) for load in _distinct(parts.loads)]
+    for kind, user, bodies in attached:
+        for body in bodies:
+            if id(body) not in members:
+                names = users.setdefault(id(body), (body, []))[1]
+                names += [] if f"{kind} {user.name!r}" in names[-1:] else [f"{kind} {user.name!r}"]
+    return [_foreign_body(parts, body, names) for body, names in users.values()]
+
+
+def _missing_joints(parts: Parts) -> list[Fault]:
+    """Return one fault for each driver or force element whose joint is not in the system."""
+    members = {id(joint) for joint in parts.joints}
+    dependent = [joint for joint in _distinct(parts.joints) if type(joint).needs is not Joint.needs]
+    users: list[tuple[str, Joint | ForceElement]] = [(f"joint {joint.name!r}", joint) for joint in dependent]
+    users += [(f"load {load.name!r}", load) for load in _distinct(parts.loads)]
+    return [
+        Fault(
+            where, f"its joint {joint.name!r} is not in system {parts.name!r}: it was never added", "Add it with system.add(joint)."
+        )
+        for where, user in users
+        for joint in user.needs()
+        if id(joint) not in members
+    ]
+
+
+def _foreign_body(parts: Parts, body: Body, users: list[str]) -> Fault:
+    """Return the fault of a body that is not in the system."""
+    names = [other.name for other in parts.bodies]
+    owner = parts.owner(body)
+    used = f"{' and '.join(users)} {'is' if len(users) == 1 else 'are'} attached to it"
+    belongs = f"it belongs to system {owner!r}" if owner else "it was never added"
+    what = f"{used}, but it is not in system {parts.name!r}: {belongs}"
+    near = get_close_matches(body.name, names, n=1)
+    if body.is_ground:
+        remedy = "Use system.ground of this system."
+    elif body.name in names:
+        remedy = f"This system has another body {body.name!r}: use that one (what system.add returned), not a copy."
+    elif near and owner:
+        remedy = f"Did you mean {near[0]!r} of this system?"
+    else:
+        remedy = "Add it with system.add(body)." + (f" Or did you mean {near[0]!r}?" if near else "")
+    return Fault(f"body {body.name!r}", what, remedy)
+
+
+def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, ...]:
+    """Return the faults of a joint; on a body with a faulty pose only those that do not follow from that."""
+    alone = next((p.i for p in primitives if p.i is p.j), None)
+    if alone is not None:
+        what, remedy = f"it joins body {alone.name!r} to itself", "Give two different bodies, or system.ground for one of them."
+        return (Fault(f"joint {joint.name!r}", what, remedy),)
+    if type(joint).faults is Joint.faults:  # its rows are known
+        given = joint.faults_of_values()
+        found = joint.faults_of_rows(primitives) if given is None else given
+    else:
+        found = joint.faults()
+    if not found or all(posed(body) for body in bodies_of(primitives)):
+        return found
+    return tuple(fault for fault in found if ", row " not in fault.where)
+
+
+def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Return each cause once: several rows of a joint share a point, a vector, a driver."""
+    return tuple({(fault.what, fault.remedy): fault for fault in reversed(list(faults))}.values())[::-1]
+
+
+def _others(joints: Sequence[Joint], sound: Sequence[Joint]) -> list[Joint]:
+    """Return the joints that are not among the sound ones."""
+    if len(sound) == len(joints):
+        return []
+    known = set(map(id, sound))
+    return [joint for joint in joints if id(joint) not in known]
+
+
+Part = TypeVar("Part")
+
+
+def _distinct(parts: Iterable[Part]) -> list[Part]:
+    """Return each object once, in order."""
+    return list({id(part): part for part in parts}.values())
+
+
+def _first_of_name(joints: Iterable[Joint]) -> list[Joint]:
+    """Return joints whose name was not used before; the others are reported for their names."""
+    named = {joint.name if _is_name(joint.name) else id(joint): joint for joint in reversed(list(joints))}
+    return list(named.values())[::-1]

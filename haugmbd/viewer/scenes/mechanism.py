@@ -1,0 +1,310 @@
+r"""The parts of a picture: bodies, joints, springs and contacts of a model or a system, as plain data.
+
+Points and frames are in body frames; bodies are numbered, the ground is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.shapes.base import Drawn, Shape, turn_of_z
+from haugmbd.bodies.shapes.plane import Plane
+from haugmbd.bodies.shapes.solids import Sphere
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.equations.coupling import CouplingRow
+from haugmbd.constraints.equations.d import D
+from haugmbd.constraints.equations.rolling import KnifeEdgeRow, Slip
+from haugmbd.constraints.joint import Joint
+from haugmbd.contact.contact import Contact
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.bushing import Bushing
+from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.forces.fluid.buoyancy import Buoyancy
+from haugmbd.forces.fluid.drag import Drag
+from haugmbd.forces.joint_loads.joint_load import JointLoad
+from haugmbd.forces.point_force import PointForce
+from haugmbd.forces.rsda import RSDA
+from haugmbd.forces.torque import Torque
+from haugmbd.forces.tsda import TSDA
+from haugmbd.math.euler_parameters import from_rotation_matrix
+from haugmbd.model.model import Model
+from haugmbd.system.system import System
+
+
+class Rod(NamedTuple):
+    """A massless rod: two points that keep a distance, on bodies i and j, body frames."""
+
+    i: int
+    s_i: Array
+    j: int
+    s_j: Array
+
+    def ends(self, r: Array, A: Array) -> Array:
+        """Return both ends, global, (2, ..., 3), at poses r (..., nb + 1, 3) and A (..., nb + 1, 3, 3)."""
+        held = ((self.i, self.s_i), (self.j, self.s_j))
+        return np.stack([r[..., k, :] + A[..., k, :, :] @ s for k, s in held])
+
+    def data(self) -> dict[str, Any]:
+        """Return the rod as the page reads it."""
+        return {"i": self.i, "s_i": [float(x) for x in self.s_i], "j": self.j, "s_j": [float(x) for x in self.s_j]}
+
+
+@dataclass(frozen=True, eq=False)
+class JointPart:
+    """A joint.  glyph: its drawing;  frames (s, A) on bodies i and j, body frames;  rods: massless ones that it stands for."""
+
+    name: str
+    kind: str
+    glyph: str
+    i: int
+    j: int
+    s_i: Array
+    A_i: Array
+    s_j: Array
+    A_j: Array
+    rods: tuple[Rod, ...] = ()
+
+    @property
+    def placed(self) -> bool:
+        """Return whether it has a place; a joint between directions has none."""
+        return self.glyph != "orientation"
+
+    def data(self) -> dict[str, Any]:
+        """Return the joint as the page reads it."""
+        places = {"s_i": self.s_i, "p_i": from_rotation_matrix(self.A_i), "s_j": self.s_j, "p_j": from_rotation_matrix(self.A_j)}
+        exact: dict[str, Any] = {key: [float(x) for x in value] for key, value in places.items()}
+        rods = {"rods": [rod.data() for rod in self.rods]} if self.rods else {}
+        return {"name": self.name, "kind": self.kind, "glyph": self.glyph, "i": self.i, "j": self.j, **exact, **rods}
+
+
+@dataclass(frozen=True, eq=False)
+class LinePart:
+    """A spring, damper, actuator or contact between a point of body i and a point of body j, body frames; `more` for the page."""
+
+    name: str
+    kind: str
+    i: int
+    j: int
+    s_i: Array
+    s_j: Array
+    more: dict[str, Any]
+
+    def data(self) -> dict[str, Any]:
+        """Return the element as the page reads it."""
+        ends = {"s_i": [float(x) for x in self.s_i], "s_j": [float(x) for x in self.s_j]}
+        return {"name": self.name, "kind": self.kind, "i": self.i, "j": self.j, **ends, **self.more}
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """Bodies (the ground first) with mass, J_bar and modelled pose; joints; loads; contacts; gravity (3,) [m/s2].
+
+    shapes: of each body, `...` for what is drawn by default;  solids: those that gave the inertias, () where unknown
+    """
+
+    name: str
+    bodies: tuple[str, ...]
+    mass: Array
+    J_bar: Array
+    r: Array
+    p: Array
+    joints: tuple[JointPart, ...]
+    loads: tuple[LinePart, ...]
+    contacts: tuple[LinePart, ...]
+    gravity: Array
+    shapes: tuple[Drawn, ...]
+    solids: tuple[tuple[Shape, ...], ...]
+
+    def points(self, body: int) -> Array:
+        """Return the points of joints, springs and forces on a body, body frame, (n, 3)."""
+        found = [s for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j)) if k == body]
+        found += [s for joint in self.joints for i, s_i, j, s_j in joint.rods for k, s in ((i, s_i), (j, s_j)) if k == body]
+        found += [s for load in self.loads for k, s in ((load.i, load.s_i), (load.j, load.s_j)) if k == body]
+        found += [contact.s_j for contact in self.contacts if contact.j == body and contact.more["radius"] == 0.0]
+        return np.array(found).reshape(-1, 3)
+
+
+def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
+    """Return the parts of a compiled model."""
+    state, number = model.state(), {name: k for k, name in enumerate(model.body_names)}
+    place = {id(body): k for k, body in enumerate(model.bodies)}
+    joints = tuple(joint_part(e.part, place) for e in model.joints.values())
+    loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
+    pressed = forces_on_planes(entry.load for entry in model.loads)
+    touching = (*(contact_part(contact, number) for contact in contacts), *map(plane_part, pressed, repeat(number)))
+    return Mechanism(
+        model.name,
+        model.body_names,
+        model.mass,
+        model.J_bar,
+        state.r,
+        state.p,
+        joints,
+        loads,
+        touching,
+        np.array(model.gravity),
+        tuple(body.shape for body in model.bodies),
+        tuple(body.solid for body in model.bodies),
+    )
+
+
+def of_system(system: System) -> Mechanism:
+    """Return the parts of a system, also of one that does not compile; parts without a finite place are left out."""
+    bodies = [body for body in system.bodies if np.isfinite([*body.r, *body.p]).all()]
+    number = {id(body): k for k, body in enumerate(bodies)}
+    joints = []
+    for joint in system.joints:
+        i, j = joint.frame_i, joint.frame_j
+        if id(i.body) in number and id(j.body) in number and np.isfinite([*i.s_bar, *j.s_bar, *i.A_bar.flat, *j.A_bar.flat]).all():
+            joints.append(joint_part(joint, number))
+    names = {body.name: number[id(body)] for body in bodies}
+    loads = [part for load in system.loads if all(id(b) in number for b in load.bodies()) for part in load_parts(load, names)]
+    pressed = [force for force in forces_on_planes(system.loads) if all(id(b) in number for b in force.bodies())]
+    try:
+        gravity = np.array(system.gravity, dtype=np.float64).reshape(3)
+    except (TypeError, ValueError):
+        gravity = np.zeros(3)
+    return Mechanism(
+        str(system.name),
+        tuple(body.name for body in bodies),
+        np.array([body.mass for body in bodies]),
+        np.array([body.J_bar for body in bodies]),
+        np.array([body.r for body in bodies]),
+        np.array([body.p for body in bodies]),
+        tuple(joints),
+        tuple(part for part in loads if np.isfinite([*part.s_i, *part.s_j]).all()),
+        tuple(plane_part(force, names) for force in pressed),
+        np.nan_to_num(gravity),
+        tuple(body.shape for body in bodies),
+        tuple(body.solid for body in bodies),
+    )
+
+
+def joint_part(joint: Joint, number: Mapping[int, int]) -> JointPart:
+    """Return a joint as it is drawn;  number: of bodies, by id."""
+    kind, i, j, rows = type(joint).__name__, joint.frame_i, joint.frame_j, rows_of(joint)
+    rods = rods_of(rows, number)
+    only_rods = joint.freedoms is None and 0 < len(rods) == len(rows)
+    glyph = "distance" if only_rods else glyph_of(kind, joint.freedoms, rows)
+    frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
+    return JointPart(joint.name, kind, glyph, number[id(i.body)], number[id(j.body)], *frames, rods)
+
+
+def rows_of(joint: Joint) -> tuple[Primitive, ...]:
+    """Return the rows of a joint, none of a joint with faults."""
+    try:
+        return tuple(joint.primitives())
+    except Exception:  # noqa: BLE001  a joint of the user may raise anything; its fault is reported where the system is checked
+        return ()
+
+
+def rods_of(rows: tuple[Primitive, ...], number: Mapping[int, int]) -> tuple[Rod, ...]:
+    """Return the massless rods of a joint, one for each D among its rows;  number: of bodies, by id."""
+    rods = [(p.i, p.s_bar_i, p.j, p.s_bar_j) for p in rows if isinstance(p, D)]
+    return tuple(
+        Rod(number[id(i)], s_i, number[id(j)], s_j)
+        for i, s_i, j, s_j in rods
+        if id(i) in number and id(j) in number and np.isfinite([*s_i, *s_j]).all()
+    )
+
+
+def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
+    """Return the drawing of a joint: from its freedoms, or else from its kind and its rows."""
+    if kind == "RotationDriver":
+        return "rotation driver"
+    if kind == "TranslationDriver":
+        return "translation driver"
+    if any(isinstance(row, CouplingRow) for row in rows):
+        return "coupling"
+    if any(isinstance(row, Slip | KnifeEdgeRow) for row in rows):
+        return "rolling"
+    if freedoms is None:
+        return "general"
+    turns = [freedom for freedom in freedoms if freedom.kind.value == "turn"]
+    slides = [freedom for freedom in freedoms if freedom.kind.value == "slide"]
+    balls = [freedom for freedom in freedoms if freedom.kind.value == "ball"]
+    known = {
+        (0, 0, 0): "fixed",
+        (1, 0, 0): "revolute",
+        (1, 1, 0): "cylindrical",
+        (0, 1, 0): "translational",
+        (2, 0, 0): "universal",
+        (0, 0, 3): "spherical",
+        (1, 2, 0): "planar",
+        (0, 1, 3): "point on line",
+        (0, 2, 3): "point in plane",
+        (3, 0, 3): "distance",
+        (1, 0, 3): "revolute-spherical",
+        (1, 3, 0): "orientation",
+        (2, 3, 0): "orientation",
+    }
+    return known.get((len(turns), len(slides), len(balls)), "general")
+
+
+def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:
+    """Return the parts of a force element: none if it has no place."""
+    if isinstance(load, TSDA):
+        i, j = load.frame_i, load.frame_j
+        look = {"k": load.k, "c": load.c, "l0": load.l0}
+        return [LinePart(load.name, "TSDA", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, look)]
+    if isinstance(load, RSDA):
+        i, j = load.joint.frame_i, load.joint.frame_j
+        more = {"p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]}
+        return [LinePart(load.name, "RSDA", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)]
+    if isinstance(load, PointForce | Torque):
+        k = number[load.body.name]
+        s = load.frame.s_bar if isinstance(load, PointForce) else np.zeros(3)
+        return [LinePart(load.name, type(load).__name__, k, k, s, s, {})]
+    if isinstance(load, Drag | Buoyancy):
+        k, s = number[load.body.name], load.frame.s_bar
+        return [LinePart(load.name, type(load).__name__, k, k, s, s, {})]
+    if isinstance(load, Bushing | JointLoad):
+        return _between(load, number)
+    return []
+
+
+def _between(load: Bushing | JointLoad, number: dict[str, int]) -> list[LinePart]:
+    """Return a mark of a bushing, or of a force along joint coordinates at each of its joints."""
+    ends = [(load.frame_i, load.frame_j)] if isinstance(load, Bushing) else []
+    if isinstance(load, JointLoad):
+        ends = [(q.joint.frame_i, q.joint.frame_j) for q in load.coordinates()]
+    return [
+        LinePart(
+            load.name,
+            type(load).__name__,
+            number[i.body.name],
+            number[j.body.name],
+            i.s_bar,
+            j.s_bar,
+            {"p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]},
+        )
+        for i, j in ends
+    ]
+
+
+def forces_on_planes(loads: Iterable[ForceElement]) -> list[ContactForce]:
+    """Return the contact forces that have a mark: those with a plane, and without faults."""
+    forces = [load for load in loads if isinstance(load, ContactForce) and load.pair is not None]
+    return [force for force in forces if isinstance(force.shape_i, Plane) or isinstance(force.shape_j, Plane)]
+
+
+def plane_part(force: ContactForce, number: dict[str, int]) -> LinePart:
+    """Return the mark of a contact force: the plane on one body, the sphere, or the middle of another shape, on the other."""
+    ends = ((force.i, force.shape_i), (force.j, force.shape_j))
+    (i, plane), (j, shape) = ends if isinstance(force.shape_i, Plane) else ends[::-1]
+    radius = shape.radius if isinstance(shape, Sphere) else 0.0
+    more = {"radius": radius, "p_i": [float(x) for x in turn_of_z(plane.normal)]}
+    return LinePart(force.name, "contact", number[i.name], number[j.name], plane.point, shape.center, more)
+
+
+def contact_part(contact: Contact, number: dict[str, int]) -> LinePart:
+    """Return a contact: the plane on body i, the point or sphere on body j."""
+    i, j = contact.frame_i, contact.frame_j
+    more = {"radius": contact.radius, "p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]}
+    return LinePart(contact.name, "contact", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)
