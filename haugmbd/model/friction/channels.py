@@ -97,7 +97,7 @@ def put_directions(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) ->
 
 
 @kernel
-def put_sliding(m: Motion, ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
+def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
     """Write the speed, the direction of sliding, and how the joint moves as far as the state and its mode tell."""
     kind, n = ints[k, at.KIND], ints[k, at.CHANNELS]
     viscous = int(reals[k, at.LAW + LAW_NUMBER]) == VISCOUS
@@ -125,8 +125,20 @@ def put_sliding(m: Motion, ints: Ints, reals: Array, modes: Array, k: int, terms
             e = 1.0 if c == 0 else 0.0
         terms[k, at.DIRECTION + c] = arm * e
         terms[k, at.FRICTION + c] = -reals[k, at.LAW + P1] * arm * arm * terms[k, at.RATE + c] if viscous else 0.0
-    if ints[k, at.STATE_Z] >= 0:
-        put_bristles(m, ints, reals, k, terms)
+
+
+@kernel
+def put_sliding_of_revolute(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
+    """Do the same for a revolute joint whose friction depends on its reaction."""
+    radius, rate, mode = reals[k, at.RADIUS], terms[k, at.RATE], modes[k, at.MODE]
+    speed, e = radius * abs(rate), -1.0 if rate < 0.0 else 1.0
+    terms[k, at.ARM], terms[k, at.SPEED], terms[k, at.FRICTION] = radius, speed, 0.0
+    terms[k, at.STATE] = at.SLIDES if mode == at.FREE else mode
+    if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= at.REST:
+        terms[k, at.STATE] = at.STICKS
+    if mode in (at.AT_LIMIT, at.SLIDES):
+        e = modes[k, at.AGAINST]
+    terms[k, at.DIRECTION] = radius * e
 
 
 @kernel
@@ -154,8 +166,8 @@ def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> N
 
 
 @kernel
-def put_coefficients(m: Motion, ints: Ints, reals: Array, k: int, terms: Array, slopes: bool) -> None:
-    """Write f_t = C_0 + C_1 N + C_2 |thrust| of sliding, its largest value at rest, and for implicit steps its slope over the speed."""
+def put_coefficients(ints: Ints, reals: Array, k: int, terms: Array) -> None:
+    """Write f_t = C_0 + C_1 N + C_2 |thrust| of sliding, and its largest value at rest."""
     s, ratio = terms[k, at.SPEED], 0.0
     if ints[k, at.KIND] == REVOLUTE and reals[k, at.RADIUS] > 0.0:
         ratio = reals[k, at.THRUST_RADIUS] / reals[k, at.RADIUS]
@@ -168,10 +180,17 @@ def put_coefficients(m: Motion, ints: Ints, reals: Array, k: int, terms: Array, 
     preload = reals[k, at.PRELOAD]
     terms[k, at.C_0], terms[k, at.C_1], terms[k, at.C_2] = mu * preload, mu, mu_thrust * ratio
     terms[k, at.S_0], terms[k, at.S_1], terms[k, at.S_2] = mu_s * preload, mu_s, mu_s * ratio
-    if slopes:
-        terms[k, at.SLOPE] = coefficient_slope(reals, k, at.LAW, s)
-        terms[k, at.BY_THRUST] = coefficient_slope(reals, k, at.LAW, ratio * s) * ratio * ratio
-    if slopes and kind == LUGRE:
+
+
+@kernel
+def put_slopes(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> None:
+    """Write the slope of the friction over the speed, for implicit steps."""
+    s, ratio = terms[k, at.SPEED], 0.0
+    if ints[k, at.KIND] == REVOLUTE and reals[k, at.RADIUS] > 0.0:
+        ratio = reals[k, at.THRUST_RADIUS] / reals[k, at.RADIUS]
+    terms[k, at.SLOPE] = coefficient_slope(reals, k, at.LAW, s)
+    terms[k, at.BY_THRUST] = coefficient_slope(reals, k, at.LAW, ratio * s) * ratio * ratio
+    if int(reals[k, at.LAW + LAW_NUMBER]) == LUGRE:
         a, step = bristle_rate(reals, k, at.LAW, s), m.F[ints[k, at.PLACE_Z], STEP]
         slope = (reals[k, at.LAW + P4] * step + reals[k, at.LAW + P5]) / (1.0 + a * step) + reals[k, at.LAW + P6]
         terms[k, at.SLOPE], terms[k, at.BY_THRUST] = slope, slope * ratio
@@ -183,13 +202,15 @@ def put_terms_of_sweeps(m: Motion, omega: Array, ints: Ints, reals: Array, modes
     for k in range(ints.shape[0]):
         if ints[k, at.LOADED] == 0:
             put_directions(m, omega, ints, k, terms)
+            put_sliding(ints, reals, modes, k, terms)
         else:
             h = value(m, ints[k, at.H_I])
             store(terms, k, at.AXIS, h)
             terms[k, at.RATE] = dot(h, sub(load(omega, ints[k, at.BODY_J], 0), load(omega, ints[k, at.BODY_I], 0)))
-        put_sliding(m, ints, reals, modes, k, terms)
-        if ints[k, at.LOADED] == 1:
-            put_coefficients(m, ints, reals, k, terms, False)
+            put_sliding_of_revolute(ints, reals, modes, k, terms)
+            if ints[k, at.STATE_Z] >= 0:
+                put_bristles(m, ints, reals, k, terms)
+            put_coefficients(ints, reals, k, terms)
 
 
 @kernel
@@ -204,9 +225,13 @@ def put_terms(m: Motion, omega: Array, ints: Ints, reals: Array, modes: Array, t
     """Write directions, rates and coefficients of all joints with friction."""
     for k in range(ints.shape[0]):
         put_directions(m, omega, ints, k, terms)
-        put_sliding(m, ints, reals, modes, k, terms)
+        put_sliding(ints, reals, modes, k, terms)
+        if ints[k, at.STATE_Z] >= 0:
+            put_bristles(m, ints, reals, k, terms)
         if ints[k, at.LOADED] == 1:
-            put_coefficients(m, ints, reals, k, terms, slopes)
+            put_coefficients(ints, reals, k, terms)
+            if slopes:
+                put_slopes(m, ints, reals, k, terms)
 
 
 @kernel

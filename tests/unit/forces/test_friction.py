@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, ModelError, UsageError, Viscous
+from haugmbd.forces.friction.friction_laws import tanh_of
 from haugmbd.formulations import FORMULATIONS, Penalty, ReducedChain
 from joints import CJ, RJ, SJ, TJ, UJ, Planar, TranslationDriver
 from tests.support.friction import (
@@ -37,6 +38,12 @@ LAWS = {
     "BrownMcPhee": (BrownMcPhee(0.2, 0.15, 0.02), SIZES),
     "viscous": (Viscous(0.3), FOR_VISCOUS),
 }
+
+
+def test_tanh_is_that_of_numpy():
+    for x in (*np.geomspace(1e-300, 1e4, 2000), *np.linspace(0.4, 0.6, 200), 0.0):
+        assert tanh_of(x) == pytest.approx(np.tanh(x), rel=4 * np.finfo(float).eps, abs=0.0)
+    assert np.isnan(tanh_of(np.nan))
 
 
 @pytest.mark.parametrize("law", LAWS)
