@@ -29,7 +29,7 @@ FORCES, ANGLE_RATES = 0, 1
 def add_loads_to_forces(P: Pack, m: Motion, y: Array) -> int:
     """Leave the generalized forces of the motion `m` (state `y`) in Q, and the values of the user's functions in F."""
     add_gravity_and_gyroscopic(ws.inertia(P), ws.gravity(P), m.bodies, ws.generalized_forces(P))
-    if ws.n_forces(P) > 0 or ws.calls_user(P):
+    if ws.n_forces(P) > ws.n_frictions(P) or ws.calls_user(P):  # friction in joints has a routine of its own
         return P.apply(FORCES, m.t, P, P.callback, y, y)
     return OK
 

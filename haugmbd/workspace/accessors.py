@@ -186,7 +186,7 @@ multipliers = _accessor("LAMBDA", flat=True)
 friction_terms = _accessor("FRICTION_TERMS")
 friction_modes = _accessor("FRICTION_MODES")
 friction_base = _accessor("FRICTION_BASE")
-friction_sweeps = _accessor("FRICTION_SWEEPS")
+friction_sweeps = _accessor("FRICTION_SWEEPS", 0, 8)
 friction_columns = _accessor("FRICTION_COLUMNS")
 friction_lanes = _accessor("FRICTION_LANES", 6, 0)
 

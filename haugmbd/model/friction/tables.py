@@ -15,7 +15,8 @@ from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.kkt.tree.tree_order import Branch
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import algebra_size
-from haugmbd.model.friction.loop.sweeps import SWEEP_COLUMNS
+from haugmbd.model.friction.loop.sweep_lanes import LANES as SWEEP_LANES
+from haugmbd.model.friction.loop.sweep_lanes import SWEEP_COLUMNS
 
 
 class FrictionTables(NamedTuple):
@@ -102,7 +103,9 @@ def sweep_tables(paths: Ints) -> SweepTables:
     if not len(paths):
         return SweepTables({}, {})
     reason = "friction by sweeps where joints slide and their loop contracts, otherwise by columns"
-    return SweepTables({"FRICTION_PATHS": paths}, {"FRICTION_SWEEPS": (len(paths), SWEEP_COLUMNS)}, reason)
+    return SweepTables(
+        {"FRICTION_PATHS": paths}, {"FRICTION_SWEEPS": (-(-len(paths) // SWEEP_LANES), SWEEP_COLUMNS * SWEEP_LANES)}, reason
+    )
 
 
 def paths_to_ground(ints: Ints, branches: Sequence[Branch] | None, revolute: Container[int]) -> Ints:

@@ -14,7 +14,8 @@ from haugmbd.formulations.newton_euler import factorize, prepare, put_right_hand
 from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.solver_routines import with_blocks
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.friction.loop.sweeps import largest_own_slope, solve_by_sweeps
+from haugmbd.model.friction.loop.own_slopes import largest_own_slope
+from haugmbd.model.friction.loop.sweeps import solve_by_sweeps
 from joints import RJ, SJ
 from tests.support.friction import dense_equations, moving
 

@@ -8,7 +8,9 @@ sliding       joints that slide: Newton's iteration
 uniqueness    whether a solution is the only one (Painleve)
 contraction   a cheap proof that the friction is unique
 anderson      the step of an iteration without columns, and when it is done
+own_slopes    slopes of joints through their own friction, in the recursion
 fixed_point   where the loop contracts: an iteration with solutions of the factored system
+sweep_lanes   the arrays of sweeps, and the normal forces of eight joints at once
 sweeps        the same for revolute joints of a forest, in the recursion
 release       how joints at rest go on
 solve         friction and multipliers solved together

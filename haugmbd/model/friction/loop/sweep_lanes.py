@@ -1,0 +1,132 @@
+r"""What sweeps need of each body of FRICTION_PATHS, in lanes of eight bodies; and the normal force of their joints, in vector units.
+
+    W = I^A a - p_0 - dp                        wrench of the joint on the body
+    N = |F_p|                                   F_p = F - (F . h) h
+    N = |F_p / 2 + c| + |F_p / 2 - c|           with a length:  c = M x h / length
+    C = C_0 + C_1 N + C_2 |F . h|
+
+Accelerations wait for one another, and normal forces do not: these are computed for eight joints at once.
+Source: `forces.joint_friction` has the formulas of N.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import inlined
+from haugmbd.math.articulated_inertia import ArticulatedInertia
+from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
+
+LANES = 8
+"""As `workspace.accessors.friction_sweeps` has them."""
+CHANGE, LOST, D_INV, FREE, TORQUE, MOVE, ACCELERATION = 0, 6, 12, 13, 14, 15, 16
+"""Where the numbers of a body start: dp; X^T U / D; 1 / D; (u_0 - U . g) / D; s; v; a; see `sweeps`."""
+LINEAR, MIXED, ANGULAR, FORCES, DIRECTION = 22, 28, 37, 43, 49
+"""M, H and J of I^A; p_0; the axis h of the friction."""
+C_0, C_1, C_2, PER_LENGTH, LIMIT, NORMAL, PUSH = 52, 53, 54, 55, 56, 57, 58
+"""As in `columns`;  1 / length, 0 without;  C;  N;  |F . h|."""
+RUBS = 59
+"""Of all lanes: 1 if a joint has friction; 1 if the length of one presses."""
+COMPLIANCE = 60
+"""Omega, see `own_slopes`."""
+SWEEP_COLUMNS = 81
+
+
+@inlined
+def take(z: Array, c: int, r: int) -> Vec:
+    """Return three numbers of lane r, from column c on."""
+    return (z[c, r], z[c + 1, r], z[c + 2, r])
+
+
+@inlined
+def put(z: Array, c: int, r: int, a: Vec) -> None:
+    """Write three numbers of lane r, from column c on."""
+    z[c, r], z[c + 1, r], z[c + 2, r] = a
+
+
+@inlined
+def put_inertia(z: Array, c: int, r: int, I: ArticulatedInertia, moments: bool) -> None:
+    """Write M and H of lane r, from column c on; and J, where moments press."""
+    H, J = c + 6, c + 15
+    z[c, r], z[c + 1, r], z[c + 2, r], z[c + 3, r], z[c + 4, r], z[c + 5, r] = I.M
+    z[H, r], z[H + 1, r], z[H + 2, r], z[H + 3, r], z[H + 4, r], z[H + 5, r], z[H + 6, r], z[H + 7, r], z[H + 8, r] = I.H
+    if moments:
+        z[J, r], z[J + 1, r], z[J + 2, r], z[J + 3, r], z[J + 4, r], z[J + 5, r] = I.J
+
+
+@inlined
+def put_loads(z: Array, m: int, moments: bool) -> None:
+    """Write C, N and |F . h| of the first m lanes z (., LANES), at their accelerations;  moments: whether one of them has a length."""
+    if moments:
+        put_loads_with_moments(z, m)
+    else:
+        put_loads_of_forces(z, m)
+
+
+@inlined
+def put_loads_of_forces(z: Array, m: int) -> None:
+    """Do so without lengths; m is not known when compiled, so that the loop stays one, which vector units take."""
+    for r in range(m):
+        F, h = force_of_lane(z, r), take(z, DIRECTION, r)
+        push = dot(F, h)
+        put_limit(z, r, norm(sub(F, scale(push, h))), abs(push))
+
+
+@inlined
+def put_loads_with_moments(z: Array, m: int) -> None:
+    """Do so with lengths."""
+    for r in range(m):
+        F, h = force_of_lane(z, r), take(z, DIRECTION, r)
+        a, w, p, dp = take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r), take(z, FORCES + 3, r), take(z, CHANGE + 3, r)
+        H, J, per_length = MIXED, ANGULAR, z[PER_LENGTH, r]
+        M = (
+            z[H, r] * a[0] + z[H + 3, r] * a[1] + z[H + 6, r] * a[2]
+            + z[J, r] * w[0] + z[J + 1, r] * w[1] + z[J + 2, r] * w[2] - p[0] - dp[0],
+            z[H + 1, r] * a[0] + z[H + 4, r] * a[1] + z[H + 7, r] * a[2]
+            + z[J + 1, r] * w[0] + z[J + 3, r] * w[1] + z[J + 4, r] * w[2] - p[1] - dp[1],
+            z[H + 2, r] * a[0] + z[H + 5, r] * a[1] + z[H + 8, r] * a[2]
+            + z[J + 2, r] * w[0] + z[J + 4, r] * w[1] + z[J + 5, r] * w[2] - p[2] - dp[2],
+        )  # fmt: skip
+        push, x = dot(F, h), cross(M, h)
+        half = scale(0.5, sub(F, scale(push, h)))
+        c = scale(per_length, x) if per_length > 0.0 else (0.0, 0.0, 0.0)
+        put_limit(z, r, norm(add(half, c)) + norm(sub(half, c)), abs(push))
+
+
+@inlined
+def force_of_lane(z: Array, r: int) -> Vec:
+    """Return the force of W."""
+    a, w, p, dp = take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r), take(z, FORCES, r), take(z, CHANGE, r)
+    M, H = LINEAR, MIXED
+    return (
+        z[M, r] * a[0] + z[M + 1, r] * a[1] + z[M + 2, r] * a[2]
+        + z[H, r] * w[0] + z[H + 1, r] * w[1] + z[H + 2, r] * w[2] - p[0] - dp[0],
+        z[M + 1, r] * a[0] + z[M + 3, r] * a[1] + z[M + 4, r] * a[2]
+        + z[H + 3, r] * w[0] + z[H + 4, r] * w[1] + z[H + 5, r] * w[2] - p[1] - dp[1],
+        z[M + 2, r] * a[0] + z[M + 4, r] * a[1] + z[M + 5, r] * a[2]
+        + z[H + 6, r] * w[0] + z[H + 7, r] * w[1] + z[H + 8, r] * w[2] - p[2] - dp[2],
+    )  # fmt: skip
+
+
+@inlined
+def put_limit(z: Array, r: int, N: float, push: float) -> None:
+    """Write C, N and |F . h| of lane r."""
+    z[NORMAL, r], z[PUSH, r] = N, push
+    z[LIMIT, r] = z[C_0, r] + z[C_1, r] * N + z[C_2, r] * push
+
+
+@inlined
+def normal_of_revolute(F: Vec, M: Vec, h: Vec, per_length: float) -> float:
+    """Return N of the wrench (F, M) of a revolute joint;  per_length: 1 / length, 0 without."""
+    F_p = sub(F, scale(dot(F, h), h))
+    if per_length > 0.0:
+        half, c = scale(0.5, F_p), scale(per_length, cross(M, h))
+        return norm(add(half, c)) + norm(sub(half, c))
+    return norm(F_p)
+
+
+@inlined
+def norm(a: Vec) -> float:
+    """Return |a|."""
+    return sqrt(dot(a, a))
