@@ -8,6 +8,7 @@ sliding       joints that slide: Newton's iteration
 uniqueness    whether a solution is the only one (Painleve)
 contraction   a cheap proof that the friction is unique
 anderson      the step of an iteration without columns, and when it is done
+one_joint     the friction of a revolute joint that is the only one, in the recursion
 own_slopes    slopes of joints through their own friction, in the recursion
 fixed_point   where the loop contracts: an iteration with solutions of the factored system
 sweep_lanes   the arrays of sweeps, and the normal forces of eight joints at once

@@ -78,16 +78,7 @@ def put_loads_with_moments(z: Array, m: int) -> None:
     """Do so with lengths."""
     for r in range(m):
         F, h = force_of_lane(z, r), take(z, DIRECTION, r)
-        a, w, p, dp = take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r), take(z, FORCES + 3, r), take(z, CHANGE + 3, r)
-        H, J, per_length = MIXED, ANGULAR, z[PER_LENGTH, r]
-        M = (
-            z[H, r] * a[0] + z[H + 3, r] * a[1] + z[H + 6, r] * a[2]
-            + z[J, r] * w[0] + z[J + 1, r] * w[1] + z[J + 2, r] * w[2] - p[0] - dp[0],
-            z[H + 1, r] * a[0] + z[H + 4, r] * a[1] + z[H + 7, r] * a[2]
-            + z[J + 1, r] * w[0] + z[J + 3, r] * w[1] + z[J + 4, r] * w[2] - p[1] - dp[1],
-            z[H + 2, r] * a[0] + z[H + 5, r] * a[1] + z[H + 8, r] * a[2]
-            + z[J + 2, r] * w[0] + z[J + 4, r] * w[1] + z[J + 5, r] * w[2] - p[2] - dp[2],
-        )  # fmt: skip
+        M, per_length = moment_of_lane(z, r), z[PER_LENGTH, r]
         push, x = dot(F, h), cross(M, h)
         half = scale(0.5, sub(F, scale(push, h)))
         c = scale(per_length, x) if per_length > 0.0 else (0.0, 0.0, 0.0)
@@ -106,6 +97,21 @@ def force_of_lane(z: Array, r: int) -> Vec:
         + z[H + 3, r] * w[0] + z[H + 4, r] * w[1] + z[H + 5, r] * w[2] - p[1] - dp[1],
         z[M + 2, r] * a[0] + z[M + 4, r] * a[1] + z[M + 5, r] * a[2]
         + z[H + 6, r] * w[0] + z[H + 7, r] * w[1] + z[H + 8, r] * w[2] - p[2] - dp[2],
+    )  # fmt: skip
+
+
+@inlined
+def moment_of_lane(z: Array, r: int) -> Vec:
+    """Return the moment of W."""
+    a, w, p, dp = take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r), take(z, FORCES + 3, r), take(z, CHANGE + 3, r)
+    H, J = MIXED, ANGULAR
+    return (
+        z[H, r] * a[0] + z[H + 3, r] * a[1] + z[H + 6, r] * a[2]
+        + z[J, r] * w[0] + z[J + 1, r] * w[1] + z[J + 2, r] * w[2] - p[0] - dp[0],
+        z[H + 1, r] * a[0] + z[H + 4, r] * a[1] + z[H + 7, r] * a[2]
+        + z[J + 1, r] * w[0] + z[J + 3, r] * w[1] + z[J + 4, r] * w[2] - p[1] - dp[1],
+        z[H + 2, r] * a[0] + z[H + 5, r] * a[1] + z[H + 8, r] * a[2]
+        + z[J + 2, r] * w[0] + z[J + 4, r] * w[1] + z[J + 5, r] * w[2] - p[2] - dp[2],
     )  # fmt: skip
 
 

@@ -21,12 +21,13 @@ from haugmbd.kkt.tree.tree_arrays import AXIS as TREE_AXIS
 from haugmbd.kkt.tree.tree_arrays import D_INV as TREE_D_INV
 from haugmbd.kkt.tree.tree_arrays import FORCE, SMALL_U, TreeArrays, load_inertia, load_wrench, tree_arrays
 from haugmbd.kkt.tree.tree_arrays import LINEAR as TREE_LINEAR
-from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench, power, shift_wrench
+from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench, power, scale_wrench, shift_wrench
 from haugmbd.math.vec3 import Vec, add, dot, load, scale
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
 from haugmbd.model.friction.loop.anderson import AGREES, FAILS, advance, forget
 from haugmbd.model.friction.loop.arrays import friction_of
+from haugmbd.model.friction.loop.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
 from haugmbd.model.friction.loop.own_slopes import is_below_one, largest_own_slope, lost_wrench
 from haugmbd.model.friction.loop.sweep_lanes import (
     ACCELERATION,
@@ -69,7 +70,12 @@ def solve_by_sweeps(P: Pack) -> bool:
     alone may have slope 1, and the friction must contract along every step, by a half.
     """
     f_t, before = friction_of(P), 1e300
-    if not begin_sweeps(P):
+    slides, bounded = begin_sweeps(P)
+    if not slides:
+        return False
+    if ws.n_frictions(P) == 1:
+        return solve_for_one(P, f_t[0])
+    if not bounded and not largest_own_slope(P) < 1.0:
         return False
     forget(f_t)
     sweep_outward(P, f_t[0])
@@ -86,8 +92,8 @@ def solve_by_sweeps(P: Pack) -> bool:
 
 
 @inlined
-def begin_sweeps(P: Pack) -> bool:
-    """Write what all sweeps need, and v without friction; return whether all joints slide, and none alone has a slope of 1."""
+def begin_sweeps(P: Pack) -> tuple[bool, bool]:
+    """Write what all sweeps need, and v without friction; return whether all joints slide, and whether no slope alone is 1, by a bound."""
     bounded = True
     t, paths, lanes, terms = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), ws.friction_terms(P)  # type: ignore[arg-type]
     reals = ws.friction_reals(P)
@@ -106,13 +112,13 @@ def begin_sweeps(P: Pack) -> bool:
         put(z, CHANGE + 3, r, (0.0, 0.0, 0.0))
         if f != NO_FRICTION:
             if terms[f, at.STATE] != at.SLIDES:
-                return False
+                return False, False
             I, length = load_inertia(t.body, k, TREE_LINEAR), reals[f, at.LENGTH]
             bounded = is_below_one(P, I, f) and bounded
             put_inertia(z, LINEAR, r, I, length > 0.0)
             put_joint(z, r, load_wrench(t, k, FORCE), length, terms, f)
             z[TORQUE, r] = -paths[n, SIDE] * terms[f, at.DIRECTION] * dot(h, load(terms, f, at.AXIS))
-    return bounded or largest_own_slope(P) < 1.0
+    return True, bounded
 
 
 @inlined
@@ -168,16 +174,8 @@ def pass_change(z: Array, r: int, d: Vec, dp: Wrench, change: float) -> Wrench:
 @kernel
 def sweep_outward(P: Pack, out: Array) -> None:
     """Write C of the wrenches by the current v to out (nf,); clear dp."""
-    t, paths, lanes, a = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), NO_TWIST  # type: ignore[arg-type]
-    for b in range(lanes.shape[0]):
-        z, first, m = lanes[b], b * LANES, min(LANES, paths.shape[0] - b * LANES)
-        for r in range(m):
-            parent = paths[first + r, PARENT]
-            if parent != first + r - 1:
-                a = acceleration_of(lanes, parent)
-            a = move_lane(t, paths[first + r, BODY], z, r, a)
-            put(z, ACCELERATION, r, a.linear)
-            put(z, ACCELERATION + 3, r, a.angular)
+    paths, lanes = ws.friction_paths(P), ws.friction_sweeps(P)
+    move_outward(P)
     for b in range(lanes.shape[0]):  # not at once: numbers that were just written wait to be read by eight
         z, first, m = lanes[b], b * LANES, min(LANES, paths.shape[0] - b * LANES)
         if z[RUBS, 0] > 0.0:
@@ -189,6 +187,19 @@ def sweep_outward(P: Pack, out: Array) -> None:
             if paths[first + r, IS_CHAIN] == 0:
                 put(z, CHANGE, r, (0.0, 0.0, 0.0))
                 put(z, CHANGE + 3, r, (0.0, 0.0, 0.0))
+
+
+@inlined
+def move_outward(P: Pack) -> None:
+    """Write the accelerations of the bodies by the current v."""
+    t, paths, lanes, a = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), NO_TWIST  # type: ignore[arg-type]
+    for n in range(paths.shape[0]):
+        z, r, parent = lanes[n // LANES], n % LANES, paths[n, PARENT]
+        if parent != n - 1:
+            a = acceleration_of(lanes, parent)
+        a = move_lane(t, paths[n, BODY], z, r, a)
+        put(z, ACCELERATION, r, a.linear)
+        put(z, ACCELERATION + 3, r, a.angular)
 
 
 @inlined
@@ -214,6 +225,31 @@ def move_lane(t: TreeArrays, k: int, z: Array, r: int, a: Twist) -> Twist:
         ),
         (beta[0] + w[0] + h[0] * y, beta[1] + w[1] + h[1] * y, beta[2] + w[2] + h[2] * y),
     )
+
+
+@inlined
+def solve_for_one(P: Pack, f_t: Array) -> bool:
+    """Solve for the only friction, by the wrench of its joint and the change of this by a first guess."""
+    paths, lanes = ws.friction_paths(P), ws.friction_sweeps(P)
+    last = paths.shape[0] - 1  # the path ends with the joint
+    z, r = lanes[last // LANES], last % LANES
+    move_outward(P)
+    before = parts_of_lane(z, r)
+    f = limit_of_parts(z, r, before)
+    f_t[0] = f
+    if last == 0:
+        U = scale_wrench(f * z[TORQUE, r] * z[D_INV, r], lost_wrench(tree_arrays(P), paths[0, BODY]))  # type: ignore[arg-type]
+        change = parts_of(z, r, U.force, U.moment)
+    else:
+        sweep_inward(P, f_t)
+        move_outward(P)
+        change = change_of(before, parts_of_lane(z, r))
+    f_t[0] = solve_lane(z, r, before, change, f)
+    if f_t[0] < 0.0:
+        return False
+    sweep_inward(P, f_t)
+    finish_sweeps(P, f_t)
+    return True
 
 
 @inlined
