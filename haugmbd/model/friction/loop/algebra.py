@@ -35,14 +35,17 @@ def eliminate_sticking(S: Array, R: Array, active: Array, weight: Array, done: A
         if not S[p, p] > DEPENDENT * active[p]:
             active[p] = -1.0
             continue
+        for row in range(R.shape[0]):
+            if R[row, p] != 0.0:  # most rows are of joints that stick, and empty
+                for r in range(S.shape[0]):
+                    if r != p and active[r] != 0.0:
+                        R[row, r] -= S[r, p] / S[p, p] * R[row, p]
         for r in range(S.shape[0]):
             if r == p or active[r] == 0.0 or S[r, p] == 0.0:
                 continue
             factor = S[r, p] / S[p, p]
             for c in range(S.shape[1]):
                 S[r, c] -= factor * S[p, c]
-            for row in range(R.shape[0]):
-                R[row, r] -= factor * R[row, p]
     for p in range(S.shape[0]):
         for row in range(R.shape[0]):
             R[row, p] = R[row, p] / S[p, p] if active[p] > 0.0 else 0.0

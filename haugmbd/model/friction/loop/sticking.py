@@ -36,15 +36,23 @@ def condense_sticking(L: Loop) -> None:
             slides = L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] != at.STICKS
             L.R[1 + k, c] = -L.G[L.ints[k, at.FIRST], c] if slides and L.active[0, c] != 0.0 else 0.0
     eliminate_sticking(L.S, L.R, L.active[0], L.active[2], L.active[3])
-    for row in range(n + 1):
-        k = row - 1
-        slides = row > 0 and L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] != at.STICKS
+    put_wrench(L, 0, m)
+    for a in range(6 * n):
+        L.w_0[0, a] = L.w[0, a]
+    for k in range(n):
+        slides = L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] != at.STICKS
+        if slides:
+            put_wrench(L, 1 + k, L.ints[k, at.FIRST])
         for a in range(6 * n):
-            wrench = L.W[m, a] if row == 0 else L.W[L.ints[k, at.FIRST], a] if slides else 0.0
-            for c in range(m):
-                if L.active[0, c] > 0.0:
-                    wrench += L.R[row, c] * L.W[c, a]
-            if row == 0:
-                L.w_0[0, a] = wrench
-            else:
-                L.V[a, k] = wrench
+            L.V[a, k] = L.w[0, a] if slides else 0.0
+
+
+@kernel
+def put_wrench(L: Loop, row: int, column: int) -> None:
+    """Write the wrenches by a column, with the friction that sticks by it, a row of R, to w."""
+    for a in range(L.w.shape[1]):
+        L.w[0, a] = L.W[column, a]
+    for c in range(L.X.shape[0]):
+        if L.active[0, c] > 0.0:
+            for a in range(L.w.shape[1]):
+                L.w[0, a] += L.R[row, c] * L.W[c, a]
