@@ -14,6 +14,8 @@ from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import loop_of
 from haugmbd.model.friction.loop.contraction import UNBOUNDED, slope_bounds
+from haugmbd.model.friction.loop.sliding import scale_of
+from haugmbd.model.friction.loop.uniqueness import largest_slope_alone
 from haugmbd.workspace.layout import workspace_array
 from joints import RJ, Gear
 from tests.support.friction import dense_solution, moving, normal_forces_of_rod, random_chain, rods_on_lines
@@ -180,3 +182,22 @@ def test_an_iteration_is_taken_with_a_proof_and_without():
         assert alone < 1.0
         proved.append(q < 1.0)
     assert proved == [True, False]
+
+
+@entry
+def with_a_number_lost(P, t, y, k):
+    """Slopes and sizes where a column, and the friction, of joint k is no number."""
+    accelerate(P, t, y)
+    L = loop_of(P)
+    for a in range(L.V.shape[0]):
+        L.V[a, k] = np.nan
+    L.terms[k, at.C_1] = np.nan
+    L.f_t[0, k] = np.nan
+    alone, q = slope_bounds(P, factor_of(P), L)
+    return scale_of(L, L.f_t[0]), largest_slope_alone(L), alone, q
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_maxima_keep_what_is_not_a_number(k):
+    model = random_chain(3, Coulomb(0.02, 0.015), 1).compile(solver="block LDL^T")
+    assert np.isnan(with_a_number_lost(model.pack(), 0.0, moving(model, 1).y.copy(), k)).all()

@@ -26,6 +26,7 @@ from haugmbd.kkt.block_ldl import Factor
 from haugmbd.math.vec3 import Vec, cross, dot, load, scale, to_body
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import moments_press
+from haugmbd.model.friction.loop.algebra import larger
 from haugmbd.model.friction.loop.arrays import Loop
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
@@ -130,5 +131,5 @@ def slope_bounds(P: Pack, f: Factor, L: Loop) -> tuple[float, float]:
             if L.ints[k, at.CHILD] < 0:
                 return UNBOUNDED, UNBOUNDED
             one = load_bound(f, A, L, k) ** 2 * source_bound(inertia, L, k)
-            alone, square = max(alone, one), square + one
+            alone, square = larger(alone, one), square + one
     return sqrt(alone), sqrt(square)

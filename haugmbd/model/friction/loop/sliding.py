@@ -14,7 +14,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.math.vec3 import Vec, add, load, scale
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import moments_press, normal_force, normal_gradient, thrust
-from haugmbd.model.friction.loop.algebra import solve_dense
+from haugmbd.model.friction.loop.algebra import larger, solve_dense
 from haugmbd.model.friction.loop.arrays import Loop, slides_now
 
 TOL = 1e-14
@@ -122,7 +122,7 @@ def scale_of(L: Loop, f_t: Array) -> float:
     worst = 1e-300
     for k in range(L.ints.shape[0]):
         if slides_now(L, k):
-            worst = max(worst, abs(f_t[k]), L.f_t[2, k])
+            worst = larger(larger(worst, abs(f_t[k])), L.f_t[2, k])
     return worst
 
 

@@ -16,7 +16,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, NOT_FINITE, OK, report
 from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.loop.algebra import is_m_matrix
+from haugmbd.model.friction.loop.algebra import is_m_matrix, larger
 from haugmbd.model.friction.loop.arrays import Loop, slides_now
 from haugmbd.model.friction.loop.sliding import iterate, largest, put_friction_limits, response, scale_of
 from haugmbd.workspace import accessors as ws
@@ -41,7 +41,7 @@ def largest_slope_alone(L: Loop) -> float:
     worst = 0.0
     for k in range(L.ints.shape[0]):
         if slides_now(L, k):
-            worst = max(worst, slope_of(L, k, k))
+            worst = larger(worst, slope_of(L, k, k))
     return worst
 
 
@@ -120,6 +120,8 @@ def solve_sliding(P: Pack, L: Loop) -> int:
         if slides_now(L, k) and not isfinite(L.f_t[2, k]):  # of a step that is too large, which the error control may shorten
             return report(ws.status(P), NOT_FINITE, -1 - k, L.f_t[2, k])
     worst = largest_slope_alone(L)
+    if not isfinite(worst):
+        return report(ws.status(P), NOT_FINITE, -1 - only, worst)
     for k in range(n):
         L.f_t[0, k] = L.f_t[2, k]
     if worst < 1.0 and iterate(L, L.f_t[0], L.f_t[1], MOST_NEWTON, True) > 0:
