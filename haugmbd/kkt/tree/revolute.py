@@ -118,6 +118,17 @@ def eliminate_revolute(t: TreeArrays, s: Ints) -> float:
 
 
 @inlined
+def pass_rigidly(t: TreeArrays, s: Ints) -> None:
+    """Pass all the inertia of a body to its parent, where the joint is locked: U = 0."""
+    k, i = s[BODY], s[PARENT]
+    store(t.joint, k, U_FORCE, (0.0, 0.0, 0.0))
+    store(t.joint, k, U_MOMENT, (0.0, 0.0, 0.0))
+    if i > 0:
+        I = shift_inertia(load_inertia(t.body, k, LINEAR), load(t.joint, k, ARM))
+        store_inertia(t.body, i, LINEAR, add_inertias(load_inertia(t.body, i, LINEAR), I))
+
+
+@inlined
 def pass_force(t: TreeArrays, s: Ints) -> None:
     """Pass the forces on a body to its parent."""
     k, i = s[BODY], s[PARENT]

@@ -10,12 +10,14 @@ import haugmbd as mbd
 from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, Viscous
 from haugmbd.compiled.jit import entry
 from haugmbd.formulations.friction_forces import friction_over_time
-from haugmbd.formulations.newton_euler import factorize, prepare, put_right_hand_side, right_hand_side
+from haugmbd.formulations.newton_euler import factorize, prepare, put_right_hand_side, rates_at_hand, right_hand_side
 from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.solver_routines import with_blocks
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.own_slopes import largest_own_slope
 from haugmbd.model.friction.loop.sweeps import solve_by_sweeps
+from haugmbd.workspace.layout import workspace_array
 from joints import RJ, SJ
 from tests.support.friction import dense_equations, moving
 
@@ -67,9 +69,10 @@ def both(found):
     return np.hstack([found.v_dot, found.omega_bar_dot])[1:]
 
 
-def compare(a, b):
+def compare(a, b, least=0.0):
+    """least: what they are measured by if they vanish."""
     for x, y in ((both(a), both(b)), (a.lam, b.lam)):
-        np.testing.assert_allclose(x, y, rtol=0.0, atol=ROUNDING * np.abs(y).max())
+        np.testing.assert_allclose(x, y, rtol=0.0, atol=ROUNDING * max(least, np.abs(y).max()))
 
 
 @entry
@@ -167,12 +170,94 @@ def test_the_slopes_of_joints_alone_are_those_of_the_dense_inverse():
         assert by_sweeps(model, state)[1] == pytest.approx(worst, rel=1e-9)
 
 
-def test_a_joint_at_rest_sticks_by_columns():
+def test_a_joint_that_slips_from_rest_is_released_by_columns():
     system = revolute_tree(5, Coulomb(0.5, 0.3), 1, part=1.0)
     model, blocks = system.compile(), system.compile(solver=BLOCK)
     state = model.state()
     assert not by_sweeps(model, state)[0]
     compare(mbd.accelerations(model, state), mbd.accelerations(blocks, state))
+
+
+def arm(n, turning, law, seed, **bearing):
+    """A chain of n bodies on revolute joints, all with friction; the joints `turning` turn; and the moments that hold it at rest."""
+    rng = np.random.default_rng(seed)
+    system, start, i = mbd.System("arm", gravity=(0.3, -0.5, -9.81)), np.zeros(3), None
+    v, omega, before, pins = np.zeros(3), np.zeros(3), np.zeros(3), []
+    for k in range(n):
+        end, axis = start + rng.normal(size=3), rng.normal(size=3)
+        axis /= np.linalg.norm(axis)
+        v = v + np.cross(omega, start - before)
+        before = start
+        omega = omega + (rng.choice((-1.0, 1.0)) * axis if k in turning else 0.0)
+        r = (start + end) / 2
+        state = {"r": r, "v": v + np.cross(omega, r - start), "omega_bar": omega}
+        mass, sign = rng.uniform(0.5, 2.0), rng.choice((-1, 1))
+        body = system.add(mbd.Body(f"body {k}", mass, rng.uniform(0.15, 0.25, 3), **state))
+        pin = system.add(RJ(f"pin {k}", *(i or system.ground, body)[::sign], point=start, axis=axis))
+        pins.append((start, sign * axis, r, mass))
+        system.add(JointFriction(f"rub {k}", pin, law, **bearing))
+        start, i = end, body
+    g = np.array(system.gravity)
+    moments = [-axis @ sum(np.cross(r - start, m * g) for _, _, r, m in pins[k:]) for k, (start, axis, _, _) in enumerate(pins)]
+    return system.compile(), system.compile(solver=BLOCK), np.array(moments)
+
+
+@pytest.mark.parametrize("bearing", BEARINGS)
+@pytest.mark.parametrize("turning", [(), (3,), (0, 4), (1, 2, 5)])
+def test_joints_at_rest_hold_in_the_recursion(turning, bearing):
+    """Locked, beside joints that slide; the factor that is left is that of the rows."""
+    for seed in range(3):
+        model, blocks, _ = arm(6, turning, Coulomb(2000.0, 0.15), seed, **bearing)
+        state = model.state()
+        assert by_sweeps(model, state)[0]
+        pack = model.pack()
+        assert sweeps_entry(pack, state.t, state.y.copy())[1]
+        states = workspace_array(pack, "FRICTION_TERMS")[:, at.STATE]
+        np.testing.assert_array_equal(states == at.STICKS, [k not in turning for k in range(6)])
+        y_dot = np.zeros(state.y.size)
+        assert rates_again_entry(pack, state.y.copy(), y_dot) == 0
+        found = mbd.accelerations(model, state)
+        np.testing.assert_array_equal(y_dot.reshape(-1, 13)[1:, 7:], both(found))
+        compare(found, mbd.accelerations(blocks, state), least=9.81)
+        one, other = (friction_over_time(m, [0.0], state.y[None]) for m in (model, blocks))
+        for name, values in other.items():
+            for x, y in zip(one[name], values, strict=True):
+                np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9)  # of dense columns
+
+
+@entry
+def rates_again_entry(P, y, y_dot):
+    """Write y_dot with the factor that an evaluation has left."""
+    return rates_at_hand(P, 0.0, y, y_dot)
+
+
+def test_a_long_arm_at_rest_holds():
+    """Rigid as one body: fifty joints carry the moments of all that hangs on them."""
+    model, _, moments = arm(50, (), Coulomb(2000.0, 0.15), 0, radius=0.1)
+    state = model.state()
+    assert by_sweeps(model, state)[0]
+    assert np.abs(both(mbd.accelerations(model, state))).max() < 1e-9
+    found = [one.force[0, 0] for one in friction_over_time(model, [0.0], state.y[None]).values()]
+    np.testing.assert_allclose(found, moments, rtol=0.0, atol=ROUNDING * np.abs(moments).max())
+
+
+@pytest.mark.parametrize("bearing", BEARINGS)
+@pytest.mark.parametrize("place", [0, 3])
+def test_the_only_friction_is_that_of_the_blocks(place, bearing):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        system, start, i = mbd.System("arm", gravity=(0.3, -0.5, -9.81)), np.zeros(3), None
+        for k in range(5):
+            end = start + rng.normal(size=3)
+            body = system.add(mbd.Body(f"body {k}", rng.uniform(0.5, 2.0), rng.uniform(0.15, 0.25, 3), r=(start + end) / 2))
+            pin = system.add(RJ(f"pin {k}", i or system.ground, body, point=start, axis=rng.normal(size=3)))
+            if k == place:
+                system.add(JointFriction("rub", pin, BrownMcPhee(0.2, 0.15, 0.02), **bearing))
+            start, i = end, body
+        model, blocks = system.compile(), system.compile(solver=BLOCK)
+        for state in (moving(model, seed), drifted(model, moving(model, seed), seed)):
+            assert by_sweeps(model, state)[0]
+            compare(mbd.accelerations(model, state), mbd.accelerations(blocks, state))
 
 
 def test_runs_stop_and_slip_as_with_blocks():

@@ -12,6 +12,7 @@ one_joint     the friction of a revolute joint that is the only one, in the recu
 own_slopes    slopes of joints through their own friction, in the recursion
 fixed_point   where the loop contracts: an iteration with solutions of the factored system
 sweep_lanes   the arrays of sweeps, and the normal forces of eight joints at once
+locks         joints that stick, locked in the recursion
 sweeps        the same for revolute joints of a forest, in the recursion
 release       how joints at rest go on
 solve         friction and multipliers solved together

@@ -30,6 +30,7 @@ from haugmbd.math.articulated_inertia import (
 from haugmbd.math.vec3 import Vec, dot, load, scale
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, PARENT
+from haugmbd.model.friction.loop.algebra import larger
 from haugmbd.model.friction.loop.sweep_lanes import (
     COMPLIANCE,
     D_INV,
@@ -95,9 +96,7 @@ def largest_own_slope(P: Pack) -> float:
             W = add_wrenches(scale_wrench(beta, lost), scale_wrench(-D_inv, held))
             h = load(terms, f, at.AXIS)
             N, push = normal_of_revolute(W.force, W.moment, h, z[PER_LENGTH, r]), abs(dot(W.force, h))
-            slope = abs(z[TORQUE, r]) * (terms[f, at.C_1] * N + terms[f, at.C_2] * push)
-            if not slope <= worst and worst == worst:
-                worst = slope
+            worst = larger(worst, abs(z[TORQUE, r]) * (terms[f, at.C_1] * N + terms[f, at.C_2] * push))
     return worst
 
 

@@ -27,6 +27,7 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
 from haugmbd.model.friction.loop.anderson import AGREES, FAILS, advance, forget
 from haugmbd.model.friction.loop.arrays import friction_of
+from haugmbd.model.friction.loop.locks import LOCKED, lock_joints, put_holding_friction, unlock
 from haugmbd.model.friction.loop.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
 from haugmbd.model.friction.loop.own_slopes import is_below_one, largest_own_slope, lost_wrench
 from haugmbd.model.friction.loop.sweep_lanes import (
@@ -69,10 +70,24 @@ def solve_by_sweeps(P: Pack) -> bool:
     It starts from the friction without the loop, so that the result depends on the state alone.  Accepted as in `fixed_point`: no joint
     alone may have slope 1, and the friction must contract along every step, by a half.
     """
+    ints, terms, locked = ws.friction_ints(P), ws.friction_terms(P), False
+    for k in range(ints.shape[0]):
+        if ints[k, at.LOADED] == 1:
+            if terms[k, at.STATE] == at.AT_LIMIT:
+                return False
+            locked = locked or terms[k, at.STATE] == at.STICKS
+    if not locked:
+        return sweep(P)
+    done = lock_joints(P) and sweep(P) and put_holding_friction(P)
+    unlock(P, ws.friction_base(P), done)
+    return done
+
+
+@kernel
+def sweep(P: Pack) -> bool:
+    """Do so with the factor at hand, where joints that stick are locked."""
     f_t, before = friction_of(P), 1e300
-    slides, bounded = begin_sweeps(P)
-    if not slides:
-        return False
+    bounded = begin_sweeps(P)
     if ws.n_frictions(P) == 1:
         return solve_for_one(P, f_t[0])
     if not bounded and not largest_own_slope(P) < 1.0:
@@ -92,8 +107,8 @@ def solve_by_sweeps(P: Pack) -> bool:
 
 
 @inlined
-def begin_sweeps(P: Pack) -> tuple[bool, bool]:
-    """Write what all sweeps need, and v without friction; return whether all joints slide, and whether no slope alone is 1, by a bound."""
+def begin_sweeps(P: Pack) -> bool:
+    """Write what all sweeps need, and v without friction; return whether no joint alone has a slope of 1, by a bound."""
     bounded = True
     t, paths, lanes, terms = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), ws.friction_terms(P)  # type: ignore[arg-type]
     reals = ws.friction_reals(P)
@@ -111,14 +126,13 @@ def begin_sweeps(P: Pack) -> tuple[bool, bool]:
         put(z, CHANGE, r, (0.0, 0.0, 0.0))
         put(z, CHANGE + 3, r, (0.0, 0.0, 0.0))
         if f != NO_FRICTION:
-            if terms[f, at.STATE] != at.SLIDES:
-                return False, False
             I, length = load_inertia(t.body, k, TREE_LINEAR), reals[f, at.LENGTH]
-            bounded = is_below_one(P, I, f) and bounded
+            slides = terms[f, at.STATE] != at.STICKS
+            bounded = (not slides or is_below_one(P, I, f)) and bounded
             put_inertia(z, LINEAR, r, I, length > 0.0)
             put_joint(z, r, load_wrench(t, k, FORCE), length, terms, f)
-            z[TORQUE, r] = -paths[n, SIDE] * terms[f, at.DIRECTION] * dot(h, load(terms, f, at.AXIS))
-    return True, bounded
+            z[TORQUE, r] = 0.0 if not slides else -paths[n, SIDE] * terms[f, at.DIRECTION] * dot(h, load(terms, f, at.AXIS))
+    return bounded
 
 
 @inlined
@@ -126,7 +140,8 @@ def put_joint(z: Array, r: int, p: Wrench, length: float, terms: Array, f: int) 
     """Write what the normal force of friction f needs in lane r;  p: forces on its body."""
     put(z, FORCES, r, p.force)
     put(z, DIRECTION, r, load(terms, f, at.AXIS))
-    z[C_0, r], z[C_1, r], z[C_2, r] = terms[f, at.C_0], terms[f, at.C_1], terms[f, at.C_2]
+    slides = terms[f, at.STATE] != at.STICKS
+    z[C_0, r], z[C_1, r], z[C_2, r] = (terms[f, at.C_0], terms[f, at.C_1], terms[f, at.C_2]) if slides else (0.0, 0.0, 0.0)
     z[PER_LENGTH, r], z[RUBS, 0] = 0.0, 1.0
     if length > 0.0:
         put(z, FORCES + 3, r, p.moment)
@@ -258,7 +273,8 @@ def finish_sweeps(P: Pack, f_t: Array) -> None:
     t, paths, lanes, terms = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), ws.friction_terms(P)  # type: ignore[arg-type]
     for n in range(paths.shape[0]):
         k, f, z, r = paths[n, BODY], paths[n, FRICTION_OF], lanes[n // LANES], n % LANES
-        t.joint[k, SMALL_U] += (z[MOVE, r] - z[FREE, r]) / z[D_INV, r]
+        if z[D_INV, r] != LOCKED:
+            t.joint[k, SMALL_U] += (z[MOVE, r] - z[FREE, r]) / z[D_INV, r]
         if f != NO_FRICTION:
             limit = terms[f, at.S_0] + terms[f, at.S_1] * z[NORMAL, r] + terms[f, at.S_2] * z[PUSH, r]
             terms[f, at.NORMAL], terms[f, at.LIMIT], terms[f, at.MARGIN] = z[NORMAL, r], limit, limit - f_t[f]
