@@ -72,7 +72,7 @@ def bias_of(P: Pack, f: int) -> float:
     """Return the rate of a . (omega_j - omega_i) at u' = 0, with the axis a of friction f."""
     ints, omega = ws.friction_ints(P), ws.angular_velocities(P)
     omega_i = load(omega, ints[f, at.BODY_I], 0)
-    return dot(cross(omega_i, load(ws.friction_terms(P), f, at.AXIS)), sub(load(omega, ints[f, at.BODY_J], 0), omega_i))  # type: ignore[no-any-return]
+    return dot(cross(omega_i, load(ws.friction_terms(P), f, at.AXIS)), sub(load(omega, ints[f, at.BODY_J], 0), omega_i))
 
 
 @inlined
