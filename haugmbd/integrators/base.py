@@ -55,6 +55,8 @@ class Integrator(ABC):
 
     watches_rank: ClassVar[bool] = False
     """Whether its steps end where rows are about to become dependent, see `rank_watch`."""
+    has_own_matrix: ClassVar[bool] = False
+    """Whether its steps factor a matrix of their own, with tangents of the forces, and not that of the accelerations."""
 
     takes_friction: ClassVar[bool] = True
     """Whether friction in a joint may depend on what the joint carries."""

@@ -1,11 +1,13 @@
-r"""Whether rows are about to become dependent, by the pivots that evaluations leave: one-step methods look at it in every step.
+r"""Whether rows are about to become dependent, by the pivots that evaluations and Newton's iterations leave, in every step.
 
     V_e = prod |pivot|^(1/2)    over the rows of edge e: the volume that they span beyond the rows eliminated before, in the metric of M^-1
     V_e(t + T) by the line through its last values, V_e(t + h) by the parabola
 
 Rows become dependent where one of the volumes vanishes; it is as smooth as the motion, up to its sign, and does not depend on the order of
-the rows of an edge.  A run whose volumes do not vanish within the horizon T, the next step h and some motion, need not be searched for
-singular configurations.  The pivots are those of the rates at the end of a step and, in long steps, of some stages.
+the rows of an edge.  Where an edge leaves rows out it is the volume of all of them, see `kkt.rank_deficient`.  A run whose volumes do not
+vanish within the horizon T, the next step h and some motion, need not be searched for singular configurations.  The pivots are those of the
+rates at the end of a step and, in long steps, of some stages.  Those of an implicit step are of its Newton iteration, see
+`implicit.step_control`.
 Source: Golub and Van Loan, Matrix Computations, sec. 5.2 (pivots and determinants); Haug 2021, sec. 3.7.
 """
 
@@ -20,7 +22,7 @@ from numba.extending import typeof_impl
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import F2, types
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.newton_euler import factorize
@@ -33,12 +35,16 @@ AHEAD, STEPS_AHEAD = 0.25, 1.25
 """The horizon: motion [rad, or parts of the size], and steps."""
 SPACING = 0.15
 """Motion within a step after which a stage is looked at."""
+LOOK = 0.04
+"""Motion after which the end of a step is looked at again, if the next step goes beyond it."""
 CLOSE = 0.005
 """Motion after the last values within which none are taken."""
 LAST_STAGE = 0.9
 """Part of a step: stages beyond are as good as its end."""
 LONGEST = 1e9
 """[s] the horizon of a motion that rests."""
+SOON, UNKNOWN = 1.0, 2.0
+"""Rows are about to become dependent; a step does not show whether they are."""
 
 
 class WatchState:
@@ -51,8 +57,10 @@ class WatchState:
     next_step: float  # [s]
     horizon: float  # [s]
     spacing: float  # [s]
+    t_look: float  # when the end of a step is looked at again
     armed: float  # 1 if a batch of steps ends where rows are about to become dependent
-    due: float  # 1 if some are
+    due: float  # SOON if some are, UNKNOWN if a step does not show it
+    c_q: float  # in the matrix of the last implicit step
     kept_mid: float  # at the start of the step
     kept_new: float
     kept_values: float
@@ -125,13 +133,13 @@ def volume(d_inv: Array) -> float:
 def add_volumes(P: Pack, watch: RankWatch, t: float) -> None:
     """Add the volumes of the edges at time t, by the current factor, and compare their continuation with the horizons."""
     V, w = watch
-    d_inv, n = ws.inverse_pivots(P), ws.n_bodies(P)
+    d_inv, span, n = ws.inverse_pivots(P), ws.row_spans(P), ws.n_bodies(P)
     w.t_old, w.t_mid, w.t_new = w.t_mid, w.t_new, t
     w.values = min(w.values + 1.0, 3.0)
     step, before = w.t_new - w.t_mid, w.t_mid - w.t_old
     for e in range(V.shape[1]):
         V[0, e], V[1, e] = V[1, e], V[2, e]
-        V[2, e] = volume(d_inv[n + e])
+        V[2, e] = sqrt(abs(span[e, 0])) if span[e, 0] != 0.0 else volume(d_inv[n + e])
         if w.values > 1.0:
             slope = (V[2, e] - V[1, e]) / step
             ahead = V[2, e] + w.horizon * slope
@@ -139,7 +147,7 @@ def add_volumes(P: Pack, watch: RankWatch, t: float) -> None:
                 bend = (slope - (V[1, e] - V[0, e]) / before) / (step + before)
                 ahead = min(ahead, V[2, e] + w.next_step * (slope + (w.next_step + step) * bend))
             if not ahead > 0.0:
-                w.due = 1.0
+                w.due = SOON
 
 
 @kernel
@@ -149,22 +157,37 @@ def watch_stage(P: Pack, watch: RankWatch, c: float, t: float) -> None:
         add_volumes(P, watch, t)
 
 
+@inlined
+def needs_look(watch: RankWatch, t: float, h: float) -> bool:
+    """Return whether the rows are to be looked at at the end t of a step, before one of h."""
+    w = watch.state
+    return watch.volumes.shape[1] > 0 and not (w.values > 0.0 and w.t_new < t and t + h < w.t_look)
+
+
 @kernel
 def watch_step(P: Pack, watch: RankWatch, t: float, h: float, y: Array, y_dot: Array) -> bool:
     """Look at the rows at the end (t, y) of a step, before one of h; return whether the steps end here, to be searched."""
     w = watch.state
-    if watch.volumes.shape[1] == 0:
-        return False
+    if needs_look(watch, t, h):
+        look(P, watch, t, h, y, y_dot)
+    if w.kept_new != w.t_new or w.values < 2.0:  # noqa: PLR2004
+        keep_values(watch)
+    return w.armed == 1.0 and w.due != 0.0
+
+
+@kernel
+def look(P: Pack, watch: RankWatch, t: float, h: float, y: Array, y_dot: Array) -> None:
+    """Take the volumes at the end (t, y) of a step, before one of h."""
+    w = watch.state
     if not t > w.t_new:
         w.values = 0.0
     n, size = ws.n_bodies(P), ws.length(P)
     speed, bend = motion_of(y, n, size), motion_of(y_dot, n, size)
+    w.t_look = t + time_of(LOOK, speed, bend)
     if w.values == 0.0 or (t - w.t_new) * (speed + 0.5 * bend * (t - w.t_new)) > CLOSE:
         w.spacing = time_of(SPACING, speed, bend)
         w.next_step, w.horizon = h, time_of(AHEAD, speed, bend) + STEPS_AHEAD * h
         add_volumes(P, watch, t)
-    keep_values(watch)
-    return w.armed == 1.0 and w.due == 1.0
 
 
 @kernel

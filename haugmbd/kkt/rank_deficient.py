@@ -6,6 +6,12 @@ The NUMBER of kept rows of an edge is fixed.  The SELECTION may change: rows tha
 dependent at another pose although the rank of the joint does not change (as in Bennett's linkage).  Rows are kept while their pivots are
 at least SWITCH of the best; then a better row replaces one of them until they are good again.  Since the number is fixed, no threshold
 decides the rank off the manifold.  A row that is left out has an infinite pivot: its multiplier is zero for any right-hand side.
+
+    V^2 = sum of det(S_k), over all selections k of r of the n rows        S = -D, scaled
+        = det(S_k) det(1 + W W^T),  W = S_dk S_k^-1                        by one selection, d: the rows that are left out
+
+is the squared volume that all the rows of an edge span (Cauchy, Binet), while its rank is r.  It does not depend on the selection, and
+vanishes where the rank falls: see `integrators.rank_watch`.
 """
 
 from __future__ import annotations
@@ -25,13 +31,15 @@ SWITCH = 1e-2
 class RowChoice(NamedTuple):
     """The selection of rows.
 
-    pad, kept: (ne, 6) tables of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 7) work array
+    pad, kept: (ne, 6) tables of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 8) work array
+    span: (ne, 1) squared volume of the rows of each edge of which some are left out
     """
 
     pad: Array
     kept: Array
     scale: Array
     S: Array
+    span: Array
 
 
 @inlined
@@ -62,7 +70,7 @@ def factor_chosen_nodes(s: Steps, c: RowChoice, f: Factor, x: Array, all_wide: b
 def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
     """Write 1 to S[:, 6] for rows that are eliminated and 0 for the others, whose rows and columns in D (6, 6) become those of -1.
 
-    Return whether any row is left out.
+    S[:, 7]: the rows in the order of their elimination.  Return whether any row is left out.
     """
     S, wanted, rows = c.S, 0, 0
     for a in range(6):
@@ -74,8 +82,11 @@ def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
         S[a, 6] = 0.0 if c.pad[edge, a] == 0.0 else 1.0
         for b in range(a + 1):
             S[a, b] = S[b, a] = -D[a, b] / (c.scale[node, a] * c.scale[node, b]) ** 0.5
-    for _ in range(wanted):
-        take(S, next_row(S, c.kept[edge]))
+    for k in range(wanted):
+        row = next_row(S, c.kept[edge])
+        S[k, 7] = row
+        take(S, row)
+    c.span[edge, 0] = squared_volume(S, wanted)
     for a in range(6):
         if S[a, 6] == 0.0:
             for b in range(6):
@@ -107,6 +118,33 @@ def take(S: Array, row: int) -> None:
             for b in range(6):
                 if S[b, 6] == 0.0:
                     S[a, b] -= part * S[row, b]
+
+
+@kernel
+def squared_volume(S: Array, n_taken: int) -> float:
+    """Return V^2 of all rows, by the elimination of those in S[:, 7]; the rows of S that are left out become W, and L of 1 + W W^T."""
+    found = 1.0
+    for i in range(n_taken - 1, -1, -1):
+        row = int(S[i, 7])
+        found *= S[row, row]
+        for a in range(6):
+            if S[a, 6] == 0.0:
+                for j in range(i + 1, n_taken):
+                    later = int(S[j, 7])
+                    S[a, row] -= S[a, later] * S[later, row]
+                S[a, row] /= S[row, row]
+    for a in range(6):
+        if S[a, 6] == 0.0:
+            for b in range(a + 1):
+                if S[b, 6] == 0.0:
+                    S[a, b] = 1.0 if a == b else 0.0
+                    for i in range(n_taken):
+                        S[a, b] += S[a, int(S[i, 7])] * S[b, int(S[i, 7])]
+                    for k in range(b):
+                        if S[k, 6] == 0.0:
+                            S[a, b] -= S[a, k] * S[b, k] / S[k, k]
+            found *= S[a, a]
+    return found
 
 
 @kernel

@@ -161,6 +161,7 @@ solution = _accessor("SOLUTION")
 solve_for = _accessor("SOLVE_FOR")
 correction = _accessor("CORRECTION")
 pivot_rows = _accessor("PIVOTS")
+row_spans = _accessor("SPAN")
 status = _accessor("STATUS", flat=True)
 succeeded = _accessor("SUCCEEDED", flat=True)
 

@@ -116,6 +116,8 @@ class Implicit(Integrator):
     one_step = False
     own_multipliers = True
     lam_at_steps = True
+    watches_rank = True
+    has_own_matrix = True
     constraint_form: ConstraintForm | None
     tol: float
     newton: ModifiedNewton
@@ -183,7 +185,8 @@ class Implicit(Integrator):
             n = next(lengths)
             steps = Steps(np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, workspace_array(pack, "LAMBDA").size)))
             control.n_rejected = 0.0
-            code, done = run(method, pack, step, newton, control, problem.options, Memory(rule.history, saved), problem.y, steps)
+            memory = Memory(rule.history, saved, problem.watch)
+            code, done = run(method, pack, step, newton, control, problem.options, memory, problem.y, steps)
             if code != OK:
                 for name in EVIDENCE:
                     workspace_array(problem.pack, name).ravel()[:] = workspace_array(pack, name).ravel()

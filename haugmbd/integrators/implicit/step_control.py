@@ -10,6 +10,10 @@ r"""The loop of all implicit methods: predict, solve, estimate the error; a fail
 fixed step    each step ends at t_start + k h;  if Newton's iteration fails, the step is divided in equal parts that grow by step.factor
 adaptive      h <- step.factor h, within the limits of the method;  if Newton's iteration fails, a quarter
 
+The watch for dependent rows, see `rank_watch`, takes the pivots of Newton's last matrix, with M + c_u C + c_q K in place of M.  Their
+volumes are as smooth as the motion while c_u and c_q do not change.  Under error control they change, and the rows are factored once more
+without tangents, if there are any.  After a step that is too long for the watch, or a part of a fixed step, the motion is searched.
+
 Methods, forms of the constraints, and this loop call each other by address: a new method compiles its own routines only.
 """
 
@@ -23,14 +27,16 @@ from numba.extending import typeof_impl
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
-from haugmbd.compiled.jit import entry, inlined
+from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
+from haugmbd.formulations.newton_euler import factorize
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
 from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
+from haugmbd.integrators.rank_watch import UNKNOWN, RankWatch, motion_of, needs_look, watch_step
 from haugmbd.integrators.step_context import Options, check_finite
-from haugmbd.model.generalized_forces import copy_line
+from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.model.internal_states import put_state_trapezoids
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
@@ -43,6 +49,11 @@ SMALLEST_PART = 2.0**-17
 """Smallest part of a fixed step before it is given up."""
 SMALLEST_STEP = 1e-14
 """Relative to |t| + 1 s: a smaller step no longer changes t reliably."""
+LONG = 0.3
+"""Motion in a step beyond which its ends do not show how the volumes change.  Between singular configurations a volume is about a sine of
+the angle between two bodies, which turn by up to twice as much."""
+SAME = 1e-6
+"""Relative: a smaller change of c_q comes from rounding of a fixed step."""
 REST = 1e-9
 """Relative to a step: a smaller remainder to its end is rounding."""
 
@@ -74,10 +85,11 @@ class MethodRoutines(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The memory of a method, see its file;  saved: what a failed step restores."""
+    """The memory of a method, see its file;  saved: what a failed step restores;  watch: for rows that are about to become dependent."""
 
     history: Array
     saved: Array
+    watch: RankWatch
 
 
 class Steps(NamedTuple):
@@ -101,6 +113,28 @@ def method_type(method: MethodRoutines, context: Any) -> Any:
     return METHOD_TYPE
 
 
+@kernel
+def watch_implicit_step(P: Pack, watch: RankWatch, step: Step, newton: Newton, control: Control, y: Array, y_dot: Array) -> bool:
+    """Look at the rows at the end of an implicit step; return whether the steps end here, to be searched."""
+    w, t = watch.state, control.t
+    if not needs_look(watch, t, control.h_next):
+        return False
+    has_values = t > w.t_new and w.values > 0.0
+    way = (t - w.t_new if has_values else step.h) * motion_of(y, ws.n_bodies(P), ws.length(P))
+    known = way <= LONG
+    if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
+        if control.h_fixed > 0.0:
+            known = known and not (has_values and abs(newton.c_q - w.c_q) > SAME * newton.c_q)
+        else:
+            clear(ws.tangents(P))
+            clear(ws.coupled_tangents(P))
+            known = factorize(P) == OK and known
+    if not known:
+        w.values, w.due = 0.0, UNKNOWN
+    w.c_q = newton.c_q
+    return watch_step(P, watch, t, control.h_next, y, y_dot)
+
+
 @released
 @entry
 def run(
@@ -114,7 +148,10 @@ def run(
     y: Array,
     steps: Steps,
 ) -> tuple[int, int]:
-    """Advance y to control.t_end or until `steps` is full; return the code and the number of steps done."""
+    """Advance y to control.t_end, or until `steps` is full or rows are about to become dependent.
+
+    Return the code and the number of steps done.
+    """
     done, lam = 0, ws.multipliers(P)
     t, whole = control.t, control.h_fixed
     while done < steps.y.shape[0] and t < control.t_end:
@@ -145,7 +182,8 @@ def run(
             step.h_before = h
             t = target if last else t + h
             control.t = t
-            if whole == 0.0 or last:
+            stored = whole == 0.0 or last
+            if stored:
                 copy_line(y, steps.y[done])
                 copy_line(lam, steps.lam[done])
                 steps.t[done] = t
@@ -155,6 +193,8 @@ def run(
                 control.h_next = min(whole, control.h_next * step.factor)
             elif not last or step.factor < 1.0:
                 control.h_next = h * step.factor
+            if stored and watch_implicit_step(P, memory.watch, step, newton, control, y, steps.y_dot[done - 1]):
+                return OK, done
             continue
         restore(P, y, memory.saved)
         control.n_rejected += 1.0

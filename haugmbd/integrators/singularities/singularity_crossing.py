@@ -1,6 +1,6 @@
 r"""Crossing of singular configurations, in the same way for every integrator and formulation, by one driver above them.
 
-    watch      whether rows are about to become dependent, see `rank_watch`; implicit methods search after some motion
+    watch      whether rows are about to become dependent, see `rank_watch`; methods and formulations that do not search after some motion
     search     where the motion reaches a singular configuration t*, see `singularity_search`
     cut        steps nearer to it than APART are discarded
     cross      the smooth motion from there to the other side, as polynomials, see `branch_crossing`
@@ -33,7 +33,7 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import Moment, step_to
-from haugmbd.integrators.rank_watch import NO_WATCH, STEPS_AHEAD, new_watch
+from haugmbd.integrators.rank_watch import NO_WATCH, SOON, STEPS_AHEAD, new_watch
 from haugmbd.integrators.singularities.branch_crossing import (
     AT_ONCE,
     BOTH,
@@ -191,6 +191,8 @@ class CrossingSearch:
         problem.longest_batch = 2 * FEWEST
         if self.is_watching and self.search.begin(self.watch, start, method.step or 0.0):
             self._arm()
+        if method.has_own_matrix:
+            state.values = 0.0
 
     def _arm(self) -> None:
         """Let the watch end the next batch, if rows are about to become dependent."""
@@ -213,7 +215,7 @@ class CrossingSearch:
         )
         state.armed = 0.0
         if self.is_watching and not places:
-            self.problem.longest_batch = 1 if state.due else self.problem.longest_batch
+            self.problem.longest_batch = 1 if state.due == SOON else self.problem.longest_batch
             self._arm()
         state.due = 0.0
         s = self.search.way(*steps, steps.t[-1]).s

@@ -17,7 +17,7 @@ from haugmbd.kkt.rank_deficient import next_row, take
 class Kept(NamedTuple):
     """The selection of rows.
 
-    kept: (ne, 6) table of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 7) work array
+    kept: (ne, 6) table of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 8) work array
     """
 
     kept: Array
@@ -83,7 +83,7 @@ def independent_rows_only(c: Independent, F: Array, d_inv: Array, rows: Ints, pa
 
 @kernel
 def put_schur(F: Array, i: int, m: int, rows: Ints, scale: Array, S: Array) -> None:
-    """Write the rows i to i + m of -F, relative to their scales, to S (6, 7); mark what is behind them as taken."""
+    """Write the rows i to i + m of -F, relative to their scales, to S; mark what is behind them as taken."""
     for a in range(6):
         S[a, 6] = 0.0 if a < m else 1.0
     for a in range(m):

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import dense_system
-from haugmbd.gallery import andrews, four_bar, stewart_platform, windows
+from haugmbd.gallery import andrews, bennett, four_bar, stewart_platform, windows
 from haugmbd.integrators.rank_watch import begin_watch, new_watch
 from haugmbd.integrators.singularities.singularity_search import SingularSearch
 
@@ -39,10 +39,26 @@ def test_the_volumes_of_windows_vanish_like_the_distance_from_the_flat_pose():
     np.testing.assert_allclose((far / near).max(), 2.0, rtol=0.05)
 
 
-@pytest.mark.parametrize(("build", "t_end"), [(four_bar, 0.5), (andrews, 0.03)], ids=["four-bar", "Andrews"])
-@pytest.mark.parametrize("method", [mbd.RK4(2e-4), mbd.DOP853(rtol=1e-7)], ids=lambda m: type(m).__name__)
+METHODS = [
+    mbd.RK4(2e-4),
+    mbd.DOP853(rtol=1e-7),
+    mbd.GeneralizedAlpha(2e-4),
+    mbd.GeneralizedAlphaR7(2e-4),
+    mbd.GeneralizedAlpha(rtol=1e-4),
+    mbd.BDF(rtol=1e-5),
+    mbd.RadauIIA(rtol=1e-7),
+]
+
+
+@pytest.mark.parametrize(
+    ("build", "t_end"), [(four_bar, 0.5), (andrews, 0.03), (bennett, 1.5)], ids=["four-bar", "Andrews", "Bennett"]
+)
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{type(m).__name__}{'' if m.step is None else ' fixed'}")
 def test_a_run_that_keeps_its_rank_is_not_searched(build, t_end, method, monkeypatch):
-    """Every search costs as much as ten steps of a small mechanism."""
+    """Every search costs as much as ten steps of a small mechanism.
+
+    Andrews' mechanism has a spring, whose tangent is in the matrices of implicit methods; Bennett's linkage selects other rows on its way.
+    """
     searches, places = [], SingularSearch.places
     monkeypatch.setattr(SingularSearch, "places", lambda self, *given: searches.append(1) or places(self, *given))
     result = mbd.simulate(build(), t_end, integrator=method)
@@ -56,5 +72,24 @@ def test_a_run_that_keeps_its_rank_is_not_searched(build, t_end, method, monkeyp
 def test_steps_of_half_a_turn_do_not_leap_over_a_singular_configuration(method, rtol):
     """With few digits a step turns the uprights by a radian; they lie flat where the bar changes sides."""
     result = mbd.simulate(windows(1), 10.0, integrator=method(rtol=rtol, atol=rtol))
+    sides = np.sign(result["bar 0"].r[:, 2])
+    assert len(result.singular_crossings) == np.count_nonzero(np.diff(sides)) >= 10
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
+@pytest.mark.parametrize("stiffness", [0.0, 1e5], ids=["no spring", "stiff spring"])
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+@pytest.mark.parametrize("method", [mbd.RadauIIA, mbd.BDF, mbd.GeneralizedAlpha], ids=lambda m: m.__name__)
+def test_implicit_steps_of_any_length_do_not_leap_over_a_singular_configuration(method, rtol, stiffness):
+    """The spring between the tops of the uprights keeps its length: it only enters the matrices, with a factor that changes with the step.
+
+    At the large tolerance the energy drifts, of which the run warns.
+    """
+    system = windows(1)
+    if stiffness:
+        tops = system["upright 0"], system["upright 1"]
+        system.add(mbd.TSDA("spring", *tops, point_i=(0, 0, 1), point_j=(1, 0, 1), k=stiffness, l0=1.0))
+    result = mbd.simulate(system, 10.0, integrator=method(rtol=rtol, atol=rtol))
     sides = np.sign(result["bar 0"].r[:, 2])
     assert len(result.singular_crossings) == np.count_nonzero(np.diff(sides)) >= 10
