@@ -39,7 +39,8 @@ from haugmbd.simulation.arguments import (
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.simulate import NEWTON_EULER, PROJECTION, run_system
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, RunMethods, RunOutput
+from haugmbd.simulation.simulate import run_system
 
 
 @public_class
@@ -235,6 +236,7 @@ class Batch:
         check_interval(method, float(self.t.max()), float(t_end), store_every)
 
         tables = direct_tables(self.model, self._parameters) if self._parameters else None
+        methods, output = RunMethods(method, formulation, stabilization), RunOutput(t_eval, store_every=store_every)
 
         def run(k: int) -> Result:
             if tables is None or tables.odd[k]:
@@ -243,7 +245,7 @@ class Batch:
                 model = direct_model(tables, k)
             t, n = float(self.t[k]), model.nb + 1
             state = model.state().replace(t=t) if self.states is None else State.from_y(t, self.states[k], n)
-            return run_system(model, float(t_end), method, state=state, **options)
+            return run_system(model, float(t_end), methods, output, state=state, project_velocity=project_velocity, budget=budget)
 
         kept = None if store is None else TrajectoryStore(store, self._identity(t_end, method, options), len(self))
         return run_all(len(self), len(self.model.y0), self.threads, run, kept, self.member_model)

@@ -2,6 +2,7 @@
 
 stepping        the loop over batches of steps, and what it stores
 results         results: stored states, and the quantities that are recomputed from them
+run_options     how a run is computed, and what is recorded of it
 arguments       check and read the arguments of `simulate`
 compatibility   legal combinations of formulation, integrator and stabilization
 simulate_chain  simulate for a serial chain

@@ -7,9 +7,8 @@ adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -20,10 +19,10 @@ from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import delay_notes, issue, with_model_notes
 from haugmbd.errors import UsageError
-from haugmbd.formulations import Formulation, NewtonEuler
+from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.formulations.dense.python_formulation import statistics_of
-from haugmbd.integrators import Event, Projection
+from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial_state import check_start, projected
@@ -51,12 +50,13 @@ from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import Sensor, read_sensors
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, Recording, RunMethods, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.stepping.run import Recorded, Run
 from haugmbd.system.system import System
 
-NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
-"""Default formulation and default stabilization of a system."""
+ALL_STEPS = RunOutput()
+"""Every step is stored, and nothing else is recorded."""
 
 
 @overload
@@ -211,37 +211,15 @@ def simulate(
     method = choose_integrator(h, rtol, atol, integrator)
     if tolerance is not None and not isinstance(system, System):
         raise UsageError("tolerance decides which rows a System drops where it is compiled: system.compile(tolerance=...).")
+    output = RunOutput(t_eval, events, sensors, store_every, progress, record_method)
     if isinstance(system, SerialChain):
-        return _of_chain(system, t_end, method, formulation, stabilization, project_velocity or record_method, redundancy)(
-            state=state,
-            tau=tau,
-            wrenches=wrenches,
-            t_eval=t_eval,
-            events=events,
-            sensors=sensors,
-            store_every=store_every,
-            progress=progress,
-            budget=budget,
-        )
+        _need_no_constraints(system, formulation, stabilization, project_velocity or record_method, redundancy)
+        return simulate_chain(system, t_end, method, output, state=state, tau=tau, wrenches=wrenches, budget=budget)
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
+    methods = RunMethods(method, formulation, stabilization, redundancy)
     result = run_system(
-        system,
-        t_end,
-        method,
-        t_eval=t_eval,
-        events=events,
-        sensors=sensors,
-        state=state,
-        formulation=formulation,
-        stabilization=stabilization,
-        project_velocity=project_velocity,
-        redundancy=redundancy,
-        tolerance=tolerance,
-        store_every=store_every,
-        progress=progress,
-        budget=budget,
-        record_method=record_method,
+        system, t_end, methods, output, state=state, project_velocity=project_velocity, tolerance=tolerance, budget=budget
     )
     issue(result.outcome)
     return result
@@ -250,27 +228,20 @@ def simulate(
 def run_system(
     system: Any,
     t_end: float,
-    method: Integrator,
+    methods: RunMethods,
+    output: RunOutput = ALL_STEPS,
     *,
-    t_eval: npt.ArrayLike | None = None,
-    events: Sequence[Event] = (),
-    sensors: Sequence[Sensor] = (),
     state: Any = None,
-    formulation: Formulation = NEWTON_EULER,
-    stabilization: Stabilization | None = PROJECTION,
     project_velocity: bool = False,
-    redundancy: Rule | None = None,
     tolerance: float | None = None,
-    store_every: int = 1,
-    progress: bool = False,
     budget: float | None = None,
-    record_method: bool = False,
 ) -> Result:
     """Return the result of a run, as `simulate` does, without issuing its warnings."""
-    check_kinds(system, state, stabilization)
-    rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
+    method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
+    check_kinds(system, state, methods.stabilization)
+    rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
     if stopped := rigid_stop(system):
-        others = {"redundancy": redundancy is not None, "tolerance": tolerance is not None}
+        others = {"redundancy": methods.redundancy is not None, "tolerance": tolerance is not None}
         others |= {"budget": budget is not None, "record_method": record_method}
         if wrong := [name for name, given in others.items() if given]:
             raise UsageError(
@@ -278,45 +249,29 @@ def run_system(
             )
         run = importlib.import_module("haugmbd.contact.motion.simulate_impacts").simulate_stops
         return run(  # type: ignore[no-any-return]
-            system,
-            t_end,
-            method,
-            formulation=formulation,
-            stabilization=stabilization,
-            rule=rule,
-            state=state,
-            t_eval=t_eval,
-            events=events,
-            sensors=sensors,
-            project_velocity=project_velocity,
-            store_every=store_every,
-            progress=progress,
+            system, t_end, methods, output, rule=rule, state=state, project_velocity=project_velocity
         )
     model = _compiled(system, tolerance)
-    if redundancy is not None:
-        check_rule(redundancy)
-        model = model.with_redundancy(redundancy)
+    if methods.redundancy is not None:
+        check_rule(methods.redundancy)
+        model = model.with_redundancy(methods.redundancy)
     start = state if isinstance(state, State) else model.state()
-    times = wanted_times(t_eval, start.t, t_end)
+    times = wanted_times(output.t_eval, start.t, t_end)
     if record_method and times is not None and method.lam_at_steps:
         raise UsageError(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
-    checked_events = read_events([*read_events(events), *lift_off_events(model)])
-    measured = read_sensors((*sensors_of(model), *read_sensors(sensors)))
-    check_interval(method, start.t, t_end, store_every)
+    events = read_events([*read_events(output.events), *lift_off_events(model)])
+    sensors = read_sensors((*sensors_of(model), *read_sensors(output.sensors)))
+    check_interval(method, start.t, t_end, output.store_every)
     check_drivers(model, start.t, t_end)
     check_friction(model, method)
     check_start(model, start, project_velocity=project_velocity)  # its workspace is gone when that of the run is made
     pack = rule.fitted(model, method.fitted(formulation.pack(model)))
     start = projected(model, pack, start) if project_velocity else start
     problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
-    settings = {
-        "formulation": repr(formulation),
-        "integrator": repr(method),
-        "stabilization": repr(None if method.solves_constraints else stabilization),
-    }
+    settings = replace(methods, stabilization=None).texts if method.solves_constraints else methods.texts
 
     def record(found: Recorded) -> Result:
         work = statistics_of(pack)
@@ -351,9 +306,8 @@ def run_system(
         )
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-    return Run(problem, method, t_end, times, store_every, record, checked_events, measured, budget=budget, bodies=bodies).run(
-        progress
-    )
+    recording = Recording(times, output.store_every, events, sensors, bodies)
+    return Run(problem, method, t_end, recording, record, budget=budget).run(output.progress)
 
 
 def sensors_of(model: Model) -> tuple[Sensor, ...]:
@@ -368,20 +322,11 @@ def _compiled(system: System | Model, tolerance: float | None) -> Model:
     return system.compile() if tolerance is None else system.compile(tolerance=tolerance)
 
 
-def _of_chain(
-    chain: SerialChain,
-    t_end: float,
-    method: Integrator,
-    formulation: Any,
-    stabilization: Any,
-    project_velocity: bool,
-    redundancy: Any,
-) -> Callable[..., ReducedResult]:
-    """Return `simulate_chain` with these arguments. Raise UsageError for an argument that only constraints need."""
-    if formulation is not NEWTON_EULER or stabilization not in (PROJECTION, None) or project_velocity or redundancy is not None:
+def _need_no_constraints(chain: SerialChain, formulation: Any, stabilization: Any, given: bool, redundancy: Any) -> None:
+    """Raise UsageError for an argument that only constraints need;  given: whether there is another one of them."""
+    if formulation is not NEWTON_EULER or stabilization not in (PROJECTION, None) or given or redundancy is not None:
         raise UsageError(
             f"chain {chain.name!r} moves in its own coordinates, without constraints: formulation, stabilization, project_velocity, "
             "redundancy and record_method have no meaning. Leave them out, or simulate the same chain in maximal coordinates, "
             "chain.to_system()."
         )
-    return partial(simulate_chain, chain, t_end, method)

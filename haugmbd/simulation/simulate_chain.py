@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
-from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.chains.chain_rates import POST_STEP, RATES
 from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
@@ -23,7 +22,8 @@ from haugmbd.serial_chain.error_messages import need_finite
 from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import check_interval, wanted_times
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
-from haugmbd.simulation.results.sensor import Sensor, read_sensors
+from haugmbd.simulation.results.sensor import read_sensors
+from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.stepping.run import Recorded, Run
 
 Tau = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike]
@@ -33,15 +33,11 @@ def simulate_chain(
     chain: SerialChain,
     t_end: float,
     method: Integrator,
+    output: RunOutput,
     *,
-    state: ChainState | None,
+    state: Any,
     tau: Tau | None,
     wrenches: Any,
-    t_eval: npt.ArrayLike | None,
-    events: Sequence[Event],
-    sensors: Sequence[Sensor],
-    store_every: int,
-    progress: bool,
     budget: float | None = None,
 ) -> ReducedResult:
     """Simulate `chain` from `state` (by default at rest with every joint at zero) to `t_end` [s]; see `simulate`."""
@@ -51,9 +47,9 @@ def simulate_chain(
     need_finite(chain, chain.read("q", start.q, chain.nq), chain.read("qd", start.qd, chain.nv))
     if chain.nv == 0:
         raise UsageError(f"chain {chain.name!r} has no freedom: there is nothing to simulate.")
-    times, checked_events = wanted_times(t_eval, start.t, t_end), read_events(events)
-    measured = read_sensors(sensors)
-    check_interval(method, start.t, t_end, store_every)
+    times, events = wanted_times(output.t_eval, start.t, t_end), read_events(output.events)
+    recording = Recording(times, output.store_every, events, read_sensors(output.sensors))
+    check_interval(method, start.t, t_end, output.store_every)
     force = tau if callable(tau) else chain.read("tau", tau, chain.nv).copy()
     state_space = ChainStateSpace(chain, force, chain.read_wrenches(wrenches))
     state_space.tau_at(start.t, np.array(start.q), np.array(start.qd))
@@ -76,6 +72,6 @@ def simulate_chain(
         )
         return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
 
-    result = Run(problem, method, t_end, times, store_every, record, checked_events, measured, budget=budget).run(progress)
+    result = Run(problem, method, t_end, recording, record, budget=budget).run(output.progress)
     issue(result.outcome)
     return result

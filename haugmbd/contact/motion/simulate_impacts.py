@@ -22,7 +22,6 @@ from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import NewtonEuler
 from haugmbd.formulations.accelerations import check_formulation
-from haugmbd.integrators import Projection
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, read_events
 from haugmbd.integrators.initial_state import consistent_start
@@ -42,11 +41,10 @@ from haugmbd.simulation.arguments import (
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.results.sensor import Sensor, read_sensors
+from haugmbd.simulation.run_options import PROJECTION, Recording, RunMethods, RunOutput
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.system import System
 
-PROJECTION = Projection()
-"""The default stabilization."""
 MOST_PER_SECOND = 2000.0
 """Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
 them, so that large restitutions are within the limit."""
@@ -144,54 +142,34 @@ def simulate_impacts(
     _check_limit(most_per_second)
     given, model = _read_contacts(contacts), system.compile()
     start = model.state() if state is None else state
-    run = ImpactRun(
-        mechanism=_modes(model, given),
-        method=method,
-        rule=rule,
-        t_end=t_end,
-        every=store_every,
-        most=most_per_second,
-        times=wanted_times(t_eval, start.t, t_end),
-        events=read_events(events),
-        sensors=_sensors(model, sensors),
-        settings=_settings(formulation, method, stabilization),
+    output, settings = (
+        RunOutput(t_eval, events, sensors, store_every, progress),
+        RunMethods(method, formulation, stabilization).texts,
     )
+    run = ImpactRun(_modes(model, given), method, rule, t_end, most_per_second, _recording(model, start, t_end, output), settings)
     return _simulated(run, start, project_velocity, progress)
 
 
 def simulate_stops(
     system: System | Model,
     t_end: float,
-    method: Integrator,
+    methods: RunMethods,
+    output: RunOutput,
     *,
-    formulation: Any,
-    stabilization: Stabilization | None,
     rule: Stabilization,
     state: State | None,
-    t_eval: npt.ArrayLike | None,
-    events: Sequence[Event],
-    sensors: Sequence[Sensor],
     project_velocity: bool,
-    store_every: int,
-    progress: bool,
 ) -> ImpactResult:
-    """Simulate a system whose joints have impulsive limits: `simulate` calls it, with arguments that it has checked."""
-    need_newton_euler(formulation, "an impulsive JointLimit")
+    """Simulate a system whose joints have impulsive limits: `simulate` calls it, with arguments that it has checked.
+
+    rule: the stabilization of the methods, or what takes its place
+    """
+    need_newton_euler(methods.formulation, "an impulsive JointLimit")
     model = system.compile() if isinstance(system, System) else system
     start = model.state() if state is None else state
-    run = ImpactRun(
-        mechanism=_modes(model, ()),
-        method=method,
-        rule=rule,
-        t_end=t_end,
-        every=store_every,
-        most=MOST_PER_SECOND,
-        times=wanted_times(t_eval, start.t, t_end),
-        events=read_events(events),
-        sensors=_sensors(model, sensors),
-        settings=_settings(formulation, method, stabilization),
-    )
-    return _simulated(run, start, project_velocity, progress)
+    recording = _recording(model, start, t_end, output)
+    run = ImpactRun(_modes(model, ()), methods.integrator, rule, t_end, MOST_PER_SECOND, recording, methods.texts)
+    return _simulated(run, start, project_velocity, output.progress)
 
 
 def _modes(model: Model, contacts: Sequence[Contact]) -> ContactModes:
@@ -206,21 +184,17 @@ def _modes(model: Model, contacts: Sequence[Contact]) -> ContactModes:
     return ContactModes(model, (*contacts, *stops_of(entry.load for entry in model.loads)))
 
 
-def _sensors(model: Model, sensors: Sequence[Sensor]) -> tuple[Sensor, ...]:
-    """Return the sensors of the system, and those that are given."""
+def _recording(model: Model, start: State, t_end: float, output: RunOutput) -> Recording:
+    """Return what is recorded: with the sensors of the system, and those that are given."""
     own = () if model.network is None else tuple(model.network.scope.sensors.values())
-    return read_sensors((*own, *read_sensors(sensors)))
-
-
-def _settings(formulation: Any, method: Integrator, stabilization: Stabilization | None) -> dict[str, str]:
-    """Return the methods of a run as text."""
-    return {"formulation": repr(formulation), "integrator": repr(method), "stabilization": repr(stabilization)}
+    sensors = read_sensors((*own, *read_sensors(output.sensors)))
+    return Recording(wanted_times(output.t_eval, start.t, t_end), output.store_every, read_events(output.events), sensors)
 
 
 def _simulated(run: ImpactRun, start: State, project_velocity: bool, progress: bool) -> ImpactResult:
     """Run a mechanism with contacts from its start."""
     model = run.mechanism.free
-    check_interval(run.method, start.t, run.t_end, run.every)
+    check_interval(run.method, start.t, run.t_end, run.recording.every)
     check_drivers(model, start.t, run.t_end)
     check_friction(model, run.method)
     start = consistent_start(model, model.pack(), start, project_velocity=project_velocity)

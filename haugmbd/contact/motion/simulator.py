@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impulses.impulse import impulse
 from haugmbd.contact.impulses.impulse_result import Impulse
 from haugmbd.contact.motion.contact_events import LEAN, TOUCH, contact_events
@@ -35,7 +34,8 @@ from haugmbd.integrators.step_context import Problem
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import Sensor, SensorRecorder
+from haugmbd.simulation.results.sensor import SensorRecorder
+from haugmbd.simulation.run_options import Recording
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Recorded, Run
 
@@ -50,7 +50,6 @@ LAST = 1e-12
 class ImpactRun:
     """What a motion with impacts is computed with.
 
-    every: steps between stored states;  times: at which states are stored instead, (nt,), or None
     most: impacts and openings per second;  settings: the methods as text
     """
 
@@ -58,11 +57,8 @@ class ImpactRun:
     method: Integrator
     rule: Stabilization
     t_end: float
-    every: int
     most: float
-    times: Array | None
-    events: tuple[Event, ...]
-    sensors: tuple[Sensor, ...]
+    recording: Recording
     settings: dict[str, str]
 
 
@@ -71,8 +67,8 @@ class HybridSimulation:
 
     def __init__(self, of: ImpactRun) -> None:
         self.of, self.mechanism, self.t_end = of, of.mechanism, of.t_end
-        self.sensors = tuple(map(counting_turns, of.sensors))  # once: turns go on from segment to segment
-        self.events = tuple(map(counting_turns, of.events))
+        self.sensors = tuple(map(counting_turns, of.recording.sensors))  # once: turns go on from segment to segment
+        self.events = tuple(map(counting_turns, of.recording.events))
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
         self.rest = RestingContacts({}, frozenset())
@@ -206,20 +202,10 @@ class HybridSimulation:
                 outcome=outcome,
             )
 
-        times = None if of.times is None else of.times[of.times > t]
+        times = None if of.recording.times is None else of.recording.times[of.recording.times > t]
         events, ends = (*contacts.values(), *others), times is not None
-        run = Run(
-            problem,
-            method,
-            self.t_end,
-            times,
-            of.every,
-            record,
-            events,
-            self.sensors,
-            keeps_ends=ends,
-            before=self._run_before,
-        )
+        recording = Recording(times, of.recording.every, events, self.sensors, keeps_ends=ends)
+        run = Run(problem, method, self.t_end, recording, record, before=self._run_before)
         segment = run.go_under(bar)
         self._run_before, last = run, run.locator.ended_by if run.ended else None
         ended_by = tuple(name for name, event in contacts.items() if event is last)
@@ -267,10 +253,10 @@ class HybridSimulation:
         whole = tuple(self.segments)
         return ImpactResult(
             self.mechanism,
-            whole if self.of.times is None else at_times(whole, self.of.times, LAST),
+            whole if self.of.recording.times is None else at_times(whole, self.of.recording.times, LAST),
             tuple(self.impacts),
             settings=self.of.settings,
             interrupted=interrupted,
             outcome=outcome,
-            _with_ends=() if self.of.times is None else whole,
+            _with_ends=() if self.of.recording.times is None else whole,
         )

@@ -18,14 +18,15 @@ from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.event_location import EventLocator, Moment
-from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick import batches_with_stick
 from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.sensor import Sensor, SensorHistory, SensorRecorder
+from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
+from haugmbd.simulation.run_options import Recording
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
@@ -78,8 +79,7 @@ class Recorded(NamedTuple):
 class Run(Generic[R]):
     """The loop of one simulation, with the data stored so far.
 
-    budget: time [s] after which the run is stopped;  bodies: number of bodies whose accelerations by the method are kept
-    keeps_ends: whether the first and the last state are stored beside those at given times
+    record: makes the result of the data;  budget: time [s] after which the run is stopped
     before: the run that this one goes on from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
     """
 
@@ -88,24 +88,20 @@ class Run(Generic[R]):
         problem: Problem,
         method: Any,
         t_end: float,
-        times: Array | None,
-        every: int,
+        recording: Recording,
         record: Callable[[Recorded], R],
-        events: tuple[Event, ...] = (),
-        sensors: tuple[Sensor, ...] = (),
         *,
         budget: float | None = None,
-        bodies: int = 0,
-        keeps_ends: bool = False,
         before: Run[R] | None = None,
     ) -> None:
+        times = recording.times
         self.problem, self.method, self.t_end, self.record, self.before = problem, method, t_end, record, before
         model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
-        skips = times is not None or every > 1
+        skips = times is not None or recording.every > 1
         self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
         watched = () if self.touches is None else self.touches.events
         need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
-        self.locator = EventLocator((*map(counting_turns, events), *watched), problem, method, need)
+        self.locator = EventLocator((*map(counting_turns, recording.events), *watched), problem, method, need)
         self.records: list[EventRecord] = []
         if self.locator.may_end:
             problem.first_batch = FIRST_BATCH
@@ -123,10 +119,11 @@ class Run(Generic[R]):
         self.clock = Clock.of(problem)
         if self.clock is not None and before is not None and before.clock is not None:
             self.clock.called = before.clock.called
-        selection = Selection(every, None if times is None else WantedTimes(times, problem, method, need), keeps_ends)
+        wanted = None if times is None else WantedTimes(times, problem, method, need)
+        selection = Selection(recording.every, wanted, recording.keeps_ends)
         counter = TurnCounter(model) if skips and model is not None else None
-        recorder = SensorRecorder(sensors, problem.state_space.state)
-        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, bodies)
+        recorder = SensorRecorder(recording.sensors, problem.state_space.state)
+        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies)
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.cpu = time.process_time()
 

@@ -24,6 +24,7 @@ from haugmbd.integrators import Baumgarte
 from haugmbd.integrators.base import Integrator
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import choose_integrator
+from haugmbd.simulation.run_options import RunMethods
 from haugmbd.simulation.simulate import run_system
 from haugmbd.study.violation.signal import scaled_norm, violation_signal
 
@@ -99,9 +100,7 @@ class GainRuns:
         """Return the run, unstable if it fails or is lost, and its violation over time in units of the length."""
         with np.errstate(all="ignore"):
             try:
-                result = run_system(
-                    self.model, self.t_end, self.integrator, formulation=self.formulation, stabilization=Baumgarte(alpha, beta)
-                )
+                result = run_system(self.model, self.t_end, RunMethods(self.integrator, self.formulation, Baumgarte(alpha, beta)))
             except SimulationError as error:
                 return Cell(False, np.inf, str(error)), np.zeros(0)
             sizes = scaled_norm(result, result.violation("position"))

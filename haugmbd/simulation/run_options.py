@@ -1,0 +1,67 @@
+"""How a run is computed, and what is stored of it: the arguments of `simulate` in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.formulations import Formulation, NewtonEuler
+from haugmbd.integrators import Event, Projection
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.model.dependent_rows import Rule
+from haugmbd.simulation.results.sensor import Sensor
+
+NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
+"""Default formulation and default stabilization of a system."""
+
+
+@dataclass(frozen=True)
+class RunMethods:
+    """The methods of a run;  redundancy: the rule for multipliers of dependent rows, None for that of the model."""
+
+    integrator: Integrator
+    formulation: Formulation = NEWTON_EULER
+    stabilization: Stabilization | None = PROJECTION
+    redundancy: Rule | None = None
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The methods as text, for the settings of a result."""
+        return {
+            "formulation": repr(self.formulation),
+            "integrator": repr(self.integrator),
+            "stabilization": repr(self.stabilization),
+        }
+
+
+@dataclass(frozen=True)
+class RunOutput:
+    """What is recorded of a run, as it is given to `simulate`."""
+
+    t_eval: npt.ArrayLike | None = None
+    events: Sequence[Event] = ()
+    sensors: Sequence[Sensor] = ()
+    store_every: int = 1
+    progress: bool = False
+    record_method: bool = False
+
+
+class Recording(NamedTuple):
+    """What the loop of a run records, after it was checked.
+
+    times: at which states are stored, (nt,), or None for every so many steps
+    bodies: number of bodies whose accelerations by the method are kept
+    keeps_ends: whether the first and the last state are stored beside those at given times
+    """
+
+    times: Array | None = None
+    every: int = 1
+    events: tuple[Event, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
+    bodies: int = 0
+    keeps_ends: bool = False
