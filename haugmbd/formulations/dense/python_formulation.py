@@ -118,8 +118,7 @@ class PythonKKTSolver(Callback):
         self.work, self.last = SolverStatistics(), KKTSolution(NONE, NONE)
         self._model, self._solver, self._rows = model, solver, rows
         self._rank = model.nc - len(model.redundancy.dropped)
-        self._slots = np.asarray(model.slot_of_row[rows])
-        self._chosen = np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0]
+        self._slots, self._is_scaled = np.asarray(model.slot_of_row[rows]), unit != 1.0
         self._columns = np.tile([unit] * 3 + [1.0] * 3, model.nb)
         self._weights = np.array([unit ** -POWERS.get(model.labels[row].unit, 0) for row in rows])
         self._square = unit**2
@@ -127,6 +126,12 @@ class PythonKKTSolver(Callback):
         self._M[:, 3:, 3:] /= self._square
         self._t, self._y = 0.0, model.y0
         self._sizes = NONE
+        self._choose(np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0])
+
+    def _choose(self, chosen: Ints) -> None:
+        """Let these of the rows take part."""
+        self._chosen = chosen
+        self._chosen_rows, self._chosen_slots, self._chosen_weights = (x[chosen] for x in (self._rows, self._slots, self._weights))
 
     def fit_all_rows(self, size: Array) -> None:
         """Compute accelerations that fit dependent rows in the least-squares sense from now on, see `kkt.least_squares`.
@@ -157,17 +162,20 @@ class PythonKKTSolver(Callback):
         except np.linalg.LinAlgError as error:
             raise singular(kkt, f"its factorization did not converge ({error})") from error
         self.work.count(solution)
-        self.last = solution._replace(lam_p=solution.lam_p * self._square)
-        n = self._model.nb + 1
+        self.last = solution
+        n, u, lam = self._model.nb + 1, solution.u, solution.lam
+        if self._is_scaled:
+            self.last = solution._replace(lam_p=solution.lam_p * self._square)
+            u, lam = u * self._columns, lam * self._chosen_weights * self._square
         x[:] = 0.0
-        x[1:n] = (solution.u * self._columns).reshape(-1, 6)
-        x[n:].reshape(-1)[self._slots[self._chosen]] = solution.lam * self._weights[self._chosen] * self._square
+        x[1:n] = u.reshape(-1, 6)
+        x[n:].reshape(-1)[self._chosen_slots] = lam
 
     def _read_rows(self, J: Array) -> None:
         """Read the rows, and select those that take part."""
         Phi_q = self._gather(J)
         if self._rank == len(self._chosen) < len(self._rows):
-            self._chosen = independent(Phi_q, self._chosen)
+            self._choose(independent(Phi_q, self._chosen))
         self._Phi_q, self._every = Phi_q[self._chosen], Phi_q
 
     def _fitted(self, b: Array) -> tuple[Array, Array]:
@@ -183,8 +191,10 @@ class PythonKKTSolver(Callback):
         row, slot, side, column = self._scatter
         Phi_q = np.zeros((len(self._slots), 6 * self._model.nb))
         Phi_q[row[:, None], column] = J.reshape(-1, self._model.sides, 6)[slot, side]
-        measured: Array = self._weights[:, None] * Phi_q * self._columns
-        return measured
+        if self._is_scaled:
+            Phi_q *= self._weights[:, None]
+            Phi_q *= self._columns
+        return Phi_q
 
     def kkt_system(self, state: State, J: Array, level: Array, b: Array) -> KKTSystem:
         """Return the system for the accelerations, from rows and forces that were evaluated elsewhere."""
@@ -193,13 +203,16 @@ class PythonKKTSolver(Callback):
 
     def _kkt_system(self, state: State, solve_for: SolveFor, level: Array, b: Array) -> KKTSystem:
         """Return the system with right-hand side b (nn, 6); level: (slots, 3)."""
-        n, slots, Phi_q = self._model.nb + 1, self._slots[self._chosen], self._Phi_q
-        u, weight = np.hstack([state.v, state.omega_bar])[1:].ravel() / self._columns, self._weights[self._chosen]
-        b_u, b_c = b[1:n].ravel() * self._columns / self._square, weight * b[n:].reshape(-1)[slots]
+        n, slots, Phi_q = self._model.nb + 1, self._chosen_slots, self._Phi_q
+        u = np.concatenate((state.v, state.omega_bar), axis=1)[1:].ravel()
+        b_u, b_c, Phi, nu = b[1:n].flatten(), b[n:].reshape(-1)[slots], level[slots, 0], level[slots, 1]
+        if self._is_scaled:
+            u, b_u = u / self._columns, b_u * self._columns / self._square
+            b_c, Phi, nu = (self._chosen_weights * part for part in (b_c, Phi, nu))
         if len(self._sizes) and solve_for is SolveFor.ACCELERATIONS:
             Phi_q, b_c = self._fitted(b)
-        gaps = weight * level[slots, 0], Phi_q @ u - weight * level[slots, 1]
-        return KKTSystem(self._model, state, solve_for, self._rows[self._chosen], self._rank, self._M, Phi_q, b_u, b_c, *gaps)
+        gaps = Phi, Phi_q @ u - nu
+        return KKTSystem(self._model, state, solve_for, self._chosen_rows, self._rank, self._M, Phi_q, b_u, b_c, *gaps)
 
 
 def kkt_solution_of(pack: Pack) -> KKTSolution:
