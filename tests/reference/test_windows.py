@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -73,12 +75,19 @@ def test_two_windows_to_the_published_digits():
     assert np.abs(result.energy().drift).max() < 1e-8
 
 
-def phi_of(n, t):
-    """phi (nt,) at the times, and the times of the singular positions among them, by the equation of motion in one coordinate."""
+@cache
+def motion_of(n, t_end):
+    """phi as dense output until t_end, and the times of the singular positions, by the equation of motion in one coordinate."""
     f, flat = equation(n)
     cosine = lambda t, x: np.cos(x[0])  # noqa: E731
-    found = solve_ivp(f, (0.0, t[-1]), [0.0, 1.0], t_eval=t, events=cosine, rtol=1e-13, atol=1e-14, method="DOP853")
-    return found.y[0], found.t_events[0]
+    found = solve_ivp(f, (0.0, t_end), [0.0, 1.0], events=cosine, rtol=1e-13, atol=1e-14, method="DOP853", dense_output=True)
+    return found.sol, found.t_events[0]
+
+
+def phi_of(n, t):
+    """phi (nt,) at the times, and the times of the singular positions among them."""
+    phi, flat = motion_of(n, np.ceil(t[-1]))
+    return phi(t)[0], flat[flat <= t[-1]]
 
 
 def errors(result, n):
