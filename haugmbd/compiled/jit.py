@@ -30,6 +30,14 @@ def kernel(function: Function) -> Function:
     return _linked(function, OPTIONS)
 
 
+def inlined_kernel(function: Function) -> Function:
+    """Compile a kernel that LLVM copies into every caller: for short ones whose arguments and results are many numbers.
+
+    LLVM's own choice is to call those that a module contains more than once, and all numbers then pass through memory.
+    """
+    return _linked(function, {**OPTIONS, "forceinline": True})
+
+
 def counted(function: Function) -> Function:
     """Compile a kernel in which Numba counts references: one that returns a view, or allocates an array."""
     return _linked(function, {**OPTIONS, "_nrt": True})

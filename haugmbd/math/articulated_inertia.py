@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.jit import inlined_kernel, kernel
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale
 
 Six: TypeAlias = tuple[float, float, float, float, float, float]
@@ -85,7 +85,7 @@ def times_full_transposed(H: Nine, x: Vec) -> Vec:
     )
 
 
-@kernel
+@inlined_kernel
 def times_twist(I: ArticulatedInertia, a: Twist) -> Wrench:
     """Return I^A a."""
     return Wrench(
@@ -152,7 +152,7 @@ def full_downdate(H: Nine, k: float, a: Vec, b: Vec) -> Nine:
     )  # fmt: skip
 
 
-@kernel
+@inlined_kernel
 def rank_one_downdate(I: ArticulatedInertia, D_inv: float, U: Wrench) -> ArticulatedInertia:
     """Return I^A - U U^T / D."""
     return ArticulatedInertia(
@@ -162,7 +162,7 @@ def rank_one_downdate(I: ArticulatedInertia, D_inv: float, U: Wrench) -> Articul
     )
 
 
-@kernel
+@inlined_kernel
 def shift_inertia(I: ArticulatedInertia, d: Vec) -> ArticulatedInertia:
     """Return I^A about the handle that is d farther in."""
     x, y, z = d

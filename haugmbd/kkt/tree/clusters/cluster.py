@@ -77,8 +77,12 @@ from haugmbd.kkt.tree.tree_arrays import (
     load_wrench,
     motion,
     store_inertia,
+    store_wrench,
 )
 from haugmbd.math.articulated_inertia import (
+    NO_INERTIA,
+    NO_WRENCH,
+    ArticulatedInertia,
     Twist,
     Wrench,
     add_inertias,
@@ -93,7 +97,7 @@ from haugmbd.math.articulated_inertia import (
     times_symmetric,
     times_twist,
 )
-from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
+from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub
 
 
 @inlined
@@ -103,8 +107,8 @@ def free_coordinates(q: ClusterArrays, c: int, uniform: int) -> int:
 
 
 @inlined
-def place_clusters(t: TreeArrays, q: ClusterArrays, uniform: int) -> tuple[float, int]:
-    """Write W, C and G of all couplings, and clear D; return the weakest pivot C_d^2 / c_d^2, and its node."""
+def place_clusters(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> tuple[float, int]:
+    """Write W, C and G of all couplings, what `put_prescribed` does, and clear D; return the weakest pivot C_d^2 / c_d^2, and its node."""
     worst, where = 1.0, -1
     for c in range(q.clusters.shape[0]):
         m, base = free_coordinates(q, c, uniform), q.clusters[c, BASE_MEMBER]
@@ -112,8 +116,10 @@ def place_clusters(t: TreeArrays, q: ClusterArrays, uniform: int) -> tuple[float
             for j in range(m):
                 q.member[base + 1 + i, COLUMN + COLUMN_WIDTH * j] = 1.0 if i == j else 0.0
                 q.pivot[c, PIVOT + i, j] = 0.0
+            q.pivot[c, PASSED, i] = 0.0
         for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
             weak = place_coupling(t, q, r, m)
+            prescribe(t, q, r, x)
             if not weak >= worst and worst == worst:
                 worst, where = weak, q.rows[r, NODE]
     return worst, where
@@ -156,28 +162,43 @@ def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> N
         for j in range(free_coordinates(q, c, uniform)):
             q.pivot[c, PASSED, j] = 0.0
         for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
-            first = q.rows[r, FIRST_TERM]
-            k = q.terms[first, CARRIED]
-            total = x[q.rows[r, NODE], q.rows[r, ROW]] - dot(load(q.moment, first, MOMENT), load(t.joint, k, JUMP_ANGULAR))
-            for n in range(first + 1, q.rows[r, END_TERM]):
-                total -= dot(load(q.moment, n, MOMENT), load(t.joint, q.terms[n, CARRIED], JUMP_ANGULAR))
-            z0 = total * q.moment[first, EFFECTIVE]
-            store(t.joint, k, JUMP_ANGULAR, add(load(t.joint, k, JUMP_ANGULAR), scale(z0, load(t.joint, k, AXIS))))
+            prescribe(t, q, r, x)
 
 
 @inlined
-def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
-    """Add the joint of a body to D, and pass U to its carrier."""
+def prescribe(t: TreeArrays, q: ClusterArrays, r: int, x: Array) -> None:
+    """Add h z0 to beta of the dependent joint of a row."""
+    first = q.rows[r, FIRST_TERM]
+    k = q.terms[first, CARRIED]
+    beta = load(t.joint, k, JUMP_ANGULAR)
+    total = x[q.rows[r, NODE], q.rows[r, ROW]] - dot(load(q.moment, first, MOMENT), beta)
+    for n in range(first + 1, q.rows[r, END_TERM]):
+        total -= dot(load(q.moment, n, MOMENT), load(t.joint, q.terms[n, CARRIED], JUMP_ANGULAR))
+    store(t.joint, k, JUMP_ANGULAR, add(beta, scale(total * q.moment[first, EFFECTIVE], load(t.joint, k, AXIS))))
+
+
+@inlined
+def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> float:
+    """Add the joint of a body to D and u, and pass the inertia, U and the forces to its carrier; return the weakest pivot of D, at most 1.
+
+    What is read of the body and of its carrier is read before anything is written: the compiler cannot tell the arrays apart.
+    """
     k, i, c, own, carrier = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER]
     I, h, arm = load_inertia(t.body, k, LINEAR), load(t.joint, k, AXIS), load(t.joint, k, ARM)
+    p, given = load_wrench(t, k, FORCE), jump(t, k)
+    I_i, p_i = NO_INERTIA, NO_WRENCH
+    if i > 0:
+        I_i = add_inertias(load_inertia(t.body, i, LINEAR), shift_inertia(I, arm))
+        p_i = add_wrenches(load_wrench(t, i, FORCE), passed_force(I, p, given, arm))
     F = Wrench(times_full(I.H, h), times_symmetric(I.J, h))
-    stiff: float = dot(h, F.moment)
+    stiff, u = dot(h, F.moment), dot(h, p.moment)
     for a in range(m):
         G = gain(q, own, a)
         U, along = scale_wrench(G, F), 0.0
         if cs[LEAF] == 0:
             V = load_column(q, own, a)
             U, along = add_wrenches(U, V), dot(h, V.moment)
+        q.pivot[c, PASSED, a] += G * u - power(U, given)
         q.pivot[c, PIVOT + a, a] += G * (2.0 * along + G * stiff)
         for b in range(a):  # U_kb with its part of F, U_ka without
             q.pivot[c, PIVOT + a, b] += G * dot(h, load_column(q, own, b).moment) + gain(q, own, b) * along
@@ -185,24 +206,29 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
         if i > 0:
             V = shift_wrench(U, arm)
             store_column(q, carrier, a, V if cs[ONLY] == 1 else add_wrenches(V, load_column(q, carrier, a)))
+    weak = 1.0
+    if cs[FIRST] == 1:
+        weak = eliminate_base(q, c, m)
+        for j in range(m if i > 0 else 0):
+            U, one = load_column(q, carrier, j), q.pivot[c, PIVOT + j, j]
+            I_i = rank_one_downdate(I_i, one, U)
+            p_i = add_wrenches(p_i, scale_wrench(-one * q.pivot[c, PASSED, j], U))
+    if i > 0:
+        store_inertia(t.body, i, LINEAR, I_i)
+        store_wrench(t, i, FORCE, p_i)
+    return weak
 
 
 @inlined
-def pass_member_inertia(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
-    """Pass the inertia of a body to its carrier; the last body that does subtracts U D^-1 U^T from that of the base."""
-    k, i, c = s[BODY], s[PARENT], cs[CLUSTER]
-    if i > 0:
-        shifted = shift_inertia(load_inertia(t.body, k, LINEAR), load(t.joint, k, ARM))
-        I = add_inertias(load_inertia(t.body, i, LINEAR), shifted)
-        if cs[FIRST] == 1:
-            for j in range(m):
-                I = rank_one_downdate(I, q.pivot[c, PIVOT + j, j], load_column(q, cs[CARRIER], j))
-        store_inertia(t.body, i, LINEAR, I)
+def passed_force(I: ArticulatedInertia, p: Wrench, given: Twist, arm: Vec) -> Wrench:
+    """Return what the forces on a body are about the handle of its carrier, without those that the prescribed acceleration takes."""
+    taken = times_twist(I, given)
+    return shift_wrench(Wrench(sub(p.force, taken.force), sub(p.moment, taken.moment)), arm)
 
 
 @inlined
 def eliminate_base(q: ClusterArrays, c: int, m: int) -> float:
-    """Factor D = L diag(D_j) L^T, and set U <- U L^-T of the base; return the smallest pivot, at most 1."""
+    """Factor D = L diag(D_j) L^T, set U <- U L^-T of the base and u <- L^-1 u; return the smallest pivot, at most 1."""
     base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
     D, weak = q.pivot[c], 1.0
     for j in range(m):
@@ -214,6 +240,7 @@ def eliminate_base(q: ClusterArrays, c: int, m: int) -> float:
             factor = D[PIVOT + a, j] * one
             for b in range(j + 1, a + 1):
                 D[PIVOT + a, b] -= factor * D[PIVOT + b, j]
+            D[PASSED, a] -= factor * D[PASSED, j]
             if i > 0:
                 store_column(q, base, a, add_wrenches(load_column(q, base, a), scale_wrench(-factor, load_column(q, base, j))))
         for a in range(j + 1, m):
@@ -230,9 +257,7 @@ def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int
     for j in range(m):
         q.pivot[c, PASSED, j] += gain(q, own, j) * along - power(load_column(q, own, j), given)
     if i > 0:
-        taken = times_twist(load_inertia(t.body, k, LINEAR), given)
-        passed = Wrench(sub(p.force, taken.force), sub(p.moment, taken.moment))
-        add_wrench(t, i, FORCE, shift_wrench(passed, load(t.joint, k, ARM)))
+        add_wrench(t, i, FORCE, passed_force(load_inertia(t.body, k, LINEAR), p, given, load(t.joint, k, ARM)))
 
 
 @inlined

@@ -10,13 +10,11 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined
 from haugmbd.kkt.tree.clusters.cluster import (
-    eliminate_base,
     eliminate_member,
     free_coordinates,
     move_member,
     pass_base_force,
     pass_member_force,
-    pass_member_inertia,
     place_clusters,
     put_coupling_multipliers,
     put_load,
@@ -55,22 +53,14 @@ def factor(w: Workspace, x: Array, uniform: int) -> tuple[float, int]:
         put_own_inertia(t, s)
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
-    weak, node = place_clusters(t, q, uniform)
+    put_right_hand_side(t, x, ANY_JOINT)
+    weak, node = place_clusters(t, q, x, uniform)
     if not weak >= worst and worst == worst:
         worst, where = weak, node
-    put_right_hand_side(t, x, ANY_JOINT)
-    put_prescribed(t, q, x, uniform)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
-        weak = 1.0
         if cs[CLUSTER] >= 0:
-            m = free_coordinates(q, cs[CLUSTER], uniform)
-            eliminate_member(t, s, q, cs, m)
-            pass_member_force(t, s, q, cs, m)
-            if cs[FIRST] == 1:
-                weak = eliminate_base(q, cs[CLUSTER], m)
-                pass_base_force(t, q, cs[CLUSTER], m)
-            pass_member_inertia(t, s, q, cs, m)
+            weak = eliminate_member(t, s, q, cs, free_coordinates(q, cs[CLUSTER], uniform))
         else:
             weak = eliminate_joint(w, t, n, x, ANY_JOINT)
         if not weak >= worst and worst == worst:
