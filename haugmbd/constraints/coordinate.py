@@ -14,18 +14,19 @@ Source: Haug (2021), spatial kinematics: relative coordinates of joints; derivat
 
 from __future__ import annotations
 
-from math import atan2, floor, pi
+from math import floor, pi
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.constraints.base import Motion, centripetal, distance, distance_rate, rate, value
 from haugmbd.constraints.freedoms import F_I, G_J, Freedom, Kind, Side, turn, turns_about_h_only
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
+from haugmbd.math.arctangent import arctan2
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
 
@@ -180,23 +181,30 @@ def nearest(q: float, near: float) -> float:
 
 
 @kernel
+def unwound(c: float, s: float, offset: float, near: float) -> float:
+    """Return q = alpha - offset + 2 pi k of the angle alpha of (c, s), the nearest to the integrated angle `near`."""
+    return nearest(arctan2(s, c) - offset, near)
+
+
+@kernel
 def angle_of(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> float:
     """Return q = alpha - offset + 2 pi k, the nearest to the integrated angle `near`."""
     x = value(m, v)
-    return nearest(atan2(dot(value(m, n), x), dot(value(m, e), x)) - offset, near)
+    return unwound(dot(value(m, e), x), dot(value(m, n), x), offset, near)
 
 
 class AngleRates(NamedTuple):
-    """An angle at one instant: q;  q'' at u' = 0;  the global moment on body b (its opposite acts on a)."""
+    """An angle at one instant: c = e . v and s = n . v;  q'' at u' = 0;  the global moment on body b (its opposite acts on a)."""
 
-    q: float
+    c: float
+    s: float
     q_ddot: float
     moment: Vec
 
 
-@kernel
-def angle_and_moment(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> AngleRates:
-    """Return an angle and its derivatives, with v x b = (c v x n - s v x e) / (c^2 + s^2)."""
+@inlined
+def angle_and_moment(m: Motion, e: int, n: int, v: int) -> AngleRates:
+    """Return an angle, yet to be unwound, and its derivatives, with v x b = (c v x n - s v x e) / (c^2 + s^2)."""
     E, N, V = value(m, e), value(m, n), value(m, v)
     E1, N1, V1 = rate(m, e), rate(m, n), rate(m, v)
     c, s = dot(E, V), dot(N, V)
@@ -207,15 +215,14 @@ def angle_and_moment(m: Motion, e: int, n: int, v: int, offset: float, near: flo
     s_ddot = dot(centripetal(m, n), V) + 2.0 * dot(N1, V1) + dot(N, V2)
     q_dot = (c * s_dot - s * c_dot) * one
     q_ddot = ((c * s_ddot - s * c_ddot) - 2.0 * q_dot * (c * c_dot + s * s_dot)) * one
-    moment = cross(V, sub(scale(c * one, N), scale(s * one, E)))
-    return AngleRates(nearest(atan2(s, c) - offset, near), q_ddot, moment)
+    return AngleRates(c, s, q_ddot, cross(V, sub(scale(c * one, N), scale(s * one, E))))
 
 
 @kernel
 def angle_rates(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> Rates:
     """Return an angle and its derivatives, as those of a displacement."""
-    q = angle_and_moment(m, e, n, v, offset, near)
-    return Rates(q.q, q.q_ddot, (0.0, 0.0, 0.0), scale(-1.0, q.moment), q.moment)
+    q = angle_and_moment(m, e, n, v)
+    return Rates(unwound(q.c, q.s, offset, near), q.q_ddot, (0.0, 0.0, 0.0), scale(-1.0, q.moment), q.moment)
 
 
 @kernel

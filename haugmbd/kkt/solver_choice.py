@@ -24,7 +24,7 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import NARROW, WIDE, EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
-from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_COLUMNS, MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
+from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_LINES, MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
 from haugmbd.kkt.tree.clusters.cluster_order import FREE, ClusterTables, CoupledRow, cluster_tables
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
@@ -225,7 +225,7 @@ def tree_tables(
             "CLUSTER_MEMBERS": (clusters.n_members, member_columns(most_free)),
             "CLUSTER_PIVOTS": (len(clusters.clusters), PIVOT_NUMBERS),
             "CLUSTER_MOMENTS": (len(clusters.terms), MOMENT_COLUMNS),
-            "ANGLES": (len(clusters.angles), ANGLE_COLUMNS),
+            "ANGLES": (ANGLE_LINES, len(clusters.angles)),
         }
     return SolverTables(TREE, reason, ints, work)
 

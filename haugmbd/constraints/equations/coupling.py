@@ -18,10 +18,10 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.constraints.base import DRIVER, SIDE, SLOT, Motion, Primitive, RowTable
-from haugmbd.constraints.coordinate import Coordinate, angle_and_moment, angle_gradient, displacement_rates
+from haugmbd.constraints.coordinate import Coordinate, angle_and_moment, angle_gradient, displacement_rates, unwound
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Constant
-from haugmbd.math.vec3 import Vec, dot, load, sub, to_body, to_global
+from haugmbd.math.vec3 import Vec, add, dot, load, scale, store, sub, to_body, to_global
 
 MARKERS, SIDE_B, ANGLE, FIRST = 3, 6, 7, 8
 """Columns of a line after slot, side of body a, driver: three markers; side of body b; index of the integrated angle, -1 for a
@@ -100,9 +100,7 @@ def add_term(J: Array, A: Array, side: int, body: int, c: float, g: Vec, moment:
 def add_moment(J: Array, A: Array, side: int, body: int, c: float, moment: Vec) -> None:
     """Add c A^T moment to one side of a row J (sides, 6), as `add_term` does."""
     if side >= 0:
-        n = to_body(A, body, moment)
-        for a in range(3):
-            J[side, 3 + a] += c * n[a]
+        store(J, side, 3, add(load(J, side, 3), scale(c, to_body(A, body, moment))))
 
 
 @routine
@@ -122,8 +120,8 @@ def assemble_row(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
         c, offset, angle = floats[k, COEFFICIENT], floats[k, OFFSET], ints[k, ANGLE]
         x, y, z = ints[k, MARKERS], ints[k, MARKERS + 1], ints[k, MARKERS + 2]
         if angle >= 0:
-            turn = angle_and_moment(m, x, y, z, offset, m.angles[angle])
-            rows.level[slot, 0] += c * turn.q
+            turn = angle_and_moment(m, x, y, z)
+            rows.level[slot, 0] += c * unwound(turn.c, turn.s, offset, m.angles[angle])
             rows.level[slot, 2] -= c * turn.q_ddot
             add_moment(J, m.A, ints[k, SIDE], m.body_of[x], -c, turn.moment)
             add_moment(J, m.A, ints[k, SIDE_B], m.body_of[z], c, turn.moment)

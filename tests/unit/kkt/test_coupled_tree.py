@@ -228,8 +228,8 @@ def test_the_tables_of_a_cluster():
     assert tables.rows.tolist() == [[5 + 4, 0, 0, 2]]
     assert tables.angles.tolist() == [[1], [0]]
     assert tables.terms.tolist() == [
-        [1, 3, -1, 3, 7, 0],
-        [0, 1, 1, 1, 5, 1],
+        [1, 3, -1, 3, 7, 0, 1, 1],
+        [0, 1, 1, 1, 5, 1, 1, 1],
     ]  # the larger coefficient is that of the dependent joint
     assert cluster_tables(branches, {0, 2, 3}, (row,)) is None  # the joint between them is not revolute
     assert cluster_tables([Branch(1, 0, -1), Branch(2, 0, 0)], {0}, (CoupledRow(1, 0, (Term((0, 1), 0, 1.0, "first"),)),)) is None

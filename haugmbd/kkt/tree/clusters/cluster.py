@@ -21,7 +21,6 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.equations.coupling import COEFFICIENT
 from haugmbd.kkt.tree.clusters.cluster_arrays import (
-    ANGLE_MOMENT,
     COLUMN,
     COLUMN_WIDTH,
     EFFECTIVE,
@@ -32,6 +31,7 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     TAU,
     ClusterArrays,
     gain,
+    gradient,
     load_column,
     store_column,
 )
@@ -147,7 +147,7 @@ def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int) -> float:
 @inlined
 def put_moment(t: TreeArrays, q: ClusterArrays, n: int) -> float:
     """Write W and C of a term; return C / c."""
-    moment = load(q.angle, q.terms[n, OF_ANGLE], ANGLE_MOMENT)
+    moment = gradient(q.angle, q.terms[n, OF_ANGLE])
     along: float = dot(moment, load(t.joint, q.terms[n, CARRIED], AXIS))
     c = float(q.terms[n, SIGN]) * q.reals[q.terms[n, LINE], COEFFICIENT]
     store(q.moment, n, MOMENT, scale(c, moment))

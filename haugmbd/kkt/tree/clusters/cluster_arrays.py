@@ -8,7 +8,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE
 from haugmbd.math.articulated_inertia import Wrench
-from haugmbd.math.vec3 import load, store
+from haugmbd.math.vec3 import Vec, load, store
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
@@ -23,8 +23,9 @@ MOMENT, EFFECTIVE, MOMENT_COLUMNS = 0, 3, 4
 """Columns of CLUSTER_MOMENTS: W_k and C_k of each term; of the dependent joint's, 1/C_k."""
 
 
-ANGLE_Q, ANGLE_Q_DDOT, ANGLE_MOMENT, ANGLE_COLUMNS = 0, 1, 2, 5
-"""Columns of ANGLES: q; q'' at u' = 0; the gradient, a moment on body b."""
+ANGLE_Q, ANGLE_Q_DDOT, ANGLE_MOMENT, ANGLE_COS, ANGLE_SIN, ANGLE_OFFSET, ANGLE_NEAR, ANGLE_LINES = 0, 1, 2, 5, 6, 7, 8, 9
+"""Lines of ANGLES: q; q'' at u' = 0; the gradient, a moment on body b; e . v and n . v, whose arctangent the angle is; what is taken off
+it; the integrated angle."""
 
 
 def member_columns(most_free: int) -> int:
@@ -35,8 +36,8 @@ def member_columns(most_free: int) -> int:
 class ClusterArrays(NamedTuple):
     """Views of the arrays of clusters.
 
-    steps: (nb, 6);  clusters: (nc, 6);  rows: (nr, 4);  terms: (nt, 6), see `cluster_order`
-    reals: constants of the rows;  angle: (na, 5);  member: (., 1 + 7 m);  pivot: (nc, 8, 6);  moment: (nt, 4)
+    steps: (nb, 6);  clusters: (nc, 6);  rows: (nr, 4);  terms: (nt, 8), see `cluster_order`
+    reals: constants of the rows;  angle: (9, na);  member: (., 1 + 7 m);  pivot: (nc, 8, 6);  moment: (nt, 4)
     """
 
     steps: Ints
@@ -86,3 +87,15 @@ def gain(q: ClusterArrays, member: int, j: int) -> float:
     """Return G_kj."""
     G: float = q.member[member, COLUMN + COLUMN_WIDTH * j]
     return G
+
+
+@inlined
+def gradient(angles: Array, n: int) -> Vec:
+    """Return the gradient of an angle."""
+    return (angles[ANGLE_MOMENT, n], angles[ANGLE_MOMENT + 1, n], angles[ANGLE_MOMENT + 2, n])
+
+
+@inlined
+def put_gradient(angles: Array, n: int, moment: Vec) -> None:
+    """Write the gradient of an angle."""
+    angles[ANGLE_MOMENT, n], angles[ANGLE_MOMENT + 1, n], angles[ANGLE_MOMENT + 2, n] = moment

@@ -41,9 +41,10 @@ those of the others; m; the line behind its last; its rows in CLUSTER_ROWS."""
 NODE, ROW, FIRST_TERM, END_TERM = range(4)
 """Columns of CLUSTER_ROWS: node and row of a coupling; its terms in CLUSTER_TERMS, that of the dependent joint first."""
 
-LINE, BODY, SIGN, OF, JOINT, OF_ANGLE = range(6)
+LINE, BODY, SIGN, OF, JOINT, OF_ANGLE, FIRST_ON_A, FIRST_ON_B = range(8)
 """Columns of CLUSTER_TERMS: line of the tables of rows; the body that the joint carries; 1 if this is body b of the coordinate, otherwise
--1; its line in CLUSTER_MEMBERS; node of the joint; number of the angle, of which CLUSTER_ANGLES has a line of the tables of rows."""
+-1; its line in CLUSTER_MEMBERS; node of the joint; number of the angle, of which CLUSTER_ANGLES has a line of the tables of rows; 1 for the
+first term of the row on body a, and on body b."""
 
 
 class Term(NamedTuple):
@@ -71,7 +72,7 @@ Parents = Mapping[int, int]
 
 
 class ClusterTables(NamedTuple):
-    """Tables for compiled code, see the columns above; shapes (nb, 6), (nc, 6), (nr, 4), (nt, 6), (na, 1).
+    """Tables for compiled code, see the columns above; shapes (nb, 6), (nc, 6), (nr, 4), (nt, 8), (na, 1).
 
     n_members: number of lines of CLUSTER_MEMBERS
     """
@@ -231,12 +232,16 @@ def _add_cluster(
         seen.add(carrier)
         tables.steps[step_of[body]] = len(tables.clusters), member[body], carrier, n == 0, leaf, first
     for row, own in order:
-        first_term = len(tables.terms)
+        first_term, touched = len(tables.terms), set[int]()
         for term in sorted(row.terms, key=lambda term: _carried(term, parent) != own):
             body = _carried(term, parent)
             node = n_bodies + branches[step_of[body]].edge
             angle, _ = tables.angles.setdefault(term.angle, (len(tables.angles), term.line))
-            tables.terms.append([term.line, body, 1 if term.bodies[1] == body else -1, member[body], node, angle])
+            a, b = term.bodies
+            tables.terms.append(
+                [term.line, body, 1 if b == body else -1, member[body], node, angle, a not in touched, b not in touched]
+            )
+            touched |= {a, b}
         tables.rows.append([n_bodies + row.edge, row.row, first_term, len(tables.terms)])
     end = base_member + 1 + len(bodies)
     tables.clusters.append([parent[bodies[0]], base_member, len(free), end, first_row, len(tables.rows)])
