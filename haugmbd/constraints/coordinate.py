@@ -21,7 +21,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import inlined, inlined_kernel, kernel
 from haugmbd.constraints.base import Motion, centripetal, distance, distance_rate, rate, value
 from haugmbd.constraints.freedoms import F_I, G_J, Freedom, Kind, Side, turn, turns_about_h_only
 from haugmbd.deprecated import public_class
@@ -173,14 +173,14 @@ def angle_gradient(m: Motion, e: int, n: int, v: int) -> Vec:
     return cross(x, b)
 
 
-@kernel
+@inlined_kernel
 def nearest(q: float, near: float) -> float:
     """Return q + 2 pi k, the nearest to the integrated angle `near`."""
     whole: float = q + 2.0 * pi * floor((near - q) / (2.0 * pi) + 0.5)
     return whole
 
 
-@kernel
+@inlined_kernel
 def unwound(c: float, s: float, offset: float, near: float) -> float:
     """Return q = alpha - offset + 2 pi k of the angle alpha of (c, s), the nearest to the integrated angle `near`."""
     return nearest(arctan2(s, c) - offset, near)
@@ -225,7 +225,7 @@ def angle_rates(m: Motion, e: int, n: int, v: int, offset: float, near: float) -
     return Rates(unwound(q.c, q.s, offset, near), q.q_ddot, (0.0, 0.0, 0.0), scale(-1.0, q.moment), q.moment)
 
 
-@kernel
+@inlined_kernel
 def displacement_rates(m: Motion, h: int, P: int, Q: int, offset: float) -> Rates:
     """Return a displacement and its derivatives; h on body i, or on body j."""
     H, d = value(m, h), distance(m, P, Q)

@@ -24,8 +24,9 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import NARROW, WIDE, EdgeRows, Schedule, make_schedule
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
-from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_LINES, MOMENT_COLUMNS, PIVOT_NUMBERS, member_columns
-from haugmbd.kkt.tree.clusters.cluster_order import FREE, ClusterTables, CoupledRow, cluster_tables
+from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_LINES, MOMENT_COLUMNS, PIVOT_NUMBERS, SLIDE_COLUMNS, member_columns
+from haugmbd.kkt.tree.clusters.cluster_joint import N_ANGULAR_OF_SLIDE, N_LINEAR_OF_SLIDE
+from haugmbd.kkt.tree.clusters.cluster_order import FREE, NO_CLUSTERS, ClusterTables, CoupledRow, cluster_tables
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
 
@@ -79,7 +80,7 @@ class Forest(NamedTuple):
     """What the recursion over a forest needs to know of a model, besides its edges.
 
     forms: those of its edges;  body_of: the body of each marker;  massless: whether a body has a direction without inertia
-    couplings: of joint angles, on edges of their own;  hanging: the branches of trees that hang on loops, if the model is no forest
+    couplings: of joint coordinates, on edges of their own;  hanging: the branches of trees that hang on loops, if the model is no forest
     """
 
     forms: Forms
@@ -121,8 +122,7 @@ def choose_solver(
         return blocks
     if wanted == TREE or (wanted is None and not forest.massless and tree_is_faster(len(positions) - 1, rows.weight, forest)):
         branches = order_of_forest(len(positions), edges, {row.edge for row in forest.couplings})
-        revolute = set(np.flatnonzero(forest.forms.revolute[:, 0] != NO_FORM).tolist()) if forest.couplings else set()
-        clusters = cluster_tables(branches, revolute, forest.couplings) if branches is not None else None
+        clusters = _clusters(branches, forest) if branches is not None else None
         if wanted == TREE or clusters is not None:
             reason = "as asked for" if wanted == TREE else _why_tree(len(positions) - 1, forest)
             return tree_tables(branches, edges, rows.weight, forest, clusters, reason)
@@ -130,11 +130,22 @@ def choose_solver(
     return _chosen(flat, tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted)
 
 
+def _clusters(branches: Sequence[Branch], forest: Forest) -> ClusterTables | None:
+    """Return the clusters of coupled joints; None if the recursion does not serve them."""
+    if not forest.couplings:
+        return NO_CLUSTERS
+    revolute, separable = forest.forms.revolute[:, 0] != NO_FORM, forest.forms.separable[:, :2]
+    sliding = ~revolute & (separable == (N_LINEAR_OF_SLIDE, N_ANGULAR_OF_SLIDE)).all(axis=1)
+    one, other = (set(np.flatnonzero(found).tolist()) for found in (revolute, sliding))
+    return cluster_tables(branches, one, forest.couplings, other)
+
+
 def _why_tree(n_bodies: int, forest: Forest) -> str:
     """Return why the recursion was chosen."""
     known, n_coupled = int((forest.forms.separable[:, 0] != NO_FORM).sum()), len(forest.couplings)
-    of_angles = f", {n_coupled} coupling{'s' * (n_coupled > 1)} of their angles" if n_coupled else ""
-    return f"no loops, {known} of {n_bodies} bodies on joints that the recursion knows{of_angles}"
+    of_what = "coordinates" if any(term.slides for row in forest.couplings for term in row.terms) else "angles"
+    of_joints = f", {n_coupled} coupling{'s' * (n_coupled > 1)} of their {of_what}" if n_coupled else ""
+    return f"no loops, {known} of {n_bodies} bodies on joints that the recursion knows{of_joints}"
 
 
 def recursion_ns(edges: Ints, weight: Sequence[int], forest: Forest) -> float:
@@ -203,7 +214,8 @@ def tree_tables(
     branches, clusters: None raises UsageError: the model is no forest, or its couplings are not served
     """
     why = "its joints close loops, or couple more than two bodies" if branches is None else ""
-    why = why or ("it couples joints that are not revolute, or in loops, or too many of them at once" if clusters is None else "")
+    couples = "it couples joints that neither turn about one axis nor slide along one, or in loops, or too many of them at once"
+    why = why or (couples if clusters is None else "")
     why = "a body has no inertia about an axis, or no mass" if forest.massless else why
     if branches is None or clusters is None or why:
         raise UsageError(f"solver = {TREE!r} serves open chains and trees, and not this model: {why}. {LEAVE}")
@@ -219,6 +231,7 @@ def tree_tables(
             "CLUSTER_ROWS": clusters.rows,
             "CLUSTER_TERMS": clusters.terms,
             "CLUSTER_ANGLES": clusters.angles,
+            "CLUSTER_DISPLACEMENTS": clusters.displacements,
         }
         most_free = int(clusters.clusters[:, FREE].max())
         work |= {
@@ -226,6 +239,7 @@ def tree_tables(
             "CLUSTER_PIVOTS": (len(clusters.clusters), PIVOT_NUMBERS),
             "CLUSTER_MOMENTS": (len(clusters.terms), MOMENT_COLUMNS),
             "ANGLES": (ANGLE_LINES, len(clusters.angles)),
+            "DISPLACEMENTS": (len(clusters.displacements), SLIDE_COLUMNS),
         }
     return SolverTables(TREE, reason, ints, work)
 

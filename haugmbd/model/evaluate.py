@@ -57,7 +57,7 @@ def prepare_stage_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
 
 @entry
 def prepare_with_couplings_entry(P: Pack, t: float, y: Array) -> int:
-    """Do the same for a model whose couplings are embedded in a forest: each of their angles is evaluated once."""
+    """Do the same for a model whose couplings are embedded in a forest: each of their coordinates is evaluated once."""
     m = move(P, t, y)
     code = add_loads_to_forces(P, m, y)
     if code == OK:

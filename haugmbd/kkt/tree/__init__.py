@@ -9,5 +9,8 @@ recursion             factorization and solution, from the leaves to the roots a
 hanging_trees         trees that hang on loops, which the block LDL^T eliminates
 entry_points          factorize, begin, finish: in place of those of the block LDL^T
 hanging_entry_points  the same for trees that hang on loops
+
+Couplings of revolute joints and of joints that slide, by constraint embedding:
+
 clusters              couplings of joint coordinates, by constraint embedding
 """

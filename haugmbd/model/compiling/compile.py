@@ -72,7 +72,7 @@ class _Parts(NamedTuple):
 
     inertia, shifted: (nb + 1, 10);  rows: integers, constants, first line of each kind;  forces: the same of loads
     body_of, x_bar: the markers;  places: lines of the internal states in the driver table;  n_tail: angles and internal states of y
-    couplings: of joint angles, on edges of their own
+    couplings: of joint coordinates, on edges of their own
     """
 
     gravity: Array
@@ -257,8 +257,13 @@ def _forms_of(p: _Parts) -> Forms:
 
 
 def _hanging(p: _Parts, pairs: list[tuple[int, ...]], n_bodies: int) -> list[Branch]:
-    """Return the branches of trees that hang on loops; none of a forest, with couplings of angles, or friction by reactions."""
-    if p.edges.bodies.shape[1] > 2 or p.couplings or p.friction.solves or len(p.edges.bodies) < n_bodies:  # noqa: PLR2004
+    """Return the branches of trees that hang on loops; none of a forest, with couplings of angles, or friction by reactions.
+
+    A forest may have couplings on edges of their own.
+    """
+    of_angles = any(not any(term.slides for term in row.terms) for row in p.couplings)
+    n_edges = len(p.edges.bodies) - len({row.edge for row in p.couplings})
+    if p.edges.bodies.shape[1] > 2 or of_angles or p.friction.solves or n_edges < n_bodies:  # noqa: PLR2004
         return []
     return hanging_branches(n_bodies, pairs)
 

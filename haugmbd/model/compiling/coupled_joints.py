@@ -1,6 +1,7 @@
-r"""The edges whose rows are couplings of joint angles with constant coefficients: the recursion over a forest takes them out of the graph.
+r"""The edges whose rows are couplings of joint coordinates: the recursion over a forest takes them out of the graph.
 
-It is the rows that count: such an edge has no other row, and each angle is that of two bodies between which there is an edge of the forest.
+It is the rows that count: such an edge has no other row, and each coordinate is that of two bodies between which there is an edge of the
+forest.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ def coupled_rows(equations: Equations, edges: Edges, number: Numbering, first_li
         primitive = equations.objects[r]
         assert isinstance(primitive, CouplingRow)
         edge, row = divmod(int(edges.slot[r]), ROWS_PER_EDGE)
-        if all(q.turns for q, _ in primitive.terms):
-            of = number.bodies
-            terms = tuple(Term((of[q.bodies[0]], of[q.bodies[1]]), line + n, c, q.key) for n, (q, c) in enumerate(primitive.terms))
-            found.append(CoupledRow(edge, row, terms))
-        else:
-            other.add(edge)
+        of = number.bodies
+        terms = tuple(
+            Term((of[q.bodies[0]], of[q.bodies[1]]), line + n, c, q.key, not q.turns) for n, (q, c) in enumerate(primitive.terms)
+        )
+        found.append(CoupledRow(edge, row, terms))
         line += len(primitive.terms)
     return tuple(row for row in found if row.edge not in other)

@@ -16,7 +16,7 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE, CoupledRow, Term, cluster_tables, triangular_order
 from haugmbd.kkt.tree.tree_order import Branch
-from joints import RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Gear, RackPinion
+from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Gear, RackPinion
 from tests.support.geared_trees import random_geared_tree
 
 GROWTH = 1e3
@@ -24,6 +24,9 @@ GROWTH = 1e3
 
 SAME = 1e-9
 """Relative to the largest number, of two solvers: 1e-13 is seen, times the condition of nearly locked trains."""
+
+ROUNDING = 1e-14
+"""Of numbers near 1 that the same formulas give: 1e-16 is seen."""
 
 RUN = 1e-8
 """Relative to the largest number of a state after a run: 1e-12 is seen, the tolerance of Newton's iterations apart."""
@@ -54,7 +57,7 @@ def solution(model: mbd.Model, state: mbd.State) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_random_trees_agree_with_lapack(state_of, block):
-    """Couplings of two to four angles, some driven, at states that fulfil the rows and at states that do not."""
+    """Couplings of two to four coordinates, some driven, at states that fulfil the rows and at states that do not."""
     served = trees(range(60 * block, 60 * block + 60))
     assert len(served) >= 15
     for seed, model in served:
@@ -139,6 +142,15 @@ def rack() -> mbd.System:
     return system
 
 
+def sliding_cylinder() -> mbd.System:
+    """A rack on a joint with two freedoms."""
+    system = wheels(1, [])
+    bar = system.add(mbd.Body("bar", 1.0, (0.1, 0.2, 0.3), r=(0.0, 0.1, 0.0)))
+    guide = system.add(CJ("guide", system.ground, bar, point=(0, 0.1, 0), axis=(1, 0, 0)))
+    system.add(Coupling("mesh", {system.joints[0]: -0.1, guide.coordinate("displacement"): 1.0}))
+    return system
+
+
 def universal() -> mbd.System:
     system = wheels(1, [])
     bar = system.add(mbd.Body("bar", 1.0, (0.1, 0.2, 0.3), r=(0.0, 0.1, 0.0)))
@@ -164,13 +176,36 @@ def badly_scaled() -> mbd.System:
     return wheels(5, [1e-2, 1e-2, 1e2, 1e2])
 
 
-@pytest.mark.parametrize("make", [rack, universal, function_of_an_angle, too_many_free])
+@pytest.mark.parametrize("make", [sliding_cylinder, universal, function_of_an_angle, too_many_free])
 def test_what_it_does_not_serve_is_left_to_the_blocks(make):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert make().compile().solver == BLOCK
         with pytest.raises(UsageError, match="solver = 'tree' .* (close loops|couples joints)"):
             make().compile(solver=TREE)
+
+
+def test_racks_are_served_at_any_pose(state_of):
+    """Rows of J, Phi, gamma and the solution are those of the blocks, for racks and slides between turning bodies."""
+    system, before, joints = mbd.System("slides", gravity=(0.3, -2.0, -9.81)), None, []
+    rng = np.random.default_rng(2)
+    for k in range(6):
+        body = system.add(mbd.Body(f"link {k}", 1.0 + k, (0.1, 0.2, 0.25), r=(k + 0.5, 0.1 * k, 0.0)))
+        i, j = (before or system.ground, body) if k % 3 else (body, before or system.ground)
+        joints.append(system.add((RJ, TJ)[k % 2](f"joint {k}", i, j, point=(k, 0, 0.1), axis=rng.normal(size=3))))
+        before = body
+    system.add(Coupling("three", {joints[0]: 1.0, joints[1]: -0.6, joints[2]: 0.3}))
+    system.add(Coupling("driven", {joints[4]: 0.2, joints[3]: 0.7}, f=lambda t: 0.1 * np.sin(3.0 * t)))
+    for one in (rack(), system):
+        model, other = one.compile(solver=TREE), one.compile(solver=BLOCK)
+        state = state_of(model, 5, on_manifold=False)
+        rows, reference = mbd.evaluate(model, state), mbd.evaluate(other, state)
+        np.testing.assert_allclose(rows.Phi_q.toarray(), reference.Phi_q.toarray(), rtol=0.0, atol=ROUNDING)
+        for name in ("Phi", "nu", "gamma"):
+            a, b = getattr(rows, name), getattr(reference, name)
+            np.testing.assert_allclose(a, b, rtol=0.0, atol=ROUNDING * max(1.0, np.abs(b).max()), err_msg=name)
+        x, y = solution(model, state), solution(other, state)
+        np.testing.assert_allclose(x, y, rtol=0.0, atol=SAME * np.abs(y).max())
 
 
 def test_large_ratios_are_left_to_the_blocks():
@@ -224,14 +259,16 @@ def test_the_tables_of_a_cluster():
     row = CoupledRow(4, 0, (Term((0, 1), 0, 1.0, "first"), Term((3, 2), 1, -3.0, "third")))
     tables = cluster_tables(branches, {0, 1, 2, 3}, (row,))
     assert tables.clusters.tolist() == [[0, 0, 2, 4, 0, 1]]
-    assert tables.steps.tolist() == [[0, 1, 0, 1, 0, 1], [0, 2, 1, 0, 0, 1], [0, 3, 2, 0, 1, 1], [-1] * 6]
-    assert tables.rows.tolist() == [[5 + 4, 0, 0, 2]]
+    assert tables.steps.tolist() == [[0, 1, 0, 1, 0, 1, 0], [0, 2, 1, 0, 0, 1, 0], [0, 3, 2, 0, 1, 1, 0], [-1] * 7]
+    assert tables.rows.tolist() == [[5 + 4, 0, 0, 2, 0]]
     assert tables.angles.tolist() == [[1], [0]]
     assert tables.terms.tolist() == [
-        [1, 3, -1, 3, 7, 0, 1, 1],
-        [0, 1, 1, 1, 5, 1, 1, 1],
+        [1, 3, -1, 3, 7, 0, 1, 1, 0, 2],
+        [0, 1, 1, 1, 5, 1, 1, 1, 0, 0],
     ]  # the larger coefficient is that of the dependent joint
     assert cluster_tables(branches, {0, 2, 3}, (row,)) is None  # the joint between them is not revolute
+    assert cluster_tables(branches, {0, 2, 3}, (row,), {1}).steps[:, -1].tolist() == [0, 1, 0, -1]  # it slides
+    assert cluster_tables(branches, {1, 2, 3}, (row,), {0}) is None  # no angle of a joint that slides
     assert cluster_tables([Branch(1, 0, -1), Branch(2, 0, 0)], {0}, (CoupledRow(1, 0, (Term((0, 1), 0, 1.0, "first"),)),)) is None
 
 

@@ -1,16 +1,17 @@
-r"""Coupled revolute joints in the recursion: clusters of joints that m free coordinates y move, z_k = sum_j G_kj y_j + z0_k.
+r"""Coupled joints of one freedom in the recursion: clusters of joints that m free coordinates y move, z_k = sum_j G_kj y_j + z0_k.
 
-    row r      sum_k W_k . (alpha_k - alpha_i) = b_r        W_k = c_k times the gradient of the angle; k: body, i: its parent
-    =>         sum_k C_k z_k = b_r - sum_k W_k . beta_k     C_k = W_k . h_k, as alpha_k - alpha_i = beta_k + h_k z_k
-    dependent  G_d = - sum_k!=d C_k G_k / C_d               z0_d = (b_r - sum_k W_k . beta_k - sum_k!=d C_k z0_k) / C_d
+    row r      sum_k W_k^T (a_k - a_i) = b_r                W_k = c_k times the gradient of the coordinate; k: body, i: its parent
+    =>         sum_k C_k z_k = b_r - sum_k W_k^T (g, beta)   C_k = W_k^T S_k, as a_k - a_i = (g, beta)_k + S_k z_k at the joint
+    dependent  G_d = - sum_k!=d C_k G_k / C_d               z0_d = (b_r - sum_k W_k^T (g, beta) - sum_k!=d C_k z0_k) / C_d
     inward     F = I_k S_k                                  I_k: body k and what it carries, the joints of the cluster not moving
                D_ij += G_ki G_kj S_k^T F + (G_ki U_kj + G_kj U_ki)^T S_k
                U_kj += G_kj F                               I_i <- I_i + I_k,  U_ij <- U_ij + U_kj,  to the parent, at P
-               u_j  += G_kj S_k^T p_k - U_kj^T (g, beta)    p_i <- p_i + p_k - I_k (g, beta);  beta contains h z0 from here on
+               u_j  += G_kj S_k^T p_k - U_kj^T (g, beta)    p_i <- p_i + p_k - I_k (g, beta);  (g, beta) contains S z0 from here on
     base       I_0 <- I_0 - U D^-1 U^T                      p_0 <- p_0 - U D^-1 u
     outward    y = D^-1 (u - U^T a_0)                       z_k = G_k y
-    rows       tau_k = h_k . n_k = sum_r C_rk lam_r         backward through the dependent joints;  n_k - sum_r W_rk lam_r is the joint's
+    rows       tau_k = S_k^T w_k = sum_r C_rk lam_r         backward through the dependent joints;  w_k - sum_r W_rk lam_r is the joint's
 
+S_k = (0, h) of a revolute joint, where W_k is a moment, and (d, 0) of one that slides, see `cluster_joint`.
 The work for a body is O(m^2). U_j and D are those of the composite-rigid-body algorithm, S G those of constraint embedding.
 Source: Jain (2012), Multibody graph transformations and analysis II; Featherstone (2008), sec. 6.2 (composite rigid bodies).
 """
@@ -27,6 +28,9 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     MOMENT,
     PASSED,
     PIVOT,
+    SLIDE_FORCE,
+    SLIDE_MOMENT_A,
+    SLIDE_MOMENT_B,
     SOLVED,
     TAU,
     ClusterArrays,
@@ -35,11 +39,24 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     load_column,
     store_column,
 )
+from haugmbd.kkt.tree.clusters.cluster_arrays import FORCE as PULL
+from haugmbd.kkt.tree.clusters.cluster_joint import (
+    add_motion,
+    add_slide_multipliers,
+    add_to_jump,
+    along,
+    arm_of,
+    axis_of,
+    jump_of,
+    response,
+    wrench_at_handle,
+)
 from haugmbd.kkt.tree.clusters.cluster_order import (
     BASE,
     BASE_MEMBER,
     CARRIER,
     CLUSTER,
+    COORDINATE,
     END_ROW,
     END_TERM,
     FIRST,
@@ -52,15 +69,15 @@ from haugmbd.kkt.tree.clusters.cluster_order import (
     MEMBER,
     NODE,
     OF,
-    OF_ANGLE,
+    OF_SLIDE,
     ONLY,
     ROW,
     SIGN,
+    SLIDES,
+    STEP,
 )
 from haugmbd.kkt.tree.clusters.cluster_order import BODY as CARRIED
-from haugmbd.kkt.tree.revolute import jump
 from haugmbd.kkt.tree.tree_arrays import (
-    ARM,
     AXIS,
     AXIS_SQUARE,
     BODY,
@@ -86,6 +103,7 @@ from haugmbd.math.articulated_inertia import (
     Twist,
     Wrench,
     add_inertias,
+    add_twists,
     add_wrenches,
     power,
     rank_one_downdate,
@@ -93,11 +111,9 @@ from haugmbd.math.articulated_inertia import (
     shift_inertia,
     shift_twist,
     shift_wrench,
-    times_full,
-    times_symmetric,
     times_twist,
 )
-from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub
+from haugmbd.math.vec3 import Vec, cross, dot, load, scale, store, sub
 
 
 @inlined
@@ -147,17 +163,40 @@ def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int) -> float:
 @inlined
 def put_moment(t: TreeArrays, q: ClusterArrays, n: int) -> float:
     """Write W and C of a term; return C / c."""
-    moment = gradient(q.angle, q.terms[n, OF_ANGLE])
-    along: float = dot(moment, load(t.joint, q.terms[n, CARRIED], AXIS))
-    c = float(q.terms[n, SIGN]) * q.reals[q.terms[n, LINE], COEFFICIENT]
-    store(q.moment, n, MOMENT, scale(c, moment))
-    q.moment[n, EFFECTIVE] = c * along
-    return along
+    k, c = q.terms[n, CARRIED], q.reals[q.terms[n, LINE], COEFFICIENT]
+    if q.terms[n, OF_SLIDE] == 1:
+        w = displacement_wrench(t, q, n)
+        effective: float = dot(w.force, axis_of(t, k, 1))
+        store(q.moment, n, PULL, scale(c, w.force))
+        store(q.moment, n, MOMENT, scale(c, w.moment))
+    else:
+        moment = scale(float(q.terms[n, SIGN]), gradient(q.angle, q.terms[n, COORDINATE]))
+        effective = dot(moment, axis_of(t, k, 0))
+        store(q.moment, n, MOMENT, scale(c, moment))
+    q.moment[n, EFFECTIVE] = c * effective
+    return effective
+
+
+@inlined
+def displacement_wrench(t: TreeArrays, q: ClusterArrays, n: int) -> Wrench:
+    """Return the gradient of the displacement of a term, as a wrench on the body that the joint carries, about its handle."""
+    k, d, sign = q.terms[n, CARRIED], q.terms[n, COORDINATE], float(q.terms[n, SIGN])
+    moment = load(q.displacement, d, SLIDE_MOMENT_B if sign > 0.0 else SLIDE_MOMENT_A)
+    return shift_wrench(Wrench(scale(sign, load(q.displacement, d, SLIDE_FORCE)), moment), center(t, k))
+
+
+@inlined
+def prescribed_part(t: TreeArrays, q: ClusterArrays, n: int) -> float:
+    """Return W^T (g, beta) of a term."""
+    k = q.terms[n, CARRIED]
+    if q.terms[n, OF_SLIDE] == 1:
+        return power(Wrench(load(q.moment, n, PULL), load(q.moment, n, MOMENT)), jump_of(t, k, 1))
+    return dot(load(q.moment, n, MOMENT), load(t.joint, k, JUMP_ANGULAR))
 
 
 @inlined
 def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> None:
-    """Add h z0 to beta of the dependent joints, row by row, and clear u."""
+    """Add S z0 to (g, beta) of the dependent joints, row by row, and clear u."""
     for c in range(q.clusters.shape[0]):
         for j in range(free_coordinates(q, c, uniform)):
             q.pivot[c, PASSED, j] = 0.0
@@ -167,14 +206,11 @@ def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> N
 
 @inlined
 def prescribe(t: TreeArrays, q: ClusterArrays, r: int, x: Array) -> None:
-    """Add h z0 to beta of the dependent joint of a row."""
-    first = q.rows[r, FIRST_TERM]
-    k = q.terms[first, CARRIED]
-    beta = load(t.joint, k, JUMP_ANGULAR)
-    total = x[q.rows[r, NODE], q.rows[r, ROW]] - dot(load(q.moment, first, MOMENT), beta)
-    for n in range(first + 1, q.rows[r, END_TERM]):
-        total -= dot(load(q.moment, n, MOMENT), load(t.joint, q.terms[n, CARRIED], JUMP_ANGULAR))
-    store(t.joint, k, JUMP_ANGULAR, add(beta, scale(total * q.moment[first, EFFECTIVE], load(t.joint, k, AXIS))))
+    """Add S z0 to (g, beta) of the dependent joint of a row."""
+    first, total = q.rows[r, FIRST_TERM], x[q.rows[r, NODE], q.rows[r, ROW]]
+    for n in range(first, q.rows[r, END_TERM]):
+        total -= prescribed_part(t, q, n)
+    add_to_jump(t, q.terms[first, CARRIED], q.terms[first, OF_SLIDE], total * q.moment[first, EFFECTIVE])
 
 
 @inlined
@@ -183,25 +219,25 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
 
     What is read of the body and of its carrier is read before anything is written: the compiler cannot tell the arrays apart.
     """
-    k, i, c, own, carrier = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER]
-    I, h, arm = load_inertia(t.body, k, LINEAR), load(t.joint, k, AXIS), load(t.joint, k, ARM)
-    p, given = load_wrench(t, k, FORCE), jump(t, k)
+    k, i, c, own, carrier, slides = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER], cs[SLIDES]
+    I, axis, arm = load_inertia(t.body, k, LINEAR), axis_of(t, k, slides), arm_of(t, k, slides)
+    p, given = load_wrench(t, k, FORCE), jump_of(t, k, slides)
     I_i, p_i = NO_INERTIA, NO_WRENCH
     if i > 0:
         I_i = add_inertias(load_inertia(t.body, i, LINEAR), shift_inertia(I, arm))
         p_i = add_wrenches(load_wrench(t, i, FORCE), passed_force(I, p, given, arm))
-    F = Wrench(times_full(I.H, h), times_symmetric(I.J, h))
-    stiff, u = dot(h, F.moment), dot(h, p.moment)
+    F = response(I, axis, slides)
+    stiff, u = along(axis, F, slides), along(axis, p, slides)
     for a in range(m):
         G = gain(q, own, a)
-        U, along = scale_wrench(G, F), 0.0
+        U, coupled = scale_wrench(G, F), 0.0
         if cs[LEAF] == 0:
             V = load_column(q, own, a)
-            U, along = add_wrenches(U, V), dot(h, V.moment)
+            U, coupled = add_wrenches(U, V), along(axis, V, slides)
         q.pivot[c, PASSED, a] += G * u - power(U, given)
-        q.pivot[c, PIVOT + a, a] += G * (2.0 * along + G * stiff)
+        q.pivot[c, PIVOT + a, a] += G * (2.0 * coupled + G * stiff)
         for b in range(a):  # U_kb with its part of F, U_ka without
-            q.pivot[c, PIVOT + a, b] += G * dot(h, load_column(q, own, b).moment) + gain(q, own, b) * along
+            q.pivot[c, PIVOT + a, b] += G * along(axis, load_column(q, own, b), slides) + gain(q, own, b) * coupled
         store_column(q, own, a, U)
         if i > 0:
             V = shift_wrench(U, arm)
@@ -251,13 +287,13 @@ def eliminate_base(q: ClusterArrays, c: int, m: int) -> float:
 @inlined
 def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
     """Add the forces on a body to u, and pass them to its carrier."""
-    k, i, c, own = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER]
-    p, given = load_wrench(t, k, FORCE), jump(t, k)
-    along = dot(load(t.joint, k, AXIS), p.moment)
+    k, i, c, own, slides = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[SLIDES]
+    p, given = load_wrench(t, k, FORCE), jump_of(t, k, slides)
+    u = along(axis_of(t, k, slides), p, slides)
     for j in range(m):
-        q.pivot[c, PASSED, j] += gain(q, own, j) * along - power(load_column(q, own, j), given)
+        q.pivot[c, PASSED, j] += gain(q, own, j) * u - power(load_column(q, own, j), given)
     if i > 0:
-        add_wrench(t, i, FORCE, passed_force(load_inertia(t.body, k, LINEAR), p, given, load(t.joint, k, ARM)))
+        add_wrench(t, i, FORCE, passed_force(load_inertia(t.body, k, LINEAR), p, given, arm_of(t, k, slides)))
 
 
 @inlined
@@ -291,24 +327,21 @@ def solve_free(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
 @inlined
 def move_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> Twist:
     """Return the acceleration of a body at its handle, from that of its carrier."""
-    k, i, c, own = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER]
-    a = jump(t, k)
+    k, i, c, own, slides = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[SLIDES]
+    a = jump_of(t, k, slides)
     if i > 0:
-        carried = shift_twist(motion(t, i), load(t.joint, k, ARM))
-        a = Twist(add(a.linear, carried.linear), add(a.angular, carried.angular))
+        a = add_twists(a, shift_twist(motion(t, i), arm_of(t, k, slides)))
     z = 0.0
     for j in range(m):
         z += gain(q, own, j) * q.pivot[c, SOLVED, j]
-    return Twist(a.linear, add(a.angular, scale(z, load(t.joint, k, AXIS))))
+    return add_motion(a, axis_of(t, k, slides), z, slides)
 
 
 @inlined
 def put_load(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> None:
-    """Write tau, the moment about its axis that a joint of a cluster must give."""
-    k = s[BODY]
-    f = load_wrench(t, k, FORCE)
-    n = add(f.moment, cross(center(t, k), f.force))
-    q.member[cs[MEMBER], TAU] = dot(load(t.joint, k, AXIS), n)
+    """Write tau, what a joint of a cluster must give along its freedom."""
+    k, slides = s[BODY], cs[SLIDES]
+    q.member[cs[MEMBER], TAU] = along(axis_of(t, k, slides), wrench_at_handle(t, k), slides)
 
 
 @inlined
@@ -326,9 +359,12 @@ def put_coupling_multipliers(t: TreeArrays, q: ClusterArrays, c: int, x: Array) 
 
 @inlined
 def take_off(t: TreeArrays, q: ClusterArrays, n: int, lam: float, x: Array) -> None:
-    """Take W lam of a term off the multipliers of the dot products of its joint."""
-    k = q.terms[n, CARRIED]
-    node = q.terms[n, JOINT]
-    across = scale(t.joint[k, AXIS_SQUARE] * lam, cross(load(t.joint, k, AXIS), load(q.moment, n, MOMENT)))
-    x[node, 3] += dot(load(t.joint, k, NORMAL_2), across)
-    x[node, 4] -= dot(load(t.joint, k, NORMAL_1), across)
+    """Take W lam of a term off the multipliers of its joint: those of the dot products, if it is revolute."""
+    k, node = q.terms[n, CARRIED], q.terms[n, JOINT]
+    if q.terms[n, OF_SLIDE] == 1:
+        w = Wrench(load(q.moment, n, PULL), load(q.moment, n, MOMENT))
+        add_slide_multipliers(t, t.steps[q.terms[n, STEP]], scale_wrench(-lam, w), x)
+    else:
+        across = scale(t.joint[k, AXIS_SQUARE] * lam, cross(load(t.joint, k, AXIS), load(q.moment, n, MOMENT)))
+        x[node, 3] += dot(load(t.joint, k, NORMAL_2), across)
+        x[node, 4] -= dot(load(t.joint, k, NORMAL_1), across)

@@ -19,13 +19,19 @@ SOLVED, PASSED, PIVOT = 0, 1, 2
 """Lines of a cluster in CLUSTER_PIVOTS, (8, 6): y; u; the factors of D = L diag(D_j) L^T."""
 PIVOT_NUMBERS = (2 + MOST_FREE) * MOST_FREE
 
-MOMENT, EFFECTIVE, MOMENT_COLUMNS = 0, 3, 4
-"""Columns of CLUSTER_MOMENTS: W_k and C_k of each term; of the dependent joint's, 1/C_k."""
+MOMENT, EFFECTIVE, FORCE, MOMENT_COLUMNS = 0, 3, 4, 7
+"""Columns of CLUSTER_MOMENTS: the moment of W_k, and C_k, of each term; of the dependent joint's, 1/C_k; the force of W_k, if the joint
+slides."""
 
 
 ANGLE_Q, ANGLE_Q_DDOT, ANGLE_MOMENT, ANGLE_COS, ANGLE_SIN, ANGLE_OFFSET, ANGLE_NEAR, ANGLE_LINES = 0, 1, 2, 5, 6, 7, 8, 9
 """Lines of ANGLES: q; q'' at u' = 0; the gradient, a moment on body b; e . v and n . v, whose arctangent the angle is; what is taken off
 it; the integrated angle."""
+
+
+SLIDE_Q, SLIDE_Q_DDOT, SLIDE_FORCE, SLIDE_MOMENT_A, SLIDE_MOMENT_B, SLIDE_COLUMNS = 0, 1, 2, 5, 8, 11
+"""Columns of DISPLACEMENTS: q; q'' at u' = 0; the gradient: a force on body b, whose opposite acts on a; moments about the
+centres of mass."""
 
 
 def member_columns(most_free: int) -> int:
@@ -36,8 +42,9 @@ def member_columns(most_free: int) -> int:
 class ClusterArrays(NamedTuple):
     """Views of the arrays of clusters.
 
-    steps: (nb, 6);  clusters: (nc, 6);  rows: (nr, 4);  terms: (nt, 8), see `cluster_order`
-    reals: constants of the rows;  angle: (9, na);  member: (., 1 + 7 m);  pivot: (nc, 8, 6);  moment: (nt, 4)
+    steps: (nb, 7);  clusters: (nc, 6);  rows: (nr, 5);  terms: (nt, 10), see `cluster_order`
+    reals: constants of the rows;  angle: (9, na);  displacement: (nd, 11);  member: (., 1 + 7 m);  pivot: (nc, 8, 6)
+    moment: (nt, 7)
     """
 
     steps: Ints
@@ -46,6 +53,7 @@ class ClusterArrays(NamedTuple):
     terms: Ints
     reals: Array
     angle: Array
+    displacement: Array
     member: Array
     pivot: Array
     moment: Array
@@ -61,6 +69,7 @@ def cluster_arrays(w: Workspace) -> ClusterArrays:
         ws.cluster_terms(w),
         ws.row_reals(w),
         ws.angle_rates_and_moments(w),
+        ws.displacement_rates_and_wrenches(w),
         ws.cluster_members(w),
         ws.cluster_pivots(w),
         ws.cluster_moments(w),

@@ -28,39 +28,43 @@ MOST_FREE = 6
 MOST_GAIN = 1e3
 """Largest entry of G: the solution loses this factor of digits."""
 
-CLUSTER, MEMBER, CARRIER, FIRST, LEAF, ONLY = range(6)
+CLUSTER, MEMBER, CARRIER, FIRST, LEAF, ONLY, SLIDES = range(7)
 """Columns of CLUSTER_STEPS: the cluster of a body, or -1; its line in CLUSTER_MEMBERS, and that of the body that carries it, or of the
 base; 1 for the first body of the cluster; 1 if it carries no other of the cluster; 1 for the last body that its carrier, or the base,
-carries of the cluster, which is the first that passes on what it carries."""
-STEP_COLUMNS = 6
+carries of the cluster, which is the first that passes on what it carries; 1 if its joint slides, 0 if it is revolute."""
+STEP_COLUMNS = 7
 
 BASE, BASE_MEMBER, FREE, END_MEMBER, FIRST_ROW, END_ROW = range(6)
 """Columns of CLUSTERS: the body that carries the cluster; its line in CLUSTER_MEMBERS, behind which stand those of the m free joints, then
 those of the others; m; the line behind its last; its rows in CLUSTER_ROWS."""
 
-NODE, ROW, FIRST_TERM, END_TERM = range(4)
-"""Columns of CLUSTER_ROWS: node and row of a coupling; its terms in CLUSTER_TERMS, that of the dependent joint first."""
+NODE, ROW, FIRST_TERM, END_TERM, WITH_SLIDES = range(5)
+"""Columns of CLUSTER_ROWS: node and row of a coupling; its terms in CLUSTER_TERMS, that of the dependent joint first; 1 if some are
+displacements."""
 
-LINE, BODY, SIGN, OF, JOINT, OF_ANGLE, FIRST_ON_A, FIRST_ON_B = range(8)
+LINE, BODY, SIGN, OF, JOINT, COORDINATE, FIRST_ON_A, FIRST_ON_B, OF_SLIDE, STEP = range(10)
 """Columns of CLUSTER_TERMS: line of the tables of rows; the body that the joint carries; 1 if this is body b of the coordinate, otherwise
--1; its line in CLUSTER_MEMBERS; node of the joint; number of the angle, of which CLUSTER_ANGLES has a line of the tables of rows; 1 for the
-first term of the row on body a, and on body b."""
+-1; its line in CLUSTER_MEMBERS; node of the joint; number of the angle, or of the displacement, of which CLUSTER_ANGLES or
+CLUSTER_DISPLACEMENTS has a line of the tables of rows; 1 for the first term of the row on body a, and on body b; 1 for a displacement;
+step of the body in TREE."""
 
 
 class Term(NamedTuple):
     """One term of a coupling.
 
-    The bodies a and b of the angle, the line in the tables of rows, the coefficient, and what tells the angle from others.
+    The bodies a and b of the coordinate, the line in the tables of rows, the coefficient, what tells the coordinate from others, and
+    whether it is a displacement.
     """
 
     bodies: tuple[int, int]
     line: int
     coefficient: float
-    angle: Hashable
+    coordinate: Hashable
+    slides: bool = False
 
 
 class CoupledRow(NamedTuple):
-    """A coupling of angles: its edge, its row on it, and its terms."""
+    """A coupling: its edge, its row on it, and its terms."""
 
     edge: int
     row: int
@@ -72,7 +76,7 @@ Parents = Mapping[int, int]
 
 
 class ClusterTables(NamedTuple):
-    """Tables for compiled code, see the columns above; shapes (nb, 6), (nc, 6), (nr, 4), (nt, 8), (na, 1).
+    """Tables for compiled code, see the columns above; shapes (nb, 7), (nc, 6), (nr, 5), (nt, 10), (na, 1), (nd, 1).
 
     n_members: number of lines of CLUSTER_MEMBERS
     """
@@ -82,17 +86,20 @@ class ClusterTables(NamedTuple):
     rows: Ints
     terms: Ints
     angles: Ints
+    displacements: Ints
     n_members: int
 
 
 NO_TABLE = np.zeros((0, 0), dtype=np.int64)
-NO_CLUSTERS = ClusterTables(NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, 0)
+NO_CLUSTERS = ClusterTables(NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, NO_TABLE, 0)
 
 
-def cluster_tables(branches: Sequence[Branch], revolute: Collection[int], rows: Sequence[CoupledRow]) -> ClusterTables | None:
+def cluster_tables(
+    branches: Sequence[Branch], revolute: Collection[int], rows: Sequence[CoupledRow], sliding: Collection[int] = ()
+) -> ClusterTables | None:
     """Return the clusters of a forest; None if the recursion does not serve them.
 
-    revolute: the edges with a known axis
+    revolute: the edges with a known axis;  sliding: those with a known direction of translation, and no other freedom
     """
     parent: dict[int, int] = {}
     edge_of: dict[int, int] = {}
@@ -106,7 +113,9 @@ def cluster_tables(branches: Sequence[Branch], revolute: Collection[int], rows: 
     for row in rows:
         joints = [_carried(term, parent) for term in row.terms]
         path = _joints_between(joints, parent, depth) if -1 not in joints and len(set(joints)) == len(joints) else []
-        if not path or any(edge_of[body] not in revolute for body in path):
+        if not path or any(edge_of[body] not in revolute and edge_of[body] not in sliding for body in path):
+            return None
+        if any(term.slides != (edge_of[body] in sliding) for term, body in zip(row.terms, joints, strict=True)):
             return None
         for body in path:
             groups.unite(path[0], body)
@@ -118,14 +127,16 @@ def cluster_tables(branches: Sequence[Branch], revolute: Collection[int], rows: 
     for body in step_of:
         if groups.find(body) in rows_of:
             bodies_of.setdefault(groups.find(body), []).append(body)
-    tables = _Lines(np.full((len(branches), STEP_COLUMNS), -1, dtype=np.int64), [], [], [], {})
+    tables = _Lines(np.full((len(branches), STEP_COLUMNS), -1, dtype=np.int64), [], [], [], {}, {}, sliding)
     for root, own in rows_of.items():
         order = triangular_order(own, parent)
         if order is None or not _add_cluster(tables, bodies_of[root], order, branches, step_of):
             return None
     clusters, table_rows, terms = (np.array(lines, dtype=np.int64) for lines in (tables.clusters, tables.rows, tables.terms))
-    angles = np.array([[line] for _, line in tables.angles.values()], dtype=np.int64)
-    return ClusterTables(tables.steps, clusters, table_rows, terms, angles, int(clusters[-1, END_MEMBER]))
+    angles, displacements = (
+        np.array([line for _, line in found.values()], dtype=np.int64)[:, None] for found in (tables.angles, tables.displacements)
+    )
+    return ClusterTables(tables.steps, clusters, table_rows, terms, angles, displacements, int(clusters[-1, END_MEMBER]))
 
 
 class Groups:
@@ -200,13 +211,15 @@ def triangular_order(rows: Sequence[CoupledRow], parent: Parents) -> list[tuple[
 
 
 class _Lines(NamedTuple):
-    """The tables while they are filled;  angles: number and line of each angle, by its key."""
+    """The tables while they are filled;  angles, displacements: number and line of each, by its key;  sliding: edges."""
 
     steps: Ints
     clusters: list[list[int]]
     rows: list[list[int]]
     terms: list[list[int]]
     angles: dict[Hashable, tuple[int, int]]
+    displacements: dict[Hashable, tuple[int, int]]
+    sliding: Collection[int]
 
 
 def _add_cluster(
@@ -230,19 +243,21 @@ def _add_cluster(
         carrier = member.get(parent[body], base_member)
         leaf, first = member[body] not in seen, carrier not in seen
         seen.add(carrier)
-        tables.steps[step_of[body]] = len(tables.clusters), member[body], carrier, n == 0, leaf, first
+        slides = branches[step_of[body]].edge in tables.sliding
+        tables.steps[step_of[body]] = len(tables.clusters), member[body], carrier, n == 0, leaf, first, slides
     for row, own in order:
         first_term, touched = len(tables.terms), set[int]()
         for term in sorted(row.terms, key=lambda term: _carried(term, parent) != own):
             body = _carried(term, parent)
             node = n_bodies + branches[step_of[body]].edge
-            angle, _ = tables.angles.setdefault(term.angle, (len(tables.angles), term.line))
+            known = tables.displacements if term.slides else tables.angles
+            number, _ = known.setdefault(term.coordinate, (len(known), term.line))
             a, b = term.bodies
-            tables.terms.append(
-                [term.line, body, 1 if b == body else -1, member[body], node, angle, a not in touched, b not in touched]
-            )
+            of_joint = [term.line, body, 1 if b == body else -1, member[body], node, number]
+            tables.terms.append([*of_joint, a not in touched, b not in touched, term.slides, step_of[body]])
             touched |= {a, b}
-        tables.rows.append([n_bodies + row.edge, row.row, first_term, len(tables.terms)])
+        slides = any(term.slides for term in row.terms)
+        tables.rows.append([n_bodies + row.edge, row.row, first_term, len(tables.terms), slides])
     end = base_member + 1 + len(bodies)
     tables.clusters.append([parent[bodies[0]], base_member, len(free), end, first_row, len(tables.rows)])
     return True

@@ -1,10 +1,11 @@
-r"""The rows of couplings that the recursion over a forest embeds: each angle is evaluated once, whatever couplings contain it.
+r"""The rows of couplings that the recursion over a forest embeds: each coordinate is evaluated once, whatever couplings contain it.
 
     level   Phi = sum c_k q_k - f      nu = f'      gamma = f'' - sum c_k q_k''          q'' at u' = 0
     J       c_k A^T m_k on body b of angle k, - c_k A^T m_k on body a                    m_k: gradient of the angle, global
+            c_k (g_k, A^T m_b) on body b of displacement k, c_k (- g_k, A^T m_a) on body a
 
-The recursion reads m_k; the rows in J and Phi are written for what else reads them, and not in the stages of a step.
-Forces of the rows are zero, as are their entries on the sides of other bodies: they are never written.
+The recursion reads the gradients; the rows in J and Phi are written for what else reads them, and not in the stages of a step.
+Forces of rows of angles are zero, as are the entries on the sides of other bodies: they are never written.
 Source: as `constraints.coupling` and `constraints.coordinate`.
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import DRIVER, SIDE, Motion, RowTable
-from haugmbd.constraints.coordinate import angle_and_moment, unwound
+from haugmbd.constraints.coordinate import angle_and_moment, displacement_rates, unwound
 from haugmbd.constraints.equations.coupling import ANGLE, COEFFICIENT, MARKERS, OFFSET, SIDE_B
 from haugmbd.kkt.tree.clusters.cluster_arrays import (
     ANGLE_COS,
@@ -22,10 +23,26 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     ANGLE_Q,
     ANGLE_Q_DDOT,
     ANGLE_SIN,
+    SLIDE_FORCE,
+    SLIDE_MOMENT_A,
+    SLIDE_MOMENT_B,
+    SLIDE_Q,
+    SLIDE_Q_DDOT,
     gradient,
     put_gradient,
 )
-from haugmbd.kkt.tree.clusters.cluster_order import END_TERM, FIRST_ON_A, FIRST_ON_B, FIRST_TERM, LINE, NODE, OF_ANGLE, ROW
+from haugmbd.kkt.tree.clusters.cluster_order import (
+    COORDINATE,
+    END_TERM,
+    FIRST_ON_A,
+    FIRST_ON_B,
+    FIRST_TERM,
+    LINE,
+    NODE,
+    OF_SLIDE,
+    ROW,
+    WITH_SLIDES,
+)
 from haugmbd.math.vec3 import Vec, add, load, scale, store, to_body
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
@@ -46,6 +63,19 @@ def measure_angles(P: Pack, m: Motion) -> None:
 
 
 @inlined
+def measure_displacements(P: Pack, m: Motion) -> None:
+    """Write q, q'' and the gradient of every displacement."""
+    ints, reals, lines, D = ws.row_ints(P), ws.row_reals(P), ws.cluster_displacements(P), ws.displacement_rates_and_wrenches(P)
+    for n in range(lines.shape[0]):
+        k = lines[n, 0]
+        q = displacement_rates(m, ints[k, MARKERS], ints[k, MARKERS + 1], ints[k, MARKERS + 2], reals[k, OFFSET])
+        D[n, SLIDE_Q], D[n, SLIDE_Q_DDOT] = q.q, q.q_ddot
+        store(D, n, SLIDE_FORCE, q.g)
+        store(D, n, SLIDE_MOMENT_A, q.m_a)
+        store(D, n, SLIDE_MOMENT_B, q.m_b)
+
+
+@inlined
 def unwind_angles(angles: Array) -> None:
     """Write q of every angle; several at once, as their numbers stand in lines."""
     for n in range(angles.shape[1]):
@@ -56,14 +86,17 @@ def unwind_angles(angles: Array) -> None:
 def measure_couplings(P: Pack, m: Motion, rows: RowTable) -> None:
     """Write nu and gamma of all embedded couplings, and leave Phi and their rows in J as they are."""
     measure_angles(P, m)
-    ints, reals, angles = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P)
+    measure_displacements(P, m)
+    ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P), ws.displacement_rates_and_wrenches(P)
     couplings, terms, n_bodies = ws.cluster_rows(P), ws.cluster_terms(P), ws.n_bodies(P)
     for r in range(couplings.shape[0]):
         first = couplings[r, FIRST_TERM]
         driver = ints[terms[first, LINE], DRIVER]
         gamma = m.F[driver, 2]
         for n in range(first, couplings[r, END_TERM]):
-            gamma -= reals[terms[n, LINE], COEFFICIENT] * angles[ANGLE_Q_DDOT, terms[n, OF_ANGLE]]
+            q = terms[n, COORDINATE]
+            q_ddot = D[q, SLIDE_Q_DDOT] if terms[n, OF_SLIDE] == 1 else angles[ANGLE_Q_DDOT, q]
+            gamma -= reals[terms[n, LINE], COEFFICIENT] * q_ddot
         slot = ROWS_OF_EDGE * (couplings[r, NODE] - n_bodies) + couplings[r, ROW]
         rows.level[slot, 1], rows.level[slot, 2] = m.F[driver, 1], gamma
 
@@ -73,26 +106,52 @@ def assemble_couplings(P: Pack, m: Motion, rows: RowTable) -> None:
     """Write the rows of all embedded couplings, and Phi, nu and gamma."""
     measure_angles(P, m)
     unwind_angles(ws.angle_rates_and_moments(P))
-    ints, reals, angles = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P)
+    measure_displacements(P, m)
+    ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P), ws.displacement_rates_and_wrenches(P)
     couplings, terms, n_bodies = ws.cluster_rows(P), ws.cluster_terms(P), ws.n_bodies(P)
     for r in range(couplings.shape[0]):
         first = couplings[r, FIRST_TERM]
         driver = ints[terms[first, LINE], DRIVER]
         slot = ROWS_OF_EDGE * (couplings[r, NODE] - n_bodies) + couplings[r, ROW]
         J, Phi, gamma = rows.J[slot], -m.F[driver, 0], m.F[driver, 2]
+        if couplings[r, WITH_SLIDES] == 1:
+            clear_forces(J)
         for n in range(first, couplings[r, END_TERM]):
-            k, angle = terms[n, LINE], terms[n, OF_ANGLE]
-            c, moment = reals[k, COEFFICIENT], gradient(angles, angle)
-            put_moment(J, m.A, ints[k, SIDE], m.body_of[ints[k, MARKERS]], -c, moment, terms[n, FIRST_ON_A])
-            put_moment(J, m.A, ints[k, SIDE_B], m.body_of[ints[k, MARKERS + 2]], c, moment, terms[n, FIRST_ON_B])
-            Phi += c * angles[ANGLE_Q, angle]
-            gamma -= c * angles[ANGLE_Q_DDOT, angle]
+            k, q = terms[n, LINE], terms[n, COORDINATE]
+            c, a, b = reals[k, COEFFICIENT], m.body_of[ints[k, MARKERS + terms[n, OF_SLIDE]]], m.body_of[ints[k, MARKERS + 2]]
+            if terms[n, OF_SLIDE] == 1:
+                put_force(J, ints[k, SIDE], scale(-c, load(D, q, SLIDE_FORCE)))
+                put_force(J, ints[k, SIDE_B], scale(c, load(D, q, SLIDE_FORCE)))
+                m_a, m_b = scale(c, load(D, q, SLIDE_MOMENT_A)), scale(c, load(D, q, SLIDE_MOMENT_B))
+                Phi += c * D[q, SLIDE_Q]
+                gamma -= c * D[q, SLIDE_Q_DDOT]
+            else:
+                m_b = scale(c, gradient(angles, q))
+                m_a = scale(-1.0, m_b)
+                Phi += c * angles[ANGLE_Q, q]
+                gamma -= c * angles[ANGLE_Q_DDOT, q]
+            put_moment(J, m.A, ints[k, SIDE], a, m_a, terms[n, FIRST_ON_A])
+            put_moment(J, m.A, ints[k, SIDE_B], b, m_b, terms[n, FIRST_ON_B])
         rows.level[slot, 0], rows.level[slot, 1], rows.level[slot, 2] = Phi, m.F[driver, 1], gamma
 
 
 @inlined
-def put_moment(J: Array, A: Array, side: int, body: int, c: float, moment: Vec, first: int) -> None:
-    """Write c A^T moment to one side of a row J (sides, 6), if this is the first term that touches the body; otherwise add it."""
+def clear_forces(J: Array) -> None:
+    """Clear the forces of a row J (sides, 6)."""
+    for side in range(J.shape[0]):
+        store(J, side, 0, (0.0, 0.0, 0.0))
+
+
+@inlined
+def put_force(J: Array, side: int, force: Vec) -> None:
+    """Add a force to one side of a row J (sides, 6)."""
     if side >= 0:
-        n = scale(c, to_body(A, body, moment))
+        store(J, side, 0, add(load(J, side, 0), force))
+
+
+@inlined
+def put_moment(J: Array, A: Array, side: int, body: int, moment: Vec, first: int) -> None:
+    """Write A^T moment to one side of a row J (sides, 6), if this is the first term that touches the body; otherwise add it."""
+    if side >= 0:
+        n = to_body(A, body, moment)
         store(J, side, 3, n if first == 1 else add(n, load(J, side, 3)))

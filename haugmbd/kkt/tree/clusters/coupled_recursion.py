@@ -1,4 +1,4 @@
-r"""Factorization and solution over a forest whose revolute joints are coupled: `recursion` with clusters, see `cluster`.
+r"""Factorization and solution over a forest whose joints are coupled: `recursion` with clusters, see `cluster`.
 
 The bodies of a cluster stand behind its base, in their own order: inward, the last of them that is passed is the first of the cluster.
 It is a recursion of its own, so that models without couplings do without its compilation; `uniform`, a constant of the compiled code, is
@@ -21,8 +21,9 @@ from haugmbd.kkt.tree.clusters.cluster import (
     put_prescribed,
     solve_free,
 )
-from haugmbd.kkt.tree.clusters.cluster_arrays import cluster_arrays
-from haugmbd.kkt.tree.clusters.cluster_order import CLUSTER, FIRST
+from haugmbd.kkt.tree.clusters.cluster_arrays import ClusterArrays, cluster_arrays
+from haugmbd.kkt.tree.clusters.cluster_joint import put_slide_jump, put_slide_multipliers
+from haugmbd.kkt.tree.clusters.cluster_order import CLUSTER, FIRST, SLIDES
 from haugmbd.kkt.tree.recursion import (
     eliminate_joint,
     move_joint,
@@ -32,7 +33,7 @@ from haugmbd.kkt.tree.recursion import (
     put_joint_multipliers,
     put_right_hand_side,
 )
-from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, put_own_inertia, tree_arrays
+from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, TreeArrays, put_own_inertia, tree_arrays
 from haugmbd.workspace.layout import Workspace
 
 ANY_JOINT = False
@@ -54,6 +55,7 @@ def factor(w: Workspace, x: Array, uniform: int) -> tuple[float, int]:
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
     put_right_hand_side(t, x, ANY_JOINT)
+    put_slide_jumps(t, q, x)
     weak, node = place_clusters(t, q, x, uniform)
     if not weak >= worst and worst == worst:
         worst, where = weak, node
@@ -73,6 +75,7 @@ def forward(w: Workspace, x: Array, uniform: int) -> None:
     """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
     t, q = tree_arrays(w), cluster_arrays(w)
     put_right_hand_side(t, x, ANY_JOINT)
+    put_slide_jumps(t, q, x)
     put_prescribed(t, q, x, uniform)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
@@ -102,6 +105,17 @@ def backward(w: Workspace, x: Array, uniform: int) -> None:
         s, cs = t.steps[n], q.steps[n]
         if cs[CLUSTER] >= 0:
             put_load(t, s, q, cs)
-        put_joint_multipliers(w, t, n, x, ANY_JOINT)
+        if cs[CLUSTER] >= 0 and cs[SLIDES] == 1:
+            put_slide_multipliers(t, s, x)
+        else:
+            put_joint_multipliers(w, t, n, x, ANY_JOINT)
         if cs[FIRST] == 1:
             put_coupling_multipliers(t, q, cs[CLUSTER], x)
+
+
+@inlined
+def put_slide_jumps(t: TreeArrays, q: ClusterArrays, x: Array) -> None:
+    """Write the accelerations that the right-hand side prescribes for the joints of clusters that slide."""
+    for n in range(t.steps.shape[0]):
+        if q.steps[n, SLIDES] == 1:
+            put_slide_jump(t, t.steps[n], x)
