@@ -55,6 +55,10 @@ class Coupling(Joint):
     -----
     sum c_k q_k = f(t). q_k is `q0` of its joint at the modelled pose (0 by default), positive as the joint's class says, and unwound
     through any number of turns. The generalized force on q_k is -c_k lam.
+
+    Its reactions act along these coordinates, between the bodies of each joint. A coupling of the angle of a nut on the ground and the
+    displacement of a spindle on the ground puts no thrust on the bearing of the nut: the ground carries it at the spindle. With a CJ
+    between nut and spindle, and a `Screw`, the bearing carries the thrust.
     """
 
     def __init__(self, name: str, terms: Mapping[Joint | Coordinate, float], f: Any = 0.0) -> None:

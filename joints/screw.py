@@ -38,6 +38,8 @@ class Screw(Coupling):
     Notes
     -----
     x = pitch theta / 2 pi, through any number of turns: with a positive pitch body j moves along +h when it turns about +h.
+    The thrust acts between the two bodies of the joint. A `Coupling` of an RJ and a TJ on the
+    ground instead puts none on the nut's bearing.
     """
 
     def __init__(self, name: str, joint: Joint, *, pitch: float) -> None:
