@@ -97,8 +97,6 @@ from haugmbd.kkt.tree.tree_arrays import (
     store_wrench,
 )
 from haugmbd.math.articulated_inertia import (
-    NO_INERTIA,
-    NO_WRENCH,
     ArticulatedInertia,
     Twist,
     Wrench,
@@ -220,39 +218,48 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
     What is read of the body and of its carrier is read before anything is written: the compiler cannot tell the arrays apart.
     """
     k, i, c, own, carrier, slides = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER], cs[SLIDES]
-    I, axis, arm = load_inertia(t.body, k, LINEAR), axis_of(t, k, slides), arm_of(t, k, slides)
-    p, given = load_wrench(t, k, FORCE), jump_of(t, k, slides)
-    I_i, p_i = NO_INERTIA, NO_WRENCH
+    I, p, axis, given = load_inertia(t.body, k, LINEAR), load_wrench(t, k, FORCE), axis_of(t, k, slides), jump_of(t, k, slides)
+    weak = 1.0
     if i > 0:
+        arm = arm_of(t, k, slides)
         I_i = add_inertias(load_inertia(t.body, i, LINEAR), shift_inertia(I, arm))
         p_i = add_wrenches(load_wrench(t, i, FORCE), passed_force(I, p, given, arm))
+        add_joint(q, cs, m, I, p, axis, given)
+        for a in range(m):
+            U = shift_wrench(load_column(q, own, a), arm)
+            store_column(q, carrier, a, U if cs[ONLY] == 1 else add_wrenches(U, load_column(q, carrier, a)))
+        if cs[FIRST] == 1:
+            weak = eliminate_base(q, c, m, True)
+            for j in range(m):
+                U, one = load_column(q, carrier, j), q.pivot[c, PIVOT + j, j]
+                I_i = rank_one_downdate(I_i, one, U)
+                p_i = add_wrenches(p_i, scale_wrench(-one * q.pivot[c, PASSED, j], U))
+        store_inertia(t.body, i, LINEAR, I_i)
+        store_wrench(t, i, FORCE, p_i)
+    else:
+        add_joint(q, cs, m, I, p, axis, given)
+        if cs[FIRST] == 1:
+            weak = eliminate_base(q, c, m, False)
+    return weak
+
+
+@inlined
+def add_joint(q: ClusterArrays, cs: Ints, m: int, I: ArticulatedInertia, p: Wrench, axis: Vec, given: Twist) -> None:
+    """Add a joint to D and u, and write U, from the inertia I and the forces p on its body."""
+    c, own, slides = cs[CLUSTER], cs[MEMBER], cs[SLIDES]
     F = response(I, axis, slides)
-    stiff, u = along(axis, F, slides), along(axis, p, slides)
+    stiff, u = along(axis, F, slides), along(axis, p, slides) - power(F, given)
     for a in range(m):
         G = gain(q, own, a)
-        U, coupled = scale_wrench(G, F), 0.0
+        U, coupled, passed = scale_wrench(G, F), 0.0, G * u
         if cs[LEAF] == 0:
             V = load_column(q, own, a)
-            U, coupled = add_wrenches(U, V), along(axis, V, slides)
-        q.pivot[c, PASSED, a] += G * u - power(U, given)
+            U, coupled, passed = add_wrenches(U, V), along(axis, V, slides), passed - power(V, given)
+        q.pivot[c, PASSED, a] += passed
         q.pivot[c, PIVOT + a, a] += G * (2.0 * coupled + G * stiff)
         for b in range(a):  # U_kb with its part of F, U_ka without
             q.pivot[c, PIVOT + a, b] += G * along(axis, load_column(q, own, b), slides) + gain(q, own, b) * coupled
         store_column(q, own, a, U)
-        if i > 0:
-            V = shift_wrench(U, arm)
-            store_column(q, carrier, a, V if cs[ONLY] == 1 else add_wrenches(V, load_column(q, carrier, a)))
-    weak = 1.0
-    if cs[FIRST] == 1:
-        weak = eliminate_base(q, c, m)
-        for j in range(m if i > 0 else 0):
-            U, one = load_column(q, carrier, j), q.pivot[c, PIVOT + j, j]
-            I_i = rank_one_downdate(I_i, one, U)
-            p_i = add_wrenches(p_i, scale_wrench(-one * q.pivot[c, PASSED, j], U))
-    if i > 0:
-        store_inertia(t.body, i, LINEAR, I_i)
-        store_wrench(t, i, FORCE, p_i)
-    return weak
 
 
 @inlined
@@ -263,9 +270,9 @@ def passed_force(I: ArticulatedInertia, p: Wrench, given: Twist, arm: Vec) -> Wr
 
 
 @inlined
-def eliminate_base(q: ClusterArrays, c: int, m: int) -> float:
-    """Factor D = L diag(D_j) L^T, set U <- U L^-T of the base and u <- L^-1 u; return the smallest pivot, at most 1."""
-    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+def eliminate_base(q: ClusterArrays, c: int, m: int, moves: bool) -> float:
+    """Factor D = L diag(D_j) L^T, set u <- L^-1 u, and U <- U L^-T of a base that moves; return the smallest pivot, at most 1."""
+    base = q.clusters[c, BASE_MEMBER]
     D, weak = q.pivot[c], 1.0
     for j in range(m):
         pivot = D[PIVOT + j, j]
@@ -277,7 +284,7 @@ def eliminate_base(q: ClusterArrays, c: int, m: int) -> float:
             for b in range(j + 1, a + 1):
                 D[PIVOT + a, b] -= factor * D[PIVOT + b, j]
             D[PASSED, a] -= factor * D[PASSED, j]
-            if i > 0:
+            if moves:
                 store_column(q, base, a, add_wrenches(load_column(q, base, a), scale_wrench(-factor, load_column(q, base, j))))
         for a in range(j + 1, m):
             D[PIVOT + a, j] *= one
