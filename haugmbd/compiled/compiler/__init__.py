@@ -1,8 +1,8 @@
 """How kernels are compiled, linked and kept on disk.
 
 linked_kernels  the compilers of entries and of kernels
-inlining        the inlining of functions before LLVM
-type_inference  a type inference that remembers
+inlining        the inlining of functions, each read once
+type_inference  TODO
 collection      a pause of the garbage collector
 code_cache      the disk cache of compiled code
 cache_stamp     the source texts that a cached machine code depends on

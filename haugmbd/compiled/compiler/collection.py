@@ -1,4 +1,8 @@
-"""A pause of Python's garbage collector, while many objects are made that all stay: it would look at each of them again and again."""
+"""A pause of Python's garbage collector, while many objects are made that all stay: it would look at each of them again and again.
+
+After the pause these objects are treated as old ones, which only a full collection looks at. Otherwise the next collection of young
+objects would look at all of them.
+"""
 
 from __future__ import annotations
 
@@ -16,4 +20,25 @@ def collection_paused() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            _let_grow_old()
             gc.enable()
+
+
+_aside: list[bool] = [False]
+"""Whether objects are set aside at present."""
+
+
+def _let_grow_old() -> None:
+    """Set all objects aside until the next full collection, unless the user has set some aside for good."""
+    if _give_back not in gc.callbacks:
+        gc.callbacks.append(_give_back)
+    if _aside[0] or gc.get_freeze_count() == 0:
+        _aside[0] = True
+        gc.freeze()
+
+
+def _give_back(phase: str, collection: dict[str, int]) -> None:
+    """Give the objects back to the collector when a full collection begins; Python calls this before each collection."""
+    if phase == "start" and collection["generation"] == 2 and _aside[0]:
+        _aside[0] = False
+        gc.unfreeze()

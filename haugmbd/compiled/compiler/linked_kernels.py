@@ -11,46 +11,92 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from llvmlite import binding as llvm  # type: ignore[import-untyped]
+from numba.core.cgutils import normalize_ir_text
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering, NopythonRewrites, NopythonTypeInference
+from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import InlineInlinables
 
 from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.compiled.compiler.inlining import QuickInlining
-from haugmbd.compiled.compiler.type_inference import QuickFlags, QuickTypeInference
+from haugmbd.compiled.quick_contexts import QuickFlags, quick_contexts
+from haugmbd.compiled.quick_passes import quick_passes
 
 
 class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
-    """The LLVM code of a kernel and of the kernels that it calls: it is linked into callers only."""
+    """The LLVM code of a kernel: it is linked into entries only, each of which links all kernels that it needs once."""
 
-    def _optimize_functions(self, module: Any) -> None:
-        """Leave optimisation to the callers."""
-        module.data_layout = self._codegen._data_layout
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self._linked_with_its_own = False
 
-    def _optimize_final_module(self) -> None:
-        """Leave optimisation to the callers."""
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Read LLVM code; it is verified and optimised within the entry."""
+        self._final_module.link_in(parsed(self._codegen, ir_module))
 
-    def _finalize_final_module(self) -> None:
+    def finalize(self) -> None:
         """Make the code ready for linking; no machine code is made."""
+        self._raise_if_finalized()
         self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
         self._finalized = True
+
+    def alone(self) -> Any:
+        """Return the code of the kernel without that of the kernels that it calls."""
+        self._ensure_finalized()
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = "linkonce_odr"
+        return self._final_module
+
+    def _get_module_for_linking(self) -> Any:
+        """Return the code with that of all kernels that it calls, for a function that Numba compiles in the usual way."""
+        if not self._linked_with_its_own:
+            self._linked_with_its_own = True
+            link(self.alone(), self)
+        return self._final_module
 
 
 class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The LLVM code of an entry, optimised once: Numba's first round removes the counting of references, of which there is none."""
 
-    def _optimize_functions(self, module: Any) -> None:
-        """Leave optimisation to that of the whole."""
-        module.data_layout = self._codegen._data_layout
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Read LLVM code; it is verified and optimised as a whole."""
+        self._raise_if_finalized()
+        self._final_module.link_in(parsed(self._codegen, ir_module))
 
-    def _optimize_final_module(self) -> None:
-        """Optimise the entry and its kernels together."""
+    def finalize(self) -> None:
+        """Link the entry with its kernels, optimise them together, and make machine code."""
+        self._raise_if_finalized()
+        link(self._final_module, self)
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
+        self._final_module.verify()
+        self._finalize_final_module()
+
+
+def parsed(codegen: Any, ir_module: Any) -> Any:
+    """Return the LLVM module of the text that lowering has written."""
+    module = llvm.parse_assembly(normalize_ir_text(str(ir_module)))
+    module.name, module.data_layout = ir_module.name, codegen._data_layout
+    return module
+
+
+def link(module: Any, library: Any) -> None:
+    """Add to a module all kernels and Numba's own functions that a library needs, each once."""
+    seen, waiting = {library}, list(library._linking_libraries)
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            library._reload_init.update(one._reload_init)
+            if isinstance(one, LinkedLibrary):
+                waiting += one._linking_libraries
+                module.link_in(one.alone(), preserve=True)
+            else:
+                module.link_in(one._get_module_for_linking(), preserve=True)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -86,14 +132,12 @@ class LinkedLowering(NativeLowering):  # type: ignore[misc]
 
 
 class EntryCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler, with a quicker type inference."""
+    """Numba's compiler, with contexts that remember."""
 
-    replaced: Any = {InlineInlinables: QuickInlining, NopythonTypeInference: QuickTypeInference, NativeLowering: EntryLowering}
-    left_out: Any = {NopythonRewrites}
-    """Numba's fusion of array expressions, which no kernel has."""
+    replaced: Any = {InlineInlinables: QuickInlining, NativeLowering: EntryLowering}
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, typing: Any, target: Any, *arguments: Any) -> None:
+        super().__init__(*quick_contexts(typing, target), *arguments)
         self.state.flags = QuickFlags(self.state.flags)
 
     def compile_extra(self, function: Any) -> Any:
@@ -103,12 +147,7 @@ class EntryCompiler(CompilerBase):  # type: ignore[misc]
 
     def define_pipelines(self) -> list[Any]:
         """Return Numba's passes, with some of them replaced."""
-        usual, ours = DefaultPassBuilder.define_nopython_pipeline(self.state), PassManager("haugmbd")
-        for kind, text in usual.passes:
-            if kind not in self.left_out:
-                ours.add_pass(self.replaced.get(kind, kind), text)
-        ours.finalize()
-        return [ours]
+        return [quick_passes(DefaultPassBuilder.define_nopython_pipeline(self.state), self.replaced)]
 
 
 class KernelCompiler(EntryCompiler):
