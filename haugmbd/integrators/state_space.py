@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -113,7 +114,7 @@ class MaximalStateSpace:
             return 0.0, ""
         J = workspace_array(pack, "J").reshape(-1, model.sides, 6)
         squares = (np.einsum("rsa,rsa->rs", x, x) for x in (J[..., :3], J[..., 3:]))
-        force, moment = (np.sqrt(square.max(axis=1))[model.slot_of_row] for square in squares)
+        force, moment = (np.sqrt(reduce(np.maximum, square.T))[model.slot_of_row] for square in squares)
         length = np.where(force > 0.0, force * model.length, np.where(moment > 0.0, moment, 1.0))
         gap = np.abs(workspace_array(pack, "LEVEL")[model.slot_of_row, 0]) / length
         k = int(gap.argmax())

@@ -13,16 +13,17 @@ Source: Haug (2021), spatial kinematics: relative coordinates of joints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.freedoms import F_I, G_J, Axis, Freedom, Kind, Side, turn, turns_about_h_only
+from haugmbd.constraints.joint import Joint
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
 from haugmbd.workspace.layout import WIDTH
 
 UNIVERSAL = [turn(F_I), turn(G_J)]
@@ -62,9 +63,14 @@ class JointFrames(NamedTuple):
     A_bar_j: Array
 
 
-def frames_of(joints: Sequence[JointEntry]) -> JointFrames:
-    """Return the frames of several joints."""
-    return JointFrames(*(np.array([getattr(joint, name) for joint in joints]) for name in JointFrames._fields))
+def frames_of(joints: Sequence[Joint], number: Mapping[Body, int]) -> JointFrames:
+    """Return the frames of several joints of bodies with these numbers."""
+    sides = [joint.frame_i for joint in joints], [joint.frame_j for joint in joints]
+    i, j = (np.array([number[frame.body] for frame in frames], dtype=np.int64) for frames in sides)
+    points = (np.array([frame.s_bar for frame in frames]).reshape(-1, 3) for frames in sides)
+    axes = (np.array([frame.A_bar for frame in frames]).reshape(-1, 3, 3) for frames in sides)
+    (s_bar_i, s_bar_j), (A_bar_i, A_bar_j) = points, axes
+    return JointFrames(i, j, s_bar_i, A_bar_i, s_bar_j, A_bar_j)
 
 
 @dataclass(frozen=True, eq=False)

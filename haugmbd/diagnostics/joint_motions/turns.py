@@ -10,6 +10,7 @@ is too far from this, the turns are not known, and nothing is guessed.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.constraints.freedoms import Freedom
+from haugmbd.constraints.joint import Joint
 from haugmbd.diagnostics.joint_motions.joint_motion import (
     JointFrames,
     angle_in_turn,
@@ -30,7 +32,7 @@ from haugmbd.diagnostics.joint_motions.joint_motion import (
     states_of_bodies,
 )
 from haugmbd.errors import UsageError
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.description.labels import JointEntry, parts_of
 from haugmbd.model.model import Model
 from haugmbd.model.remembered import once_per_model
 from haugmbd.workspace.layout import WIDTH
@@ -104,9 +106,10 @@ def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array)
     return out
 
 
-def turning_joints(model: Model) -> tuple[tuple[JointEntry, Freedom], ...]:
+def turning_joints(model: Model) -> tuple[tuple[Joint, Freedom], ...]:
     """Return joint and freedom of every angle that the run's record has a column for, in this order."""
-    return tuple((joint, freedom) for joint in model.joints.values() for freedom in angles_of(joint.freedoms))
+    angles = cache(angles_of)
+    return tuple((joint, freedom) for joint in parts_of(model.joints) for freedom in angles(tuple(joint.freedoms or ())))
 
 
 class IntegratedAngle(NamedTuple):
@@ -167,12 +170,13 @@ def _modelled(model: Model, joint: JointEntry, freedom: Freedom) -> float:
 
 
 class Alike(NamedTuple):
-    """The joints with the same freedom, and their columns in the record."""
+    """The joints with the same freedom, their columns in the record, and their angles at the modelled pose, (k,)."""
 
     columns: Ints
     joints: JointFrames
     freedom: Freedom
     arm: bool
+    zero: Array
 
 
 @once_per_model
@@ -182,7 +186,12 @@ def alike_joints(model: Model) -> list[Alike]:
     columns: dict[tuple[Freedom, bool], list[int]] = {}
     for k, (joint, freedom) in enumerate(turning):
         columns.setdefault((freedom, is_arm(joint.freedoms or ())), []).append(k)
-    return [Alike(np.array(own), frames_of([turning[k][0] for k in own]), *kind) for kind, own in columns.items()]
+    number, found = {body: k for k, body in enumerate(model.bodies)}, []
+    for (freedom, arm), own in columns.items():
+        joints = frames_of([turning[k][0] for k in own], number)
+        zero = angle_in_turn(freedom, joint_pose(joints, model.y0[None], model.nb + 1), arm=arm)[0]
+        found.append(Alike(np.array(own), joints, freedom, arm, zero))
+    return found
 
 
 class TurnCounter:
@@ -193,6 +202,8 @@ class TurnCounter:
 
     Where this is a small part of a turn from one state to another, nearest angles are the right ones; steps between are not looked at.
     Longer steps, and arms, which may be faster, need rates and accelerations.
+
+    last: the angles at the last state that was looked at;  unseen: [rad] how far an angle may have turned since then
     """
 
     def __init__(self, model: Model) -> None:
@@ -200,15 +211,17 @@ class TurnCounter:
         self.alike = alike_joints(model)
         self.arms = any(alike.arm for alike in self.alike)
         self.zero = np.zeros(sum(len(alike.columns) for alike in self.alike))
-        self.zero = self._angles(model.y0[None])[0]
+        for alike in self.alike:
+            self.zero[alike.columns] = alike.zero
         self.last: Array | None = None
+        self.unseen = 0.0
 
     def start(self, y: Array, near: Array | None = None) -> Array:
         """Return the angles (1, m) at the first state y (1, ny): from -pi to pi, or the nearest to `near` (m,)."""
         angles = self._angles(y)
         if near is not None:
             angles = nearest_turn(angles, near)
-        self.last = angles[0]
+        self.last, self.unseen = angles[0], 0.0
         return angles
 
     def follow(self, t: Array, y: Array, y_dot: Array, wanted: Array, y_wanted: Array, known: Array | None = None) -> Array:
@@ -220,6 +233,9 @@ class TurnCounter:
         """
         way = None if known is not None or self.arms else self._way(t, y, y_dot)
         if way is not None and not np.max(np.diff(way), initial=0.0) > SHORT:
+            numbers = np.minimum(np.searchsorted(t, wanted), len(t) - 1)
+            if self.last is not None and np.array_equal(wanted, t[numbers]) and np.array_equal(y_wanted, y[numbers]):
+                return self._at_steps(t, y, way, numbers)
             nodes = _spread(way)
             t = t[nodes]
             counted, rate = self._counted(t, self._angles(y[nodes])), None
@@ -227,13 +243,23 @@ class TurnCounter:
             counted, rate = self.count(t, y, y_dot, known)
         return nearest_turn(self._angles(y_wanted), _near(t, counted, rate, wanted))
 
+    def _at_steps(self, t: Array, y: Array, way: Array, numbers: Ints) -> Array:
+        """Return the angles (k, m) at some of the steps: steps between are looked at only where an angle may turn too far without them."""
+        nodes = _enough(way, -self.unseen, numbers)
+        if not nodes:
+            self.unseen += way[-1]
+            return np.empty((0, len(self.zero)))
+        counted = self._counted(t[nodes], self._angles(y[nodes]))
+        self.unseen = way[-1] - way[nodes[-1]]
+        return counted[np.searchsorted(nodes, numbers)]
+
     def count(self, t: Array, y: Array, y_dot: Array, known: Array | None = None) -> tuple[Array, Array | None]:
         """Return the angles (n + 1, m) at the states, and their rates if any step is so long that these are needed."""
         short = not self.arms and not np.max(np.diff(self._way(t, y, y_dot)), initial=0.0) > SHORT
         rates = None if short else self._rates(y, y_dot)
         if known is None:
             known = self._counted(t, self._angles(y), rates)
-        self.last = known[-1]
+        self.last, self.unseen = known[-1], 0.0
         return known, None if rates is None else rates[0]
 
     def _counted(self, t: Array, angle: Array, rates: tuple[Array, Array] | None = None) -> Array:
@@ -245,7 +271,7 @@ class TurnCounter:
         change = np.where(sure, change, np.nan)
         last = angle[0] if self.last is None else self.last
         counted = nearest_turn(angle, np.concatenate([last[None], last + np.cumsum(change, axis=0)]))
-        self.last = counted[-1]
+        self.last, self.unseen = counted[-1], 0.0
         return counted
 
     def _way(self, t: Array, y: Array, y_dot: Array) -> Array:
@@ -259,7 +285,7 @@ class TurnCounter:
     def _angles(self, y: Array) -> Array:
         """Return the angles (n, m) at the states y within one turn, from the modelled pose."""
         angle = np.empty((len(y), len(self.zero)))
-        for columns, joints, freedom, arm in self.alike:
+        for columns, joints, freedom, arm, _ in self.alike:
             angle[:, columns] = angle_in_turn(freedom, joint_pose(joints, y, self.n), arm=arm)
         return principal(angle - self.zero)
 
@@ -267,7 +293,7 @@ class TurnCounter:
         """Return rates and accelerations of the angles (n, m)."""
         rate, acceleration = np.empty((2, len(y), len(self.zero)))
         u_dot = states_of_bodies(y_dot, self.n)[:, :, 7:]
-        for columns, joints, freedom, arm in self.alike:
+        for columns, joints, freedom, arm, _ in self.alike:
             rate[:, columns], acceleration[:, columns] = angle_rates(freedom, joint_motion(joints, y, u_dot), arm=arm)
         return rate, acceleration
 
@@ -279,6 +305,22 @@ def _spread(way: Array) -> Ints:
         reached = int(way.searchsorted(way[chosen[-1]] + TOGETHER, side="right")) - 1
         chosen.append(max(chosen[-1] + 1, min(reached, last)))
     return np.array(chosen)
+
+
+def _enough(way: Array, at: float, numbers: Ints) -> list[int]:
+    """Return the numbers of states, `numbers` among them, so many that the way from each to the next is not longer than TOGETHER.
+
+    at: where on the way the last state before these is
+    """
+    chosen: list[int] = []
+    for k in [*numbers.tolist(), len(way) - 1]:
+        while way[k] - at > TOGETHER:
+            chosen.append(int(way.searchsorted(at + TOGETHER, side="right")) - 1)
+            at = way[chosen[-1]]
+        if k in numbers and k not in chosen[-1:]:
+            chosen.append(k)
+            at = way[k]
+    return chosen
 
 
 def _near(t: Array, angle: Array, rate: Array | None, wanted: Array) -> Array:
