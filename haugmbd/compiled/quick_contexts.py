@@ -87,11 +87,22 @@ def remembering(function: Any) -> Any:
 class QuickContext(CPUContext):  # type: ignore[misc]
     """Numba's target context, which does not look for new declarations at every function."""
 
+    typing_context: Any
+
     def refresh(self) -> None:
         """Look for new declarations, if there may be some."""
         if _grown(self):
             super().refresh()
             _grown(self)
+
+    def compile_subroutine(self, *arguments: Any, **options: Any) -> Any:
+        """Return a function that Numba writes for one of its own operations, with the usual types in it."""
+        ours: Any = self.typing_context
+        self.typing_context = RememberingContext(ours._context)
+        try:
+            return super().compile_subroutine(*arguments, **options)
+        finally:
+            self.typing_context = ours
 
     def get_abi_sizeof(self, kind: Any) -> int:
         """Return the size of an LLVM type in bytes."""

@@ -11,13 +11,15 @@ the block move with it. The motions of a block are combined from random ones of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, overload
 
 import numpy as np
 
-from haugmbd.analysis.mobility.joint_freedoms import JointFreedoms, body_rates, independent, moved, rates_of
+from haugmbd.analysis.mobility.joint_freedoms import JointFreedoms, body_rates, freedom_words, independent, moved, rates_of
+from haugmbd.analysis.mobility.simple_joints import SimpleMotion, simple_motions
 from haugmbd.analysis.mobility.twist_format import twist_words
 from haugmbd.compiled.array_types import Array
 from haugmbd.graph import Block, Blocks
@@ -79,10 +81,37 @@ class Motion:
         return "; ".join([*texts, *counted, *carried]) + against
 
 
+class Motions(Sequence[Motion]):
+    """The motions of a mechanism. Those that are given as functions are made when somebody looks at them."""
+
+    def __init__(self, made: Iterable[Motion | Callable[[], Motion]]) -> None:
+        self._made = list(made)
+
+    @overload
+    def __getitem__(self, k: int) -> Motion: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Motion, ...]: ...
+
+    def __getitem__(self, k: int | slice) -> Motion | tuple[Motion, ...]:
+        if isinstance(k, slice):
+            return tuple([self[number] for number in range(*k.indices(len(self)))])
+        one = self._made[k]
+        if not isinstance(one, Motion):
+            self._made[k] = one = one()
+        return one
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __reduce__(self) -> tuple[type[Motions], tuple[list[Motion]]]:
+        return Motions, (list(self),)
+
+
 class Remaining(NamedTuple):
     """motions: of all blocks;  dof: by blocks;  of_block: by motions;  unlisted_motions: motions of blocks that have more than MOST."""
 
-    motions: tuple[Motion, ...]
+    motions: Motions
     dof: tuple[int, ...]
     of_block: tuple[int, ...]
     unlisted_motions: int
@@ -90,11 +119,17 @@ class Remaining(NamedTuple):
 
 def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> Remaining:
     """Return the remaining motions at the pose at which `rows` were evaluated."""
-    dof = _degrees_of_freedom(model, rows, examined, blocks)
-    listed = [n for block, n in zip(blocks.blocks, dof, strict=True) if n <= MOST and not block.floats]
-    freedoms, joints = _joint_freedoms(model, rows.state, examined, max(listed, default=0)), joints_by_block(model, blocks)
-    hanging, motions, of_block = blocks.hanging(), [], []
+    dof, joints = _degrees_of_freedom(model, rows, examined, blocks), joints_by_block(model, blocks)
+    simple = simple_motions(rows, blocks, dof, joints)
+    of_others = [n for k, n in enumerate(dof) if n <= MOST and not blocks.blocks[k].floats and k not in simple]
+    freedoms = _joint_freedoms(model, rows.state, examined, max(of_others, default=0))
+    hanging, of_block = blocks.hanging(), list[int]()
+    motions: list[Motion | Callable[[], Motion]] = []
     for k, (block, n) in enumerate(zip(blocks.blocks, dof, strict=True)):
+        if k in simple:
+            motions.append(partial(_of_simple, freedoms, block, simple[k], hanging))
+            of_block.append(k)
+            continue
         if block.floats:
             found = list(_floating(freedoms, block))
         elif 0 < n <= MOST:
@@ -104,7 +139,7 @@ def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) 
         for joint, freedom, twists in found:
             motions.append(_motion(freedoms, block, (joint, freedom), twists, hanging))
             of_block.append(k)
-    return Remaining(tuple(motions), dof, tuple(of_block), sum(dof) - len(motions))
+    return Remaining(Motions(motions), dof, tuple(of_block), sum(dof) - len(motions))
 
 
 def _degrees_of_freedom(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> tuple[int, ...]:
@@ -145,6 +180,12 @@ def _floating(freedoms: JointFreedoms, block: Block) -> Iterator[tuple[str, str,
         if k >= 3:
             twist[:3] = np.cross(r, twist[3:])
         yield "", f"{'moves along' if k < 3 else 'turns about'} {letter}", twist[None, :]
+
+
+def _of_simple(freedoms: JointFreedoms, block: Block, one: SimpleMotion, hanging: list[int]) -> Motion:
+    """Return the motion of a block that is one body on one joint of one freedom."""
+    words = freedom_words(one.S, one.point, freedoms.length)
+    return _motion(freedoms, block, (one.joint.name, words), one.twist[None], hanging)
 
 
 def _of_block(freedoms: JointFreedoms, block: Block, joints: list[JointEntry], n: int) -> Iterator[tuple[str, str, Array]]:

@@ -46,7 +46,7 @@ def rates_of(
         size = np.sqrt(np.sum(S**2, axis=0))
         twist = moved(U[place[entry.j]] - U[place[entry.i]], point) * scale[:, None]
         q = (S.T if S.shape[1] == 1 else np.linalg.pinv(S / size) * size[:, None]) @ twist / (size**2)[:, None]
-        words = [_freedom(s / scale, point, freedoms.length) for s in S.T]
+        words = [freedom_words(s / scale, point, freedoms.length) for s in S.T]
         names = [(entry.name, word, float(z)) for word, z in zip(words, size, strict=True)]
         found += [(S.shape[1] > 1, name, rate * name[2]) for name, rate in zip(names, q, strict=True)]
     found.sort(key=lambda one: one[0])
@@ -86,7 +86,7 @@ def _subspace(freedoms: JointFreedoms, entry: JointEntry, point: Array) -> Array
     return moved(motion_subspace(freedoms.model, freedoms.state, entry.name), point)
 
 
-def _freedom(s: Array, point: Array, length: float) -> str:
+def freedom_words(s: Array, point: Array, length: float) -> str:
     """Return a description of a freedom."""
     return twist_words(s[:3], s[3:], point, length).replace(" 1 ", " ", 1).replace(" -1 ", " ", 1)
 

@@ -15,6 +15,7 @@ Source: Haug (2021), redundant constraints and rank; Wehage and Haug (1982), cho
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -152,6 +153,7 @@ def _report(
     model: Model, rows: Rows, pose: str, faults: tuple[Fault, ...], left_out: tuple[str, ...], *, is_open: bool
 ) -> Mobility:
     """Return the report of a model at the pose at which `rows` were evaluated."""
+    model = replace(model, joints=dict(model.joints))  # a model with many joints makes their entries whenever they are asked for
     examined = analyse_rank(model, rows)
     redundancy = redundancy_of(model, rows, examined)
     blocks = find_blocks(model.nb + 1, _pairs(rows))

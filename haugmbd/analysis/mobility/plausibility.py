@@ -18,8 +18,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.graph import Blocks
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.system.checks.constraint_residuals import Flags
 
 COMPACT = 1.0 / 25.0
 """Part of the distance of the farthest joint below which a radius of gyration is reported; masses in grams give less."""
@@ -36,19 +38,48 @@ ACROSS = 0.7
 
 def implausible_parts(model: Model, state: State, blocks: Blocks, size: float, *, whole: bool) -> tuple[Fault, ...]:
     """Return all probable mistakes.  size: of the model [m];  whole: no joint was left out that might hold a body."""
+    sides = [(body, entry.name, s_bar) for entry in model.joints.values() for body, s_bar in _points(entry)]
+    arm, free = np.zeros(model.nb + 1), np.ones(model.nb + 1, dtype=bool)
+    bodies = [body for body, *_ in sides]
+    np.maximum.at(arm, bodies, np.linalg.norm(np.array([s_bar for *_, s_bar in sides]).reshape(-1, 3), axis=1))
+    free[bodies] = False
+    free |= [isinstance(body, Rotor) for body in model.bodies]
+    doubtful = (_wrong_units(model, arm, size) | _slender(model)) & ~free
     points: dict[int, list[tuple[str, Array]]] = {}
-    for entry in model.joints.values():
-        for body, s_bar in ((entry.i, entry.s_bar_i), (entry.j, entry.s_bar_j)):
-            points.setdefault(body, []).append((entry.name, s_bar))
+    for body, name, s_bar in sides if doubtful.any() else ():
+        if doubtful[body]:
+            points.setdefault(body, []).append((name, s_bar))
     found = []
-    for body in range(1, model.nb + 1):
-        own = [] if isinstance(model.bodies[body], Rotor) else points.get(body, [])
-        if own:
-            found += [*_units(model, body, own, size), *_order(model, state, body, own)]
+    for body in (np.flatnonzero((doubtful | free)[1:]) + 1).tolist():
+        if doubtful[body]:
+            found += [*_units(model, body, points[body], size), *_order(model, state, body, points[body])]
         elif whole and model.joints and blocks.blocks[blocks.of_body[body]].floats:
             remedy = "Add the joint that it hangs on, if it is not meant to fly."
             found.append(Fault(f"body {model.body_names[body]!r}", "no joint holds it, it is free in all six ways", remedy))
     return tuple(found)
+
+
+def _points(entry: JointEntry) -> tuple[tuple[int, Array], ...]:
+    """Return the bodies of a joint, each with the joint's point on it."""
+    return (entry.i, entry.s_bar_i), (entry.j, entry.s_bar_j)
+
+
+def _wrong_units(model: Model, arm: Array, size: float) -> Flags:
+    """Return whether the radius of gyration of each body is far from the distance `arm` (nb + 1,) of its farthest joint."""
+    trace = np.trace(model.J_bar, axis1=1, axis2=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        k = np.sqrt(0.5 * trace / model.mass)
+    known = (model.mass > 0.0) & np.isfinite(model.J_bar).all(axis=(1, 2)) & (trace > 0.0)
+    wrong: Flags = known & ~((arm * COMPACT <= k) & (k <= SPREAD * size))
+    return wrong
+
+
+def _slender(model: Model) -> Flags:
+    """Return whether the smallest principal moment of each body is small beside the others."""
+    finite: Flags = np.logical_and.reduce(np.isfinite(model.J_bar.reshape(-1, 9)), axis=1)
+    moments = np.linalg.eigvalsh(np.where(finite[:, None, None], model.J_bar, np.eye(3)))
+    slender: Flags = finite & (moments[:, 0] >= 0.0) & (moments[:, 0] < SLENDER * moments[:, 1])
+    return slender
 
 
 def _units(model: Model, body: int, points: list[tuple[str, Array]], size: float) -> Iterator[Fault]:

@@ -52,7 +52,7 @@ class Mobility:
         Relative pivot below which a row depends on others.
     dependent : tuple of DependentSet
         Sets of dependent rows.
-    motions : tuple of Motion
+    motions : sequence of Motion
         A basis of the remaining motions.
     unlisted_motions : int
         Number of motions that are counted but not listed.
@@ -82,7 +82,7 @@ class Mobility:
     rank: int
     tolerance: float
     dependent: tuple[DependentSet, ...]
-    motions: tuple[Motion, ...]
+    motions: Sequence[Motion]
     unlisted_motions: int
     reactions: tuple[JointReaction, ...]
     locked: tuple[LockedLoop, ...]
