@@ -220,7 +220,7 @@ class Frame:
 
     def faults(self, where: str | None = None) -> tuple[Fault, ...]:
         """Return the faults of this frame; `where` (such as "joint 'pin'") names its owner in the texts."""
-        if where is None:
+        if where is None or not self._faults:
             return self._faults
         return tuple(Fault(where, f"{fault.what} (on body {self.body.name!r})", fault.remedy) for fault in self._faults)
 

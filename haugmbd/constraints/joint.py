@@ -160,8 +160,10 @@ class Joint(ABC):
 
     def faults_of_values(self) -> tuple[Fault, ...] | None:
         """Return the faults of the given values that hide those of the rows; None if the rows are to be looked at."""
+        if not (self.frame_i.faults() or self.frame_j.faults()):
+            return None
         where = f"joint {self.name!r}"
-        return (*self.frame_i.faults(where), *self.frame_j.faults(where)) or None
+        return (*self.frame_i.faults(where), *self.frame_j.faults(where))
 
     def faults_of_rows(self, primitives: Iterable[Primitive]) -> tuple[Fault, ...]:
         """Return the faults of the rows, which `primitives` has returned."""

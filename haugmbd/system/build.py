@@ -69,7 +69,7 @@ def build_model(
         jacobian_callbacks=compiled.jacobian_callbacks,
         angles=compiled.angles,
         y0=frozen_y0(
-            [np.concatenate([b.r, b.p, b.v, b.omega_bar]) for b in bodies],
+            [part for b in bodies for part in (b.r, b.p, b.v, b.omega_bar)],
             [*(x for load in loads for x in load.angles0()), *(q.q0 for q, _ in compiled.angles), *compiled.states],
         ),
         redundancy=redundancy or unexamined(labels),

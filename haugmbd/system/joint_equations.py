@@ -6,7 +6,7 @@ A joint of the user is asked for its equations once. The rows of many joints of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints.base import Primitive
@@ -42,6 +42,12 @@ class JointEquations:
     def that_were_read(self) -> Iterator[tuple[Primitive, ...]]:
         """Yield the equations of the joints that have no pattern: all that have drivers."""
         return (own for own, _ in self._read.values())
+
+    def are_among(self, joint: Joint, bodies: Container[int]) -> bool:
+        """Return whether the ids of all bodies of the rows of a joint are among `bodies`."""
+        if id(joint) in self._uniform:
+            return id(joint.frame_i.body) in bodies and id(joint.frame_j.body) in bodies
+        return all([id(body) in bodies for body in self.bodies_of(joint)])
 
     def bodies_of(self, joint: Joint) -> list[Body]:
         """Return the bodies of the rows of a joint, each once."""

@@ -62,6 +62,11 @@ class JointFrames(NamedTuple):
     s_bar_j: Array
     A_bar_j: Array
 
+    def part(self, some: slice) -> JointFrames:
+        """Return those of some of the joints."""
+        vectors = self.s_bar_i[some], self.A_bar_i[some], self.s_bar_j[some], self.A_bar_j[some]
+        return JointFrames(self.i[some], self.j[some], *vectors)
+
 
 def frames_of(joints: Sequence[Joint], number: Mapping[Body, int]) -> JointFrames:
     """Return the frames of several joints of bodies with these numbers."""

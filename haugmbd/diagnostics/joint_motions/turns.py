@@ -48,6 +48,8 @@ TOGETHER = 1.5
 """[rad] Such steps are looked at together as far as no angle changes by more than this: less than UNSURE."""
 SURE = 0.3
 """[rad] The same, of an angle that turns by more than half a turn from state to state."""
+AT_ONCE = 10_000
+"""Joints whose frames are in memory at the same time."""
 WHOLE = 2.0 * np.pi
 
 
@@ -286,7 +288,10 @@ class TurnCounter:
         """Return the angles (n, m) at the states y within one turn, from the modelled pose."""
         angle = np.empty((len(y), len(self.zero)))
         for columns, joints, freedom, arm, _ in self.alike:
-            angle[:, columns] = angle_in_turn(freedom, joint_pose(joints, y, self.n), arm=arm)
+            for first in range(0, len(columns), AT_ONCE):
+                some = slice(first, first + AT_ONCE)
+                pose = joint_pose(joints.part(some), y, self.n)
+                angle[:, columns[some]] = angle_in_turn(freedom, pose, arm=arm)
         return principal(angle - self.zero)
 
     def _rates(self, y: Array, y_dot: Array) -> tuple[Array, Array]:

@@ -74,7 +74,16 @@ def joint_reactions(
         for joint in {model.labels[row].joint for row in stress}:
             stresses.setdefault(joint, []).append(stress)
     wrenches = joint_wrenches(model, rows) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
-    return tuple(_reaction(entry, wrenches[entry.rows], stresses.get(entry.name, ())) for entry in model.joints.values())
+    size, entries = np.abs(wrenches), list(model.joints.values())
+    carries = np.zeros((len(entries), 6), dtype=bool)
+    of_row = np.repeat(np.arange(len(entries)), [len(entry.rows) for entry in entries])
+    rows_of_joints = np.concatenate([np.zeros(0, dtype=np.int64), *(entry.rows for entry in entries)])
+    largest = size.max(axis=1, initial=0.0, keepdims=True)
+    np.logical_or.at(carries, of_row, (size > CARRIED_TOL * largest)[rows_of_joints])
+    return tuple(
+        _reaction(entry, wrenches, tuple(carried), stresses.get(entry.name, ()))
+        for entry, carried in zip(entries, carries.tolist(), strict=True)
+    )
 
 
 def _stresses(examined: RankAnalysis, dependencies: Iterable[Dependency]) -> list[dict[int, float]]:
@@ -138,15 +147,12 @@ def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, o
     return tuple(unique.tolist())
 
 
-def _reaction(entry: JointEntry, wrenches: Array, stresses: Sequence[dict[int, float]]) -> JointReaction:
-    """Return the record of one joint, from the wrenches of its rows (rows, 6) and the self-stresses that contain them."""
-    size = np.abs(wrenches)
-    carries: Flags = np.any(size > CARRIED_TOL * size.max(axis=1, initial=0.0, keepdims=True), axis=0)
-    carried = tuple(carries.tolist())
+def _reaction(entry: JointEntry, wrenches: Array, carried: tuple[bool, ...], stresses: Sequence[dict[int, float]]) -> JointReaction:
+    """Return the record of one joint, from the wrenches of all rows (nc, 6) and the self-stresses that contain its rows."""
     if not stresses:
         return JointReaction(entry.name, (True,) * 6, carried)
     lam = np.array([[n.get(row, 0.0) for row in entry.rows.tolist()] for n in stresses])
-    unique: Flags = np.all(np.abs(lam @ wrenches) <= UNIQUE_TOL, axis=0)
+    unique: Flags = np.all(np.abs(lam @ wrenches[entry.rows]) <= UNIQUE_TOL, axis=0)
     return JointReaction(entry.name, tuple(unique.tolist()), carried)
 
 

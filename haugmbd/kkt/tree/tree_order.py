@@ -87,10 +87,10 @@ def order_of_forest(n_bodies: int, edges: Sequence[tuple[int, ...]], coupled: Co
     for e, bodies in enumerate(edges):
         if e in coupled:
             continue
-        if any(bodies[2:]):
+        if len(bodies) > 2 and any(bodies[2:]):  # noqa: PLR2004
             return None
-        for body in bodies[:2]:
-            at[body].append(e)
+        at[bodies[0]].append(e)
+        at[bodies[1]].append(e)
     seen, found = [False] * n_bodies, list[Branch]()
     for root in range(n_bodies):
         if seen[root]:

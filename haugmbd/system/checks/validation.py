@@ -88,7 +88,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
             faults += own
             if own:
                 continue
-        if _is_name(joint.name) and all([id(body) in placed for body in equations.bodies_of(joint)]):
+        if _is_name(joint.name) and equations.are_among(joint, placed):
             sound.append(joint)
     if len(bodies) < 2:
         return Checked(tuple(faults), None)
@@ -170,7 +170,8 @@ def _foreign_body_faults(parts: Parts) -> list[Fault]:
     members = {id(body) for body in parts.bodies}
     users: dict[int, tuple[Body, list[str]]] = {}
     attached: list[tuple[str, Joint | ForceElement, Iterable[Body]]] = []
-    attached += [("joint", joint, parts.equations.bodies_of(joint)) for joint in _distinct(parts.joints)]
+    strange = [joint for joint in _distinct(parts.joints) if not parts.equations.are_among(joint, members)]
+    attached += [("joint", joint, parts.equations.bodies_of(joint)) for joint in strange]
     attached += [("load", load, load.bodies()) for load in _distinct(parts.loads)]
     for kind, user, bodies in attached:
         for body in bodies:
