@@ -1,0 +1,58 @@
+"""The pause of the garbage collector: afterwards objects are old ones, and a full collection gives them back."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from haugmbd.compiled.compiler.collection import collection_paused
+
+
+class Loop:
+    """An object that only the collector can free."""
+
+    freed = 0
+
+    def __init__(self) -> None:
+        self.own = self
+
+    def __del__(self) -> None:
+        Loop.freed += 1
+
+
+@pytest.fixture(autouse=True)
+def nothing_set_aside() -> Iterator[None]:
+    """Begin without objects that are set aside for good; the tests as a whole may have some."""
+    enabled, frozen = gc.isenabled(), gc.get_freeze_count() > 0
+    gc.unfreeze()
+    gc.enable()
+    yield
+    gc.unfreeze()
+    if frozen:
+        gc.freeze()
+    if not enabled:
+        gc.disable()
+
+
+def test_what_was_made_in_a_pause_is_freed_by_a_full_collection() -> None:
+    Loop.freed = 0
+    with collection_paused():
+        assert not gc.isenabled()
+        Loop()
+    assert gc.isenabled()
+    gc.collect(1)
+    assert Loop.freed == 0
+    gc.collect()
+    assert Loop.freed == 1
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_the_user_has_frozen_stays_so() -> None:
+    gc.collect()
+    gc.freeze()
+    with collection_paused():
+        pass
+    gc.collect()
+    assert gc.get_freeze_count() > 0
