@@ -7,8 +7,6 @@ records            named numbers in place of numbered registers
 function_pointers  compiled functions that are called by address
 native_tuples      named tuples that compiled code receives as one address
 compiler           how kernels are compiled, linked and kept on disk
-quick_passes       Numba's passes without what kernels do not need
-quick_contexts     Numba's contexts with a memory
 released           entries that run beside other threads
 ffi                calls of Python functions from compiled code
 status_codes       error codes of compiled code

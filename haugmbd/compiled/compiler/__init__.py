@@ -2,7 +2,8 @@
 
 linked_kernels  the compilers of entries and of kernels
 inlining        the inlining of functions, each read once
-type_inference  TODO
+quick_contexts  Numba's contexts with a memory
+quick_passes    Numba's passes without what kernels do not need
 collection      a pause of the garbage collector
 code_cache      the disk cache of compiled code
 cache_stamp     the source texts that a cached machine code depends on

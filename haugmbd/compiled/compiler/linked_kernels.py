@@ -22,8 +22,8 @@ from numba.core.untyped_passes import InlineInlinables
 
 from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.compiled.compiler.inlining import QuickInlining
-from haugmbd.compiled.quick_contexts import QuickFlags, quick_contexts
-from haugmbd.compiled.quick_passes import quick_passes
+from haugmbd.compiled.compiler.quick_contexts import QuickFlags, quick_contexts
+from haugmbd.compiled.compiler.quick_passes import quick_passes
 
 
 class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types

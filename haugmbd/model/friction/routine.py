@@ -12,9 +12,9 @@ from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction, put_rest_of_revolute, put_terms, put_terms_of_sweeps
 from haugmbd.model.friction.load import normal_force, thrust, wrench_of
+from haugmbd.model.friction.loop.recursion.sweeps import solve_by_sweeps
 from haugmbd.model.friction.loop.responses import finish
 from haugmbd.model.friction.loop.solve import solve_loop, solve_with_forces
-from haugmbd.model.friction.loop.sweeps import solve_by_sweeps
 from haugmbd.model.friction.stages import SOLVE
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout

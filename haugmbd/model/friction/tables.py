@@ -15,8 +15,8 @@ from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.kkt.tree.tree_order import Branch
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import algebra_size
-from haugmbd.model.friction.loop.sweep_lanes import LANES as SWEEP_LANES
-from haugmbd.model.friction.loop.sweep_lanes import SWEEP_COLUMNS
+from haugmbd.model.friction.loop.recursion.sweep_lanes import LANES as SWEEP_LANES
+from haugmbd.model.friction.loop.recursion.sweep_lanes import SWEEP_COLUMNS
 
 
 class FrictionTables(NamedTuple):

@@ -15,8 +15,8 @@ from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.solver_routines import with_blocks
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.loop.own_slopes import largest_own_slope
-from haugmbd.model.friction.loop.sweeps import solve_by_sweeps
+from haugmbd.model.friction.loop.recursion.own_slopes import largest_own_slope
+from haugmbd.model.friction.loop.recursion.sweeps import solve_by_sweeps
 from haugmbd.workspace.layout import workspace_array
 from joints import RJ, SJ
 from tests.support.friction import dense_equations, moving

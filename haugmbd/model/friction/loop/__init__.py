@@ -1,19 +1,15 @@
 """The friction loop: friction depends on the reactions, and the reactions on friction.
 
-arrays        the arrays of the loop
-responses     what unit friction does to the whole mechanism
-algebra       small dense systems: elimination with dropped rows, the test for a unique solution
-sticking      joints that stick, as rows that are switched on
-sliding       joints that slide: Newton's iteration
-uniqueness    whether a solution is the only one (Painleve)
-contraction   a cheap proof that the friction is unique
-anderson      the step of an iteration without columns, and when it is done
-one_joint     the friction of a revolute joint that is the only one, in the recursion
-own_slopes    slopes of joints through their own friction, in the recursion
-fixed_point   where the loop contracts: an iteration with solutions of the factored system
-sweep_lanes   the arrays of sweeps, and the normal forces of eight joints at once
-locks         joints that stick, locked in the recursion
-sweeps        the same for revolute joints of a forest, in the recursion
-release       how joints at rest go on
-solve         friction and multipliers solved together
+arrays       the arrays of the loop
+responses    what unit friction does to the whole mechanism
+algebra      small dense systems: elimination with dropped rows, the test for a unique solution
+sticking     joints that stick, as rows that are switched on
+sliding      joints that slide: Newton's iteration
+uniqueness   whether a solution is the only one (Painleve)
+contraction  a cheap proof that the friction is unique
+anderson     the step of an iteration without columns, and when it is done
+recursion    the friction loop of revolute joints of a forest, in sweeps of the recursion
+fixed_point  where the loop contracts: an iteration with solutions of the factored system
+release      how joints at rest go on
+solve        friction and multipliers solved together
 """

@@ -27,10 +27,10 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
 from haugmbd.model.friction.loop.anderson import AGREES, FAILS, advance, forget
 from haugmbd.model.friction.loop.arrays import friction_of
-from haugmbd.model.friction.loop.locks import LOCKED, lock_joints, put_holding_friction, unlock
-from haugmbd.model.friction.loop.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
-from haugmbd.model.friction.loop.own_slopes import is_below_one, largest_own_slope, lost_wrench
-from haugmbd.model.friction.loop.sweep_lanes import (
+from haugmbd.model.friction.loop.recursion.locks import LOCKED, lock_joints, put_holding_friction, unlock
+from haugmbd.model.friction.loop.recursion.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
+from haugmbd.model.friction.loop.recursion.own_slopes import is_below_one, largest_own_slope, lost_wrench
+from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     ACCELERATION,
     C_0,
     C_1,

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
-from haugmbd.model.friction.loop.sliding import ROUNDING, TOL
-from haugmbd.model.friction.loop.sweep_lanes import (
+from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     C_0,
     C_1,
     C_2,
@@ -29,6 +28,7 @@ from haugmbd.model.friction.loop.sweep_lanes import (
     norm,
     take,
 )
+from haugmbd.model.friction.loop.sliding import ROUNDING, TOL
 
 MOST = 40
 """Newton steps."""

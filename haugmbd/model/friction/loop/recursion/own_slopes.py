@@ -31,7 +31,7 @@ from haugmbd.math.vec3 import Vec, dot, load, scale
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, PARENT
 from haugmbd.model.friction.loop.algebra import larger
-from haugmbd.model.friction.loop.sweep_lanes import (
+from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     COMPLIANCE,
     D_INV,
     LANES,
