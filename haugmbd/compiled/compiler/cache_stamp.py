@@ -12,7 +12,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[__name__.count(".") - 1]
+"""The folder of the package, however deep this file is in it."""
 
 IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([\w.]+))", re.MULTILINE)
 NAME = re.compile(r"\w+")

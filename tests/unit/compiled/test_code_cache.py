@@ -16,7 +16,7 @@ import numba
 import pytest
 
 import haugmbd
-from haugmbd.compiled.compiler import code_cache
+from haugmbd.compiled.compiler import cache_stamp, code_cache
 from haugmbd.compiled.jit import entry
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler there is no cache")
@@ -165,3 +165,30 @@ def test_without_a_place_to_write_code_is_compiled_for_this_process(tmp_path):
     assert told.count("RuntimeWarning") == 1
     assert "there is no folder to keep compiled code in" in told
     assert "Set NUMBA_CACHE_DIR to a folder" in told
+
+
+def test_the_stamp_of_a_file_covers_what_it_imports_in_other_packages():
+    """A change of the places of arrays makes the machine code of every solver stale, wherever the stamp's own file lies."""
+    package = Path(haugmbd.__file__).resolve().parent
+    assert package == cache_stamp.PACKAGE
+    seen, waiting = set(), [str(package / "kkt" / "tree" / "entry_points.py")]
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += cache_stamp._read(one, package)[1]
+    names = {str(Path(one).relative_to(package)) for one in seen}
+    assert {"workspace/layout.py", "compiled/jit.py", "compiled/status_codes.py", "math/vec3.py"} <= names
+
+
+def test_an_edit_of_a_file_that_is_imported_changes_the_stamp(tmp_path):
+    package = tmp_path / "small"
+    (package / "deep" / "deeper").mkdir(parents=True)
+    constant, user = package / "constant.py", package / "deep" / "deeper" / "user.py"
+    constant.write_text("VALUE = 1\n")
+    user.write_text("from small.constant import VALUE\n")
+    before = cache_stamp.source_stamp(user, package)
+    for remembered in (cache_stamp._read, cache_stamp.source_stamp, cache_stamp._files):
+        remembered.cache_clear()
+    constant.write_text("VALUE = 2\n")
+    assert cache_stamp.source_stamp(user, package) != before
