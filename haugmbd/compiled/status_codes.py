@@ -40,8 +40,11 @@ FRICTION_HAS_TWO = 14
 """Friction in joints and multipliers have two solutions or more: place and number as above."""
 FRICTION_STALLED = 15
 """The iteration of friction and multipliers did not converge: place and number as above."""
+FRICTION_UNDECIDED = 16
+"""Which joints with friction stick was not found: place = joint with friction that lacks most, number = what it lacks [N]."""
 SHORTER_STEP_MAY_AVOID = (
-    NOT_FINITE, OFF_MANIFOLD, SINGULAR, NO_CONVERGENCE, NO_FORCE, FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED
+    NOT_FINITE, OFF_MANIFOLD, SINGULAR, NO_CONVERGENCE, NO_FORCE, FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED,
+    FRICTION_UNDECIDED
 )  # fmt: skip
 """Codes of a state within a step, which the motion need not reach; if no shorter step avoids them, the last one ends the run."""
 

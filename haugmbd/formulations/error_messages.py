@@ -214,6 +214,14 @@ def _friction(one: Failure) -> str:
     return f"{what} was not found: the iteration with the multipliers did not converge, where {why}. {remedy}"
 
 
+def _friction_at_rest(one: Failure) -> str:
+    """Return why it was not found which joints stick."""
+    return (
+        f"which joints stick was not found at t = {one.t:.6g} s: {_words(_friction_at(one.model, one.node))} lacks {one.number:.3g} N, and "
+        "joints change between rest and sliding without an end. Change a coefficient, or take a law without jump, such as BrownMcPhee."
+    )
+
+
 def _friction_at(model: Model, place: int) -> JointFriction:
     """Return the joint friction of a place in the tables."""
     return [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][place]
@@ -245,5 +253,6 @@ WORDS: Mapping[int, Callable[[Failure], str]] = {
     status_codes.FRICTION_HAS_NONE: _friction,
     status_codes.FRICTION_HAS_TWO: _friction,
     status_codes.FRICTION_STALLED: _friction,
+    status_codes.FRICTION_UNDECIDED: _friction_at_rest,
 }
 """Words of the other codes."""

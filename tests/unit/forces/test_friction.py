@@ -11,8 +11,11 @@ from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, ModelError, UsageError, Viscous
+from haugmbd.compiled.status_codes import FRICTION_UNDECIDED
 from haugmbd.forces.friction.friction_laws import tanh_of
 from haugmbd.formulations import FORMULATIONS, Penalty, ReducedChain
+from haugmbd.formulations.error_messages import explain
+from haugmbd.workspace.layout import workspace_array
 from joints import CJ, RJ, SJ, TJ, UJ, Planar, TranslationDriver
 from tests.support.friction import (
     FOR_VISCOUS,
@@ -345,3 +348,17 @@ def test_bristles_in_too_long_a_step_are_told_beside_the_reduction_of_the_coeffi
     fine = mbd.simulate(arm(), 0.1, h=1e-5, store_every=10)
     stiff = mbd.simulate(arm(), 0.1, rtol=1e-7, atol=1e-9, integrator=mbd.BDF())
     np.testing.assert_allclose(stiff.y[-1], fine.y[-1], atol=1e-4)
+
+
+def test_joints_whose_rest_is_not_decided_are_told_with_what_is_lacking():
+    system = mbd.System("bar")
+    body = system.add(mbd.Body("bar", 1.0, (0.1, 0.1, 0.1)))
+    joint = system.add(RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(JointFriction("brake", joint, Coulomb(0.3, 0.2), radius=0.1))
+    model = system.compile()
+    pack = model.pack()
+    workspace_array(pack, "STATUS")[0, :3] = FRICTION_UNDECIDED, 0, 2.5
+    with pytest.raises(
+        mbd.SimulationError, match="which joints stick was not found at t = 0.5 s: friction 'brake' in joint 'pin' lacks 2.5 N"
+    ):
+        raise explain(model, pack, FRICTION_UNDECIDED, 0.5)

@@ -17,7 +17,7 @@ from haugmbd.model.friction.loop.contraction import UNBOUNDED, slope_bounds
 from haugmbd.model.friction.loop.sliding import scale_of
 from haugmbd.model.friction.loop.uniqueness import largest_slope_alone
 from haugmbd.workspace.layout import workspace_array
-from joints import RJ, Gear
+from joints import CJ, RJ, SJ, Gear
 from tests.support.friction import dense_solution, moving, normal_forces_of_rod, random_chain, rods_on_lines
 
 ROUNDING = 1e-10
@@ -201,3 +201,21 @@ def with_a_number_lost(P, t, y, k):
 def test_maxima_keep_what_is_not_a_number(k):
     model = random_chain(3, Coulomb(0.02, 0.015), 1).compile(solver="block LDL^T")
     assert np.isnan(with_a_number_lost(model.pack(), 0.0, moving(model, 1).y.copy(), k)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [RJ, CJ, SJ])
+@pytest.mark.parametrize(("n", "solver"), [(8, None), (20, None), (20, "block LDL^T"), (50, None)])
+def test_a_long_arm_that_its_joints_hold_stays(kind, n, solver):
+    """Far from the base the motion without friction turns no joint, and rounding of large frictions is not to be taken for a motion."""
+    system = mbd.System("arm", gravity=(0, 0, -9.81))
+    before = system.ground
+    for k in range(n):
+        body = system.add(mbd.Body(f"link {k}", 1.0, (0.01, 0.02, 0.02), r=(k + 0.5, 0, 0)))
+        options = {} if kind is SJ else {"axis": (0, 1, 0)}
+        joint = system.add(kind(f"joint {k}", before, body, point=(k, 0, 0), **options))
+        system.add(mbd.JointFriction(f"brake {k}", joint, Coulomb(0.9, 0.8), radius=0.5, preload=1e6))
+        before = body
+    found = mbd.accelerations(system.compile(solver=solver))
+    alone = 9.81 * n**2 / 2.0 / 0.02  # what the moment of the first brake would give to one link
+    assert max(np.abs(found.v_dot).max(), np.abs(found.omega_bar_dot).max()) <= ROUNDING * alone

@@ -17,7 +17,7 @@ from haugmbd.model.friction.loop.arrays import Loop, slides_now
 OVER = 1e-13
 """Relative to the limit: friction needed beyond it by less does not release a joint."""
 PASSES = 1e-8
-"""Relative to its parts: the acceleration of a joint that sticks is zero within rounding."""
+"""Relative to its parts, of the motion without friction and of each friction: the acceleration of a joint that sticks is rounding."""
 MOVES = 1e-9
 """Relative to a joint alone: a released joint that gives way less under its own friction is held by others that stick."""
 
@@ -89,19 +89,19 @@ def combine(rows: Array, first: int, row: int, c: int, D: float) -> None:
 
 
 @kernel
-def rate_with_friction(L: Loop, channel: int) -> float:
-    """Return the acceleration of a channel with the friction found."""
+def rate_with_friction(L: Loop, channel: int) -> tuple[float, float]:
+    """Return the acceleration of a channel with the friction found, and the sum of the sizes of its parts."""
     rate = L.G[L.X.shape[0], channel]
+    parts = abs(rate)
     for s in range(L.ints.shape[0]):
         if L.ints[s, at.LOADED] == 0:
             continue
-        first = L.ints[s, at.FIRST]
-        if slides_now(L, s):
-            rate += L.f_t[0, s] * L.G[first, channel]
-        else:
-            for c in range(L.ints[s, at.CHANNELS]):
-                rate += L.terms[s, at.FRICTION + c] * L.G[first + c, channel]
-    return rate  # type: ignore[no-any-return]
+        first, slides = L.ints[s, at.FIRST], slides_now(L, s)
+        for c in range(1 if slides else L.ints[s, at.CHANNELS]):
+            part = (L.f_t[0, s] if slides else L.terms[s, at.FRICTION + c]) * L.G[first + c, channel]
+            rate += part
+            parts += abs(part)
+    return rate, parts
 
 
 @kernel
@@ -110,20 +110,21 @@ def let_pass(L: Loop, base: Array) -> bool:
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0 or L.terms[k, at.STATE] != at.STICKS or L.modes[k, at.MODE] != at.FREE:
             continue
-        i, j, total, parts = L.ints[k, at.BODY_I], L.ints[k, at.BODY_J], 0.0, 0.0
+        i, j, total, scale = L.ints[k, at.BODY_I], L.ints[k, at.BODY_J], 0.0, 0.0
         for c in range(L.ints[k, at.CHANNELS]):
             arm = L.terms[k, at.ARM + c]
-            total += (arm * rate_with_friction(L, L.ints[k, at.FIRST] + c)) ** 2
-            parts += arm * abs(L.terms[k, at.BIAS + c])
+            rate, parts = rate_with_friction(L, L.ints[k, at.FIRST] + c)
+            total += (arm * rate) ** 2
+            scale += arm * (parts + abs(L.terms[k, at.BIAS + c]))
             for a in range(6):
                 B = at.B + 12 * c + a
-                parts += arm * abs(L.terms[k, B] * (base[0, 6 * i + a] if i > 0 else 0.0))
-                parts += arm * abs(L.terms[k, B + 6] * (base[0, 6 * j + a] if j > 0 else 0.0))
-        if sqrt(total) > PASSES * parts:
+                scale += arm * abs(L.terms[k, B] * (base[0, 6 * i + a] if i > 0 else 0.0))
+                scale += arm * abs(L.terms[k, B + 6] * (base[0, 6 * j + a] if j > 0 else 0.0))
+        if sqrt(total) > PASSES * scale:
             for c in range(L.ints[k, at.CHANNELS]):
                 arm = L.terms[k, at.ARM + c]
-                rate = arm * rate_with_friction(L, L.ints[k, at.FIRST] + c)
-                L.terms[k, at.DIRECTION + c] = arm * rate / sqrt(total)
+                rate, _ = rate_with_friction(L, L.ints[k, at.FIRST] + c)
+                L.terms[k, at.DIRECTION + c] = arm * arm * rate / sqrt(total)
             L.terms[k, at.STATE] = at.SLIDES
             put_sliding_column(L, k)
             return True

@@ -19,7 +19,7 @@ from typing import Any
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
-from haugmbd.compiled.status_codes import OK
+from haugmbd.compiled.status_codes import FRICTION_UNDECIDED, OK, report
 from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
@@ -149,6 +149,16 @@ def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
 
 
 @kernel
+def joint_that_lacks_most(L: Loop) -> int:
+    """Return the joint that needs most friction beyond its limit."""
+    which = 0
+    for k in range(L.ints.shape[0]):
+        if L.ints[k, at.LOADED] == 1 and not L.terms[k, at.MARGIN] >= L.terms[which, at.MARGIN]:
+            which = k
+    return which
+
+
+@kernel
 def solve_loop(P: Pack, base: Any) -> int:
     """Solve friction and multipliers together, from the solution without friction; base: (1, 6 nn), which it is copied to."""
     L = loop_of(P)
@@ -170,6 +180,7 @@ def solve_loop(P: Pack, base: Any) -> int:
             return code
         put_friction(L)
         if not release(L) and not let_pass(L, base) and not let_slide(L):
-            break
-    put_solution(P, L, base)
-    return OK
+            put_solution(P, L, base)
+            return OK
+    which = joint_that_lacks_most(L)
+    return report(ws.status(P), FRICTION_UNDECIDED, which, -L.terms[which, at.MARGIN])
