@@ -26,13 +26,18 @@ def collection_paused() -> Iterator[None]:
 
 _aside: list[bool] = [False]
 """Whether objects are set aside at present."""
+_left_alone: list[bool] = [False]
+"""Whether the user has set objects aside, which a full collection must not give back. They are counted once, which takes long."""
 
 
 def _let_grow_old() -> None:
     """Set all objects aside until the next full collection, unless the user has set some aside for good."""
+    if _left_alone[0]:
+        return
     if _give_back not in gc.callbacks:
         gc.callbacks.append(_give_back)
-    if _aside[0] or gc.get_freeze_count() == 0:
+    _left_alone[0] = not _aside[0] and gc.get_freeze_count() > 0
+    if not _left_alone[0]:
         _aside[0] = True
         gc.freeze()
 
