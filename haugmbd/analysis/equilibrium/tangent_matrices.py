@@ -46,7 +46,7 @@ def sketched(f: Callable[[float], Array]) -> Array:
     return (f(SKETCH_H) - f(-SKETCH_H)) / (2.0 * SKETCH_H)
 
 
-def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative = differentiated) -> Array:
+def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:
     """Return -N^T df/dx N (nd, nd)."""
     K = np.zeros((N.shape[1], N.shape[1]))
     for k, direction in enumerate(N.T):
@@ -59,7 +59,7 @@ def _along(f: Callable[[Array], Array], direction: Array, h: float) -> Array:
     return f(h * direction)
 
 
-def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative = differentiated) -> Array:
+def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative) -> Array:
     """Return K (nd, nd) [J] in the basis `at.N`."""
 
     def left(x: Array) -> Array:
@@ -68,7 +68,7 @@ def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: D
     return _columns(left, at.N, derivative)
 
 
-def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative = differentiated) -> Array:
+def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative) -> Array:
     """Return C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part."""
     model = evaluator.model
 
