@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
@@ -20,74 +22,83 @@ from haugmbd.workspace.layout import PREPARE_SIGNATURE, Pack
 @entry
 def prepare_entry(P: Pack, t: float, y: Array) -> int:
     """Compute markers, drivers, loads and rows of the state `y` at time `t`; 0, or the code of what went wrong."""
-    m = move(P, t, y)
-    code = add_loads_to_forces(P, m, y)
-    if code == OK:
-        assemble_single_rows(P, m)
-        if ws.n_frictions(P) > 0:
-            code = P.friction(PREPARE_FRICTION, t, P, y)
-    return code
+    return prepared(P, t, y, assemble_single_rows)
 
 
 @entry
 def prepare_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
     """Do the same for a model whose revolute joints write their rows at once."""
-    m = move(P, t, y)
-    code = add_loads_to_forces(P, m, y)
-    if code == OK:
-        assemble_single_rows(P, m)
-        assemble_hinges(ws.hinges(P), m, RowTable(ws.jacobian(P), ws.row_values(P)))
-        if ws.n_frictions(P) > 0:
-            code = P.friction(PREPARE_FRICTION, t, P, y)
-    return code
+    return prepared(P, t, y, assemble_rows_with_hinges)
 
 
 @entry
 def prepare_stage_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
     """Do the same where only the solution is needed, by the recursion over a forest, which knows hinges: their rows are not written."""
-    m = move(P, t, y)
-    code = add_loads_to_forces(P, m, y)
-    if code == OK:
-        assemble_single_rows(P, m)
-        measure_hinges(ws.hinges(P), m, RowTable(ws.jacobian(P), ws.row_values(P)))
-        if ws.n_frictions(P) > 0:
-            code = P.friction(PREPARE_FRICTION, t, P, y)
-    return code
+    return prepared(P, t, y, assemble_rows_beside_hinges)
 
 
 @entry
 def prepare_with_couplings_entry(P: Pack, t: float, y: Array) -> int:
     """Do the same for a model whose couplings are embedded in a forest: each of their coordinates is evaluated once."""
-    m = move(P, t, y)
-    code = add_loads_to_forces(P, m, y)
-    if code == OK:
-        rows = RowTable(ws.jacobian(P), ws.row_values(P))
-        assemble_single_rows(P, m)
-        assemble_hinges(ws.hinges(P), m, rows)
-        assemble_couplings(P, m, rows)
-        if ws.n_frictions(P) > 0:
-            code = P.friction(PREPARE_FRICTION, t, P, y)
-    return code
+    return prepared(P, t, y, assemble_rows_with_couplings)
 
 
 @entry
 def prepare_stage_with_couplings_entry(P: Pack, t: float, y: Array) -> int:
     """Do the same where only the solution is needed: rows of hinges and embedded couplings are not written."""
+    return prepared(P, t, y, assemble_rows_beside_couplings)
+
+
+@inlined
+def prepared(P: Pack, t: float, y: Array, assemble: Any) -> int:
+    """Evaluate the state, with the kernel `assemble(P, m)` for the rows."""
     m = move(P, t, y)
     code = add_loads_to_forces(P, m, y)
     if code == OK:
-        rows = RowTable(ws.jacobian(P), ws.row_values(P))
-        assemble_single_rows(P, m)
-        measure_hinges(ws.hinges(P), m, rows)
-        measure_couplings(P, m, rows)
+        assemble(P, m)
+        if ws.n_frictions(P) > 0:
+            code = P.friction(PREPARE_FRICTION, t, P, y)
     return code
+
+
+@inlined
+def rows_of(P: Pack) -> RowTable:
+    """Return where rows are written."""
+    return RowTable(ws.jacobian(P), ws.row_values(P))
 
 
 @inlined
 def assemble_single_rows(P: Pack, m: Motion) -> None:
     """Fill the rows that are written one by one."""
-    rows = RowTable(ws.jacobian(P), ws.row_values(P))
-    assemble_rows(P.fills, ws.row_ints(P), ws.row_reals(P), ws.row_kind_starts(P), ws.row_kind_ends(P), m, rows)
+    assemble_rows(P.fills, ws.row_ints(P), ws.row_reals(P), ws.row_kind_starts(P), ws.row_kind_ends(P), m, rows_of(P))
+
+
+@inlined
+def assemble_rows_with_hinges(P: Pack, m: Motion) -> None:
+    """Fill these, and the rows of hinges."""
+    assemble_single_rows(P, m)
+    assemble_hinges(ws.hinges(P), m, rows_of(P))
+
+
+@inlined
+def assemble_rows_beside_hinges(P: Pack, m: Motion) -> None:
+    """Fill these, and measure hinges."""
+    assemble_single_rows(P, m)
+    measure_hinges(ws.hinges(P), m, rows_of(P))
+
+
+@inlined
+def assemble_rows_with_couplings(P: Pack, m: Motion) -> None:
+    """Fill these, and the rows of hinges and embedded couplings."""
+    assemble_rows_with_hinges(P, m)
+    assemble_couplings(P, m, rows_of(P))
+
+
+@inlined
+def assemble_rows_beside_couplings(P: Pack, m: Motion) -> None:
+    """Fill these, and measure hinges and embedded couplings."""
+    assemble_rows_beside_hinges(P, m)
+    measure_couplings(P, m, rows_of(P))
 
 
 PREPARE = Routine(prepare_entry, PREPARE_SIGNATURE)

@@ -7,6 +7,7 @@ separable_joint       joints of which each row restricts the translation of a po
 general_joint         any other rows between two bodies: the motions that they allow, by a QR factorization
 recursion             factorization and solution, from the leaves to the roots and back
 hanging_trees         trees that hang on loops, which the block LDL^T eliminates
+solution_passes       what entry points do: pass inward with the factor or without it, return outward
 entry_points          factorize, begin, finish: in place of those of the block LDL^T
 hanging_entry_points  the same for trees that hang on loops
 
