@@ -24,7 +24,8 @@ from haugmbd.workspace.layout import WIDTH
 class JointPlaces(NamedTuple):
     """A coordinate as numbers.
 
-    bodies: (4,) 1 for an angle, and the bodies of the three vectors;  x_bar: (3, 3) the vectors;  offset: alpha_0 - q_0 or (h . d)_0 - q_0
+    bodies: (4,) 1 for an angle, and the bodies of the three vectors;  x_bar: (9,) the vectors, one after the other
+    offset: alpha_0 - q_0 or (h . d)_0 - q_0
     """
 
     bodies: Ints
@@ -36,13 +37,17 @@ def places_of(coordinate: Coordinate, number: Mapping[Body, int]) -> JointPlaces
     """Return the numbers of a coordinate."""
     markers = coordinate.markers()
     bodies = np.array([int(coordinate.turns), *(number[body] for body, _ in markers)], dtype=np.int64)
-    x_bar = np.array([x for _, x in markers], dtype=np.float64)
+    x_bar = np.concatenate([x for _, x in markers]).astype(np.float64)
     return JointPlaces(bodies, x_bar, coordinate.modelled() - coordinate.q0)
 
 
-def measure_joint(y: Any, bodies: Any, x_bar: Any, offset: float, near: float) -> tuple[float, float]:
-    """Return a coordinate and its rate at the flat state y; an angle with the turns nearest to `near`."""
-    return measure_with([0.0] * 18, y, bodies, x_bar, offset, near)
+def measure_joint(y: Array, places: JointPlaces, near: float) -> tuple[float, float]:
+    """Return a coordinate and its rate at the flat state y, in plain Python; an angle with the turns nearest to `near`.
+
+    The cost does not depend on the number of bodies: the states of three bodies are taken, one for each vector.
+    """
+    states = [number for body in places.bodies[1:].tolist() for number in y[WIDTH * body : WIDTH * (body + 1)].tolist()]
+    return measure_with([0.0] * 18, states, (int(places.bodies[0]), 0, 1, 2), places.x_bar.tolist(), places.offset, near)
 
 
 def measure_with(X: Any, y: Any, bodies: Any, x_bar: Any, offset: float, near: float) -> tuple[float, float]:
@@ -53,7 +58,7 @@ def measure_with(X: Any, y: Any, bodies: Any, x_bar: Any, offset: float, near: f
         w1, w2, w3 = y[b + 10], y[b + 11], y[b + 12]
         s = e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3
         d, c = (e0 * e0 - e1 * e1 - e2 * e2 - e3 * e3) / s, 2.0 * e0 / s
-        x1, x2, x3 = x_bar[m, 0], x_bar[m, 1], x_bar[m, 2]
+        x1, x2, x3 = x_bar[3 * m], x_bar[3 * m + 1], x_bar[3 * m + 2]
         for part in range(2):
             if part == 1:
                 x1, x2, x3 = w2 * x3 - w3 * x2, w3 * x1 - w1 * x3, w1 * x2 - w2 * x1

@@ -69,7 +69,7 @@ def rates_of(states: BlockStates, pack: Pack) -> Array:
 def count_turns(states: BlockStates, y: Array) -> None:
     """Write the angles that blocks read at the pose of y, each in the turn nearest to its last value."""
     for column, places in states.turns:
-        y[column] = measure_joint(y.tolist(), places.bodies.tolist(), places.x_bar, places.offset, float(y[column]))[0]
+        y[column] = measure_joint(y, places, float(y[column]))[0]
 
 
 def _refuse_others(model: Model) -> None:

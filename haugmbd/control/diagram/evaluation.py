@@ -48,6 +48,7 @@ class Instant(Mapping[str, Any]):
         self.network, self.t, self.y, self.measured, self.memory = network, t, y, measured, memory
         self._due = list(due)
         self._values: dict[str, Any] = {}
+        self._joints: dict[Any, tuple[float, float]] = {}
         self._active: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
@@ -87,11 +88,13 @@ class Instant(Mapping[str, Any]):
         return float(value) if value.shape == () else value
 
     def _coordinate(self, signal: JointSignal) -> float:
-        """Return the coordinate of a joint, or its rate; store both."""
-        places, turn = self.network.coordinates[signal.coordinate.key]
-        near = float(self.y[self.network.first(self.y) + turn]) if turn >= 0 else 0.0
-        value, rate = measure_joint(self.y.tolist(), places.bodies.tolist(), places.x_bar, places.offset, near)
-        return rate if signal.is_rate else value
+        """Return the coordinate of a joint, or its rate; both are measured once."""
+        key = signal.coordinate.key
+        if key not in self._joints:
+            places, turn = self.network.coordinates[key]
+            near = float(self.y[self.network.first(self.y) + turn]) if turn >= 0 else 0.0
+            self._joints[key] = measure_joint(self.y, places, near)
+        return self._joints[key][signal.is_rate]
 
     def _quantity(self, signal: LoadSignal) -> Any:
         """Return a quantity of a force element."""

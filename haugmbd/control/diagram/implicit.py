@@ -48,7 +48,9 @@ class StateSolver:
             change = self._inverse @ gap
             y[places] += change
             size = float(np.max(np.abs(change) / (1.0 + np.abs(y[places])), initial=0.0))
-            if size <= SOLVED or (size <= ROUNDING and size > STALLED * before):
+            if size <= SOLVED:
+                return instant, rates
+            if size <= ROUNDING and size > STALLED * before:
                 instant = Instant(network, t, y, measured=measured, memory=memory)
                 return instant, instant.rates(lines)
             before = size

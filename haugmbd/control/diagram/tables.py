@@ -40,7 +40,7 @@ class Tables(NamedTuple):
     """A network as arrays.
 
     joints: (nj, 7) of each joint signal or counted turn: whether it is an angle, three bodies, state that counts its turns, whether its
-    rate is meant, signal (NONE for the rate of a turn);  x_bar: (nj, 3, 3);  offset: (nj,)
+    rate is meant, signal (NONE for the rate of a turn);  x_bar: (nj, 9);  offset: (nj,)
     loads: (nl, 3) signal, place and quantity of what kernels measure;  rows: (nb, 7) of the blocks, in the order of their outputs
     numbers: their coefficients;  outputs: (no, 2) place in the driver table, signal;  moving: states with a rate
     shape: places and sizes (first place in the driver table, states, signals)
@@ -91,7 +91,7 @@ def tables_of(network: Network, ny: int) -> Tables | None:
     moving = np.nonzero(network.integrated)[0].astype(np.int64)
     return Tables(
         _table(lines, 7),
-        np.array([places.x_bar for places, _ in placed], dtype=np.float64).reshape(-1, 3, 3),
+        np.array([places.x_bar for places, _ in placed], dtype=np.float64).reshape(-1, 9),
         np.array([places.offset for places, _ in placed], dtype=np.float64),
         _table([[k, network.entries[one.load.name].signal, MEASURED[one.load.kind].index(one.quantity)] for k, one in loads], 3),
         _table(rows, 7),
