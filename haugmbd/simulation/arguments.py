@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd import integrators
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import ModelError, UsageError
@@ -39,19 +38,9 @@ MOST_STEPS = 2.0**53
 def need_newton_euler(formulation: Formulation, who: str) -> None:
     """Raise UsageError for another formulation if `who` uses the block LDL^T itself."""
     if not isinstance(formulation, NewtonEuler):
-        free = ", ".join(kind.__name__ for kind in integrators_with_requirements())
         raise UsageError(
-            f"{who} uses the block LDL^T of NewtonEuler() for its own equations: leave out formulation={formulation!r}, or use simulate "
-            f"with {free}, which take every formulation."
+            f"{who} uses the block LDL^T of NewtonEuler() for its own equations: leave out formulation={formulation!r}."
         )
-
-
-def integrators_with_requirements() -> tuple[type[Integrator], ...]:
-    """Those that take accelerations from a formulation, whichever it is."""
-    kinds = (getattr(integrators, name) for name in sorted(integrators.__all__))
-    return tuple(
-        k for k in kinds if isinstance(k, type) and issubclass(k, Integrator) and not (k.solves_constraints or k.keeps_factor)
-    )
 
 
 def check_numbers(integrator: Any, **numbers: Any) -> None:

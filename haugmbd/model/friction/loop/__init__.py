@@ -11,5 +11,6 @@ anderson     the step of an iteration without columns, and when it is done
 recursion    the friction loop of revolute joints of a forest, in sweeps of the recursion
 fixed_point  where the loop contracts: an iteration with solutions of the factored system
 release      how joints at rest go on
+first_motion the direction in which a joint of several rates begins to slide
 solve        friction and multipliers solved together
 """

@@ -6,6 +6,7 @@ r"""Friction and multipliers solved together, with the factor at hand.
     2   a joint that sticks              B u' + bias = 0 gives its f: a row that is switched on    `sticking`
     3   joints that slide                f_t = C(w_0 + sum phi_s w_s)                              `sliding`, `uniqueness`
     4   at a state without modes         joints at rest are released where they must be            `release`
+        with several rates               in the direction of their acceleration                    `first_motion`
 
 Where all joints slide and the loop contracts, the solution is unique, and an iteration finds it without columns: `contraction`,
 `fixed_point`.
@@ -25,6 +26,7 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
 from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
+from haugmbd.model.friction.loop.first_motion import TURNS, turn_to_first_motion
 from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract
 from haugmbd.model.friction.loop.release import let_pass, let_slide, release, release_with_others
 from haugmbd.model.friction.loop.responses import (
@@ -171,7 +173,7 @@ def solve_loop(P: Pack, base: Any) -> int:
     code = put_columns(P, L)
     if code != OK:
         return code
-    for _ in range(3 * L.ints.shape[0] + 3):
+    for _ in range(3 * L.ints.shape[0] + 3 + TURNS):
         condense_sticking(L)
         code = solve_sliding(P, L)
         if code != OK:
@@ -179,7 +181,12 @@ def solve_loop(P: Pack, base: Any) -> int:
                 continue
             return code
         put_friction(L)
-        if not release(L) and not let_pass(L, base) and not let_slide(L):
+        if release(L) or let_pass(L, base) or let_slide(L):
+            continue
+        code, turned = turn_to_first_motion(P, L)
+        if code != OK:
+            return code
+        if not turned:
             put_solution(P, L, base)
             return OK
     which = joint_that_lacks_most(L)

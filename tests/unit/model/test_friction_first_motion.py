@@ -1,0 +1,84 @@
+"""A joint of several rates that is let go at rest slides in the direction of its acceleration, against its friction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import haugmbd as mbd
+from joints import CJ, RJ, SJ
+
+MASS, J_AXIS, RADIUS, PRELOAD, T = 2.0, 0.3, 0.1, 10.0, 0.5
+LAWS = {"mu_s = mu": mbd.Coulomb(0.3), "mu_s > mu": mbd.Coulomb(0.4, 0.2)}
+ROUNDING = 1e-12
+"""Of a motion that every method integrates exactly. First steps multiply rounding: the direction is stiff at low speeds."""
+
+
+def rod_in_a_sleeve(law, force, torque):
+    """A body on a cylindrical joint with a preload, at rest, pushed along the axis and turned about it."""
+    system = mbd.System("sleeve", gravity=(0, 0, 0))
+    rod = system.add(mbd.Body("rod", MASS, (0.1, 0.2, J_AXIS)))
+    sleeve = system.add(CJ("sleeve", system.ground, rod, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointFriction("rub", sleeve, law, radius=RADIUS, preload=PRELOAD))
+    system.add(mbd.PointForce("push", rod, point=(0, 0, 0), force=(0, 0, force)))
+    system.add(mbd.Torque("turn", rod, torque=(0, 0, torque)))
+    return system
+
+
+def sliding_accelerations(mu, force, torque):
+    """x'' and theta'' of M (x'', theta'') = (F, tau) - mu N_0 (e_x, r e_theta), e along (x'', r theta''): |(x'', r theta'')| is unknown."""
+    F, A = np.array([force, torque / RADIUS]), np.array([1.0 / MASS, RADIUS**2 / J_AXIS])
+
+    def direction(speed):
+        return A * F / (speed + mu * PRELOAD * A)
+
+    size = brentq(lambda s: np.linalg.norm(direction(s)) - 1.0, 0.0, 1e3, xtol=1e-15, rtol=1e-15)
+    return size * direction(size) / (1.0, RADIUS)
+
+
+@pytest.mark.parametrize("method", [mbd.RK4(), mbd.DormandPrince(), mbd.DOP853()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+@pytest.mark.parametrize(("force", "torque"), [(4.0, 0.5), (-0.5, 0.6), (5.0, -0.02), (30.0, 3.0)])
+def test_a_rod_in_a_sleeve_starts_along_a_straight_line(law, method, force, torque):
+    x, theta = sliding_accelerations(law.mu_s if law.mu is None else law.mu, force, torque)
+    options = {"h": 0.01} if isinstance(method, mbd.RK4) else {"rtol": 1e-10, "atol": 1e-12}
+    result = mbd.simulate(rod_in_a_sleeve(law, force, torque), T, integrator=method, **options)
+    assert result.events == ()
+    np.testing.assert_allclose(result["rod"].r[-1, 2], 0.5 * x * T**2, rtol=ROUNDING, atol=ROUNDING)
+    np.testing.assert_allclose(result["rod"].omega_bar[-1, 2], theta * T, rtol=ROUNDING, atol=ROUNDING)
+
+
+def arm_of_balls(law):
+    """Two bodies on spherical joints one after the other, both with friction by their reactions, and a hinge behind them."""
+    system = mbd.System("arm", gravity=(1.0, -3.0, -9.81))
+    places = [(0.4, 0.1, 0.0), (0.9, 0.3, 0.1), (1.3, 0.2, 0.4)]
+    bodies = [system.add(mbd.Body(f"b{k}", 1.0 + k, (0.05, 0.06, 0.09), r=r)) for k, r in enumerate(places)]
+    first = system.add(SJ("first", system.ground, bodies[0], point=(0, 0, 0)))
+    second = system.add(SJ("second", bodies[0], bodies[1], point=(0.7, 0.2, 0.0)))
+    system.add(RJ("third", bodies[1], bodies[2], point=(1.1, 0.3, 0.2), axis=(0, 1, 1)))
+    system.add(mbd.JointFriction("rub first", first, law, radius=0.05))
+    system.add(mbd.JointFriction("rub second", second, law, radius=0.05, preload=3.0))
+    return system
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+def test_friction_at_the_start_is_against_the_accelerations(law):
+    """The accelerations with exact friction are those of the same law at a speed that is small, and has their direction."""
+    system = arm_of_balls(law)
+    model = system.compile()
+    state = model.state()
+    found = mbd.accelerations(model, state)
+    speed = 1e-6
+    moved = state.replace(v=speed * found.v_dot, omega_bar=speed * found.omega_bar_dot)
+    again = mbd.accelerations(model, moved)
+    np.testing.assert_allclose(again.v_dot, found.v_dot, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(again.omega_bar_dot, found.omega_bar_dot, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+def test_a_start_at_rest_keeps_the_order_of_the_method(law):
+    model = arm_of_balls(law).compile()
+    ends = [mbd.simulate(model, 0.08, h=h).r[-1] for h in (0.01, 0.005, 0.0025)]
+    coarse, fine = np.abs(ends[0] - ends[1]).max(), np.abs(ends[1] - ends[2]).max()
+    assert fine < coarse / 2**3.5  # fourth order
