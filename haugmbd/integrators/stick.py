@@ -5,13 +5,14 @@ r"""Stick and slip of joints with exact Coulomb friction: events at which a join
 
 At an event the state decides how every joint goes on (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
 otherwise it slides against the friction that was needed.  Between events the modes are kept, so that the right-hand side is smooth and
-every method keeps its order.
+every method keeps its order.  A joint of several rates also changes its mode where it has turned by a right angle: this is no event of
+the run.
 Source: Haug (2021), friction and stiction; events as in `integrators.event_location`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,7 @@ from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import EventLocator, Moment
-from haugmbd.integrators.events import Event, Flags
+from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
@@ -160,7 +161,7 @@ def batches_with_stick(
         limited = method.limited(stick.h_still) if stick.is_still else method
         for batch in batches_across(limited, problem, k1, t_end, search):
             cut, records, ended = locator.cut(last, batch)
-            yield cut._replace(start_rates=rates, events=tuple(records))
+            yield cut._replace(start_rates=rates, events=stick.without_turns(records))
             rates = None
             if ended:
                 problem.t, problem.y[:] = float(cut.t[-1]), cut.y[-1]
@@ -243,6 +244,16 @@ class _Stick:
                 quantity = Quantity(self.watch, self.state_space, k, which)
                 found.append(StickEvent(f"{load.name} {what}", quantity, direction=-1, terminal=True))
         return tuple(found)
+
+    def without_turns(self, records: Sequence[EventRecord]) -> tuple[EventRecord, ...]:
+        """Leave out joints of several rates that slide on: they have turned by a right angle from the direction of their mode."""
+        kept = []
+        for record in records:
+            self.watch.at(record.t, record.state.y, self.state_space)
+            slide_on = (f"{load.name} stops" for k, load in enumerate(self.loads) if self.watch.terms[k, at.SPEED] > at.REST)
+            if record.name not in slide_on:
+                kept.append(record)
+        return tuple(kept)
 
     def _count(self, t: float) -> None:
         """Raise SimulationError if events follow one another without end."""

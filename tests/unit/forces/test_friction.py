@@ -216,6 +216,20 @@ def test_a_body_slides_to_rest_on_a_plane_along_a_curve():
     assert result.t[-1] == 3.0
 
 
+def test_a_body_that_turns_while_it_slides_has_not_stopped():
+    system = mbd.System("puck", gravity=(0, 0, -9.81))
+    puck = system.add(mbd.Body("puck", 1.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))
+    plane = system.add(Planar("ice", system.ground, puck, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(mbd.JointFriction("rub", plane, mbd.Coulomb(0.05)))
+    pull = mbd.PointForce("pull", puck, point=(0, 0, 0), force=lambda t, r, p, v, w: np.array([-4 * v[1], 4 * v[0], 0]))
+    system.add(pull)
+    result = mbd.simulate(system, 3.0, h=1e-3)
+    assert [event.name for event in result.events] == ["rub stops"]  # after more than one turn
+    assert result.events[0].t == pytest.approx(1.0 / (0.05 * 9.81), abs=1e-4)  # a tenth of a step: the direction turns within it
+    turned = 4.0 * result.t[result.t < 2.0]
+    np.testing.assert_allclose(result["puck"].v[: len(turned), 1], (1.0 - 0.4905 * turned / 4.0) * np.sin(turned), atol=1e-9)
+
+
 @pytest.mark.parametrize(("mu", "angle", "omega", "what"), [(1.5, 1.1, 0.0, "two solutions"), (1.5, 1.1, 6.0, "no solution")])
 def test_painleve_cases_are_told_apart(mu, angle, omega, what):
     assert len(normal_forces_of_rod(mu, angle, omega)) == (2 if what == "two solutions" else 0)
