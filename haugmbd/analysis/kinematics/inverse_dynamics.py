@@ -35,6 +35,7 @@ from haugmbd.model.inspection.identity import entry_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
+from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.result import Result
 from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, velocity_faults
 from haugmbd.system.system import System
@@ -119,8 +120,9 @@ def inverse_dynamics(
     ----------
     system : System or Model
         A mechanism with as many drivers as degrees of freedom. Joints may be redundant.
-    motion : array_like (nt,), Result, State or sequence of State
-        Times [s], at which the motion is computed as by `kinematics`; or states that fulfil the constraints and drivers.
+    motion : array_like (nt,), Result, ReducedResult, ImpactResult, State or sequence of State
+        Times [s], at which the motion is computed as by `kinematics`; or states that fulfil the constraints and drivers; of an
+        ImpactResult with impacts one of its segments.
     drivers : iterable of Joint or str, optional
         Drivers whose forces are computed; by default all joints with a driver that is not constant.
     redundancy : DropDependentRows or MinimumNorm, optional
@@ -164,6 +166,8 @@ def inverse_dynamics(
 
 def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Result:
     """Return the motion as a Result of a model whose redundancy is examined."""
+    if isinstance(motion, Piecewise):
+        motion = _only_piece(motion)
     if not isinstance(motion, Result | State) and not _are_states(motion):
         found = followed(system, read_times(motion), None, "inverse_dynamics")
         model, t, y, turns = found.model, found.t, found.y, found._turns
@@ -180,6 +184,16 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Res
     result = Result(given, t, y, settings={"analysis": "inverse dynamics"}, _turns=turns)
     _check_fit(result)
     return result
+
+
+def _only_piece(motion: Piecewise) -> Result:
+    """Return the one piece of a motion. Raise UsageError where impacts divide it."""
+    pieces = motion._pieces()
+    if len(pieces) > 1:
+        raise UsageError(
+            f"the motion has {len(pieces)} pieces between impacts, whose impulses are no forces: give one of them, result.segments[0]."
+        )
+    return pieces[0]  # type: ignore[no-any-return]
 
 
 def _states(motion: Result | State | Sequence[State]) -> list[State]:

@@ -193,3 +193,22 @@ def test_bad_arguments():
             call()
     with pytest.raises(mbd.ModelError, match="shape"):
         mbd.inverse_dynamics(system, zoo().compile(check_pose=False).state())
+
+
+def with_stop(system, limit):
+    system.add(mbd.JointLimit("stop", system["pin"], lower=-limit, upper=limit, restitution=0.5))
+    return system
+
+
+def test_a_motion_that_may_have_impacts_is_taken_piece_by_piece():
+    free = mbd.simulate(pendulum(driven=True), 0.5, h=1e-3)
+    system = with_stop(pendulum(driven=True), 10.0)
+    unhit = mbd.simulate(system, 0.5, h=1e-3)
+    assert isinstance(unhit, mbd.ImpactResult)
+    assert len(unhit.segments) == 1
+    found, wanted = mbd.inverse_dynamics(system, unhit), mbd.inverse_dynamics(pendulum(driven=True), free)
+    np.testing.assert_allclose(found["drive"], wanted["drive"], rtol=0.0, atol=SAME)
+    hit = mbd.simulate(with_stop(pendulum(), 0.1), 1.0, h=1e-3)
+    assert len(hit.segments) > 1
+    with pytest.raises(mbd.UsageError, match=r"pieces between impacts.*result\.segments\[0\]"):
+        mbd.inverse_dynamics(system, hit)
