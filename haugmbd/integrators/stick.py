@@ -1,12 +1,13 @@
 r"""Stick and slip of joints with exact Coulomb friction: events at which a joint comes to rest, and at which it lets go.
 
+    begins    a joint of several rates slides along its acceleration; it ends where its speed is large enough for the steps that follow
     slides    the direction is fixed; it ends where the sliding speed along it falls through zero
     sticks    its rates are zero by the friction needed (rows that are switched on); it ends where limit - |needed| falls through zero
 
 At an event the state decides how every joint goes on (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
-otherwise it slides against the friction that was needed.  Between events the modes are kept, so that the right-hand side is smooth and
-every method keeps its order.  A joint of several rates also changes its mode where it has turned by a right angle: this is no event of
-the run.
+otherwise it slides.  Between events the modes are kept, so that the right-hand side is smooth and
+every method keeps its order.  Changes of mode that are no stop and no slip are no events of the run: a joint that has begun to slide, and
+one of several rates that has turned by a right angle.
 Source: Haug (2021), friction and stiction; events as in `integrators.event_location`.
 """
 
@@ -50,12 +51,29 @@ CLEAR = 4.0
 """Times BEYOND: larger quantities are not near their event."""
 AT_ONCE, MOST_AT_ONCE = 1e-9, 40
 """More than MOST_AT_ONCE events within AT_ONCE (1 + |t|) [s] have no end."""
-ALONG, MARGIN = 0, 1
+ALONG, MARGIN, MISSING = 0, 1, 2
+"""Watched: the speed along the mode, the limit less the friction needed, and what a joint that begins to slide lacks of its speed."""
+QUANTITIES = 3
+ENOUGH = 0.999
+"""Times the speed at which a joint has begun to slide: what a located event has reached."""
+BEGUN = 1e-4
+"""[m/s] The speed at which a joint of several rates has begun to slide, at least: it leaves 1e-9 m of a slip, ten times this speed
+1e-7 m. The direction is then that of the velocity, which turns at the rate f_t A / speed."""
+STEP_RATE = 1.0
+"""h times this rate at that speed, at most: what an explicit step of h follows."""
+
+
+ENDS: dict[float, dict[int, str]] = {
+    at.SLIDES: {ALONG: "stops"},
+    at.STICKS: {MARGIN: "slips"},
+    at.BEGINS: {ALONG: "stops", MISSING: "slides"},
+}
+"""By mode: the quantities that end it where they fall through zero, and what the joint does there."""
 
 
 @entry
 def watch_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
-    """Write speed along the mode and margin of every joint at states y (n, ny) to out (n, 2 nf); return the code and the number done."""
+    """Write the quantities of every joint at states y (n, ny) to out (n, 3 nf); return the code and the number done."""
     ints, terms, modes = ws.friction_ints(P), ws.friction_terms(P), ws.friction_modes(P)
     for n in range(t.shape[0]):
         code = accelerate(P, t[n], y[n])
@@ -65,13 +83,14 @@ def watch_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
             along = 0.0
             for c in range(ints[k, at.CHANNELS]):
                 along += terms[k, at.ARM + c] * terms[k, at.RATE + c] * modes[k, at.AGAINST + c]
-            out[n, 2 * k + ALONG] = along + BEYOND
-            out[n, 2 * k + MARGIN] = terms[k, at.MARGIN] + BEYOND * (1.0 + terms[k, at.LIMIT])
+            out[n, QUANTITIES * k + ALONG] = along + BEYOND
+            out[n, QUANTITIES * k + MARGIN] = terms[k, at.MARGIN] + BEYOND * (1.0 + terms[k, at.LIMIT])
+            out[n, QUANTITIES * k + MISSING] = modes[k, at.FAST] - terms[k, at.SPEED]
     return OK, t.shape[0]
 
 
 class Watch:
-    """The speeds and margins of the joints at many states, evaluated once for all of them, in a workspace of their own."""
+    """The quantities of the joints at many states, evaluated once for all of them, in a workspace of their own."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.pack = model, model.pack()
@@ -84,11 +103,11 @@ class Watch:
         self._seen = []
 
     def over(self, t: Array, y: Array) -> Array:
-        """Return speeds and margins (n, nf, 2) at flat states y (n, ny); NaN from the first state on that has no solution."""
+        """Return the quantities (n, nf, 3) at flat states y (n, ny); NaN from the first state on that has no solution."""
         for states, values in self._seen:
             if states is y:
                 return values
-        out = np.full((len(t), 2 * len(self.modes)), np.nan)
+        out = np.full((len(t), QUANTITIES * len(self.modes)), np.nan)
         code, done = watch_entry(self.pack, for_kernels(t), for_kernels(y), out)
         self.pack.callback.keep_interruption(code)
         if code != OK:
@@ -96,21 +115,21 @@ class Watch:
             if error is not None and not isinstance(error, Exception):
                 raise error  # Ctrl-C; an error is raised again at the single state
             out[done:] = np.nan
-        values = out.reshape(len(t), -1, 2)
+        values = out.reshape(len(t), -1, QUANTITIES)
         self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles
         return values
 
     def at(self, t: float, y: Array, state_space: MaximalStateSpace) -> Array:
-        """Return speeds and margins (nf, 2) at one state.  Raise the error of a state that has no solution."""
-        out = np.zeros((1, 2 * len(self.modes)))
+        """Return the quantities (nf, 3) at one state.  Raise the error of a state that has no solution."""
+        out = np.zeros((1, QUANTITIES * len(self.modes)))
         code, _ = watch_entry(self.pack, np.array([t]), np.array(y)[None], out)
         if code != OK:
             raise state_space.error(self.pack, code, t)
-        return out.reshape(-1, 2)
+        return out.reshape(-1, QUANTITIES)
 
 
 class Quantity:
-    """Speed or margin of joint k, as an event function."""
+    """A quantity of joint k, as an event function."""
 
     def __init__(self, watch: Watch, state_space: MaximalStateSpace, k: int, which: int) -> None:
         self.watch, self.state_space, self.k, self.which = watch, state_space, k, which
@@ -151,7 +170,7 @@ def batches_with_stick(
     if not isinstance(problem.state_space, MaximalStateSpace) or not may_stick(problem.state_space.model):
         yield from batches_across(method, problem, k1, t_end, search)
         return
-    stick = _Stick(problem, problem.state_space, t_end)
+    stick = _Stick(problem, problem.state_space, t_end, method.step or 0.0)
     while problem.t < t_end:
         stick.decide(k1)
         locator = EventLocator(stick.events(), problem, method, stick.need)
@@ -161,7 +180,7 @@ def batches_with_stick(
         limited = method.limited(stick.h_still) if stick.is_still else method
         for batch in batches_across(limited, problem, k1, t_end, search):
             cut, records, ended = locator.cut(last, batch)
-            yield cut._replace(start_rates=rates, events=stick.without_turns(records))
+            yield cut._replace(start_rates=rates, events=stick.stops_and_slips(records))
             rates = None
             if ended:
                 problem.t, problem.y[:] = float(cut.t[-1]), cut.y[-1]
@@ -175,10 +194,10 @@ def batches_with_stick(
 
 
 class _Stick:
-    """The modes of a run."""
+    """The modes of a run;  h: its fixed step, 0 with error control."""
 
-    def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float) -> None:
-        self.problem, self.state_space = problem, state_space
+    def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float, h: float) -> None:
+        self.problem, self.state_space, self.h = problem, state_space, h
         self.watch = Watch(state_space.model)
         self.modes = workspace_array(problem.pack, "FRICTION_MODES")
         self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
@@ -199,6 +218,7 @@ class _Stick:
         """Decide how every joint goes on from the state of the problem, and write its rates to k1."""
         p, watch = self.problem, self.watch
         self._count(p.t)
+        began = self.modes.copy()
         self.modes[:] = watch.modes[:] = 0.0
         watch.forget()
         watch.at(p.t, p.y, self.state_space)
@@ -209,10 +229,30 @@ class _Stick:
                 arm = terms[k, at.ARM : at.ARM + n]
                 self.modes[k, at.MODE] = terms[k, at.STATE]
                 self.modes[k, at.AGAINST : at.AGAINST + n] = terms[k, at.DIRECTION : at.DIRECTION + n] / arm
+                if n > 1 and terms[k, at.STATE] == at.SLIDES:
+                    self._begin(k, began[k])
         self._stop_residual_motion()
         watch.modes[:] = self.modes
         p.options.n_since_projection = np.inf
         self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
+
+    def _begin(self, k: int, before: Array) -> None:
+        """Let joint k of several rates begin to slide, if it is at rest, or go on beginning."""
+        terms, row = self.watch.terms[k], self.state_space.model.tables["FRICTION_INTS"][k]
+        goes_on = before[at.MODE] == at.BEGINS and terms[at.SPEED] < ENOUGH * before[at.FAST]
+        if goes_on:
+            self.modes[k] = before
+        elif terms[at.SPEED] <= at.REST:
+            channels = slice(row[at.FIRST], row[at.FIRST] + row[at.CHANNELS])
+            by_friction = terms[at.LIMIT] * terms[at.ARM : at.ARM + row[at.CHANNELS]] * self._rates()[row[at.FIRST], channels]
+            self.modes[k, at.MODE] = at.BEGINS
+            self.modes[k, at.FAST] = max(BEGUN, self.h * float(np.linalg.norm(by_friction)) / STEP_RATE)
+
+    def _rates(self) -> Array:
+        """Return the rates of all channels by the friction of each, (m, m): of a joint that slides, by its first row."""
+        m, start = len(workspace_array(self.watch.pack, "FRICTION_COLUMNS")), self.watch.pack.ints[3 * layout.FRICTION_ALGEBRA]
+        G: Array = self.watch.pack.work[start : start + m * m].reshape(m, m)
+        return G
 
     def _stop_residual_motion(self) -> None:
         """Remove the rates of rounding from joints that stick, by the impulses of friction that do it."""
@@ -226,9 +266,7 @@ class _Stick:
         if not channels:
             return
         X, which = workspace_array(self.watch.pack, "FRICTION_COLUMNS"), np.array([c for c, _ in channels])
-        m = len(X)
-        start = self.watch.pack.ints[3 * layout.FRICTION_ALGEBRA]
-        G = self.watch.pack.work[start : start + m * m].reshape(m, m)[np.ix_(which, which)]
+        G = self._rates()[np.ix_(which, which)]
         impulses = np.linalg.lstsq(G, -np.array([rate for _, rate in channels]), rcond=1e-10)[0]
         n = self.state_space.model.nb + 1
         change = (impulses @ X[which])[: 6 * n].reshape(n, 6)
@@ -238,20 +276,20 @@ class _Stick:
         """Return the events that end the segment."""
         found: list[Event] = []
         for k, load in enumerate(self.loads):
-            mode = self.modes[k, at.MODE]
-            if mode in (at.SLIDES, at.STICKS):
-                which, what = (ALONG, "stops") if mode == at.SLIDES else (MARGIN, "slips")
+            for which, what in ENDS.get(self.modes[k, at.MODE], {}).items():
                 quantity = Quantity(self.watch, self.state_space, k, which)
                 found.append(StickEvent(f"{load.name} {what}", quantity, direction=-1, terminal=True))
         return tuple(found)
 
-    def without_turns(self, records: Sequence[EventRecord]) -> tuple[EventRecord, ...]:
-        """Leave out joints of several rates that slide on: they have turned by a right angle from the direction of their mode."""
+    def stops_and_slips(self, records: Sequence[EventRecord]) -> tuple[EventRecord, ...]:
+        """Return the records that are events of the run; joints of several rates that slide on have not stopped."""
         kept = []
         for record in records:
             self.watch.at(record.t, record.state.y, self.state_space)
-            slide_on = (f"{load.name} stops" for k, load in enumerate(self.loads) if self.watch.terms[k, at.SPEED] > at.REST)
-            if record.name not in slide_on:
+            slides_on = self.watch.terms[:, at.SPEED] > at.REST
+            none = [f"{load.name} {ENDS[at.SLIDES][ALONG]}" for k, load in enumerate(self.loads) if slides_on[k]]
+            none += [f"{load.name} {ENDS[at.BEGINS][MISSING]}" for load in self.loads]
+            if record.name not in none:
                 kept.append(record)
         return tuple(kept)
 

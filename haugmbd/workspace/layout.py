@@ -146,7 +146,7 @@ WORK = {
     "STATE_RATES_BEFORE": "(2, nx) rates of the internal states one and two steps before, of an implicit step",
     "LAMBDA": "(6 ne, 1) multipliers of an implicit step, by slots",
     "FRICTION_TERMS": "(nf, 74) of each joint with friction: directions, rates, coefficients, friction",
-    "FRICTION_MODES": "(nf, 4) how it moves until the next event of a run, and against which direction; 0: the state decides",
+    "FRICTION_MODES": "(nf, 5) how it moves until the next event of a run, and against which direction; 0: the state decides",
     "FRICTION_BASE": "(1, 6 nn) the solution without friction",
     "FRICTION_COLUMNS": "(m, 6 nn) solutions by unit friction, of each channel",
     "FRICTION_LANES": "(nn, 96) solutions by unit friction of sixteen joints that slide, side by side",

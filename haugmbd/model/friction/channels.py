@@ -4,6 +4,7 @@ r"""Rates, directions and coefficients of friction at a state, of every joint wi
     friction in the channels   -f_t arm_c e_c,   e = s_c / s,   f_t = mu(s) (N + N_0) + mu(r_t / r s) r_t / r |thrust|        [N]
 
 With a mode the direction e is the mode's: a step that goes beyond the instant of rest stays smooth, and the event is located there.
+That of a joint which begins to slide is found with its acceleration, see `loop.first_motion`.
 Source: Haug (2021), spatial kinematics: relative coordinates of joints.
 """
 
@@ -111,10 +112,10 @@ def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) ->
         along += s * modes[k, at.AGAINST + c]
     speed, mode = total if n == 1 else sqrt(total), modes[k, at.MODE]
     terms[k, at.SPEED] = speed
-    terms[k, at.STATE] = at.SLIDES if mode == at.FREE else mode
+    terms[k, at.STATE] = at.SLIDES if mode in (at.FREE, at.BEGINS) else mode
     if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= at.REST:
         terms[k, at.STATE] = at.STICKS
-    by_mode = mode == at.AT_LIMIT or (mode == at.SLIDES and (n == 1 or not along > 0.0))
+    by_mode = mode in (at.AT_LIMIT, at.BEGINS) or (mode == at.SLIDES and (n == 1 or not along > 0.0))
     for c in range(n):
         arm = terms[k, at.ARM + c]
         if by_mode:

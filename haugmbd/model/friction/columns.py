@@ -52,11 +52,13 @@ BODY, PARENT, FRICTION_OF, SIDE, IS_CHAIN = 0, 1, 2, 3, 4
 whether it is body j (1) or body i (-1) of that joint; whether it carries the body of the next line only (1, otherwise 0)."""
 PATH_COLUMNS = 5
 
-MODE, AGAINST = 0, 1
-MODE_COLUMNS = 4
+MODE, AGAINST, FAST = 0, 1, 4
+"""How a joint moves;  (3,) the direction;  the speed at which a joint that begins to slide slides [m/s]."""
+MODE_COLUMNS = 5
 
-FREE, SLIDES, AT_LIMIT, STICKS = 0.0, 1.0, 2.0, 3.0
-"""FREE in MODES: the state decides.  AT_LIMIT: at rest with the largest friction, while others hold."""
+FREE, SLIDES, AT_LIMIT, STICKS, BEGINS = 0.0, 1.0, 2.0, 3.0, 4.0
+"""FREE in MODES: the state decides.  AT_LIMIT: at rest with the largest friction, while others hold.  BEGINS, only in MODES: a joint of
+several rates slides, along its acceleration."""
 
 REST = 1e-9
 """[m/s] A slower joint with exact Coulomb friction is at rest, where no mode says how it moves."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import haugmbd as mbd
-from joints import CJ, RJ, SJ
+from joints import CJ, RJ, SJ, Planar
 
 MASS, J_AXIS, RADIUS, PRELOAD, T = 2.0, 0.3, 0.1, 10.0, 0.5
 LAWS = {"mu_s = mu": mbd.Coulomb(0.3), "mu_s > mu": mbd.Coulomb(0.4, 0.2)}
@@ -82,3 +83,64 @@ def test_a_start_at_rest_keeps_the_order_of_the_method(law):
     ends = [mbd.simulate(model, 0.08, h=h).r[-1] for h in (0.01, 0.005, 0.0025)]
     coarse, fine = np.abs(ends[0] - ends[1]).max(), np.abs(ends[1] - ends[2]).max()
     assert fine < coarse / 2**3.5  # fourth order
+
+
+WEIGHT, MU, T_END = 2.0 * 9.81, 0.3, 0.8
+AFTER = 1e-6
+"""[s] After the slip the reference begins, with the speed of its expansion: what it leaves out is of its third power."""
+
+
+def pull(t):
+    """A force that grows and turns [N]."""
+    return 12.0 * t * np.cos(3.0 * t), 12.0 * t * np.sin(3.0 * t)
+
+
+def slip_of_scipy():
+    """The instant of slip of a body on a plane, and its state at the end: m v' = F - mu m g v / |v|, by an implicit method of scipy."""
+    t = MU * WEIGHT / 12.0
+    force, rate = np.array(pull(t)), (np.array(pull(t + 1e-6)) - pull(t - 1e-6)) / 2e-6
+    e = force / np.linalg.norm(force)
+
+    def rates(t, y):
+        return np.r_[y[2:], (np.array(pull(t)) - MU * WEIGHT * y[2:] / np.hypot(*y[2:])) / MASS]
+
+    start = np.r_[0.0, 0.0, e * (rate @ e) / MASS * AFTER**2 / 2.0]
+    return t, solve_ivp(rates, (t + AFTER, T_END), start, method="Radau", rtol=1e-11, atol=1e-15).y[:, -1]
+
+
+def block_on_a_plane():
+    system = mbd.System("block", gravity=(0, 0, -9.81))
+    block = system.add(mbd.Body("block", MASS, (0.1, 0.1, 0.1)))
+    plane = system.add(Planar("plane", system.ground, block, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(mbd.JointFriction("rub", plane, mbd.Coulomb(MU)))
+    force = (lambda t: pull(t)[0], lambda t: pull(t)[1], 0.0)
+    system.add(mbd.PointForce("pull", block, point=(0, 0, 0), force=force))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "error"),
+    [
+        (mbd.DormandPrince(), {"rtol": 1e-9, "atol": 1e-11}, 3e-9),
+        (mbd.DOP853(), {"rtol": 1e-11, "atol": 1e-13}, 3e-9),
+        (mbd.RK4(), {"h": 1e-3}, 2e-6),
+        (mbd.RK4(), {"h": 1e-4}, 2e-8),
+    ],
+)
+def test_a_block_that_slips_turns_with_the_load(method, options, error):
+    slip, end = slip_of_scipy()
+    result = mbd.simulate(block_on_a_plane(), T_END, integrator=method, **options)
+    assert [event.name for event in result.events] == ["rub slips"]
+    assert result.events[0].t == pytest.approx(slip, abs=1e-9)
+    np.testing.assert_allclose(result["block"].r[-1, :2], end[:2], rtol=0.0, atol=error)
+    np.testing.assert_allclose(result["block"].v[-1, :2], end[2:], rtol=0.0, atol=10.0 * error)
+    assert len(result.t) < 1000 or "h" in options  # the start is not stiff
+
+
+def test_joints_begin_to_slide_one_after_the_other():
+    """The second joint lets go while the first one begins: it goes on to begin."""
+    model = arm_of_balls(mbd.Coulomb(0.3)).compile()
+    fine = mbd.simulate(model, 0.2, rtol=1e-10, atol=1e-12)
+    coarse = mbd.simulate(model, 0.2, rtol=1e-7, atol=1e-9)
+    assert [e.name for e in coarse.events] == [e.name for e in fine.events]
+    np.testing.assert_allclose(coarse.r[-1], fine.r[-1], rtol=0.0, atol=1e-7)

@@ -1,5 +1,8 @@
 r"""The direction in which a joint of several rates begins to slide: that of its acceleration, against its friction.
 
+While it is slow, its velocity turns into the direction in which load and friction leave an acceleration along it, at the rate
+f_t A / speed: a stiff equation, which this direction solves in the limit. It is taken at rest, and until the speed is that of the mode.
+
     a = a_0 - f_t A e,    e = a / |a|          a: acceleration of the sliding (arm_c q''_c);  A = arm B K^-1 B^T arm
     w = a + f_t A e,      (s + f_t A) e = w,   |e| = 1:    s = |a|, by the iteration of More and Sorensen
 
@@ -23,8 +26,8 @@ from haugmbd.model.friction.loop.responses import put_column
 from haugmbd.model.friction.loop.sticking import HELD
 from haugmbd.workspace.layout import Pack
 
-TURNED = 1e-13
-"""[rad] A direction that turns by less stays."""
+TURNED, ROUNDING = 1e-13, 1e-9
+"""[rad] A direction that turns by less stays; one that turns by less than ROUNDING, and not by less than before, is known to rounding."""
 TURNS = 100
 """Most times that directions are turned; each time leaves a part of the error that is about mu times a ratio of inertias."""
 STEPS = 50
@@ -38,26 +41,35 @@ Rows = tuple[Vec, Vec, Vec]
 
 
 @kernel
-def turn_to_first_motion(P: Pack, L: Loop) -> tuple[int, bool]:
-    """Turn the directions of joints that are let go at rest towards their accelerations; return the code, and whether one has turned."""
-    turned = False
+def begin_all(L: Loop) -> None:
+    """Take the directions of their modes for joints that begin to slide, whose columns are those of their channels."""
+    for k in range(L.ints.shape[0]):
+        if L.ints[k, at.LOADED] == 1 and L.modes[k, at.MODE] == at.BEGINS:
+            put_sliding_column(L, k)
+
+
+@kernel
+def turn_to_first_motion(P: Pack, L: Loop) -> tuple[int, float]:
+    """Turn the directions of joints that begin to slide towards their accelerations; return the code, and the largest turn [rad]."""
+    largest = 0.0
     for k in range(L.ints.shape[0]):
         if not begins_to_slide(L, k):
             continue
         a = (acceleration(L, k, 0), acceleration(L, k, 1), acceleration(L, k, 2))
         code = put_column(P, L, k, 0, False)  # the others are as they were when the joint was at rest
         if code != OK:
-            return code, False
+            return code, largest
         e, f_t = (component(L, k, 0), component(L, k, 1), component(L, k, 2)), L.f_t[0, k]
         B = (scale(f_t, compliance(L, k, 0)), scale(f_t, compliance(L, k, 1)), scale(f_t, compliance(L, k, 2)))
         u, found = unit_solution(B, add(a, product(B, e)))
         d = sub(u, e)
-        if not found or not sqrt(dot(d, d)) <= TURNED:
-            turned = True
+        turn = sqrt(dot(d, d)) if found else 1.0
+        if not turn <= largest:
+            largest = turn
         for c in range(L.ints[k, at.CHANNELS]):
             L.terms[k, at.DIRECTION + c] = L.terms[k, at.ARM + c] * u[c]
         put_sliding_column(L, k)
-    return OK, turned
+    return OK, largest
 
 
 @kernel
@@ -65,6 +77,8 @@ def begins_to_slide(L: Loop, k: int) -> bool:
     """Return whether joint k slides from rest, in a direction that is not known by its speed or its mode."""
     if L.ints[k, at.LOADED] == 0 or L.ints[k, at.EXACT] == 0 or L.ints[k, at.CHANNELS] == 1:
         return False
+    if L.modes[k, at.MODE] == at.BEGINS:
+        return True
     free = L.terms[k, at.STATE] == at.SLIDES and L.modes[k, at.MODE] == at.FREE
     return free and L.terms[k, at.SPEED] <= at.REST  # type: ignore[no-any-return]
 

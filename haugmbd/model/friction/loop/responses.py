@@ -100,13 +100,13 @@ def put_column(P: Pack, L: Loop, k: int, c: int, slides: bool) -> int:
 
 @kernel
 def put_columns(P: Pack, L: Loop) -> int:
-    """Write wrenches and rates of the solution without friction, and a column for each joint that slides and rate that sticks."""
+    """Write wrenches and rates of the solution without friction, and a column for each joint that slides, and rate that does not."""
     last = L.X.shape[0]
     put_wrenches(P, L, last)
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0:
             continue
-        slides = L.terms[k, at.STATE] != at.STICKS
+        slides = L.terms[k, at.STATE] != at.STICKS and L.modes[k, at.MODE] != at.BEGINS
         for c in range(L.ints[k, at.CHANNELS]):
             L.G[last, L.ints[k, at.FIRST] + c] += L.terms[k, at.BIAS + c]
             if c == 0 or not slides:

@@ -26,7 +26,7 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
 from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
-from haugmbd.model.friction.loop.first_motion import TURNS, turn_to_first_motion
+from haugmbd.model.friction.loop.first_motion import ROUNDING, TURNED, TURNS, begin_all, turn_to_first_motion
 from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract
 from haugmbd.model.friction.loop.release import let_pass, let_slide, release, release_with_others
 from haugmbd.model.friction.loop.responses import (
@@ -111,11 +111,11 @@ def solve_with_forces(P: Pack) -> int:
 
 @kernel
 def only_slides(P: Pack, L: Loop) -> bool:
-    """Return whether no joint sticks, and the factor is that of the blocks or of the recursion over a forest."""
+    """Return whether no joint sticks or begins to slide, and the factor is that of the blocks or of the recursion over a forest."""
     if ws.friction_mode(P) != ws.WITH_SOLUTION or ws.elimination_order(P).shape[0] == 0 or ws.has_massless_directions(P):
         return False
     for k in range(L.ints.shape[0]):
-        if L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] == at.STICKS:
+        if L.ints[k, at.LOADED] == 1 and (L.terms[k, at.STATE] == at.STICKS or L.modes[k, at.MODE] == at.BEGINS):
             return False
     return True
 
@@ -173,6 +173,8 @@ def solve_loop(P: Pack, base: Any) -> int:
     code = put_columns(P, L)
     if code != OK:
         return code
+    begin_all(L)
+    before = 1e300
     for _ in range(3 * L.ints.shape[0] + 3 + TURNS):
         condense_sticking(L)
         code = solve_sliding(P, L)
@@ -183,11 +185,12 @@ def solve_loop(P: Pack, base: Any) -> int:
         put_friction(L)
         if release(L) or let_pass(L, base) or let_slide(L):
             continue
-        code, turned = turn_to_first_motion(P, L)
+        code, turn = turn_to_first_motion(P, L)
         if code != OK:
             return code
-        if not turned:
+        if turn <= TURNED or (turn <= ROUNDING and turn >= 0.5 * before):
             put_solution(P, L, base)
             return OK
+        before = turn
     which = joint_that_lacks_most(L)
     return report(ws.status(P), FRICTION_UNDECIDED, which, -L.terms[which, at.MARGIN])
