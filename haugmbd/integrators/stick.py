@@ -1,7 +1,8 @@
 r"""Stick and slip of joints with exact Coulomb friction: events at which a joint comes to rest, and at which it lets go.
 
     begins    a joint of several rates slides along its acceleration; it ends where its speed is large enough for the steps that follow
-    slides    the direction is fixed; it ends where the sliding speed along it falls through zero
+    slides    it ends where the sliding speed along the direction at its beginning falls through zero
+    slows     one of several rates slides along a fixed direction, where fixed steps would not follow its own; it ends as the two before
     sticks    its rates are zero by the friction needed (rows that are switched on); it ends where limit - |needed| falls through zero
 
 At an event the state decides how every joint goes on (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
@@ -51,29 +52,33 @@ CLEAR = 4.0
 """Times BEYOND: larger quantities are not near their event."""
 AT_ONCE, MOST_AT_ONCE = 1e-9, 40
 """More than MOST_AT_ONCE events within AT_ONCE (1 + |t|) [s] have no end."""
-ALONG, MARGIN, MISSING = 0, 1, 2
-"""Watched: the speed along the mode, the limit less the friction needed, and what a joint that begins to slide lacks of its speed."""
-QUANTITIES = 3
+ALONG, MARGIN, MISSING, ABOVE = 0, 1, 2, 3
+"""Watched: the speed along the mode, the limit less the friction needed, what a slow joint of several rates lacks of the speed at which it
+follows its velocity, and by how much a fast one is faster."""
+QUANTITIES = 4
 ENOUGH = 0.999
 """Times the speed at which a joint has begun to slide: what a located event has reached."""
 BEGUN = 1e-4
 """[m/s] The speed at which a joint of several rates has begun to slide, at least: it leaves 1e-9 m of a slip, ten times this speed
 1e-7 m. The direction is then that of the velocity, which turns at the rate f_t A / speed."""
+FASTER = 1.5
+"""Times the speed below which a joint slows: where it follows its velocity again."""
 STEP_RATE = 1.0
 """h times this rate at that speed, at most: what an explicit step of h follows."""
 
 
 ENDS: dict[float, dict[int, str]] = {
-    at.SLIDES: {ALONG: "stops"},
+    at.SLIDES: {ALONG: "stops", ABOVE: "slows"},
     at.STICKS: {MARGIN: "slips"},
     at.BEGINS: {ALONG: "stops", MISSING: "slides"},
+    at.SLOWS: {ALONG: "stops", MISSING: "slides"},
 }
 """By mode: the quantities that end it where they fall through zero, and what the joint does there."""
 
 
 @entry
 def watch_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
-    """Write the quantities of every joint at states y (n, ny) to out (n, 3 nf); return the code and the number done."""
+    """Write the quantities of every joint at states y (n, ny) to out (n, 4 nf); return the code and the number done."""
     ints, terms, modes = ws.friction_ints(P), ws.friction_terms(P), ws.friction_modes(P)
     for n in range(t.shape[0]):
         code = accelerate(P, t[n], y[n])
@@ -86,6 +91,7 @@ def watch_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
             out[n, QUANTITIES * k + ALONG] = along + BEYOND
             out[n, QUANTITIES * k + MARGIN] = terms[k, at.MARGIN] + BEYOND * (1.0 + terms[k, at.LIMIT])
             out[n, QUANTITIES * k + MISSING] = modes[k, at.FAST] - terms[k, at.SPEED]
+            out[n, QUANTITIES * k + ABOVE] = terms[k, at.SPEED] - modes[k, at.FAST]
     return OK, t.shape[0]
 
 
@@ -103,7 +109,7 @@ class Watch:
         self._seen = []
 
     def over(self, t: Array, y: Array) -> Array:
-        """Return the quantities (n, nf, 3) at flat states y (n, ny); NaN from the first state on that has no solution."""
+        """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution."""
         for states, values in self._seen:
             if states is y:
                 return values
@@ -120,7 +126,7 @@ class Watch:
         return values
 
     def at(self, t: float, y: Array, state_space: MaximalStateSpace) -> Array:
-        """Return the quantities (nf, 3) at one state.  Raise the error of a state that has no solution."""
+        """Return the quantities (nf, 4) at one state.  Raise the error of a state that has no solution."""
         out = np.zeros((1, QUANTITIES * len(self.modes)))
         code, _ = watch_entry(self.pack, np.array([t]), np.array(y)[None], out)
         if code != OK:
@@ -200,6 +206,7 @@ class _Stick:
         self.problem, self.state_space, self.h = problem, state_space, h
         self.watch = Watch(state_space.model)
         self.modes = workspace_array(problem.pack, "FRICTION_MODES")
+        self.ints = state_space.model.tables["FRICTION_INTS"]
         self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
         self.h_still = (t_end - problem.t) / STILL_STEPS
         self._times: list[float] = []
@@ -218,7 +225,8 @@ class _Stick:
         """Decide how every joint goes on from the state of the problem, and write its rates to k1."""
         p, watch = self.problem, self.watch
         self._count(p.t)
-        began = self.modes.copy()
+        before = self.modes.copy()
+        self._halt_slow()
         self.modes[:] = watch.modes[:] = 0.0
         watch.forget()
         watch.at(p.t, p.y, self.state_space)
@@ -229,24 +237,42 @@ class _Stick:
                 arm = terms[k, at.ARM : at.ARM + n]
                 self.modes[k, at.MODE] = terms[k, at.STATE]
                 self.modes[k, at.AGAINST : at.AGAINST + n] = terms[k, at.DIRECTION : at.DIRECTION + n] / arm
-                if n > 1 and terms[k, at.STATE] == at.SLIDES:
-                    self._begin(k, began[k])
-        self._stop_residual_motion()
+        self._stop([k for k in range(len(self.ints)) if self.modes[k, at.MODE] == at.STICKS])
+        slow = [k for k, row in enumerate(self.ints) if self.modes[k, at.MODE] == at.SLIDES and row[at.CHANNELS] > 1]
+        if slow:
+            self._go_slowly(slow, before)
         watch.modes[:] = self.modes
         p.options.n_since_projection = np.inf
         self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
 
-    def _begin(self, k: int, before: Array) -> None:
-        """Let joint k of several rates begin to slide, if it is at rest, or go on beginning."""
-        terms, row = self.watch.terms[k], self.state_space.model.tables["FRICTION_INTS"][k]
-        goes_on = before[at.MODE] == at.BEGINS and terms[at.SPEED] < ENOUGH * before[at.FAST]
-        if goes_on:
-            self.modes[k] = before
-        elif terms[at.SPEED] <= at.REST:
-            channels = slice(row[at.FIRST], row[at.FIRST] + row[at.CHANNELS])
-            by_friction = terms[at.LIMIT] * terms[at.ARM : at.ARM + row[at.CHANNELS]] * self._rates()[row[at.FIRST], channels]
-            self.modes[k, at.MODE] = at.BEGINS
-            self.modes[k, at.FAST] = max(BEGUN, self.h * float(np.linalg.norm(by_friction)) / STEP_RATE)
+    def _go_slowly(self, joints: list[int], before: Array) -> None:
+        """Let joints of several rates that are too slow to follow their velocity begin to slide, or slow down, as before or anew."""
+        speed = self.watch.terms[:, at.SPEED].copy()
+        accelerations = self._accelerations_by_friction(joints)
+        for k in joints:
+            least, mode, was = self.h * accelerations[k] / STEP_RATE, self.modes[k], before[k]
+            slow = was[at.MODE] in (at.BEGINS, at.SLOWS) and speed[k] < ENOUGH * was[at.FAST]
+            if speed[k] <= at.REST:
+                mode[at.MODE], mode[at.FAST] = at.BEGINS, max(BEGUN, FASTER * least)
+            elif slow and was[at.MODE] == at.BEGINS:
+                mode[:] = was
+            elif slow or (was[at.MODE] != at.BEGINS and speed[k] < least / ENOUGH):
+                mode[at.MODE], mode[at.FAST] = at.SLOWS, FASTER * least
+            else:
+                mode[at.FAST] = least
+
+    def _accelerations_by_friction(self, joints: list[int]) -> dict[int, float]:
+        """Return the sizes of the accelerations [m/s2] of sliding joints by their own friction, in their directions."""
+        p, modes = self.problem, self.watch.modes
+        modes[:] = self.modes
+        modes[joints, at.MODE] = at.BEGINS  # the way that writes them
+        self.watch.at(p.t, p.y, self.state_space)
+        found = {}
+        for k in joints:
+            n, first = self.ints[k, at.CHANNELS], self.ints[k, at.FIRST]
+            rates = self._rates()[first, first : first + n] * self.watch.terms[k, at.ARM : at.ARM + n]
+            found[k] = float(self.watch.terms[k, at.LIMIT] * np.linalg.norm(rates))
+        return found
 
     def _rates(self) -> Array:
         """Return the rates of all channels by the friction of each, (m, m): of a joint that slides, by its first row."""
@@ -254,14 +280,23 @@ class _Stick:
         G: Array = self.watch.pack.work[start : start + m * m].reshape(m, m)
         return G
 
-    def _stop_residual_motion(self) -> None:
-        """Remove the rates of rounding from joints that stick, by the impulses of friction that do it."""
-        ints = self.state_space.model.tables["FRICTION_INTS"]
+    def _halt_slow(self) -> None:
+        """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step."""
+        slow = np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
+        if not slow.any():
+            return
+        p, watch = self.problem, self.watch
+        watch.forget()
+        ended = np.flatnonzero(slow & (watch.at(p.t, p.y, self.state_space)[:, ALONG] <= CLEAR * BEYOND)).tolist()
+        if ended:
+            watch.modes[ended, at.MODE] = at.STICKS
+            watch.at(p.t, p.y, self.state_space)
+            self._stop(ended)
+
+    def _stop(self, joints: list[int]) -> None:
+        """Remove the rates of joints that stick in the last state watched, by the impulses of friction that do it."""
         channels = [
-            (row[at.FIRST] + c, self.watch.terms[k, at.RATE + c])
-            for k, row in enumerate(ints)
-            if self.modes[k, at.MODE] == at.STICKS
-            for c in range(row[at.CHANNELS])
+            (self.ints[k, at.FIRST] + c, self.watch.terms[k, at.RATE + c]) for k in joints for c in range(self.ints[k, at.CHANNELS])
         ]
         if not channels:
             return
@@ -277,19 +312,21 @@ class _Stick:
         found: list[Event] = []
         for k, load in enumerate(self.loads):
             for which, what in ENDS.get(self.modes[k, at.MODE], {}).items():
+                if which == ABOVE and self.modes[k, at.FAST] == 0.0:
+                    continue  # error control follows it
                 quantity = Quantity(self.watch, self.state_space, k, which)
                 found.append(StickEvent(f"{load.name} {what}", quantity, direction=-1, terminal=True))
         return tuple(found)
 
     def stops_and_slips(self, records: Sequence[EventRecord]) -> tuple[EventRecord, ...]:
-        """Return the records that are events of the run; joints of several rates that slide on have not stopped."""
+        """Return the records that are events of the run; a joint of several rates that slides on has not stopped."""
         kept = []
         for record in records:
             self.watch.at(record.t, record.state.y, self.state_space)
-            slides_on = self.watch.terms[:, at.SPEED] > at.REST
-            none = [f"{load.name} {ENDS[at.SLIDES][ALONG]}" for k, load in enumerate(self.loads) if slides_on[k]]
-            none += [f"{load.name} {ENDS[at.BEGINS][MISSING]}" for load in self.loads]
-            if record.name not in none:
+            rests = (self.watch.terms[:, at.SPEED] <= at.REST) | np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
+            names = [f"{load.name} slips" for load in self.loads]
+            names += [f"{load.name} stops" for k, load in enumerate(self.loads) if rests[k]]
+            if record.name in names:
                 kept.append(record)
         return tuple(kept)
 

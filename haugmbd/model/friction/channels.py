@@ -112,10 +112,10 @@ def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) ->
         along += s * modes[k, at.AGAINST + c]
     speed, mode = total if n == 1 else sqrt(total), modes[k, at.MODE]
     terms[k, at.SPEED] = speed
-    terms[k, at.STATE] = at.SLIDES if mode in (at.FREE, at.BEGINS) else mode
+    terms[k, at.STATE] = at.SLIDES if mode in (at.FREE, at.BEGINS, at.SLOWS) else mode
     if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= at.REST:
         terms[k, at.STATE] = at.STICKS
-    by_mode = mode in (at.AT_LIMIT, at.BEGINS) or (mode == at.SLIDES and (n == 1 or not along > 0.0))
+    by_mode = mode in (at.AT_LIMIT, at.BEGINS, at.SLOWS) or (mode == at.SLIDES and (n == 1 or not along > 0.0))
     for c in range(n):
         arm = terms[k, at.ARM + c]
         if by_mode:

@@ -53,12 +53,12 @@ whether it is body j (1) or body i (-1) of that joint; whether it carries the bo
 PATH_COLUMNS = 5
 
 MODE, AGAINST, FAST = 0, 1, 4
-"""How a joint moves;  (3,) the direction;  the speed at which a joint that begins to slide slides [m/s]."""
+"""How a joint moves;  (3,) the direction;  the speed at which a joint of several rates follows its velocity [m/s]."""
 MODE_COLUMNS = 5
 
-FREE, SLIDES, AT_LIMIT, STICKS, BEGINS = 0.0, 1.0, 2.0, 3.0, 4.0
-"""FREE in MODES: the state decides.  AT_LIMIT: at rest with the largest friction, while others hold.  BEGINS, only in MODES: a joint of
-several rates slides, along its acceleration."""
+FREE, SLIDES, AT_LIMIT, STICKS, BEGINS, SLOWS = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
+"""FREE in MODES: the state decides.  AT_LIMIT: at rest with the largest friction, while others hold.  Only in MODES, of joints of several
+rates that slide too slowly to follow their velocity: BEGINS, along the acceleration; SLOWS, along a fixed direction."""
 
 REST = 1e-9
 """[m/s] A slower joint with exact Coulomb friction is at rest, where no mode says how it moves."""
