@@ -58,9 +58,9 @@ follows its velocity, and by how much a fast one is faster."""
 QUANTITIES = 4
 ENOUGH = 0.999
 """Times the speed at which a joint has begun to slide: what a located event has reached."""
-BEGUN = 1e-4
+BEGUN, SLOWEST = 1e-4, 1e-5
 """[m/s] The speed at which a joint of several rates has begun to slide, at least: it leaves 1e-9 m of a slip, ten times this speed
-1e-7 m. The direction is then that of the velocity, which turns at the rate f_t A / speed."""
+1e-7 m. The direction is then that of the velocity, which turns at the rate f_t A / speed, down to the speed at which it is fixed."""
 FASTER = 1.5
 """Times the speed below which a joint slows: where it follows its velocity again."""
 STEP_RATE = 1.0
@@ -250,7 +250,7 @@ class _Stick:
         speed = self.watch.terms[:, at.SPEED].copy()
         accelerations = self._accelerations_by_friction(joints)
         for k in joints:
-            least, mode, was = self.h * accelerations[k] / STEP_RATE, self.modes[k], before[k]
+            least, mode, was = max(SLOWEST, self.h * accelerations[k] / STEP_RATE), self.modes[k], before[k]
             slow = was[at.MODE] in (at.BEGINS, at.SLOWS) and speed[k] < ENOUGH * was[at.FAST]
             if speed[k] <= at.REST:
                 mode[at.MODE], mode[at.FAST] = at.BEGINS, max(BEGUN, FASTER * least)
@@ -313,7 +313,7 @@ class _Stick:
         for k, load in enumerate(self.loads):
             for which, what in ENDS.get(self.modes[k, at.MODE], {}).items():
                 if which == ABOVE and self.modes[k, at.FAST] == 0.0:
-                    continue  # error control follows it
+                    continue  # a joint of one rate
                 quantity = Quantity(self.watch, self.state_space, k, which)
                 found.append(StickEvent(f"{load.name} {what}", quantity, direction=-1, terminal=True))
         return tuple(found)

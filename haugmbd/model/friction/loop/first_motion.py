@@ -21,7 +21,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import Loop
-from haugmbd.model.friction.loop.release import put_sliding_column, rate_with_friction
+from haugmbd.model.friction.loop.release import PASSES, put_sliding_column, rate_with_friction
 from haugmbd.model.friction.loop.responses import put_column
 from haugmbd.model.friction.loop.sticking import HELD
 from haugmbd.workspace.layout import Pack
@@ -46,6 +46,21 @@ def begin_all(L: Loop) -> None:
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1 and L.modes[k, at.MODE] == at.BEGINS:
             put_sliding_column(L, k)
+
+
+@kernel
+def hold_again(P: Pack, L: Loop) -> tuple[int, bool]:
+    """Let a joint stick again that was released and would move with its friction, now that others slide; return whether there is one."""
+    for k in range(L.ints.shape[0]):
+        released = L.terms[k, at.STATE] == at.SLIDES and L.modes[k, at.MODE] == at.FREE and L.terms[k, at.SPEED] <= at.REST
+        if L.ints[k, at.LOADED] == 0 or L.ints[k, at.EXACT] == 0 or L.ints[k, at.CHANNELS] > 1 or not released:
+            continue
+        first = L.ints[k, at.FIRST]
+        rate, parts = rate_with_friction(L, first)
+        if rate * L.terms[k, at.DIRECTION] < -PASSES * parts * abs(L.terms[k, at.DIRECTION]):
+            L.terms[k, at.STATE] = at.STICKS
+            return put_column(P, L, k, 0, False), True
+    return OK, False
 
 
 @kernel

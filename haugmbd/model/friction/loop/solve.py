@@ -26,7 +26,7 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
 from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
-from haugmbd.model.friction.loop.first_motion import ROUNDING, TURNED, TURNS, begin_all, turn_to_first_motion
+from haugmbd.model.friction.loop.first_motion import ROUNDING, TURNED, TURNS, begin_all, hold_again, turn_to_first_motion
 from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract
 from haugmbd.model.friction.loop.release import let_pass, let_slide, release, release_with_others
 from haugmbd.model.friction.loop.responses import (
@@ -184,6 +184,11 @@ def solve_loop(P: Pack, base: Any) -> int:
             return code
         put_friction(L)
         if release(L) or let_pass(L, base) or let_slide(L):
+            continue
+        code, held = hold_again(P, L)
+        if code != OK:
+            return code
+        if held:
             continue
         code, turn = turn_to_first_motion(P, L)
         if code != OK:
