@@ -262,20 +262,21 @@ class _Stick:
                 mode[at.FAST] = least
 
     def _accelerations_by_friction(self, joints: list[int]) -> dict[int, float]:
-        """Return the sizes of the accelerations [m/s2] of sliding joints by their own friction, in their directions."""
-        p, modes = self.problem, self.watch.modes
-        modes[:] = self.modes
-        modes[joints, at.MODE] = at.BEGINS  # the way that writes them
-        self.watch.at(p.t, p.y, self.state_space)
+        """Return the largest accelerations [m/s2] of joints by friction at their limits, in any direction: f |A|."""
+        p, watch, limits = self.problem, self.watch, self.watch.terms[:, at.LIMIT].copy()
+        watch.modes[:] = self.modes
+        watch.modes[joints, at.MODE] = at.STICKS  # the way that finds the rates by each of their channels
+        watch.at(p.t, p.y, self.state_space)
         found = {}
         for k in joints:
             n, first = self.ints[k, at.CHANNELS], self.ints[k, at.FIRST]
-            rates = self._rates()[first, first : first + n] * self.watch.terms[k, at.ARM : at.ARM + n]
-            found[k] = float(self.watch.terms[k, at.LIMIT] * np.linalg.norm(rates))
+            arm = watch.terms[k, at.ARM : at.ARM + n]
+            A = arm[:, None] * self._rates()[first : first + n, first : first + n] * arm
+            found[k] = float(limits[k] * np.linalg.norm(A, 2))
         return found
 
     def _rates(self) -> Array:
-        """Return the rates of all channels by the friction of each, (m, m): of a joint that slides, by its first row."""
+        """Return the rates of all channels by the friction of each, (m, m), of joints that stick."""
         m, start = len(workspace_array(self.watch.pack, "FRICTION_COLUMNS")), self.watch.pack.ints[3 * layout.FRICTION_ALGEBRA]
         G: Array = self.watch.pack.work[start : start + m * m].reshape(m, m)
         return G
