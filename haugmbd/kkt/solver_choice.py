@@ -42,7 +42,7 @@ FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS
 FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS", "FRONT_PANEL")
 """The matrices of the multifrontal solver, see `workspace.layout`."""
 
-TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS", "CLUSTER_MEMBERS", "CLUSTER_PIVOTS", "CLUSTER_MOMENTS")
+TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS", "TREE_ROTATIONS", "CLUSTER_MEMBERS", "CLUSTER_PIVOTS", "CLUSTER_MOMENTS")
 """The matrices of the recursion over a forest; what else there is of clusters serves to write the rows of couplings, too."""
 
 FILL_PER_NODE = 10
@@ -196,9 +196,18 @@ def hanging_tables(positions: Array, edges: Sequence[tuple[int, ...]], rows: Edg
     ahead = {*(branch.body for branch in forest.hanging), *(n + branch.edge for branch in forest.hanging)}
     blocks = block_tables(make_schedule(n - 1, list(edges), rows=rows, ahead=ahead), n, "")
     steps = tree_steps(forest.hanging, np.array(edges, dtype=np.int64), rows.weight, forest.forms, forest.body_of)
-    work = {"TREE_BODIES": (n, BODY_COLUMNS), "TREE_JOINTS": (n, joint_columns(steps))}
+    work = tree_work(n, steps)
     reason = reason or f"{n_hanging} of {n - 1} bodies in trees that hang on the rest"
     return SolverTables(TREES_ON_BLOCKS, reason, blocks.ints | {"TREE": steps}, blocks.work | work)
+
+
+def tree_work(n_bodies: int, steps: Ints) -> dict[str, tuple[int, int]]:
+    """Return the shapes of the matrices of the recursion;  n_bodies: the ground counted."""
+    return {
+        "TREE_BODIES": (n_bodies, BODY_COLUMNS),
+        "TREE_JOINTS": (n_bodies, joint_columns(steps)),
+        "TREE_ROTATIONS": (n_bodies, 9),
+    }
 
 
 def tree_tables(
@@ -223,7 +232,7 @@ def tree_tables(
     forms = forest.forms if len(forest.forms.revolute) == len(edges) else no_forms(len(edges))
     steps = tree_steps(branches, bodies, weight, forms, forest.body_of)
     n = len(branches) + 1
-    ints, work = {"TREE": steps}, {"TREE_BODIES": (n, BODY_COLUMNS), "TREE_JOINTS": (n, joint_columns(steps))}
+    ints, work = {"TREE": steps}, tree_work(n, steps)
     if len(clusters.clusters):
         ints |= {
             "CLUSTER_STEPS": clusters.steps,

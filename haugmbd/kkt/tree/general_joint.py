@@ -57,9 +57,10 @@ from haugmbd.math.articulated_inertia import (
     add_wrenches,
     power,
     scale_wrench,
+    shift_wrench,
     times_twist,
 )
-from haugmbd.math.vec3 import Vec, load, store
+from haugmbd.math.vec3 import Vec, load, scale, store
 from haugmbd.workspace.layout import Workspace
 
 
@@ -384,10 +385,13 @@ def component(block: Array, r: int) -> float:
 
 @kernel
 def pass_general_reaction(w: Workspace, n: int, x: Array) -> None:
-    """Add what the rows of a joint take from the parent, about the parent's centre of mass."""
+    """Add what the rows of a joint take from the parent, - K^T L^T lam, about the parent's centre of mass."""
     t, s = step_of(w, n)
-    e, i = s[EDGE], s[PARENT]
-    node, taken = t.body.shape[0] + e, NO_WRENCH
-    for a in range(s[ROWS]):
-        taken = add_wrenches(taken, scale_wrench(-x[node, a], row_wrench(t, 6 * e + a, 1 - s[SIDE], i)))
-    add_wrench(t, i, FORCE, taken)
+    k, i, m = s[BODY], s[PARENT], s[ROWS]
+    block, node, taken = t.block[k], t.body.shape[0] + s[EDGE], NO_WRENCH
+    for b in range(m):
+        total = 0.0
+        for a in range(b, m):
+            total += block[PIVOT + 6 - m + a, 6 - m + b] * x[node, a]
+        taken = add_wrenches(taken, scale_wrench(-total, carrier(block, b)))
+    add_wrench(t, i, FORCE, shift_wrench(taken, scale(-1.0, center(t, i))))

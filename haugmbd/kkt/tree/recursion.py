@@ -7,6 +7,7 @@ forward    inward: the forces of another b
 backward   outward: accelerations of each body from those of its parent;  inward: multipliers from the balance of each body
 
 Every pass visits each body once: O(n) for any forest, without fill. Right-hand sides: accelerations, projections, impulses.
+The factor contains all that it needs of its pose, so that it serves iterations that move the bodies.
 Source: Featherstone (2008), ch. 7 (articulated-body algorithm), ch. 4 (trees).
 """
 
@@ -42,6 +43,7 @@ from haugmbd.kkt.tree.tree_arrays import (
     TURNING,
     TreeArrays,
     center,
+    keep_rotations,
     put_own_force,
     put_own_inertia,
     store_wrench,
@@ -58,6 +60,7 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
 
     Return the weakest pivot and its node (1.0, -1 where all are larger).  all_revolute: known when compiled, as are all of this name.
     """
+    keep_rotations(w)
     t = tree_arrays(w)
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0]):

@@ -174,4 +174,4 @@ def put_revolute_multipliers(t: TreeArrays, s: Ints, x: Array) -> None:
     store(x, node, 0, scale(float(s[SIGN]), f.force))
     x[node, 3], x[node, 4], x[node, 5] = q * dot(n, cross(m2, h)), q * dot(n, cross(h, m1)), 0.0
     if i > 0:
-        add_wrench(t, i, FORCE, shift_wrench(Wrench(f.force, n), load(t.X, s[P], 0)))
+        add_wrench(t, i, FORCE, shift_wrench(Wrench(f.force, n), sub(load(t.joint, k, ARM), center(t, i))))

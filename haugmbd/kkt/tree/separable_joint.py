@@ -46,7 +46,6 @@ from haugmbd.kkt.tree.tree_arrays import (
     store_inertia,
 )
 from haugmbd.math.articulated_inertia import (
-    NO_WRENCH,
     ZERO,
     Twist,
     Wrench,
@@ -259,16 +258,24 @@ def put_separable_multipliers(t: TreeArrays, s: Ints, x: Array) -> None:
     """
     k, i, n = s[BODY], s[PARENT], s[N_LINEAR]
     block, node = t.block[k], t.body.shape[0] + s[EDGE]
-    w, taken = load_wrench(t, k, FORCE), NO_WRENCH
+    w = load_wrench(t, k, FORCE)
     moment = add(w.moment, cross(center(t, k), w.force))
     for a in range(n):
-        lam = dot(load(block, DIRECTION + a, 0), w.force)
-        x[node, s[FIRST_ROW + a]] = lam
-        taken = Wrench(add(taken.force, scale(lam, row_vector(t, s, a, 0))), ZERO)
+        x[node, s[FIRST_ROW + a]] = dot(load(block, DIRECTION + a, 0), w.force)
     for a in range(s[N_ANGULAR]):
-        lam = dot(load(block, DIRECTION + 3 + a, 0), moment)
-        x[node, s[FIRST_ROW + n + a]] = lam
-        taken = Wrench(taken.force, add(taken.moment, scale(lam, row_vector(t, s, n + a, 3))))
+        x[node, s[FIRST_ROW + n + a]] = dot(load(block, DIRECTION + 3 + a, 0), moment)
     if i > 0:
-        arm = sub(load(block, ARM_LINE, 0), center(t, i))
-        add_wrench(t, i, FORCE, shift_wrench(taken, arm))
+        taken = Wrench(along_rows(block, 0, n, w.force), along_rows(block, 3, s[N_ANGULAR], moment))
+        add_wrench(t, i, FORCE, shift_wrench(taken, sub(load(block, ARM_LINE, 0), center(t, i))))
+
+
+@inlined
+def along_rows(block: Array, at: int, n: int, f: Vec) -> Vec:
+    """Return the part of a vector in the span of n rows: d_1 has the direction of one row, d_3 is perpendicular to two."""
+    if n == 1:
+        d = load(block, DIRECTION + at, 0)
+        return scale(dot(d, f) / dot(d, d), d)
+    if n == 2:  # noqa: PLR2004
+        d = load(block, DIRECTION + at + 2, 0)
+        return sub(f, scale(dot(d, f) / dot(d, d), d))
+    return f if n == 3 else ZERO  # noqa: PLR2004

@@ -65,7 +65,7 @@ SEPARABLE_COLUMNS = 6 * 14
 class TreeArrays(NamedTuple):
     """Views of the arrays of a forest.
 
-    steps: (nb, 16);  A: (nb + 1, 3, 3);  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
+    steps: (nb, 16);  A: (nb + 1, 3, 3) of the pose that was factored, see `keep_rotations`;  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
     d_inv: (nn, 6) inverse squares of the distances of the rows of an edge from those before, as `integrators.rank_watch` reads them
     body: (nb + 1, 36);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
     """
@@ -87,7 +87,7 @@ def tree_arrays(w: Workspace) -> TreeArrays:
     """Return the views."""
     return TreeArrays(
         ws.tree_steps(w),
-        ws.rotation_matrices(w),
+        ws.tree_rotations(w),
         ws.markers(w),
         ws.shifted_inertia(w),
         ws.jacobian(w),
@@ -97,6 +97,16 @@ def tree_arrays(w: Workspace) -> TreeArrays:
         ws.tree_joints(w),
         ws.tree_joint_blocks(w),
     )
+
+
+@inlined
+def keep_rotations(w: Workspace) -> None:
+    """Store the rotation matrices of the pose that is factored: a factor outlasts its pose."""
+    now, kept = ws.rotation_matrices(w), ws.tree_rotations(w)
+    for k in range(kept.shape[0]):
+        for a in range(3):
+            for c in range(3):
+                kept[k, a, c] = now[k, a, c]
 
 
 @inlined

@@ -33,7 +33,7 @@ from haugmbd.kkt.tree.recursion import (
     put_joint_multipliers,
     put_right_hand_side,
 )
-from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, TreeArrays, put_own_inertia, tree_arrays
+from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, TreeArrays, keep_rotations, put_own_inertia, tree_arrays
 from haugmbd.workspace.layout import Workspace
 
 ANY_JOINT = False
@@ -46,6 +46,7 @@ def factor(w: Workspace, x: Array, uniform: int) -> tuple[float, int]:
 
     Return the weakest pivot and its node (1.0, -1 where all are larger).
     """
+    keep_rotations(w)
     t, q = tree_arrays(w), cluster_arrays(w)
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0]):
