@@ -20,8 +20,6 @@ from haugmbd.errors import UsageError
 from haugmbd.integrators.default_number import AdaptiveDefault, DefaultNumber
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
-from haugmbd.kkt.solver_routines import with_blocks
-from haugmbd.workspace.layout import Pack
 
 RTOL, ATOL = DefaultNumber(1e-8), DefaultNumber(1e-10)
 """Default tolerances of adaptive methods; a method with fixed steps compares states with them."""
@@ -68,10 +66,6 @@ class Integrator(ABC):
     def examples(cls) -> dict[str, Integrator]:
         """Return one method of each kind that differs in its stabilizations, by its name."""
         return {cls.__name__: cls()}
-
-    def fitted(self, pack: Pack) -> Pack:
-        """Return the pack with the block LDL^T, where a factor must outlast the rows: the recursion over a forest reads them again."""
-        return with_blocks(pack) if self.keeps_factor or self.solves_constraints else pack
 
     @property
     def keeps_positions(self) -> bool:

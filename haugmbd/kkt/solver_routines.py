@@ -18,6 +18,7 @@ from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.kkt.solver_choice import TREE_ARRAYS, SolverTables, block_tables
 from haugmbd.kkt.tree import entry_points as trees
 from haugmbd.kkt.tree import hanging_entry_points as hanging
+from haugmbd.kkt.tree import implicit_entry_points as implicit_trees
 from haugmbd.kkt.tree.clusters import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree.clusters.cluster_order import FREE
 from haugmbd.kkt.tree.tree_order import is_all_revolute
@@ -76,6 +77,13 @@ WITH_TREE = SolverRoutines(trees.FACTORIZE, NO_ROUTINE, trees.FINISH, trees.BEGI
 WITH_REVOLUTE_TREE = SolverRoutines(trees.FACTORIZE_REVOLUTE, NO_ROUTINE, trees.FINISH_REVOLUTE, trees.BEGIN_REVOLUTE, *NOT_BY_TREE)
 """For forests of revolute joints only: what is for others is not compiled."""
 
+WITH_TANGENT_TREE = SolverRoutines(implicit_trees.FACTORIZE, NO_ROUTINE, implicit_trees.FINISH, implicit_trees.BEGIN, *NOT_BY_TREE)
+
+WITH_REVOLUTE_TANGENT_TREE = SolverRoutines(
+    implicit_trees.FACTORIZE_REVOLUTE, NO_ROUTINE, implicit_trees.FINISH_REVOLUTE, implicit_trees.BEGIN_REVOLUTE, *NOT_BY_TREE
+)
+"""For implicit steps of forests with forces."""
+
 WITH_TREES_ON_BLOCKS = SolverRoutines(hanging.FACTORIZE, NO_ROUTINE, hanging.FINISH, hanging.BEGIN, *NOT_BY_TREE)
 
 WITH_TREES_ON_WIDE_BLOCKS = SolverRoutines(
@@ -90,13 +98,13 @@ WITH_COUPLED_TREE = tuple(
 have one, differentials two. What is for these is not compiled for others."""
 
 WITH_RECURSION = (WITH_TREE, WITH_REVOLUTE_TREE, WITH_TREES_ON_BLOCKS, WITH_TREES_ON_WIDE_BLOCKS, *WITH_COUPLED_TREE)
-"""The solvers that read the rows again, and whose factor has no pivots of all rows."""
+"""The solvers whose factor has no pivots of all rows."""
 
 
 def with_blocks(pack: Pack) -> Pack:
     """Return the pack with the block LDL^T in place of the recursion over a forest, and with all rows in J.
 
-    For searches that read its pivots, and methods that solve with the factor of another pose: the recursion reads the current rows.
+    For searches that read its pivots.
     The tables are made anew: what a stabilization adds to them must be added afterwards.
     """
     if not any(pack.factorize is solver.factorize for solver in WITH_RECURSION):
@@ -175,6 +183,8 @@ def tree_routines(tables: Tables) -> SolverRoutines:
     steps, clusters = tables["TREE"], tables["CLUSTERS"]
     if len(steps) < len(tables["SHIFTED"]) - 1:
         return WITH_TREES_ON_BLOCKS if has_narrow_edges(tables.ints) else WITH_TREES_ON_WIDE_BLOCKS
+    if tables.place("PAIR_OF_STEP")[1] > 0:
+        return WITH_REVOLUTE_TANGENT_TREE if is_all_revolute(steps) else WITH_TANGENT_TREE
     if not len(clusters):
         return WITH_REVOLUTE_TREE if is_all_revolute(steps) else WITH_TREE
     m = int(clusters[0, FREE]) if len(set(clusters[:, FREE].tolist())) == 1 else 0

@@ -268,7 +268,7 @@ def run_system(
     check_drivers(model, start.t, t_end)
     check_friction(model, method)
     check_start(model, start, project_velocity=project_velocity)  # its workspace is gone when that of the run is made
-    pack = rule.fitted(model, method.fitted(formulation.pack(model)))
+    pack = rule.fitted(model, formulation.pack(model))
     start = projected(model, pack, start) if project_velocity else start
     problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
     settings = replace(methods, stabilization=None).texts if method.solves_constraints else methods.texts

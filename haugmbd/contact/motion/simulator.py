@@ -179,7 +179,7 @@ class HybridSimulation:
         contacts, others = self._events(model, state, hit)
         rule = of.rule
         method = of.method.limited(self.h_closed) if closed else of.method
-        pack = rule.fitted(model, method.fitted(model.pack()))
+        pack = rule.fitted(model, model.pack())
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
 

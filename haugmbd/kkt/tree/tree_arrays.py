@@ -65,7 +65,8 @@ SEPARABLE_COLUMNS = 6 * 14
 class TreeArrays(NamedTuple):
     """Views of the arrays of a forest.
 
-    steps: (nb, 16);  A: (nb + 1, 3, 3) of the pose that was factored, see `keep_rotations`;  X: (nm, 9) markers;  inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
+    steps: (nb, 16);  A: (nb + 1, 3, 3) of the pose that was factored, see `keep_rotations`;  X: (nm, 9) markers
+    inertia: (nb + 1, 10);  J: (6 ne, 2, 6);  scale: (nn, 6) of the pivots
     d_inv: (nn, 6) inverse squares of the distances of the rows of an edge from those before, as `integrators.rank_watch` reads them
     body: (nb + 1, 36);  joint: (nb + 1, .), by the body that it carries;  block: the same as (nb + 1, ., 6)
     """

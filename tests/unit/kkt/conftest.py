@@ -114,7 +114,25 @@ def spherical_ring(n: int, seed: int) -> mbd.System:
     return b.system
 
 
-TOPOLOGIES = {"chain": chain, "tree": tree, "star": star, "closed": closed, "ring": spherical_ring}
+def braced(n: int, seed: int) -> mbd.System:
+    """A tree with springs between most bodies and those that carry them, and from some bodies to the ground."""
+    b = Builder(seed)
+    kinds = [kind for kind in KINDS if kind != "Distance"]
+    for k in range(n):
+        parent = int(b.rng.integers(max(0, k - 4), k + 1))
+        body = b.body(parent)
+        b.joint(parent, body, kinds[b.rng.integers(len(kinds))])
+        if b.rng.random() < 0.8:
+            ends = (parent, body) if b.rng.random() < 0.5 else (body, parent)
+            i, j = (b.bodies[end] for end in ends)
+            b.system.add(mbd.TSDA(f"spring {k}", i, j, point_i=b.unit(), point_j=b.tips[body] + b.unit(), k=300.0, c=2.0, l0=1.0))
+        if b.rng.random() < 0.3:
+            ground, tip = b.system.ground, b.tips[body]
+            b.system.add(mbd.TSDA(f"rope {k}", ground, b.bodies[body], point_i=b.unit(), point_j=tip + b.unit(), k=200.0, l0=0.5))
+    return b.system
+
+
+TOPOLOGIES = {"chain": chain, "tree": tree, "star": star, "closed": closed, "ring": spherical_ring, "braced": braced}
 
 
 def random_state(model: mbd.Model, seed: int, *, on_manifold: bool) -> mbd.State:

@@ -18,8 +18,10 @@ from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.implicit.tangents.coloring import color_bodies
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, TREE_ARRAYS, SolverTables, block_tables
+from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, TREE, TREE_ARRAYS, SolverTables, block_tables
 from haugmbd.kkt.solver_routines import has_fronts, has_tree
+from haugmbd.kkt.tree.pairs import NO_PAIR, PAIR_LINES
+from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, GENERAL, KIND, PARENT
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.accessors import BY_MULTIPLIERS
@@ -47,7 +49,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
         at = {id(jacobian_call.jacobian): jacobian_call.at for jacobian_call in model.jacobian_callbacks.jacobian_calls}
         starts[:] = [at.get(id(entry.load.jacobian), NONE) for entry in entries]
     colors = _difference_colors(model.nb, entries, edges if curved else None)
-    solver, coupled_block = _solver_tables(model, edges, list(pair_of))
+    solver, coupled_block = _solver_tables(model, edges, list(pair_of), bool(entries) or curved)
     ints = {
         # Newton's iteration refines the solution for massless directions; friction reads its multipliers
         "FLAGS": np.array([[0, *model.tables["FLAGS"][0, 1:4], BY_MULTIPLIERS if model.tables["FLAGS"][0, 4] else 0]]),
@@ -77,11 +79,19 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     return model.tables.changed(ints, work)
 
 
-def _solver_tables(model: Model, edges: list[tuple[int, ...]], pairs: list[tuple[int, int]]) -> tuple[SolverTables, Ints]:
+def _solver_tables(
+    model: Model, edges: list[tuple[int, ...]], pairs: list[tuple[int, int]], loaded: bool
+) -> tuple[SolverTables, Ints]:
     """Return the tables of the solver, where they differ from the model's, and (n, 2) block of each pair and whether it is transposed.
 
-    Coupled bodies are eliminated by blocks, also in a model with fronts: there a body is eliminated on its own.
+    Coupled bodies are eliminated by blocks, also in a model with fronts: there a body is eliminated on its own. The recursion over a forest
+    serves a body that is coupled to the one that carries it, and no others.  loaded: whether there are tangents
     """
+    if has_tree(model.tables):
+        pair_of_step = _pairs_of_forest(model, pairs) if loaded else np.zeros((0, 2), dtype=np.int64)
+        if pair_of_step is not None:
+            work = {"TREE_PAIRS": (model.nb + 1 if loaded else 0, 6 * PAIR_LINES)}
+            return SolverTables(TREE, "", {"PAIR_OF_STEP": pair_of_step}, work), np.full((len(pairs), 2), NONE)
     if has_fronts(model.tables) and not pairs:
         return SolverTables(MULTIFRONTAL, "", {}, {}), np.zeros((0, 2), dtype=np.int64)
     weight, kind = model.tables["EDGE_ROWS"].T.tolist()
@@ -94,6 +104,19 @@ def _solver_tables(model: Model, edges: list[tuple[int, ...]], pairs: list[tuple
         solver.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_TABLES})
         solver.work.update(dict.fromkeys(FRONT_ARRAYS, (0, 0)))
     return solver, schedule.coupled_block
+
+
+def _pairs_of_forest(model: Model, pairs: list[tuple[int, int]]) -> Ints | None:
+    """Return the pair of each step of the recursion, see `kkt.tree.pairs`; None if it does not serve the tangents of this model."""
+    steps = model.tables["TREE"]
+    if len(steps) < model.nb or len(model.tables["CLUSTERS"]) or (steps[:, KIND] == GENERAL).any():
+        return None
+    number = {pair: n for n, pair in enumerate(pairs)}
+    found = np.full((len(steps), 2), NO_PAIR)
+    for row, (body, parent, edge) in zip(found, steps[:, [BODY, PARENT, EDGE]].tolist(), strict=True):
+        if edge >= 0 and parent > 0 and (min(body, parent), max(body, parent)) in number:
+            row[:] = number[min(body, parent), max(body, parent)], body > parent
+    return found if (found[:, 0] != NO_PAIR).sum() == len(pairs) else None
 
 
 def _coupled_pairs(entries: list[LoadEntry], edges: list[tuple[int, ...]]) -> PairNumbers:
