@@ -115,14 +115,15 @@ def spherical_ring(n: int, seed: int) -> mbd.System:
 
 
 def braced(n: int, seed: int) -> mbd.System:
-    """A tree with springs between most bodies and those that carry them, and from some bodies to the ground."""
+    """A tree, half of it on revolute joints with springs across most of them, and with springs from some bodies to the ground."""
     b = Builder(seed)
-    kinds = [kind for kind in KINDS if kind != "Distance"]
+    others = [kind for kind in KINDS if kind != "Distance"]
     for k in range(n):
         parent = int(b.rng.integers(max(0, k - 4), k + 1))
         body = b.body(parent)
-        b.joint(parent, body, kinds[b.rng.integers(len(kinds))])
-        if b.rng.random() < 0.8:
+        kind = "RJ" if b.rng.random() < 0.5 else others[b.rng.integers(len(others))]
+        b.joint(parent, body, kind)
+        if kind == "RJ" and b.rng.random() < 0.8:
             ends = (parent, body) if b.rng.random() < 0.5 else (body, parent)
             i, j = (b.bodies[end] for end in ends)
             b.system.add(mbd.TSDA(f"spring {k}", i, j, point_i=b.unit(), point_j=b.tips[body] + b.unit(), k=300.0, c=2.0, l0=1.0))

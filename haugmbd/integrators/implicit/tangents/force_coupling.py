@@ -20,8 +20,8 @@ from haugmbd.integrators.implicit.tangents.coloring import color_bodies
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
 from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, TREE, TREE_ARRAYS, SolverTables, block_tables
 from haugmbd.kkt.solver_routines import has_fronts, has_tree
-from haugmbd.kkt.tree.pairs import NO_PAIR, PAIR_LINES
-from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, GENERAL, KIND, PARENT
+from haugmbd.kkt.tree.tangents import NO_PAIR
+from haugmbd.kkt.tree.tree_arrays import BODY, GENERAL, KIND, PARENT, REVOLUTE
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.accessors import BY_MULTIPLIERS
@@ -85,12 +85,12 @@ def _solver_tables(
     """Return the tables of the solver, where they differ from the model's, and (n, 2) block of each pair and whether it is transposed.
 
     Coupled bodies are eliminated by blocks, also in a model with fronts: there a body is eliminated on its own. The recursion over a forest
-    serves a body that is coupled to the one that carries it, and no others.  loaded: whether there are tangents
+    serves a body that is coupled to the one that carries it by a revolute joint, and no others.  loaded: whether there are tangents
     """
     if has_tree(model.tables):
         pair_of_step = _pairs_of_forest(model, pairs) if loaded else np.zeros((0, 2), dtype=np.int64)
         if pair_of_step is not None:
-            work = {"TREE_PAIRS": (model.nb + 1 if loaded else 0, 6 * PAIR_LINES)}
+            work = {"TREE_PAIRS": (model.nb + 1 if loaded else 0, 36)}
             return SolverTables(TREE, "", {"PAIR_OF_STEP": pair_of_step}, work), np.full((len(pairs), 2), NONE)
     if has_fronts(model.tables) and not pairs:
         return SolverTables(MULTIFRONTAL, "", {}, {}), np.zeros((0, 2), dtype=np.int64)
@@ -107,15 +107,16 @@ def _solver_tables(
 
 
 def _pairs_of_forest(model: Model, pairs: list[tuple[int, int]]) -> Ints | None:
-    """Return the pair of each step of the recursion, see `kkt.tree.pairs`; None if it does not serve the tangents of this model."""
+    """Return the pair of each step of the recursion, see `kkt.tree.tangents`; None if it does not serve the tangents of this model."""
     steps = model.tables["TREE"]
     if len(steps) < model.nb or len(model.tables["CLUSTERS"]) or (steps[:, KIND] == GENERAL).any():
         return None
     number = {pair: n for n, pair in enumerate(pairs)}
     found = np.full((len(steps), 2), NO_PAIR)
-    for row, (body, parent, edge) in zip(found, steps[:, [BODY, PARENT, EDGE]].tolist(), strict=True):
-        if edge >= 0 and parent > 0 and (min(body, parent), max(body, parent)) in number:
-            row[:] = number[min(body, parent), max(body, parent)], body > parent
+    for row, (body, parent, kind) in zip(found, steps[:, [BODY, PARENT, KIND]].tolist(), strict=True):
+        pair = number.get((min(body, parent), max(body, parent)), NO_PAIR)
+        if pair != NO_PAIR and kind == REVOLUTE:
+            row[:] = pair, body > parent
     return found if (found[:, 0] != NO_PAIR).sum() == len(pairs) else None
 
 
