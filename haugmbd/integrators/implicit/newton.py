@@ -26,8 +26,9 @@ from typing import Any, ClassVar, NamedTuple
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
-from haugmbd.compiled.jit import inlined, routine
+from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
+from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_system
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
@@ -132,16 +133,29 @@ def put_residual(P: Pack, newton: Newton, y: Array) -> None:
         for a in range(6):
             s = 6 * e + a
             positions = keeps_positions and velocity_rows[e, a] == 0
-            gap = -level[s, 0] if positions else level[s, 1]
-            for side in range(edges.shape[1]):
-                body = edges[e, side]
-                if body == 0:
-                    continue
-                for c in range(6):
-                    b[body, c] -= J[s, side, c] * lam[s]
-                    if not positions:
-                        gap -= J[s, side, c] * bodies[body, 7 + c]
-            b[n + e, a] = gap / (newton.c_q if positions else newton.c_u)
+            b[n + e, a] = -level[s, 0] / newton.c_q if positions else (level[s, 1] - row_speed(edges, J, bodies, s)) / newton.c_u
+        for side in range(edges.shape[1]):
+            if edges[e, side] > 0:
+                take_off_reaction(J, lam, e, side, b[edges[e, side]])
+
+
+@kernel
+def take_off_reaction(J: Array, lam: Array, e: int, side: int, b: Array) -> None:
+    """Subtract Phi_q^T lam of an edge on one of its bodies; the sums are kept apart from b, which compiled code would write six times."""
+    x0, x1, x2, x3, x4, x5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for s in range(6 * e, 6 * e + 6):
+        x0 += J[s, side, 0] * lam[s]
+        x1 += J[s, side, 1] * lam[s]
+        x2 += J[s, side, 2] * lam[s]
+        x3 += J[s, side, 3] * lam[s]
+        x4 += J[s, side, 4] * lam[s]
+        x5 += J[s, side, 5] * lam[s]
+    b[0] -= x0
+    b[1] -= x1
+    b[2] -= x2
+    b[3] -= x3
+    b[4] -= x4
+    b[5] -= x5
 
 
 @inlined
