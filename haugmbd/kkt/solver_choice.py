@@ -36,6 +36,9 @@ SOLVERS = (DENSE, BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS)
 MOST_DENSE = 10_000
 """Largest number of rows of a dense matrix: it takes 0.8 GB, and its factor as much."""
 
+AS_ASKED = "as asked for"
+"""The reason of a solver that the user has chosen."""
+
 LEAVE = "Leave the choice to the model: solver=None."
 
 FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS")
@@ -118,13 +121,13 @@ def choose_solver(
         flat = np.asarray(positions, dtype=np.float64).tobytes()
         blocks = _chosen(flat, tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted and BLOCK)
         if wanted or blocks.name == BLOCK:
-            return hanging_tables(np.asarray(positions), edges, rows, forest, "as asked for" if wanted else "")
+            return hanging_tables(np.asarray(positions), edges, rows, forest, AS_ASKED if wanted else "")
         return blocks
     if wanted == TREE or (wanted is None and not forest.massless and tree_is_faster(len(positions) - 1, rows.weight, forest)):
         branches = order_of_forest(len(positions), edges, {row.edge for row in forest.couplings})
         clusters = _clusters(branches, forest) if branches is not None else None
         if wanted == TREE or clusters is not None:
-            reason = "as asked for" if wanted == TREE else _why_tree(len(positions) - 1, forest)
+            reason = AS_ASKED if wanted == TREE else _why_tree(len(positions) - 1, forest)
             return tree_tables(branches, edges, rows.weight, forest, clusters, reason)
     flat = np.asarray(positions, dtype=np.float64).tobytes()
     return _chosen(flat, tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted)
@@ -258,7 +261,7 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows
     """Return the solver; a model is compiled twice, with and without loads."""
     r, weight = np.frombuffer(positions).reshape(-1, 3), tuple(rows.weight)
     if wanted == MULTIFRONTAL:
-        return front_tables(_planned(r, edges, weight), len(r), "as asked for")
+        return front_tables(_planned(r, edges, weight), len(r), AS_ASKED)
     pairs = list(edges)
     nodes = len(r) + len(edges)
     if wanted == DENSE:
@@ -267,9 +270,9 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows
                 f"solver = {DENSE!r} is meant for at most {MOST_DENSE} rows, and the model has {sum(weight)}: its matrix would take "
                 f"{8e-9 * sum(weight) ** 2:.2g} GB, and its factor as much. Take {MULTIFRONTAL!r}, or None for the faster one."
             )
-        return front_tables(plan_one_front(len(r), *_arrays(edges, weight)), len(r), "as asked for", DENSE)
+        return front_tables(plan_one_front(len(r), *_arrays(edges, weight)), len(r), AS_ASKED, DENSE)
     if wanted == BLOCK:
-        return block_tables(make_schedule(len(r) - 1, pairs, rows=rows), len(r), "as asked for")
+        return block_tables(make_schedule(len(r) - 1, pairs, rows=rows), len(r), AS_ASKED)
     schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=FILL_PER_NODE * nodes)
     if schedule is not None:
         return block_tables(schedule, len(r), "little fill")

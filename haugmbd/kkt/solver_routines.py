@@ -97,7 +97,15 @@ WITH_COUPLED_TREE = tuple(
 """The same for forests with coupled joints, by the number of free coordinates of all clusters, 0 where it varies or is larger: gear trains
 have one, differentials two. What is for these is not compiled for others."""
 
-WITH_RECURSION = (WITH_TREE, WITH_REVOLUTE_TREE, WITH_TREES_ON_BLOCKS, WITH_TREES_ON_WIDE_BLOCKS, *WITH_COUPLED_TREE)
+WITH_RECURSION = (
+    WITH_TREE,
+    WITH_REVOLUTE_TREE,
+    WITH_TANGENT_TREE,
+    WITH_REVOLUTE_TANGENT_TREE,
+    WITH_TREES_ON_BLOCKS,
+    WITH_TREES_ON_WIDE_BLOCKS,
+    *WITH_COUPLED_TREE,
+)
 """The solvers whose factor has no pivots of all rows."""
 
 

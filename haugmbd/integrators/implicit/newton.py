@@ -10,7 +10,7 @@ constraints  Phi = 0   or   Phi_q u - nu = 0                            the meth
     R(shift)     the routine `place` of the method:  r + dr,  and  p o exp(dpi_bar)  or another rotation by dpi_bar
     C, K         dampings and stiffnesses of the forces;  `ModifiedNewton` and `FullNewton` select what they contain
 
-The matrix is that of the accelerations plus the tangents of the forces, so that the same block LDL^T factors it.  The scaling removes h
+The matrix is that of the accelerations plus the tangents of the forces, so that the same solvers factor it.  The scaling removes h
 from it (Bottasso, Bauchau, Cardona 2007).  The factor is kept from iteration to iteration while the error falls fast.
 Corrections that fall by a rate leave an error of  rate / (1 - rate)  times the last one.
 With GGL the velocities fulfil Phi_q u = nu, and the least mass-weighted displacement moves q to Phi = 0, with the same factor.

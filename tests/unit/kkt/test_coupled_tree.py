@@ -294,7 +294,7 @@ HOW = {
 @pytest.mark.slow
 @pytest.mark.parametrize("how", HOW.values(), ids=HOW)
 def test_runs_of_every_kind_are_those_of_blocks(how):
-    """Stages without rows in J, rows of other formulations, implicit steps with blocks; a chain with a spring, a driven gear, a ball."""
+    """Stages without rows in J, rows of other formulations, implicit steps by blocks: a chain with a spring, a driven gear, a ball."""
     ends = []
     for name in (TREE, BLOCK):
         system, joints = chain(5, 4)

@@ -101,7 +101,7 @@ METHODS = {
 
 @pytest.mark.parametrize("how", METHODS)
 def test_runs_end_in_the_same_state(how):
-    """Methods that keep a factor, and implicit ones, take blocks, with the nodes of the trees first."""
+    """Of explicit methods, of implicit ones, and of those that keep a factor."""
     ends = [mbd.simulate(laden(6, 2).compile(solver=name), 0.03, **METHODS[how]).y[-1] for name in (TREES_ON_BLOCKS, BLOCK)]
     assert np.abs(ends[0] - ends[1]).max() < RUN
 

@@ -18,10 +18,21 @@ from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.implicit.tangents.coloring import color_bodies
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.solver_choice import FRONT_ARRAYS, FRONT_TABLES, MULTIFRONTAL, TREE, TREE_ARRAYS, SolverTables, block_tables
+from haugmbd.kkt.solver_choice import (
+    AS_ASKED,
+    FRONT_ARRAYS,
+    FRONT_TABLES,
+    LEAST_SAVED,
+    MULTIFRONTAL,
+    TREE,
+    TREE_ARRAYS,
+    SolverTables,
+    block_tables,
+)
 from haugmbd.kkt.solver_routines import has_fronts, has_tree
 from haugmbd.kkt.tree.tangents import NO_PAIR
 from haugmbd.kkt.tree.tree_arrays import BODY, GENERAL, KIND, PARENT, REVOLUTE
+from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.accessors import BY_MULTIPLIERS
@@ -29,6 +40,10 @@ from haugmbd.workspace.layout import WIDTH, Tables
 
 MOST_COUPLED = 6
 """Largest number of bodies of one user force that are coupled; for larger ones only the bodies' own blocks enter."""
+
+SAVED_NS, SAVED_NS_BY_OTHERS = 200.0, 80.0
+"""Predicted time that the recursion with tangents saves [ns], for each body: in a forest of revolute joints, and of other ones. It is taken
+if it saves LEAST_SAVED: for a few bodies it would compile more than it saves."""
 
 NONE = -1
 
@@ -87,7 +102,7 @@ def _solver_tables(
     Coupled bodies are eliminated by blocks, also in a model with fronts: there a body is eliminated on its own. The recursion over a forest
     serves a body that is coupled to the one that carries it by a revolute joint, and no others.  loaded: whether there are tangents
     """
-    if has_tree(model.tables):
+    if has_tree(model.tables) and (not loaded or _pays(model)):
         pair_of_step = _pairs_of_forest(model, pairs) if loaded else np.zeros((0, 2), dtype=np.int64)
         if pair_of_step is not None:
             work = {"TREE_PAIRS": (model.nb + 1 if loaded else 0, 36)}
@@ -104,6 +119,12 @@ def _solver_tables(
         solver.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_TABLES})
         solver.work.update(dict.fromkeys(FRONT_ARRAYS, (0, 0)))
     return solver, schedule.coupled_block
+
+
+def _pays(model: Model) -> bool:
+    """Return whether the recursion with tangents saves enough, or is asked for."""
+    saved = SAVED_NS if is_all_revolute(model.tables["TREE"]) else SAVED_NS_BY_OTHERS
+    return model.solver_reason == AS_ASKED or saved * model.nb > LEAST_SAVED
 
 
 def _pairs_of_forest(model: Model, pairs: list[tuple[int, int]]) -> Ints | None:
