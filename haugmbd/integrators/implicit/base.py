@@ -49,8 +49,10 @@ NEWTON_TOL = DefaultNumber(1e-10)
 """Default error that Newton's iteration may leave, of lengths relative to the characteristic length of the model."""
 LEAST_TOL = 1e-13
 """Smallest tolerance of Newton's iteration, relative to the length of the model; its corrections come down to some 1e-15."""
-EVIDENCE = ("STATUS", "D_INV", "J", *CALLBACK_ARRAYS)
-"""Arrays from which an error is explained."""
+ROWS = ("J", "LEVEL")
+"""Arrays from which gaps of joints are measured."""
+EVIDENCE = ("STATUS", "D_INV", *CALLBACK_ARRAYS)
+"""Arrays from which an error is explained, besides."""
 
 
 STEP_MEMORY = (
@@ -187,9 +189,9 @@ class Implicit(Integrator):
             control.n_rejected = 0.0
             memory = Memory(rule.history, saved, problem.watch)
             code, done = run(method, pack, step, newton, control, problem.options, memory, problem.y, steps)
+            for name in ROWS if code == OK else (*ROWS, *EVIDENCE):
+                workspace_array(problem.pack, name).ravel()[:] = workspace_array(pack, name).ravel()
             if code != OK:
-                for name in EVIDENCE:
-                    workspace_array(problem.pack, name).ravel()[:] = workspace_array(pack, name).ravel()
                 if code == USER_STOPPED and problem.pack.callback.error is None:
                     problem.pack.callback.error = model.jacobian_callbacks.error_of(pack)
             if done:

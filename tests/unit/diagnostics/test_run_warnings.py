@@ -10,6 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.diagnostics import run_warnings
+from haugmbd.gallery import pendulum as published_pendulum
 from joints import RJ
 
 
@@ -90,6 +91,14 @@ def test_a_joint_that_opens_is_noted():
     with pytest.warns(mbd.RunWarning, match="energy"):
         result = mbd.simulate(pendulum(), 30.0, h=1e-2, integrator=mbd.Heun(), stabilization=None)
     assert any("joint 'pin' is violated" in text for text in result.warnings)
+
+
+def test_a_joint_that_opens_in_implicit_steps_is_noted():
+    """Of index 2, where positions drift: the gap is that of the last rows of an iteration."""
+    result = mbd.simulate(published_pendulum(), 30.0, integrator=mbd.GeneralizedAlpha(h=0.05, constraint_form=mbd.Index2()))
+    note = next(text for text in result.warnings if "is violated by " in text)
+    gap = abs(result.violation("position")[-1]).max() / result.model.length
+    assert float(note.split("violated by ")[1].split()[0]) == pytest.approx(gap, rel=0.1)
 
 
 def test_singular_positions_and_the_models_own_warnings():
