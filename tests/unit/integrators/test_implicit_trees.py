@@ -9,9 +9,9 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
-from haugmbd.kkt.solver_choice import BLOCK, TREE
+from haugmbd.kkt.solver_choice import BLOCK, TREE, TREES_ON_BLOCKS
 from haugmbd.kkt.solver_routines import has_tree
-from joints import RJ, SJ, TJ, UJ, RotationDriver
+from joints import RJ, SJ, TJ, UJ, Coupling, RotationDriver
 
 SAME = 1e-9
 """[m, rad, m/s, rad/s] of the states: the error that Newton's iteration leaves, and 1e-13 where it ends by the same rounding."""
@@ -102,6 +102,31 @@ def rubbing_and_controlled() -> mbd.System:
     return system
 
 
+def geared() -> mbd.System:
+    """Joints on one carrier that turn together: constraint embedding, without forces."""
+    system, joints = branching()
+    system.add(Coupling("first pair", {joints[1]: 1.0, joints[2]: -0.6}))
+    system.add(Coupling("second pair", {joints[3]: 1.0, joints[4]: 0.7}))
+    return system
+
+
+def on_a_loop() -> mbd.System:
+    """A chain of revolute joints that hangs on a four-bar, without forces."""
+    system = mbd.System("on a loop", gravity=(0.3, -0.5, -9.81))
+    places = ((0, 0.5, 0), (1, 1.1, 0), (2, 0.6, 0))
+    bars = [system.add(mbd.Body(f"bar {k}", 1.0, (0.1, 0.2, 0.25), r=r)) for k, r in enumerate(places)]
+    system.add(RJ("a", system.ground, bars[0], point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(UJ("b", bars[0], bars[1], point=(0, 1, 0), axis_i=(0, 0, 1), axis_j=(1, 0, 0)))
+    system.add(SJ("c", bars[1], bars[2], point=(2, 1.2, 0)))
+    system.add(RJ("d", bars[2], system.ground, point=(2, 0, 0), axis=(0, 0, 1)))
+    before = bars[1]
+    for k in range(5):
+        body = system.add(mbd.Body(f"b{k}", 1.0, (0.1, 0.2, 0.25), r=(1.0 + k, 2.0, 0.1)))
+        system.add(RJ(f"j{k}", before, body, point=(0.5 + k, 1.8, 0.0), axis=(0.2 * k, 1.0, 0.3)))
+        before = body
+    return system
+
+
 MECHANISMS = {
     "free": free,
     "sprung joints": sprung_joints,
@@ -123,6 +148,17 @@ def taken(model: mbd.Model, method: mbd.Integrator) -> bool:
 def lowered_from(start: mbd.State) -> Callable[[float, mbd.State], float]:
     """The event that a body has sunk by 5 mm, within the first steps."""
     return lambda t, state: state.r[4, 2] - start.r[4, 2] + 0.005
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("make", "solver"), [(geared, TREE), (on_a_loop, TREES_ON_BLOCKS)])
+@pytest.mark.parametrize("name", ["generalized-alpha", "trapezoidal", "BDF2", "Radau", "RATTLE", "HEM4"])
+def test_coupled_joints_and_trees_on_loops_without_forces(make: Callable[[], mbd.System], solver: str, name: str):
+    """With forces they are left to the blocks."""
+    models = [make().compile(solver=one) for one in (solver, BLOCK)]
+    assert [taken(model, METHODS[name]) for model in models] == [True, False]
+    ends = [mbd.simulate(model, 0.06, integrator=METHODS[name]).y[-1] for model in models]
+    np.testing.assert_allclose(*ends, rtol=0.0, atol=SAME)
 
 
 @pytest.mark.slow
