@@ -152,11 +152,11 @@ class TurnMonitor:
         self.names, self.columns = names, np.asarray(columns, dtype=np.int64)[:, None] + np.arange(3)
         self.angle, self.h, self.t = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
 
-    def observe(self, t: Array, y: Array) -> None:
-        """Update the rotations with the steps between states y (n + 1, ny) at t (n + 1,)."""
+    def observe(self, t: Array, *states: Array) -> None:
+        """Update the rotations with the steps between states at t (n + 1,), which are given in parts (., ny), one after another."""
         if len(t) < 2 or not self.names:
             return
-        omega = y[:, self.columns]
+        omega = np.concatenate([y[:, self.columns] for y in states])
         speed = np.sqrt(np.einsum("nka,nka->nk", omega, omega))
         h = np.diff(t)
         angle = np.maximum(speed[1:], speed[:-1]) * h[:, None]

@@ -244,7 +244,7 @@ class Run(Generic[R]):
     def _measure(self, batch: StepBatch) -> None:
         """Record the rotations of the steps, and the gaps of the rows after the last step."""
         t, y, _ = self._last
-        self.turns.observe(np.concatenate([t, batch.t]), np.concatenate([y, batch.y]))
+        self.turns.observe(np.concatenate([t, batch.t]), y, batch.y)
         if batch.code == OK and len(batch.t):
             gap, joint = self.problem.state_space.worst_gap(self.problem.pack)
             if gap > self.gap[0]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,8 +101,7 @@ class StoredStates:
 
     def _add_steps(self, last: Steps, batch: StepBatch, steps: int, t_end: float) -> None:
         """Store every `every`-th step, and the one that ends the run."""
-        numbers = np.arange(steps + 1, steps + 1 + len(batch.t))
-        kept = (numbers % self.selection.every == 0) | ((batch.t[-1] >= t_end) & (batch.t >= t_end))
+        kept = self._kept(batch, steps, t_end)
         if batch.lam is not None:
             if self.lam is None:
                 lam = Growing(batch.lam.shape[1])
@@ -113,6 +112,13 @@ class StoredStates:
             self.u_dot.append((accelerations_in(batch.y_dot, self.bodies) if batch.u_dot is None else batch.u_dot)[kept])
         t, y = batch.t[kept], batch.y[kept]
         self._keep(t, y, None if self.counter is None else self.counter.follow(*_joined(last, batch), t, y))
+
+    def _kept(self, batch: StepBatch, steps: int, t_end: float) -> Any:
+        """Return which states of a batch are stored: all, without a copy, where nothing is written to them."""
+        if self.selection.every == 1 and self.clock is None:
+            return slice(None)
+        numbers = np.arange(steps + 1, steps + 1 + len(batch.t))
+        return (numbers % self.selection.every == 0) | ((batch.t[-1] >= t_end) & (batch.t >= t_end))
 
     def _keep(self, t: Array, y: Array, angles: Array | None) -> None:
         """Store states y (n, ny), the joint angles that were counted at them, and the values of the sensors."""
