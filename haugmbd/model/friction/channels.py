@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import sqrt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import inlined, inlined_kernel, kernel
 from haugmbd.constraints.base import Motion, value
 from haugmbd.constraints.coordinate import displacement_rates
 from haugmbd.forces.friction.friction_laws import (
@@ -142,7 +142,7 @@ def put_sliding_of_revolute(ints: Ints, reals: Array, modes: Array, k: int, term
     terms[k, at.DIRECTION] = radius * e
 
 
-@kernel
+@inlined_kernel
 def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> None:
     """Write z' of the LuGre law, and z where it is solved for in an implicit step; then coefficient and direction of the friction."""
     law, n, state, place = at.LAW, ints[k, at.CHANNELS], ints[k, at.STATE_Z], ints[k, at.PLACE_Z]
@@ -166,7 +166,7 @@ def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> N
         terms[k, at.DIRECTION + c] = terms[k, at.ARM + c] * e
 
 
-@kernel
+@inlined_kernel
 def put_coefficients(ints: Ints, reals: Array, k: int, terms: Array) -> None:
     """Write f_t = C_0 + C_1 N + C_2 |thrust| of sliding, and its largest value at rest."""
     s, ratio = terms[k, at.SPEED], 0.0

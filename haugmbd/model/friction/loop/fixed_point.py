@@ -17,7 +17,7 @@ from haugmbd.kkt.entry_points import factor_of
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import force_of, moments_press, normal_force, thrust, wrench_of
-from haugmbd.model.friction.loop.anderson import AGREES, GOES_ON, advance, forget
+from haugmbd.model.friction.loop.anderson import AGREES, FAILS, advance, forget
 from haugmbd.model.friction.loop.arrays import Loop
 from haugmbd.model.friction.loop.contraction import slope_bounds
 from haugmbd.model.friction.loop.responses import solve_again
@@ -79,7 +79,7 @@ def iterate_solutions(P: Pack, L: Loop, proved: bool) -> bool:
 
     proved: whether it is known to contract, otherwise it must along every step
     """
-    before = 1e300
+    before = slope = 0.0
     forget(L.f_t)
     put_limits_of_solution(P, L, L.f_t[0])
     for count in range(MOST):
@@ -87,10 +87,11 @@ def iterate_solutions(P: Pack, L: Loop, proved: bool) -> bool:
         if solve_again(P) != OK:
             return False
         put_limits_of_solution(P, L, L.f_t[1])
-        result, before = advance(L.f_t, count, before, proved)
+        result, before, slope = advance(L.f_t, count, before, slope, proved)
         if result == AGREES:
             for k in range(L.ints.shape[0]):
                 L.terms[k, at.MARGIN] = L.terms[k, at.LIMIT] - L.f_t[0, k]
-        if result != GOES_ON:
-            return result == AGREES
+            return True
+        if result == FAILS:
+            return False
     return False

@@ -1,10 +1,10 @@
 r"""The friction of a revolute joint that is the only one: a scalar equation, as its wrench is linear in its friction.
 
-    x f = C(x)      C(x) = C_0 + C_1 (|u + x du| + |v + x dv|) + C_2 |p + x dp|         friction x f;  f: a first guess
-    A = (C_1 (|du| + |dv|) + C_2 |dp|) / f < 1                                          the slope of C at most: then x is the only one
+    x = C(x)        C(x) = C_0 + C_1 (|u + x du| + |v + x dv|) + C_2 |p + x dp|
+    A = C_1 (|du| + |dv|) + C_2 |dp| < 1                                                the slope of C at most: then x is the only one
 
-u, v: the forces of both bearings, p: the thrust; without a length all of the force is u.  Changes by friction f are du, dv and dp.
-C is convex: Newton's iteration converges from either side.
+u, v: the forces of both bearings, p: the thrust; without a length all of the force is u.  Changes by unit friction are du, dv and dp.
+C is convex: Newton's iteration converges from either side.  It starts without friction.
 Source: `forces.joint_friction` has the formulas; `uniqueness` what happens where A is 1 or more.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import inlined, inlined_kernel
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
 from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     C_0,
@@ -28,10 +28,13 @@ from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     norm,
     take,
 )
-from haugmbd.model.friction.loop.sliding import ROUNDING, TOL
 
 MOST = 40
 """Newton steps."""
+TOL = 1e-13
+"""Relative to the friction without the loop: what the last step may leave."""
+TINY = 1e-100
+"""[N] In place of forces that are zero."""
 FAILED = -1.0
 """In place of a friction."""
 
@@ -50,7 +53,7 @@ def parts_of_lane(z: Array, r: int) -> Parts:
     return parts_of(z, r, force_of_lane(z, r), moment_of_lane(z, r))
 
 
-@kernel
+@inlined_kernel
 def parts_of(z: Array, r: int, F: Vec, M: Vec) -> Parts:
     """Return the parts of a wrench of the joint of lane r; the moment is not read where it does not press."""
     h, per_length = take(z, DIRECTION, r), z[PER_LENGTH, r]
@@ -75,29 +78,26 @@ def limit_of_parts(z: Array, r: int, a: Parts) -> float:
     return z[C_0, r] + z[C_1, r] * z[NORMAL, r] + z[C_2, r] * z[PUSH, r]  # type: ignore[no-any-return]
 
 
-@inlined
-def slope_of_norm(a: Vec, d: Vec) -> float:
-    """Return the derivative of |a| along d."""
-    size = norm(a)
-    return dot(a, d) / size if size > 0.0 else 0.0
-
-
-@kernel
+@inlined_kernel
 def solve_lane(z: Array, r: int, before: Parts, d: Parts, f: float) -> float:
-    """Return the friction, from the parts without it and their change by friction f; FAILED if it is not known to be the only one.
+    """Return the friction, from the parts without it and their change by unit friction; FAILED if it is not known to be the only one.
 
-    N and the thrust of lane r are those with the friction found.
+    f: C of the parts without friction.  N and the thrust of lane r are those with the friction found.  The last step leaves less than
+    TOL, by the second derivative of C, and where the thrust keeps its sign.
     """
-    c_1, c_2, left_before, x = z[C_1, r], z[C_2, r], 1e300, 1.0
-    if not c_1 * (norm(d.u) + norm(d.v)) + c_2 * abs(d.push) < f < 1e200:  # noqa: PLR2004  not finite: the columns tell why
-        return 0.0 if f == 0.0 else FAILED
+    c_1, c_2, x, limit, a = z[C_1, r], z[C_2, r], 0.0, f, before
+    if not c_1 * (norm(d.u) + norm(d.v)) + c_2 * abs(d.push) < 1.0 or not f < 1e200:  # noqa: PLR2004  not finite: the columns tell why
+        return FAILED
     for _ in range(MOST):
+        n_u, n_v = max(norm(a.u), TINY), max(norm(a.v), TINY)
+        n, slope = n_u * n_v, dot(a.u, d.u) * n_v + dot(a.v, d.v) * n_u  # times n
+        bend = dot(d.u, d.u) * n_v + dot(d.v, d.v) * n_u  # times n: a bound
+        dx = (limit - x) * n / (n - c_1 * slope - c_2 * n * (d.push if a.push >= 0.0 else -d.push))
+        x += dx
+        turned = max(0.0, abs(dx * d.push) - abs(a.push))
+        if c_1 * bend * dx * dx + c_2 * turned * n <= TOL * f * n:
+            z[NORMAL, r], z[PUSH, r] = z[NORMAL, r] + dx * slope / n, abs(a.push + dx * d.push)
+            return x
         a = Parts(add(before.u, scale(x, d.u)), add(before.v, scale(x, d.v)), before.push + x * d.push)
-        residual, size = limit_of_parts(z, r, a) - x * f, max(f, x * f)
-        left = abs(residual)
-        if left <= TOL * size or (left <= ROUNDING * size and left >= 0.5 * left_before):
-            return x * f
-        thrust = d.push if a.push >= 0.0 else -d.push
-        x += residual / (f - c_1 * (slope_of_norm(a.u, d.u) + slope_of_norm(a.v, d.v)) - c_2 * thrust)
-        left_before = left
+        limit = limit_of_parts(z, r, a)
     return FAILED

@@ -25,7 +25,7 @@ from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench,
 from haugmbd.math.vec3 import Vec, add, dot, load, scale
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
-from haugmbd.model.friction.loop.anderson import AGREES, FAILS, advance, forget
+from haugmbd.model.friction.loop.anderson import FAILS, GOES_ON, NEXT_AGREES, advance, forget
 from haugmbd.model.friction.loop.arrays import friction_of
 from haugmbd.model.friction.loop.recursion.locks import LOCKED, lock_joints, put_holding_friction, unlock
 from haugmbd.model.friction.loop.recursion.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
@@ -86,7 +86,7 @@ def solve_by_sweeps(P: Pack) -> bool:
 @kernel
 def sweep(P: Pack) -> bool:
     """Do so with the factor at hand, where joints that stick are locked."""
-    f_t, before = friction_of(P), 1e300
+    f_t, before, slope = friction_of(P), 0.0, 0.0
     bounded = begin_sweeps(P)
     if ws.n_frictions(P) == 1:
         return solve_for_one(P, f_t[0])
@@ -97,12 +97,14 @@ def sweep(P: Pack) -> bool:
     for count in range(MOST):
         sweep_inward(P, f_t[0])
         sweep_outward(P, f_t[1])
-        result, before = advance(f_t, count, before, False)
-        if result == AGREES:
-            finish_sweeps(P, f_t[0])
-            return True
+        result, before, slope = advance(f_t, count, before, slope, False)
         if result == FAILS:
             return False
+        if result != GOES_ON:
+            if result == NEXT_AGREES:
+                sweep_inward(P, f_t[0])
+            finish_sweeps(P, f_t[0])
+            return True
     return False
 
 
@@ -148,7 +150,7 @@ def put_joint(z: Array, r: int, p: Wrench, length: float, terms: Array, f: int) 
         z[PER_LENGTH, r], z[RUBS, 1] = 1.0 / length, 1.0
 
 
-@inlined
+@kernel
 def sweep_inward(P: Pack, f_t: Array) -> None:
     """Pass the changes of the forces by friction f_t (nf,) inward; from a line to the one before they stay in registers."""
     t, paths, lanes, passed = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), NO_WRENCH  # type: ignore[arg-type]
@@ -244,16 +246,15 @@ def move_lane(t: TreeArrays, k: int, z: Array, r: int, a: Twist) -> Twist:
 
 @inlined
 def solve_for_one(P: Pack, f_t: Array) -> bool:
-    """Solve for the only friction, by the wrench of its joint and the change of this by a first guess."""
+    """Solve for the only friction, by the wrench of its joint and the change of this by unit friction."""
     paths, lanes = ws.friction_paths(P), ws.friction_sweeps(P)
     last = paths.shape[0] - 1  # the path ends with the joint
     z, r = lanes[last // LANES], last % LANES
     move_outward(P)
     before = parts_of_lane(z, r)
-    f = limit_of_parts(z, r, before)
-    f_t[0] = f
+    f, f_t[0] = limit_of_parts(z, r, before), 1.0
     if last == 0:
-        U = scale_wrench(f * z[TORQUE, r] * z[D_INV, r], lost_wrench(tree_arrays(P), paths[0, BODY]))  # type: ignore[arg-type]
+        U = scale_wrench(z[TORQUE, r] * z[D_INV, r], lost_wrench(tree_arrays(P), paths[0, BODY]))  # type: ignore[arg-type]
         change = parts_of(z, r, U.force, U.moment)
     else:
         sweep_inward(P, f_t)
