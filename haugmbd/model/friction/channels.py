@@ -158,11 +158,15 @@ def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> N
         m.F[place + c, RATE] = z_dot
         mu = reals[k, law + P4] * z + reals[k, law + P5] * z_dot + reals[k, law + P6] * s
         terms[k, at.DIRECTION + c] = mu
-        total += mu * mu
-    total = sqrt(total)
+        total = abs(mu) if n == 1 else total + mu * mu
+    total = total if n == 1 else sqrt(total)
     terms[k, at.COEFFICIENT] = total
     for c in range(n):
-        e = terms[k, at.DIRECTION + c] / total if total > 0.0 else (1.0 if c == 0 else 0.0)
+        mu = terms[k, at.DIRECTION + c]
+        if n == 1:
+            e = -1.0 if mu < 0.0 else 1.0
+        else:
+            e = mu / total if total > 0.0 else (1.0 if c == 0 else 0.0)
         terms[k, at.DIRECTION + c] = terms[k, at.ARM + c] * e
 
 
