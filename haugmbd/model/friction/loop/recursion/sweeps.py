@@ -8,6 +8,13 @@ body;  X: from the handle of the parent to that of the body, d farther out;  g: 
 I^A, U and D, and p_0 and u_0, without friction, are those that the factorization left; a sweep changes neither them nor the solution.
 The accelerations wait for one another, and so do the changes dp: X^T U / D is multiplied out, and sums are written so that what is known
 last is added last.
+
+Cost: a sweep takes a ninth of a right-hand side without friction, and the preparation a third: rates, coefficients and what all sweeps
+need.  Without lengths friction changes the reactions by less than a hundredth of itself, and five sweeps end the iteration: friction
+then costs as much as the rest.  With lengths of a tenth of the links, couples press: slopes are up to 0.2, ten to eleven sweeps are
+needed, and the bound of `is_below_one` does not hold, so that the slopes of joints alone are computed, for as much as two sweeps:
+friction then costs twice the rest.  Of this the sweeps are two thirds.  Fewer of them need slopes along the whole path: a symmetric
+Gauss-Seidel sweep with compliances Y of `own_slopes` reduces the residual by 1e-2 in place of 1e-1, but takes more than twice as long.
 Source: Featherstone (2008), ch. 7 (articulated-body algorithm).
 """
 
