@@ -97,7 +97,7 @@ def solve_lane(z: Array, r: int, before: Parts, d: Parts, f: float) -> float:
         turned = max(0.0, abs(dx * d.push) - abs(a.push))
         if c_1 * bend * dx * dx + c_2 * turned * n <= TOL * f * n:
             z[NORMAL, r], z[PUSH, r] = z[NORMAL, r] + dx * slope / n, abs(a.push + dx * d.push)
-            return x
+            return x  # type: ignore[no-any-return]
         a = Parts(add(before.u, scale(x, d.u)), add(before.v, scale(x, d.v)), before.push + x * d.push)
         limit = limit_of_parts(z, r, a)
     return FAILED
