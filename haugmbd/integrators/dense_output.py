@@ -62,23 +62,28 @@ def put_body(s: float, h: float, y0: Array, d0: Array, y1: Array, d1: Array, out
     out[12] = 2.0 * (-e3 * f0 + e2 * f1 - e1 * f2 + e0 * f3)
 
 
+@kernel
+def put_state(s: float, h: float, start: tuple[Array, Array], end: tuple[Array, Array], n_bodies: int, out: Array) -> None:
+    """Write the state at the part s of a step of h between two states with their rates."""
+    (y0, d0), (y1, d1) = start, end
+    for a in range(WIDTH):
+        out[a] = y0[a]
+    for b in range(1, n_bodies):
+        at = slice(WIDTH * b, WIDTH * (b + 1))
+        put_body(s, h, y0[at], d0[at], y1[at], d1[at], out[at])
+    for a in range(WIDTH * n_bodies, y0.size):
+        gap, r0, r1 = y1[a] - y0[a], h * d0[a], h * d1[a]
+        out[a] = y0[a] + s * (r0 + s * (3.0 * gap - 2.0 * r0 - r1 + s * (r0 + r1 - 2.0 * gap)))
+
+
 @entry
 def interpolate_entry(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int, out: Array) -> None:
     """Write the states at t_new (k,) to out (k, ny)."""
     last = t.size - 2
     for row in range(t_new.size):
         k = min(max(np.searchsorted(t, t_new[row], side="right") - 1, 0), last)
-        y0, d0, y1, d1, new = y[k], y_dot[k], y[k + 1], y_dot[k + 1], out[row]
         h = t[k + 1] - t[k]
-        s = (t_new[row] - t[k]) / h
-        for a in range(WIDTH):
-            new[a] = y0[a]
-        for b in range(1, n_bodies):
-            at = slice(WIDTH * b, WIDTH * (b + 1))
-            put_body(s, h, y0[at], d0[at], y1[at], d1[at], new[at])
-        for a in range(WIDTH * n_bodies, y0.size):
-            gap, r0, r1 = y1[a] - y0[a], h * d0[a], h * d1[a]
-            new[a] = y0[a] + s * (r0 + s * (3.0 * gap - 2.0 * r0 - r1 + s * (r0 + r1 - 2.0 * gap)))
+        put_state((t_new[row] - t[k]) / h, h, (y[k], y_dot[k]), (y[k + 1], y_dot[k + 1]), n_bodies, out[row])
 
 
 def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -> Array:

@@ -7,7 +7,8 @@ Rows become dependent where one of the volumes vanishes; it is as smooth as the 
 the rows of an edge.  Where an edge leaves rows out it is the volume of all of them, see `kkt.rank_deficient`.  A run whose volumes do not
 vanish within the horizon T, the next step h and some motion, need not be searched for singular configurations.  The pivots are those of the
 rates at the end of a step and, in long steps, of some stages.  Those of an implicit step are of its Newton iteration, see
-`implicit.step_control`.
+`implicit.step_control`.  A formulation in Python leaves none: the watch then evaluates and factors the rows in a workspace of its own, as
+it does between the ends of a long implicit step.
 Source: Golub and Van Loan, Matrix Computations, sec. 5.2 (pivots and determinants); Haug 2021, sec. 3.7.
 """
 
@@ -21,15 +22,17 @@ from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
-from haugmbd.compiled.function_pointers import F2, types
+from haugmbd.compiled.ffi import NO_CALLBACK
+from haugmbd.compiled.function_pointers import F2, Routine, types
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.newton_euler import factorize
+from haugmbd.integrators.dense_output import put_state
 from haugmbd.model.evaluate import prepare
-from haugmbd.model.generalized_forces import clear
+from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import WIDTH, Pack
+from haugmbd.workspace.layout import PACK_TYPE, SOLVE_SIGNATURE, WIDTH, Pack
 
 AHEAD, STEPS_AHEAD = 0.25, 1.25
 """The horizon: motion [rad, or parts of the size], and steps."""
@@ -43,8 +46,6 @@ LAST_STAGE = 0.9
 """Part of a step: stages beyond are as good as its end."""
 LONGEST = 1e9
 """[s] the horizon of a motion that rests."""
-SOON, UNKNOWN = 1.0, 2.0
-"""Rows are about to become dependent; a step does not show whether they are."""
 
 
 class WatchState:
@@ -59,7 +60,8 @@ class WatchState:
     spacing: float  # [s]
     t_look: float  # when the end of a step is looked at again
     armed: float  # 1 if a batch of steps ends where rows are about to become dependent
-    due: float  # SOON if some are, UNKNOWN if a step does not show it
+    due: float  # 1 if some are, or if a step does not show whether they are
+    evaluates: float  # 1 if the pivots are those of the watch's own workspace
     c_q: float  # in the matrix of the last implicit step
     kept_mid: float  # at the start of the step
     kept_new: float
@@ -70,15 +72,18 @@ class WatchState:
 class RankWatch(NamedTuple):
     """volumes: (5, ne) of the edges at the last three times, and the last two at the start of the step;  state: see `WatchState`.
 
-    There are none if the rows are not watched.
+    pack: a workspace of its own for rows and their factor;  ends: (3, ny) of implicit steps: state and rates at the time of the last
+    values, and room for a state in between.  There are no volumes if the rows are not watched.
     """
 
     volumes: Array
     state: WatchState
+    pack: Pack
+    ends: Array
 
 
 WATCH_STATE = record_dtype(WatchState)
-WATCH_TYPE = types.NamedTuple((F2, record_type(WATCH_STATE)), RankWatch)
+WATCH_TYPE = types.NamedTuple((F2, record_type(WATCH_STATE), PACK_TYPE, F2), RankWatch)
 
 
 @typeof_impl.register(RankWatch)  # type: ignore[untyped-decorator]
@@ -87,12 +92,19 @@ def watch_type(watch: RankWatch, context: Any) -> Any:
     return WATCH_TYPE
 
 
-def new_watch(n: int) -> RankWatch:
-    """Return a watch of n edges."""
-    return RankWatch(np.ones((5, n)), new_record(WATCH_STATE))
+def new_watch(n: int, pack: Pack, ny: int) -> RankWatch:
+    """Return a watch of n edges, with a workspace of its own, for states of ny numbers."""
+    return RankWatch(np.ones((5, n)), new_record(WATCH_STATE), pack, np.zeros((3, ny)))
 
 
-NO_WATCH = new_watch(0)
+NO_ROUTINE = Routine(None, SOLVE_SIGNATURE)
+NO_PACK = Pack(
+    np.zeros(0, dtype=np.int64),
+    *np.zeros((2, 0)),
+    *(NO_ROUTINE, NO_ROUTINE, NO_CALLBACK, ()),
+    *(NO_ROUTINE, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE),
+)
+NO_WATCH = new_watch(0, NO_PACK, 0)
 
 
 @kernel
@@ -132,7 +144,7 @@ def volume(d_inv: Array) -> float:
 @kernel
 def add_volumes(P: Pack, watch: RankWatch, t: float) -> None:
     """Add the volumes of the edges at time t, by the current factor, and compare their continuation with the horizons."""
-    V, w = watch
+    V, w = watch.volumes, watch.state
     d_inv, span, n = ws.inverse_pivots(P), ws.row_spans(P), ws.n_bodies(P)
     w.t_old, w.t_mid, w.t_new = w.t_mid, w.t_new, t
     w.values = min(w.values + 1.0, 3.0)
@@ -147,14 +159,59 @@ def add_volumes(P: Pack, watch: RankWatch, t: float) -> None:
                 bend = (slope - (V[1, e] - V[0, e]) / before) / (step + before)
                 ahead = min(ahead, V[2, e] + w.next_step * (slope + (w.next_step + step) * bend))
             if not ahead > 0.0:
-                w.due = SOON
+                w.due = 1.0
 
 
 @kernel
-def watch_stage(P: Pack, watch: RankWatch, c: float, t: float) -> None:
-    """Look at the rows of a stage at the part c of a step, in long steps."""
-    if watch.volumes.shape[1] > 0 and c < LAST_STAGE and t - watch.state.t_new > watch.state.spacing:
+def factorize_own(watch: RankWatch, t: float, y: Array) -> int:
+    """Evaluate and factor the rows of the state y in the workspace of the watch; return the code."""
+    P = watch.pack
+    code = prepare(P, t, y)
+    if code != OK:
+        return code
+    clear(ws.right_hand_side(P))
+    return factorize(P)
+
+
+@kernel
+def take_volumes(P: Pack, watch: RankWatch, t: float, y: Array) -> None:
+    """Add the volumes of the state y, by the factor of the run, unless the watch has its own."""
+    if watch.state.evaluates == 0.0:
         add_volumes(P, watch, t)
+    elif factorize_own(watch, t, y) == OK:
+        add_volumes(watch.pack, watch, t)
+    else:
+        watch.state.due = 1.0
+
+
+@kernel
+def watch_stage(P: Pack, watch: RankWatch, c: float, t: float, y: Array) -> None:
+    """Look at the rows of the stage y at the part c of a step, in long steps."""
+    if watch.volumes.shape[1] > 0 and c < LAST_STAGE and t - watch.state.t_new > watch.state.spacing:
+        take_volumes(P, watch, t, y)
+
+
+@kernel
+def watch_between(watch: RankWatch, n_bodies: int, way: float, t: float, y: Array, y_dot: Array) -> None:
+    """Look at the rows between the last values and the end (t, y) of a step whose motion is `way`, on the dense output."""
+    w, ends = watch.state, watch.ends
+    t0, h = w.t_new, t - w.t_new
+    parts = 1 + int(way / SPACING)
+    for k in range(1, parts):
+        s = k / parts
+        put_state(s, h, (ends[0], ends[1]), (y, y_dot), n_bodies, ends[2])
+        if factorize_own(watch, t0 + s * h, ends[2]) != OK:
+            w.due = 1.0
+            return
+        add_volumes(watch.pack, watch, t0 + s * h)
+
+
+@kernel
+def keep_end(watch: RankWatch, t: float, y: Array, y_dot: Array) -> None:
+    """Keep the state y and its rates, if the last values are those of time t."""
+    if watch.state.t_new == t:
+        copy_line(y, watch.ends[0])
+        copy_line(y_dot, watch.ends[1])
 
 
 @inlined
@@ -187,13 +244,13 @@ def look(P: Pack, watch: RankWatch, t: float, h: float, y: Array, y_dot: Array) 
     if w.values == 0.0 or (t - w.t_new) * (speed + 0.5 * bend * (t - w.t_new)) > CLOSE:
         w.spacing = time_of(SPACING, speed, bend)
         w.next_step, w.horizon = h, time_of(AHEAD, speed, bend) + STEPS_AHEAD * h
-        add_volumes(P, watch, t)
+        take_volumes(P, watch, t, y)
 
 
 @kernel
 def keep_values(watch: RankWatch) -> None:
     """Keep the last two values, to which a step that is rejected goes back."""
-    V, w = watch
+    V, w = watch.volumes, watch.state
     for e in range(V.shape[1]):
         V[3, e], V[4, e] = V[1, e], V[2, e]
     w.kept_mid, w.kept_new, w.kept_values, w.kept_due = w.t_mid, w.t_new, min(w.values, 2.0), w.due
@@ -202,7 +259,7 @@ def keep_values(watch: RankWatch) -> None:
 @kernel
 def restore_values(watch: RankWatch) -> None:
     """Go back to the values at the start of a step that is rejected."""
-    V, w = watch
+    V, w = watch.volumes, watch.state
     for e in range(V.shape[1]):
         V[1, e], V[2, e] = V[3, e], V[4, e]
     if V.shape[1] > 0:
@@ -210,17 +267,13 @@ def restore_values(watch: RankWatch) -> None:
 
 
 @entry
-def begin_watch(P: Pack, watch: RankWatch, t: float, tau: float, h: float, y: Array, ahead: Array, y_dot: Array) -> int:
+def begin_watch(watch: RankWatch, t: float, tau: float, h: float, y: Array, ahead: Array, y_dot: Array) -> int:
     """Begin with the values of the state y and of the state `ahead` after tau, before a step of h; return the code."""
-    watch.state.values = 0.0
+    watch.state.values = watch.state.evaluates = 0.0
     for k in range(2):
         state = ahead if k == 1 else y
-        code = prepare(P, t + k * tau, state)
+        code = factorize_own(watch, t + k * tau, state)
         if code != OK:
             return code
-        clear(ws.right_hand_side(P))
-        code = factorize(P)
-        if code != OK:
-            return code
-        watch_step(P, watch, t + k * tau, h, state, y_dot)
+        watch_step(watch.pack, watch, t + k * tau, h, state, y_dot)
     return OK

@@ -117,7 +117,7 @@ def run(
             code = dynamics.rates(P, options, t + c[i] * step, stage, k[i])
             if code != OK:
                 break
-            watch_stage(P, watch, c[i], t + c[i] * step)
+            watch_stage(P, watch, c[i], t + c[i] * step, stage)
         if code == OK:
             combine(b, step, point.y, k, stage)
             code = check_finite(P, stage)

@@ -125,7 +125,7 @@ def run(
             code = dynamics.rates(dynamics.pack, options, t + c[i] * h, stage, k[i])
             if code != OK:
                 return code, step
-            watch_stage(dynamics.pack, watch, c[i], t + c[i] * h)
+            watch_stage(dynamics.pack, watch, c[i], t + c[i] * h, stage)
             put_turns(a[i], i, h, k, spins, products, stage)
         combine(b, h, point.y, k, stage)
         put_rotations(b, h, point.y, k, spins, products, stage)

@@ -48,7 +48,7 @@ def run_entry(
             code = dynamics.rates(P, options, t + c[i] * h, stage, k[i])
             if code != OK:
                 return code, step
-            watch_stage(P, watch, c[i], t + c[i] * h)
+            watch_stage(P, watch, c[i], t + c[i] * h, stage)
         combine(b, h, point.y, k, stage)
         code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:

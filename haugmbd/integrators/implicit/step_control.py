@@ -12,7 +12,8 @@ adaptive      h <- step.factor h, within the limits of the method;  if Newton's 
 
 The watch for dependent rows, see `rank_watch`, takes the pivots of Newton's last matrix, with M + c_u C + c_q K in place of M.  Their
 volumes are as smooth as the motion while c_u and c_q do not change.  Under error control they change, and the rows are factored once more
-without tangents, if there are any.  After a step that is too long for the watch, or a part of a fixed step, the motion is searched.
+without tangents, if there are any.  In a long step the watch also looks between its ends.  After a part of a fixed step, or a long fixed
+step, whose matrices have tangents, the motion is searched, and the watch evaluates the rows itself from there on.
 
 Methods, forms of the constraints, and this loop call each other by address: a new method compiles its own routines only.
 """
@@ -34,7 +35,7 @@ from haugmbd.formulations.newton_euler import factorize
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
 from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
-from haugmbd.integrators.rank_watch import UNKNOWN, RankWatch, motion_of, needs_look, watch_step
+from haugmbd.integrators.rank_watch import RankWatch, keep_end, motion_of, needs_look, watch_between, watch_step
 from haugmbd.integrators.step_context import Options, check_finite
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.model.internal_states import put_state_trapezoids
@@ -119,20 +120,24 @@ def watch_implicit_step(P: Pack, watch: RankWatch, step: Step, newton: Newton, c
     w, t = watch.state, control.t
     if not needs_look(watch, t, control.h_next):
         return False
-    has_values = t > w.t_new and w.values > 0.0
-    way = (t - w.t_new if has_values else step.h) * motion_of(y, ws.n_bodies(P), ws.length(P))
-    known = way <= LONG
-    if ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
-        if control.h_fixed > 0.0:
-            known = known and not (has_values and abs(newton.c_q - w.c_q) > SAME * newton.c_q)
-        else:
+    n, has_values = ws.n_bodies(P), t > w.t_new and w.values > 0.0
+    way = (t - w.t_new if has_values else step.h) * motion_of(y, n, ws.length(P))
+    known = has_values or way <= LONG
+    if w.evaluates == 0.0 and ws.n_forces(P) + ws.difference_colors(P)[0, 0] > 0:
+        if control.h_fixed == 0.0:
             clear(ws.tangents(P))
             clear(ws.coupled_tangents(P))
             known = factorize(P) == OK and known
+        elif way > LONG or (has_values and abs(newton.c_q - w.c_q) > SAME * newton.c_q):
+            known, w.evaluates = False, 1.0
     if not known:
-        w.values, w.due = 0.0, UNKNOWN
+        w.values, w.due = 0.0, 1.0
+    elif has_values and way > LONG:
+        watch_between(watch, n, way, t, y, y_dot)
     w.c_q = newton.c_q
-    return watch_step(P, watch, t, control.h_next, y, y_dot)
+    ends = watch_step(P, watch, t, control.h_next, y, y_dot)
+    keep_end(watch, t, y, y_dot)
+    return ends  # type: ignore[no-any-return]
 
 
 @released

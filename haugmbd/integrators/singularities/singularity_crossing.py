@@ -1,6 +1,6 @@
 r"""Crossing of singular configurations, in the same way for every integrator and formulation, by one driver above them.
 
-    watch      whether rows are about to become dependent, see `rank_watch`; methods and formulations that do not search after some motion
+    watch      whether rows are about to become dependent, see `rank_watch`; methods that do not watch search after some motion
     search     where the motion reaches a singular configuration t*, see `singularity_search`
     cut        steps nearer to it than APART are discarded
     cross      the smooth motion from there to the other side, as polynomials, see `branch_crossing`
@@ -33,7 +33,7 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import Moment, step_to
-from haugmbd.integrators.rank_watch import NO_WATCH, SOON, STEPS_AHEAD, new_watch
+from haugmbd.integrators.rank_watch import NO_WATCH, STEPS_AHEAD, new_watch
 from haugmbd.integrators.singularities.branch_crossing import (
     AT_ONCE,
     BOTH,
@@ -47,7 +47,7 @@ from haugmbd.integrators.singularities.branch_crossing import (
 )
 from haugmbd.integrators.singularities.branch_selection import BranchSelection
 from haugmbd.integrators.singularities.near_singular import NearSingularities, StepsTaken
-from haugmbd.integrators.singularities.singularity_search import SPACING, Place, SingularSearch, Way, may_be_singular, time_to
+from haugmbd.integrators.singularities.singularity_search import SPACING, Place, SingularSearch, Way, may_be_singular
 from haugmbd.integrators.singularities.smooth_branch import SmoothBranch
 from haugmbd.integrators.state_space import MaximalStateSpace, NearSingular
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
@@ -64,10 +64,8 @@ NEAR_AFTER = 0.35
 """The same where rows are watched, so that a singular configuration is found at once."""
 BEYOND = 0.02
 """Motion from the end of the run to a singular configuration that is taken into account."""
-FAR = 0.5
-"""Motion of a batch of steps, after which the search is made."""
 FEWEST = 4
-"""Least number of steps of a batch, unless a singular configuration is ahead."""
+"""Steps of a batch that is searched, unless a singular configuration is ahead."""
 STEPS_SEARCHED, EXPECTED = 2, 0.1
 """States before rows are about to become dependent that are searched, where steps watch them, and motion between samples there."""
 UNLIMITED = 10**6
@@ -170,7 +168,7 @@ class CrossingSearch:
         self.refused: list[float] = []
         self.expected: list[float] = []
         self.longest = t_end - problem.t
-        self.watch, self.is_watching = new_watch(len(model.tables["EDGES"])), False
+        self.watch, self.is_watching = new_watch(len(model.tables["EDGES"]), self.search.pack, problem.y.size), False
 
     @cached_property
     def crossing(self) -> BranchCrossing:
@@ -185,7 +183,7 @@ class CrossingSearch:
         problem, state = self.problem, self.watch.state
         if self.is_watching and state.armed and 0.0 < state.values and state.t_new <= start.t:
             return  # the same motion goes on
-        self.is_watching = method.watches_rank and problem.pack.python_solver is NO_CALLBACK
+        self.is_watching = method.watches_rank
         problem.watch = self.watch if self.is_watching else NO_WATCH
         state.values = state.armed = state.due = 0.0
         problem.longest_batch = 2 * FEWEST
@@ -193,6 +191,7 @@ class CrossingSearch:
             self._arm()
         if method.has_own_matrix:
             state.values = 0.0
+        state.evaluates = float(problem.pack.python_solver is not NO_CALLBACK)
 
     def _arm(self) -> None:
         """Let the watch end the next batch, if rows are about to become dependent."""
@@ -215,7 +214,7 @@ class CrossingSearch:
         )
         state.armed = 0.0
         if self.is_watching and not places:
-            self.problem.longest_batch = 1 if state.due == SOON else self.problem.longest_batch
+            self.problem.longest_batch = 1 if state.due else self.problem.longest_batch
             self._arm()
         state.due = 0.0
         s = self.search.way(*steps, steps.t[-1]).s
@@ -289,8 +288,7 @@ class CrossingSearch:
         missed = [e for e in self.expected if t[0] < e <= last and not places]  # by steps that went astray before it
         places += [Place(e, float(np.interp(e, t, s) - s[-1]), 0.0) for e in missed]
         self.expected = [p.t for p in places if p.distance > 0.0]
-        far = time_to(FAR, *way.pace) / float(t[-1] - t[-2]) if len(t) > 1 else 0.0
-        self._limit(places, per_step, far)
+        self._limit(places, per_step)
         return places
 
     def _places(self, steps: StepsTaken, spacing: float) -> tuple[list[Place], Way]:
@@ -320,12 +318,10 @@ class CrossingSearch:
         kkt_solver = self.problem.pack.python_solver
         return code == USER_STOPPED and self.problem.pack.callback.error is None and isinstance(kkt_solver.error, SimulationError)
 
-    def _limit(self, places: list[Place], per_step: float, far: float) -> None:
-        """Limit the number of steps of the next batch;  far: the number that moves about FAR, even while the motion is reversing."""
+    def _limit(self, places: list[Place], per_step: float) -> None:
+        """Limit the number of steps of the next batch: to half of the motion to the first of the places ahead."""
         ahead = [0.5 * place.distance for place in places if place.distance > 0.0]
-        most = np.inf
-        if per_step > 0.0:
-            most = max(1.0, min(ahead) / per_step) if ahead else max(float(FEWEST), min(far, FAR / per_step))
+        most = max(1.0, min(ahead) / per_step) if ahead and per_step > 0.0 else float(FEWEST)
         self.problem.longest_batch = int(min(most, UNLIMITED))
 
     def restart(self, crossing: Crossing) -> CrossingStart | None:

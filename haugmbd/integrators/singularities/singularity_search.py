@@ -97,15 +97,11 @@ class Place(NamedTuple):
 
 
 class Way(NamedTuple):
-    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), its states y (k or k - 1, ny), and those at any times.
-
-    pace: speed and acceleration of the motion at the last state
-    """
+    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), states y (k or k - 1, ny), and those at any times."""
 
     t: Array
     s: Array
     y: Array
-    pace: tuple[float, float]
     states: Callable[[Array], Array]
 
 
@@ -148,7 +144,7 @@ class SingularSearch:
         with np.errstate(over="ignore", invalid="ignore"):
             tau = min(time_to(FIRST_LOOK, *map(float, self.speeds(np.vstack([y, y_dot])))), LONGEST_LOOK)
         ahead = parabola(y, y_dot, np.array([tau]), self.n)[0]
-        code = begin_watch(self.pack, watch, t, tau, h, y, ahead, y_dot)
+        code = begin_watch(watch, t, tau, h, y, ahead, y_dot)
         self.pack.callback.keep_interruption(code)
         return code == OK and bool(np.isfinite(ahead).all())
 
@@ -195,8 +191,8 @@ class SingularSearch:
             return found
 
         if not t_ahead > last:
-            return Way(t, s, y, pace, states)
-        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), y, pace, states)
+            return Way(t, s, y, states)
+        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), y, states)
 
     def places(self, way: Way, last: float, spacing: float = SPACING) -> list[Place]:
         """Return the places at which g decreases without bound, in the order of time, by samples at most `spacing` apart.

@@ -117,7 +117,7 @@ def run(
             options.n_factorizations += 1
             if code != OK:
                 return code, step
-            watch_stage(P, watch, c[i], t + c[i] * h)
+            watch_stage(P, watch, c[i], t + c[i] * h, stage)
             put_rates(P, t + c[i] * h, stage, k[i])
             last = i + 1 == stages
             weights = b if last else a[i + 1]

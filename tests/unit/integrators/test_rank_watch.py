@@ -17,8 +17,8 @@ ROUNDING = 1e-10
 
 def volumes_of(model, y):
     """The volumes of the edges of a model at a state."""
-    watch = new_watch(len(model.tables["EDGES"]))
-    assert begin_watch(model.pack(), watch, 0.0, 1e-3, 0.0, y, y.copy(), np.zeros_like(y)) == 0
+    watch = new_watch(len(model.tables["EDGES"]), model.pack(), y.size)
+    assert begin_watch(watch, 0.0, 1e-3, 0.0, y, y.copy(), np.zeros_like(y)) == 0
     return watch.volumes[2].copy()
 
 
@@ -64,6 +64,40 @@ def test_a_run_that_keeps_its_rank_is_not_searched(build, t_end, method, monkeyp
     result = mbd.simulate(build(), t_end, integrator=method)
     assert result.singular_crossings == ()
     assert searches == []
+
+
+@pytest.mark.parametrize(
+    ("formulation", "stabilization"),
+    [(mbd.NullSpace(), mbd.Projection()), (mbd.RangeSpace(), mbd.Baumgarte(5.0, 5.0)), (mbd.EulerParameters(), mbd.Projection())],
+    ids=["null space", "range space", "Euler parameters"],
+)
+@pytest.mark.parametrize("method", [mbd.RK4(1e-2), mbd.DOP853(rtol=1e-6)], ids=["RK4", "DOP853"])
+def test_nor_is_that_of_a_formulation_in_python(formulation, stabilization, method, monkeypatch):
+    """It leaves no pivots: the watch factors the rows itself."""
+    searches, places = [], SingularSearch.places
+    monkeypatch.setattr(SingularSearch, "places", lambda self, *given: searches.append(1) or places(self, *given))
+    mbd.simulate(bennett(), 1.5, integrator=method, formulation=formulation, stabilization=stabilization)
+    assert searches == []
+
+
+@pytest.mark.parametrize("method", [mbd.RadauIIA(rtol=1e-4, atol=1e-4), mbd.GeneralizedAlpha(0.1)], ids=["Radau", "fixed step"])
+def test_nor_is_that_of_implicit_steps_of_half_a_radian(method, monkeypatch):
+    """Where no force has tangents, the watch looks between the ends of such steps."""
+    searches, places = [], SingularSearch.places
+    monkeypatch.setattr(SingularSearch, "places", lambda self, *given: searches.append(1) or places(self, *given))
+    result = mbd.simulate(bennett(), 10.0, integrator=method)
+    turned = np.diff(result.t) * np.linalg.norm(result.omega_bar[1:, 1:], axis=2).max(axis=1)
+    assert np.count_nonzero(turned > 0.35) >= 5
+    assert searches == []
+
+
+@pytest.mark.parametrize("formulation", [mbd.NullSpace(), mbd.UdwadiaPhohomsiri()], ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize("method", [mbd.RK4(0.01), mbd.DOP853(rtol=1e-3, atol=1e-3), mbd.DormandPrince(rtol=1e-6)], ids=str)
+def test_formulations_in_python_cross_as_often_as_the_bar_changes_sides(formulation, method):
+    """One of them selects rows, the other takes all of them."""
+    result = mbd.simulate(windows(1), 3.0, integrator=method, formulation=formulation)
+    sides = np.sign(result["bar 0"].r[:, 2])
+    assert len(result.singular_crossings) == np.count_nonzero(np.diff(sides)) >= 3
 
 
 @pytest.mark.slow
