@@ -34,7 +34,7 @@ YES = 1.0
 """Value of `succeeded` after a call that returned without an exception."""
 
 MOST_VIEWS = 64
-"""Largest number of stored views of memory; a run uses only a few."""
+"""Largest number of stored views of memory, and of sets of them; a run uses only a few."""
 
 UserCall = Callable[[float, Array, Array, Array, Array], None]
 """call(t, y, signals (ns, 2), F (nd, 3), Q_user (nb + 1, 6)): writes into F and adds to Q_user."""
@@ -49,6 +49,7 @@ class Callback:
         self._call = call
         self._shapes = shapes
         self._views: dict[tuple[int, tuple[int, ...]], Array] = {}
+        self._given: dict[tuple[int, ...], tuple[tuple[Array, ...], ctypes.c_double]] = {}
         self._entry: Any = C_FUNCTION(self._enter)
         self.address = int(ctypes.cast(self._entry, ctypes.c_void_p).value or 0)
         """The address of the C entry."""
@@ -61,8 +62,8 @@ class Callback:
         if self.error is not None:  # the first error is the one that is reported: no call is made after it
             return
         try:
-            self._call(t, *(self._view(a, s) for a, s in zip(addresses[:-1], self._shapes, strict=False)))
-            succeeded = ctypes.c_double.from_address(addresses[-1])
+            arrays, succeeded = self._given.get(addresses) or self._views_of(addresses)
+            self._call(t, *arrays)
             succeeded.value = YES  # the last act: Python looks for signals at calls and loops only, so none is lost behind it
         except BaseException as error:  # noqa: BLE001  kept, and raised again by Python when the loop has returned
             self.error = error
@@ -76,6 +77,14 @@ class Callback:
         """Store a KeyboardInterrupt as `error` if a compiled call ended with USER_STOPPED and without an error."""
         if code == USER_STOPPED and self.error is None:
             self.error = KeyboardInterrupt()
+
+    def _views_of(self, addresses: tuple[int, ...]) -> tuple[tuple[Array, ...], ctypes.c_double]:
+        """Return the arrays over the memory at these addresses, and the word `succeeded`, made once for each set of addresses."""
+        if len(self._given) >= MOST_VIEWS:
+            self._given.clear()
+        arrays = tuple(self._view(a, s) for a, s in zip(addresses[:-1], self._shapes, strict=False))
+        self._given[addresses] = found = arrays, ctypes.c_double.from_address(addresses[-1])
+        return found
 
     def _view(self, address: int, shape: tuple[int, ...]) -> Array:
         """Return an array over the memory at `address`, made once for each address."""

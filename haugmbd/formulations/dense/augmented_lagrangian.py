@@ -24,7 +24,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError
 from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers, negative, not_positive
-from haugmbd.formulations.dense.dense_matrices import mass_matrix, solve_definite, times_mass
+from haugmbd.formulations.dense.dense_matrices import definite, mass_matrix, times_mass
 from haugmbd.formulations.dense.penalty import penalty_of, with_feedback
 from haugmbd.formulations.dense.python_formulation import PythonFormulation
 
@@ -73,14 +73,12 @@ class AugmentedLagrangian(PythonFormulation):
     def solve(self, kkt: KKTSystem) -> KKTSolution:
         kkt, b_c = of_known_rank(kkt, with_feedback(kkt, self.mu, self.omega))
         alpha = penalty_of(kkt, self.alpha)
-        K = mass_matrix(kkt) + alpha * kkt.Phi_q.T @ kkt.Phi_q
+        K = definite(kkt, mass_matrix(kkt) + alpha * kkt.Phi_q.T @ kkt.Phi_q, "M + Phi_q^T alpha Phi_q")
         u, lam = np.zeros_like(kkt.b_u), np.zeros_like(b_c)
         rest = self.tol * free_size(kkt)
         for iteration in range(1, self.most_iterations + 1):
             left = b_c - kkt.Phi_q @ u
-            du = solve_definite(
-                kkt, K, kkt.b_u - times_mass(kkt, u) - kkt.Phi_q.T @ (lam - alpha * left), "M + Phi_q^T alpha Phi_q"
-            )
+            du = K.solve(kkt.b_u - times_mass(kkt, u) - kkt.Phi_q.T @ (lam - alpha * left))
             u, lam = u + du, lam + alpha * (kkt.Phi_q @ du - left)
             if np.abs(du).max(initial=0.0) <= max(self.tol * np.abs(u).max(initial=0.0), rest):
                 return KKTSolution(u, lam, iterations=iteration)

@@ -23,7 +23,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor, Solver, not_positive
-from haugmbd.formulations.dense.dense_matrices import SINGULAR_TOL, pivoted_qr, singular, solve_definite, times_mass
+from haugmbd.formulations.dense.dense_matrices import SINGULAR_TOL, pivots_of, singular, solve_definite, times_mass
 from haugmbd.formulations.dense.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 
@@ -96,9 +96,9 @@ class Partition(Solver):
         """Select dependent coordinates if there are none or they have degraded.  Return the number of selections, 0 or 1."""
         if self.dependent is not None and condition(kkt.Phi_q[:, self.dependent]) <= self.formulation.degraded * self.condition:
             return 0
-        _, R, order = pivoted_qr(kkt.Phi_q)
+        pivots, order = pivots_of(kkt.Phi_q)
         k = len(kkt.b_c)
-        if k > R.shape[1] or (k and not abs(R[k - 1, k - 1]) > SINGULAR_TOL * abs(R[0, 0])):
+        if k > len(pivots) or (k and not pivots[k - 1] > SINGULAR_TOL * pivots[0]):
             raise singular(kkt, f"no {k} coordinates can be dependent: the rows have a lower rank")
         self.dependent = np.sort(order[:k])
         self.condition = condition(kkt.Phi_q[:, self.dependent])

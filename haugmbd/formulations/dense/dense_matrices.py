@@ -7,7 +7,8 @@ refinement    x <- x + K^-1 (b - K x),  once:  removes the rounding of the facto
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,9 @@ SINGULAR_TOL = 1e-12
 
 NO_DIGIT = 1e-15
 """Reciprocal condition number below which no digit of the solution is right."""
+
+BLOCK = 32
+"""Columns that LAPACK's QR treats at a time."""
 
 
 class Split(NamedTuple):
@@ -64,7 +68,7 @@ def times_mass(kkt: KKTSystem, x: Array) -> Array:
 def blockwise(blocks: Array, x: Array) -> Array:
     """Return diag(B_1, ..., B_nb) x for blocks (nb, m, n) and x (n nb, ...)."""
     nb, m, n = blocks.shape
-    return np.asarray(np.einsum("kab,kb...->ka...", blocks, x.reshape(nb, n, *x.shape[1:])).reshape(nb * m, *x.shape[1:]))
+    return np.asarray((blocks @ x.reshape(nb, n, -1)).reshape(nb * m, *x.shape[1:]))
 
 
 def split(kkt: KKTSystem, A: Array, rank: int, *, with_Z: bool = True) -> Split:
@@ -76,36 +80,54 @@ def split(kkt: KKTSystem, A: Array, rank: int, *, with_Z: bool = True) -> Split:
     return Split(U[:, :rank], s[:rank], Vt[:rank].T, Vt[rank:].T)
 
 
-def solve_definite(kkt: KKTSystem, S: Array, b: Array, what: str) -> Array:
-    """Return S^-1 b for a symmetric positive definite S, by Cholesky.  Raise SingularKKTError if S is not positive definite."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack  # noqa: PLC0415  only where it is used
+class Definite(NamedTuple):
+    """A symmetric positive definite S, scaled by diag(s) from both sides, and its Cholesky factor."""
 
+    S: Array
+    s: Array
+    factor: Array
+
+    def solve(self, b: Array) -> Array:
+        """Return S^-1 b, (n,)."""
+        if not len(b):
+            return b
+        S, s, factor = self
+        solve = lapack().dpotrs
+        x = s * solve(factor, s * b)[0]
+        return np.asarray(x + s * solve(factor, s * (b - S @ x))[0])
+
+
+def definite(kkt: KKTSystem, S: Array, what: str) -> Definite:
+    """Return a symmetric S with its factor.  Raise SingularKKTError if it is not positive definite."""
     d = np.diagonal(S)
     if not (d > 0.0).all():
         raise singular(kkt, f"{what} is not positive definite")
     s = 1.0 / np.sqrt(d)
+    if not len(S):
+        return Definite(S, s, S)
     scaled = s[:, None] * S * s
-    try:
-        factor = cho_factor(scaled, check_finite=False)
-    except LinAlgError as error:
-        raise singular(kkt, f"{what} is not positive definite ({error})") from error
-    if len(b):
-        need_regular(kkt, lapack.dpocon(factor[0], np.abs(scaled).sum(axis=0).max())[0], what)
-    x = s * cho_solve(factor, s * b, check_finite=False)
-    return np.asarray(x + s * cho_solve(factor, s * (b - S @ x), check_finite=False))
+    factor, minor = lapack().dpotrf(scaled.T)
+    if minor:
+        raise singular(kkt, f"{what} is not positive definite (leading minor {minor})")
+    need_regular(kkt, lapack().dpocon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
+    return Definite(S, s, factor)
+
+
+def solve_definite(kkt: KKTSystem, S: Array, b: Array, what: str) -> Array:
+    """Return S^-1 b for a symmetric positive definite S, by Cholesky.  Raise SingularKKTError if S is not positive definite."""
+    return definite(kkt, S, what).solve(b)
 
 
 def solve_symmetric(kkt: KKTSystem, K: Array, b: Array, what: str) -> Array:
     """Return K^-1 b for a symmetric indefinite K, by LU with partial pivoting.  Raise SingularKKTError if K is singular."""
-    from scipy.linalg import lapack, lu_solve  # noqa: PLC0415  only where it is used
-
     size = np.abs(K).max(axis=0, initial=0.0)
     s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = s[:, None] * K * s
-    factor, pivots, info = lapack.dgetrf(scaled)
-    need_regular(kkt, 0.0 if info > 0 else lapack.dgecon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
-    x = s * lu_solve((factor, pivots), s * b, check_finite=False)
-    return np.asarray(x + s * lu_solve((factor, pivots), s * (b - K @ x), check_finite=False))
+    factor, pivots, info = lapack().dgetrf(scaled.T)
+    need_regular(kkt, 0.0 if info > 0 else lapack().dgecon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
+    solve = lapack().dgetrs
+    x = s * solve(factor, pivots, s * b)[0]
+    return np.asarray(x + s * solve(factor, pivots, s * (b - K @ x))[0])
 
 
 def need_regular(kkt: KKTSystem, reciprocal: float, what: str) -> None:
@@ -115,17 +137,65 @@ def need_regular(kkt: KKTSystem, reciprocal: float, what: str) -> None:
 
 
 def triangular(T: Array, b: Array, *, transposed: bool = False) -> Array:
-    """Return T^-1 b, or T^-T b, for an upper triangular T."""
-    from scipy.linalg import solve_triangular  # noqa: PLC0415  only where it is used
-
-    return np.asarray(solve_triangular(T, b, trans=int(transposed), check_finite=False)) if len(b) else b
+    """Return T^-1 b, or T^-T b, for an upper triangular T without zeros on its diagonal."""
+    return np.asarray(lapack().dtrtrs(T, b, trans=int(transposed))[0]) if len(b) else b
 
 
-def pivoted_qr(A: Array) -> tuple[Array, Array, Ints]:
-    """Return Q, R and the column order of A[:, order] = Q R with column pivoting."""
-    from scipy.linalg import qr  # noqa: PLC0415  only where it is used
+class PivotedQR(NamedTuple):
+    """Factors of A[:, order] = Q R, Q (m, m), R (m, n)."""
 
+    Q: Array
+    R: Array
+    order: Ints
+
+
+def pivoted_qr(A: Array) -> PivotedQR:
+    """Return the factors of A (m, n) by Householder reflections with column pivoting."""
+    m, n = A.shape
     if A.size == 0:
-        return np.eye(len(A)), np.zeros(A.shape), np.arange(A.shape[1])
-    Q, R, order = qr(A, pivoting=True, check_finite=False)
-    return np.asarray(Q), np.asarray(R), np.asarray(order, dtype=np.int64)
+        return PivotedQR(np.eye(m), np.zeros(A.shape), np.arange(n))
+    factor, order, tau, *_ = lapack().dgeqp3(A, lwork=2 * n + (n + 1) * BLOCK)
+    Q = np.empty((m, m), order="F")
+    Q[:, : min(m, n)] = factor[:, : min(m, n)]
+    Q, *_ = lapack().dorgqr(Q, tau, lwork=BLOCK * m, overwrite_a=1)
+    return PivotedQR(Q, np.where(upper(m, n), factor, 0.0), np.asarray(order, dtype=np.int64) - 1)
+
+
+def reduced_qr(A: Array) -> tuple[Array, Array]:
+    """Return Q (m, n) and R (n, n) of A = Q R, m >= n."""
+    m, n = A.shape
+    if A.size == 0:
+        return np.zeros((m, n)), np.zeros((n, n))
+    factor, tau, *_ = lapack().dgeqrf(A, lwork=BLOCK * n)
+    Q, *_ = lapack().dorgqr(factor, tau, lwork=BLOCK * n)
+    return np.asarray(Q), np.where(upper(n, n), factor[:n], 0.0)
+
+
+def pivots_of(A: Array) -> tuple[Array, Ints]:
+    """Return the sizes of the pivots of a QR factorization with column pivoting, from the largest down, and the order of the columns."""
+    if A.size == 0:
+        return np.zeros(0), np.arange(A.shape[1])
+    factor, order, *_ = lapack().dgeqp3(A, lwork=2 * A.shape[1] + (A.shape[1] + 1) * BLOCK)
+    return np.abs(np.diagonal(factor)), np.asarray(order, dtype=np.int64) - 1
+
+
+def least_pivot(A: Array) -> float:
+    """Return the least pivot of a QR factorization without pivoting: how near the columns are to dependence."""
+    return float(np.abs(np.diagonal(lapack().dgeqrf(A, lwork=BLOCK * A.shape[1])[0])).min()) if A.size else np.inf
+
+
+@lru_cache(maxsize=8)
+def upper(m: int, n: int) -> Array:
+    """Return where the upper triangle of an (m, n) matrix is."""
+    return np.triu(np.ones((m, n), dtype=bool))
+
+
+@cache
+def lapack() -> Any:
+    """Return SciPy's LAPACK, imported where it is first used.
+
+    What `scipy.linalg` does around it takes several times as long as the algebra of a small mechanism.
+    """
+    from scipy.linalg import lapack as routines  # noqa: PLC0415
+
+    return routines

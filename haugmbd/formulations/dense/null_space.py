@@ -27,6 +27,7 @@ from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers
 from haugmbd.formulations.dense.dense_matrices import (
     SINGULAR_TOL,
     pivoted_qr,
+    reduced_qr,
     singular,
     solve_definite,
     split,
@@ -85,7 +86,7 @@ class QR:
         r = kkt.rank
         if r > min(R.shape) or (r and not abs(R[r - 1, r - 1]) > SINGULAR_TOL * abs(R[0, 0])):
             raise singular(kkt, f"pivot {r} of the rows is below {SINGULAR_TOL:.0e} of the largest")
-        U_turned, T = np.linalg.qr(R[:r].T)
+        U_turned, T = reduced_qr(R[:r].T)
         U = np.zeros_like(U_turned)
         U[order] = U_turned
         return Basis(U, T, Q[:, :r], Q[:, r:])

@@ -26,7 +26,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
 from haugmbd.formulations.base import NONE, Formulation, KKTSolution, KKTSystem, SolveFor, Solver
-from haugmbd.formulations.dense.dense_matrices import pivoted_qr, singular
+from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, singular
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.python_solver import CALL_PYTHON_SOLVER, NEW_ROWS, RECORD_ROWS, SKIP, SOLVE
 from haugmbd.model.evaluate import rows_entry
@@ -83,9 +83,8 @@ def independent(Phi_q: Array, at_hand: Ints) -> Ints:
     """Return as many independent rows of Phi_q as there are in `at_hand`: those rows, unless others are much better conditioned."""
     rank, lengths = len(at_hand), np.linalg.norm(Phi_q, axis=1)
     unit = (Phi_q / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T
-    _, R, order = pivoted_qr(unit)
-    own = np.abs(np.diagonal(np.linalg.qr(unit[:, at_hand], mode="r"))).min(initial=np.inf)
-    if FAR_BETTER * own >= np.abs(np.diagonal(R)[:rank]).min(initial=np.inf):
+    pivots, order = pivots_of(unit)
+    if FAR_BETTER * least_pivot(unit[:, at_hand]) >= pivots[:rank].min(initial=np.inf):
         return at_hand
     return np.sort(order[:rank])
 
