@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.formulations.base import KKTSolution, KKTSystem
+from haugmbd.formulations.base import NONE, KKTSolution, KKTSystem, Solver
 from haugmbd.formulations.dense.dense_matrices import blockwise, solve_definite
 from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.model.model import Model
 
 
 @public_class
@@ -37,8 +37,24 @@ class RangeSpace(PythonFormulation):
     ms: ClassVar[float] = 3.0
     massless: ClassVar[bool] = False
 
+    def begin(self, model: Model) -> Solver:
+        return SchurComplement(self)
+
     def solve(self, kkt: KKTSystem) -> KKTSolution:
-        W: Array = np.asarray(np.linalg.inv(kkt.M))
+        return SchurComplement(self).solve(kkt)
+
+
+class SchurComplement(Solver):
+    """The solver of one run, which inverts its mass matrix once."""
+
+    def __init__(self, formulation: RangeSpace) -> None:
+        super().__init__(formulation)
+        self.M, self.W = NONE, NONE
+
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        if kkt.M is not self.M:
+            self.M, self.W = kkt.M, np.asarray(np.linalg.inv(kkt.M))
+        W = self.W
         S = kkt.Phi_q @ blockwise(W, kkt.Phi_q.T)
         lam = solve_definite(kkt, S, kkt.Phi_q @ blockwise(W, kkt.b_u) - kkt.b_c, "Phi_q M^-1 Phi_q^T")
         return KKTSolution(blockwise(W, kkt.b_u - kkt.Phi_q.T @ lam), lam)

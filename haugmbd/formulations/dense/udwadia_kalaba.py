@@ -16,9 +16,10 @@ from typing import ClassVar
 import numpy as np
 
 from haugmbd.deprecated import public_class
-from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers
+from haugmbd.formulations.base import NONE, KKTSolution, KKTSystem, Multipliers, Solver
 from haugmbd.formulations.dense.dense_matrices import blockwise, split
 from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.model.model import Model
 
 
 @public_class
@@ -40,9 +41,25 @@ class UdwadiaKalaba(PythonFormulation):
     massless: ClassVar[bool] = False
     instead: ClassVar[str] = "UdwadiaPhohomsiri(), the fundamental equation for a singular mass matrix"
 
+    def begin(self, model: Model) -> Solver:
+        return LeastCorrection(self)
+
     def solve(self, kkt: KKTSystem) -> KKTSolution:
-        moments, axes = np.linalg.eigh(kkt.M)
-        root = (axes / np.sqrt(moments)[:, None, :]) @ np.swapaxes(axes, 1, 2)  # M^-1/2, body by body
+        return LeastCorrection(self).solve(kkt)
+
+
+class LeastCorrection(Solver):
+    """The solver of one run, which takes the root of its mass matrix once."""
+
+    def __init__(self, formulation: UdwadiaKalaba) -> None:
+        super().__init__(formulation)
+        self.M, self.root = NONE, NONE
+
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        if kkt.M is not self.M:
+            moments, axes = np.linalg.eigh(kkt.M)
+            self.M, self.root = kkt.M, (axes / np.sqrt(moments)[:, None, :]) @ np.swapaxes(axes, 1, 2)  # M^-1/2, body by body
+        root = self.root
         a = blockwise(root, blockwise(root, kkt.b_u))
         s = split(kkt, blockwise(root, kkt.Phi_q.T).T, kkt.rank, with_Z=False)
         z = s.U.T @ (kkt.b_c - kkt.Phi_q @ a) / s.s

@@ -21,7 +21,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.records import new_record, record_dtype
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
@@ -96,7 +96,7 @@ def factor_of(error: float, control: Control) -> float:
 
 @released
 @entry
-def run(
+def run_entry(
     dynamics: Dynamics, options: Options, method: Embedded, control: Control, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
     """Advance the point to control.t_end, until `steps` is full, or until rows are about to become dependent.
@@ -155,6 +155,9 @@ def run(
             break
     control.t, control.h_next = t, h
     return OK, done
+
+
+run = DirectCall(run_entry)
 
 
 @dataclass(frozen=True, kw_only=True)

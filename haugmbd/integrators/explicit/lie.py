@@ -27,7 +27,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_line
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
@@ -107,7 +107,7 @@ class Group(NamedTuple):
 
 @released
 @entry
-def run(
+def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, group: Group, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
     """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s, ny) the stages.
@@ -135,6 +135,9 @@ def run(
         if watch_step(dynamics.pack, watch, t0 + (step + 1) * h, h, point.y, point.y_dot):
             return OK, step + 1
     return OK, steps.y.shape[0]
+
+
+run = DirectCall(run_entry)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
@@ -25,7 +25,9 @@ from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, 
 
 @released
 @entry
-def run(dynamics: Dynamics, options: Options, places: Places, t0: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
+def run_entry(
+    dynamics: Dynamics, options: Options, places: Places, t0: float, h: float, point: Point, steps: Steps
+) -> tuple[int, int]:
     """Advance the point by steps of h until `steps` is full, or rows are about to become dependent.
 
     Return the code and the number of steps done.
@@ -48,6 +50,9 @@ def run(dynamics: Dynamics, options: Options, places: Places, t0: float, h: floa
         if watch_step(dynamics.pack, dynamics.watch, t0 + (step + 1) * h, h, y, point.y_dot):
             return OK, step + 1
     return OK, steps.y.shape[0]
+
+
+run = DirectCall(run_entry)
 
 
 @public_class

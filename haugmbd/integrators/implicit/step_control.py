@@ -28,7 +28,7 @@ from numba.extending import typeof_impl
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
-from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.formulations.newton_euler import factorize
@@ -142,7 +142,7 @@ def watch_implicit_step(P: Pack, watch: RankWatch, step: Step, newton: Newton, c
 
 @released
 @entry
-def run(
+def run_entry(
     method: MethodRoutines,
     P: Pack,
     step: Step,
@@ -212,3 +212,6 @@ def run(
                 ws.status(P)[2] = control.h_next
             return code, done
     return OK, done
+
+
+run = DirectCall(run_entry)

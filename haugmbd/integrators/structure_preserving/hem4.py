@@ -19,7 +19,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
-from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
 from haugmbd.constraints.base import row_speed
@@ -99,7 +99,7 @@ def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates
 
 @released
 @entry
-def run(
+def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
     """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s, ny) the stages.
@@ -133,6 +133,9 @@ def run(
         if watch_step(P, watch, t + h, h, point.y, point.y_dot):
             return OK, step + 1
     return OK, steps.y.shape[0]
+
+
+run = DirectCall(run_entry)
 
 
 @public_class

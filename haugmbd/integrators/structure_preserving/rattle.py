@@ -25,7 +25,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow, borrow_line
-from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, TURNS_TOO_FAR, report
 from haugmbd.deprecated import public_class
@@ -312,7 +312,7 @@ def keep_kick(P: Pack, h: float, half: HalfStep, new: Array, lam: Array, u_dot: 
 
 @released
 @entry
-def run(
+def run_entry(
     dynamics: Dynamics, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps, kicks: Kicks
 ) -> tuple[int, int]:
     """Advance the point by steps of h until `steps` is full, or rows are about to become dependent.
@@ -358,6 +358,9 @@ def run(
             return OK, step + 1
     give_states(P)
     return OK, steps.y.shape[0]
+
+
+run = DirectCall(run_entry)
 
 
 @public_class
