@@ -97,13 +97,24 @@ def new_watch(n: int, pack: Pack, ny: int) -> RankWatch:
     return RankWatch(np.ones((5, n)), new_record(WATCH_STATE), pack, np.zeros((3, ny)))
 
 
-NO_ROUTINE = Routine(None, SOLVE_SIGNATURE)
+UNUSED = Routine(None, SOLVE_SIGNATURE)
 NO_PACK = Pack(
-    np.zeros(0, dtype=np.int64),
-    *np.zeros((2, 0)),
-    *(NO_ROUTINE, NO_ROUTINE, NO_CALLBACK, ()),
-    *(NO_ROUTINE, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE),
+    ints=np.zeros(0, dtype=np.int64),
+    reals=np.zeros(0),
+    work=np.zeros(0),
+    drive=UNUSED,
+    apply=UNUSED,
+    callback=NO_CALLBACK,
+    fills=(),
+    prepare=UNUSED,
+    prepare_stage=UNUSED,
+    factorize=UNUSED,
+    finish=UNUSED,
+    begin=UNUSED,
+    refine=UNUSED,
+    friction=UNUSED,
 )
+"""Of a watch that has no edges, and evaluates nothing."""
 NO_WATCH = new_watch(0, NO_PACK, 0)
 
 

@@ -137,7 +137,7 @@ def watch_implicit_step(P: Pack, watch: RankWatch, step: Step, newton: Newton, c
     w.c_q = newton.c_q
     ends = watch_step(P, watch, t, control.h_next, y, y_dot)
     keep_end(watch, t, y, y_dot)
-    return ends  # type: ignore[no-any-return]
+    return ends
 
 
 @released

@@ -63,7 +63,7 @@ TRANSIENT = 3
 @kernel
 def put_stages(m: RadauMemory, bodies: int, length: float) -> float:
     """Compute u_i, f_i and x_i from the u'_i; return the largest change of an x_i, lengths divided by `length`."""
-    h, largest = m.h[0], 0.0
+    h, largest, per_length = m.h[0], 0.0, 1.0 / length
     for i in range(3):
         for k in range(1, bodies):
             for a in range(6 * k, 6 * k + 6):
@@ -75,12 +75,14 @@ def put_stages(m: RadauMemory, bodies: int, length: float) -> float:
                 m.f[i, 6 * k + c] = m.u[i, 6 * k + c]
                 m.f[i, a + c] = rate[c]
     for i in range(3):
-        for a in range(6, 6 * bodies):
-            x = m.delta[i, a] + h * (A[i, 0] * m.f[0, a] + A[i, 1] * m.f[1, a] + A[i, 2] * m.f[2, a])
-            change = abs(x - m.x[i, a]) / (length if a % 6 < 3 else 1.0)
-            if not change <= largest and largest == largest:
-                largest = change
-            m.x[i, a] = x
+        for k in range(1, bodies):
+            for c in range(6):
+                a = 6 * k + c
+                x = m.delta[i, a] + h * (A[i, 0] * m.f[0, a] + A[i, 1] * m.f[1, a] + A[i, 2] * m.f[2, a])
+                change = abs(x - m.x[i, a]) * (per_length if c < 3 else 1.0)  # noqa: PLR2004
+                if not change <= largest and largest == largest:
+                    largest = change
+                m.x[i, a] = x
     return largest
 
 
