@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.validation import read_array
+from haugmbd.bodies.validation import read_array, read_flag
 from haugmbd.constraints import Coordinate, Joint
 from haugmbd.errors import Fault, UsageError
 from joints.base import posed
@@ -50,7 +50,8 @@ class Belt(Coupling):
     ) -> None:
         where, faults = f"joint {name!r}", list[Fault]()
         a, b = angle_of(faults, where, joint_a), angle_of(faults, where, joint_b)
-        self.radii, self.crossed = read_array(faults, where, "radii", radii, (2,), unit="m"), crossed
+        self.radii = read_array(faults, where, "radii", radii, (2,), unit="m")
+        self.crossed = read_flag(faults, where, "crossed", crossed)
         if not faults and not (self.radii > 0.0).all():
             faults.append(Fault(where, f"radii = {self.radii.tolist()} must be positive", "Give (r_a, r_b) [m]."))
         if a is not None and b is not None and a.key == b.key:
@@ -59,7 +60,7 @@ class Belt(Coupling):
         c_a, c_b = (-sign * self.radii[0], self.radii[1]) if not faults else (-1.0, 1.0)
         start = c_a * a.q0 + c_b * b.q0 if a is not None and b is not None and np.isfinite([c_a, c_b]).all() else 0.0
         super().__init__(name, {a or joint_a: c_a, b or joint_b: c_b}, start)
-        self.given = {"joint_a": joint_a, "joint_b": joint_b, "radii": radii, "crossed": crossed or None}
+        self.given = {"joint_a": joint_a, "joint_b": joint_b, "radii": radii, "crossed": self.crossed or None}
         self._faults = faults  # of the arguments, not of the terms made from them
 
     def _sign(self, faults: list[Fault], where: str, a: Coordinate, b: Coordinate) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.validation import FloatArray
+from haugmbd.bodies.validation import FloatArray, read_flag
 from haugmbd.constraints import Coordinate, CoordinateFunctionRow, Joint, Primitive
 from haugmbd.constraints.coordinate import as_coordinate
 from haugmbd.drivers import Driver, QuinticSpline, as_driver
@@ -157,9 +157,7 @@ class Cam(CoordinateFunction):
         self, name: str, joint_a: Joint | Coordinate, joint_b: Joint | Coordinate, profile: Any, *, unilateral: bool = False
     ) -> None:
         super().__init__(name, joint_a, joint_b, profile)
-        if not isinstance(unilateral, bool | np.bool):
-            raise UsageError(f"joint {name!r}: unilateral is {unilateral!r}, must be True or False.")
-        self.unilateral = bool(unilateral)
+        self.unilateral = read_flag(self._faults, f"joint {name!r}", "unilateral", unilateral)
         self.given |= {"unilateral": self.unilateral or None}
         if not self._faults and self.a is not None and self.a.turns:
             self._faults = self._close(f"joint {name!r}")

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.validation import FloatArray, read_array, read_number
+from haugmbd.bodies.validation import FloatArray, read_array, read_flag, read_number
 from haugmbd.constraints import Coordinate, Joint
 from haugmbd.constraints.coordinate import as_coordinate
 from haugmbd.constraints.tooth_contact import ToothContact
@@ -84,7 +84,7 @@ class Gear(Coupling):
     ) -> None:
         where, faults = f"joint {name!r}", list[Fault]()
         a, b = angle_of(faults, where, joint_a), angle_of(faults, where, joint_b)
-        self.teeth, self.internal = teeth, internal
+        self.teeth, self.internal = teeth, read_flag(faults, where, "internal", internal)
         self.contact_point = (
             None if contact_point is None else read_array(faults, where, "contact_point", contact_point, (3,), unit="m")
         )
@@ -97,6 +97,13 @@ class Gear(Coupling):
             self.ratio = read_number(faults, where, "ratio", ratio)
             if self.ratio == 0.0:
                 faults.append(Fault(where, "ratio is zero: the second wheel would be locked", "Give q_b / q_a, such as -0.5."))
+            if self.internal:
+                faults.append(
+                    Fault(where, "internal is given with ratio, which has a sign", "Give teeth, or ratio without internal.")
+                )
+            if contact_point is not None and pitch_radius is None:
+                what = "contact_point is given with ratio, which has a sign, and no pitch_radius"
+                faults.append(Fault(where, what, "Give teeth, or pitch_radius for tooth forces, or ratio alone."))
         else:
             self.ratio = self._ratio_of_teeth(faults, where, a, b)
         start = b.q0 - self.ratio * a.q0 if a is not None and b is not None and np.isfinite(self.ratio) else 0.0
@@ -105,7 +112,7 @@ class Gear(Coupling):
             raise UsageError(f"{where} needs two joints, got {a.label} twice.")
         super().__init__(name, terms, start)
         self.given = {"joint_a": joint_a, "joint_b": joint_b, "ratio": ratio, "teeth": teeth}
-        self.given |= {"internal": internal or None, "contact_point": contact_point, "pitch_radius": pitch_radius}
+        self.given |= {"internal": self.internal or None, "contact_point": contact_point, "pitch_radius": pitch_radius}
         self.given |= {"pressure_angle": pressure_angle, "helix_angle": helix_angle}
         self._teeth: ToothContact | None = None
         if pitch_radius is not None and not faults and a is not None and b is not None:

@@ -164,6 +164,14 @@ def read_number(faults: list[Fault], where: str, label: str, value: Any, *, unit
     return float(array)
 
 
+def read_flag(faults: list[Fault], where: str, label: str, value: Any) -> bool:
+    """Return `value` as True or False; if it is neither, False, and append a fault."""
+    if isinstance(value, bool | np.bool):
+        return bool(value)
+    faults.append(Fault(where, f"{label} is {_short(value)}, neither True nor False", f"Give {label}=True or {label}=False."))
+    return False
+
+
 def _short(value: Any) -> str:
     """Return the text of a value, cut at 60 characters."""
     text = repr(value)

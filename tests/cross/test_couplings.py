@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
-from joints import CJ, RJ, TJ, UJ, Coupling, Distance, Gear, RackPinion, RotationDriver, Screw
+from joints import CJ, RJ, TJ, UJ, Cam, Coupling, Distance, Gear, RackPinion, RotationDriver, Screw
 from tests.support import gear_trains as trains
 from tests.support.gear_trains import RING, SUN, TRAINS
 
@@ -275,6 +275,11 @@ FAULTS = {
     "pitch is zero": lambda s, a, b: Screw("g", s.add(CJ("c", a.j, b.j, point=(0, 0, 0), axis=(1, 0, 0))), pitch=0.0),
     "more than one freedom": lambda s, a, b: Coupling("g", {s.add(CJ("c", a.j, b.j, point=(0, 0, 0), axis=(1, 0, 0))): 1.0}),
     "must be positive": lambda s, a, b: trains.Belt("g", a, b, radii=(0.1, -0.1)),
+    "crossed is 'no', neither True nor False": lambda s, a, b: trains.Belt("g", a, b, radii=(0.1, 0.1), crossed="no"),
+    "internal is 'no', neither True nor False": lambda s, a, b: Gear("g", a, b, teeth=(20, 40), internal="no"),
+    "internal is given with ratio": lambda s, a, b: Gear("g", a, b, ratio=2.0, internal=True),
+    "contact_point is given with ratio": lambda s, a, b: Gear("g", a, b, ratio=2.0, contact_point=(0.5, 0, 0)),
+    "unilateral is 1, neither True nor False": lambda s, a, b: Cam("g", a, b, np.sin, unilateral=1),
 }
 
 
