@@ -1,12 +1,13 @@
 r"""Revolute joints in the recursion: three CD, P_i = Q_j, and two DP1, x_k . y_k = f_k, with x on the parent i and y on the body j.
 
     m_k = x_k x y_k                 h = m_1 x m_2                      the motion that the rows allow: S = (0, h) at Q, at any pose
+    d_1 = m_2 x h / h.h             d_2 = h x m_1 / h.h                normal to h, and dual to m_1, m_2:  m_k . d_l = 1 if k = l, or 0
     rows     s (a_Q - a_P) = b_1..3          - m_k . (alpha_j - alpha_i) = b_3+k             s = 1 or -1: which of the bodies carries
-    =>       a_Q = a_P + g,  g = s b_1..3             alpha_j = alpha_i + beta + h z,  beta = - (b_4 m_2 x h + b_5 h x m_1) / h.h
+    =>       a_Q = a_P + g,  g = s b_1..3             alpha_j = alpha_i + beta + h z,  beta = - b_4 d_1 - b_5 d_2
     inward   U = I^A S    D = S^T U    u = S^T p      I' = I^A - U U^T / D      p' = p - I' (g, beta) - U u / D        to the parent, at P
     outward  z = (u - U^T (a_P + g, alpha_i + beta)) / D
     wrench   f = s lam_1..3,  n = - m_1 lam_4 - m_2 lam_5  on body j about Q
-    =>       lam_1..3 = s f       lam_4 = - n . (m_2 x h) / h.h       lam_5 = - n . (h x m_1) / h.h
+    =>       lam_1..3 = s f       lam_4 = - n . d_1       lam_5 = - n . d_2
 
 The only system of equations is 1 x 1. The points P and Q need not coincide, nor the dot products be f: the solution is that of the rows
 as they are. The cost of a body is about 200 multiply-adds to factor and 100 to solve.
@@ -20,16 +21,15 @@ from haugmbd.compiled.jit import inlined
 from haugmbd.kkt.tree.tree_arrays import (
     ARM,
     AXIS,
-    AXIS_SQUARE,
     BODY,
     D_INV,
+    DUAL_1,
+    DUAL_2,
     EDGE,
     FORCE,
     JUMP_ANGULAR,
     JUMP_LINEAR,
     LINEAR,
-    NORMAL_1,
-    NORMAL_2,
     PARENT,
     SIGN,
     SMALL_U,
@@ -79,10 +79,11 @@ def place_revolute(t: TreeArrays, s: Ints) -> float:
     square: float = dot(h, h)
     put_center(t, k, load(t.X, s[Q], 0))
     store(t.joint, k, ARM, add(load(t.X, s[P], 0), center(t, s[PARENT])))
-    store(t.joint, k, NORMAL_1, m1)
-    store(t.joint, k, NORMAL_2, m2)
+    one = 1.0 / square
+    store(t.joint, k, DUAL_1, scale(one, cross(m2, h)))
+    store(t.joint, k, DUAL_2, scale(one, cross(h, m1)))
     store(t.joint, k, AXIS, h)
-    t.joint[k, AXIS_SQUARE] = t.d_inv[t.body.shape[0] + s[EDGE], 3] = 1.0 / square
+    t.d_inv[t.body.shape[0] + s[EDGE], 3] = one
     return square
 
 
@@ -90,9 +91,7 @@ def place_revolute(t: TreeArrays, s: Ints) -> float:
 def put_jump(t: TreeArrays, s: Ints, x: Array) -> None:
     """Write (g, beta), the acceleration that the right-hand side of the rows prescribes between P and Q."""
     k, node = s[BODY], t.body.shape[0] + s[EDGE]
-    m1, m2, h = load(t.joint, k, NORMAL_1), load(t.joint, k, NORMAL_2), load(t.joint, k, AXIS)
-    q = -t.joint[k, AXIS_SQUARE]
-    beta = add(scale(q * x[node, 3], cross(m2, h)), scale(q * x[node, 4], cross(h, m1)))
+    beta = add(scale(-x[node, 3], load(t.joint, k, DUAL_1)), scale(-x[node, 4], load(t.joint, k, DUAL_2)))
     store(t.joint, k, JUMP_LINEAR, scale(float(s[SIGN]), load(x, node, 0)))
     store(t.joint, k, JUMP_ANGULAR, beta)
 
@@ -169,9 +168,8 @@ def put_revolute_multipliers(t: TreeArrays, s: Ints, x: Array) -> None:
     node = t.body.shape[0] + s[EDGE]
     f = load_wrench(t, k, FORCE)
     n: Vec = add(f.moment, cross(center(t, k), f.force))
-    m1, m2, h = load(t.joint, k, NORMAL_1), load(t.joint, k, NORMAL_2), load(t.joint, k, AXIS)
-    q = -t.joint[k, AXIS_SQUARE]
+    d1, d2 = load(t.joint, k, DUAL_1), load(t.joint, k, DUAL_2)
     store(x, node, 0, scale(float(s[SIGN]), f.force))
-    x[node, 3], x[node, 4], x[node, 5] = q * dot(n, cross(m2, h)), q * dot(n, cross(h, m1)), 0.0
+    x[node, 3], x[node, 4], x[node, 5] = -dot(n, d1), -dot(n, d2), 0.0
     if i > 0:
         add_wrench(t, i, FORCE, shift_wrench(Wrench(f.force, n), sub(load(t.joint, k, ARM), center(t, i))))

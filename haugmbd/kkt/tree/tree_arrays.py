@@ -43,9 +43,9 @@ them, about its handle; then what its joint passes to the parent, and what it mu
 handle, and its angular acceleration. Its centre of mass, from the handle."""
 BODY_COLUMNS = 36
 
-ARM, NORMAL_1, NORMAL_2, AXIS, U_FORCE, U_MOMENT, D_INV, SMALL_U, AXIS_SQUARE = 0, 3, 6, 9, 12, 15, 18, 19, 20
-"""Where the columns of TREE_JOINTS start, of a revolute joint: point P from the parent's handle; m1, m2, h; U; 1/D, u and 1/h.h."""
-JUMP_LINEAR, JUMP_ANGULAR = 21, 24
+ARM, DUAL_1, DUAL_2, AXIS, U_FORCE, U_MOMENT, D_INV, SMALL_U = 0, 3, 6, 9, 12, 15, 18, 19
+"""Where the columns of TREE_JOINTS start, of a revolute joint: point P from the parent's handle; d1, d2, h; U; 1/D and u."""
+JUMP_LINEAR, JUMP_ANGULAR = 20, 23
 """The acceleration that the right-hand side prescribes between P and Q."""
 REVOLUTE_COLUMNS = 30
 

@@ -78,14 +78,12 @@ from haugmbd.kkt.tree.clusters.cluster_order import (
 )
 from haugmbd.kkt.tree.clusters.cluster_order import BODY as CARRIED
 from haugmbd.kkt.tree.tree_arrays import (
-    AXIS,
-    AXIS_SQUARE,
     BODY,
+    DUAL_1,
+    DUAL_2,
     FORCE,
     JUMP_ANGULAR,
     LINEAR,
-    NORMAL_1,
-    NORMAL_2,
     PARENT,
     TreeArrays,
     add_wrench,
@@ -111,7 +109,7 @@ from haugmbd.math.articulated_inertia import (
     shift_wrench,
     times_twist,
 )
-from haugmbd.math.vec3 import Vec, cross, dot, load, scale, store, sub
+from haugmbd.math.vec3 import Vec, dot, load, scale, store, sub
 
 
 @inlined
@@ -215,39 +213,36 @@ def prescribe(t: TreeArrays, q: ClusterArrays, r: int, x: Array) -> None:
 def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> float:
     """Add the joint of a body to D and u, and pass the inertia, U and the forces to its carrier; return the weakest pivot of D, at most 1.
 
-    What is read of the body and of its carrier is read before anything is written: the compiler cannot tell the arrays apart.
+    The columns come first: the inertia need not wait in registers for them.
     """
     k, i, c, own, carrier, slides = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER], cs[SLIDES]
-    I, p, axis, given = load_inertia(t.body, k, LINEAR), load_wrench(t, k, FORCE), axis_of(t, k, slides), jump_of(t, k, slides)
-    weak = 1.0
+    arm = arm_of(t, k, slides)
+    add_joint(t, s, q, cs, m)
     if i > 0:
-        arm = arm_of(t, k, slides)
-        I_i = add_inertias(load_inertia(t.body, i, LINEAR), shift_inertia(I, arm))
-        p_i = add_wrenches(load_wrench(t, i, FORCE), passed_force(I, p, given, arm))
-        add_joint(q, cs, m, I, p, axis, given)
         for a in range(m):
             U = shift_wrench(load_column(q, own, a), arm)
             store_column(q, carrier, a, U if cs[ONLY] == 1 else add_wrenches(U, load_column(q, carrier, a)))
+    weak = eliminate_base(q, c, m, i > 0) if cs[FIRST] == 1 else 1.0
+    if i > 0:
+        I, p = load_inertia(t.body, k, LINEAR), load_wrench(t, k, FORCE)
+        I_i = add_inertias(load_inertia(t.body, i, LINEAR), shift_inertia(I, arm))
+        p_i = add_wrenches(load_wrench(t, i, FORCE), passed_force(I, p, jump_of(t, k, slides), arm))
         if cs[FIRST] == 1:
-            weak = eliminate_base(q, c, m, True)
             for j in range(m):
                 U, one = load_column(q, carrier, j), q.pivot[c, PIVOT + j, j]
                 I_i = rank_one_downdate(I_i, one, U)
                 p_i = add_wrenches(p_i, scale_wrench(-one * q.pivot[c, PASSED, j], U))
         store_inertia(t.body, i, LINEAR, I_i)
         store_wrench(t, i, FORCE, p_i)
-    else:
-        add_joint(q, cs, m, I, p, axis, given)
-        if cs[FIRST] == 1:
-            weak = eliminate_base(q, c, m, False)
     return weak
 
 
 @inlined
-def add_joint(q: ClusterArrays, cs: Ints, m: int, I: ArticulatedInertia, p: Wrench, axis: Vec, given: Twist) -> None:
-    """Add a joint to D and u, and write U, from the inertia I and the forces p on its body."""
-    c, own, slides = cs[CLUSTER], cs[MEMBER], cs[SLIDES]
-    F = response(I, axis, slides)
+def add_joint(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
+    """Add a joint to D and u, and write U."""
+    k, c, own, slides = s[BODY], cs[CLUSTER], cs[MEMBER], cs[SLIDES]
+    p, axis, given = load_wrench(t, k, FORCE), axis_of(t, k, slides), jump_of(t, k, slides)
+    F = response(load_inertia(t.body, k, LINEAR), axis, slides)
     stiff, u = along(axis, F, slides), along(axis, p, slides) - power(F, given)
     for a in range(m):
         G = gain(q, own, a)
@@ -372,6 +367,6 @@ def take_off(t: TreeArrays, q: ClusterArrays, n: int, lam: float, x: Array) -> N
         w = Wrench(load(q.moment, n, PULL), load(q.moment, n, MOMENT))
         add_slide_multipliers(t, t.steps[q.terms[n, STEP]], scale_wrench(-lam, w), x)
     else:
-        across = scale(t.joint[k, AXIS_SQUARE] * lam, cross(load(t.joint, k, AXIS), load(q.moment, n, MOMENT)))
-        x[node, 3] += dot(load(t.joint, k, NORMAL_2), across)
-        x[node, 4] -= dot(load(t.joint, k, NORMAL_1), across)
+        moment = load(q.moment, n, MOMENT)
+        x[node, 3] += lam * dot(moment, load(t.joint, k, DUAL_1))
+        x[node, 4] += lam * dot(moment, load(t.joint, k, DUAL_2))
