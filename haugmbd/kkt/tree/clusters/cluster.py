@@ -130,47 +130,47 @@ def place_clusters(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> t
                 q.pivot[c, PIVOT + i, j] = 0.0
             q.pivot[c, PASSED, i] = 0.0
         for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
-            weak = place_coupling(t, q, r, m)
-            prescribe(t, q, r, x)
+            weak = place_coupling(t, q, r, m, x)
             if not weak >= worst and worst == worst:
                 worst, where = weak, q.rows[r, NODE]
     return worst, where
 
 
 @inlined
-def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int) -> float:
-    """Write W and C of a row, 1/C of its dependent joint, and G of that; return C_d^2 / c_d^2."""
-    first, end = q.rows[r, FIRST_TERM], q.rows[r, END_TERM]
+def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int, x: Array) -> float:
+    """Write W and C of a row, 1/C of its dependent joint, and G of that, and do what `prescribe` does; return C_d^2 / c_d^2."""
+    first, node, row = q.rows[r, FIRST_TERM], q.rows[r, NODE], q.rows[r, ROW]
     own = q.terms[first, OF]
-    along = put_moment(t, q, first)
-    one = 1.0 / q.moment[first, EFFECTIVE]
+    C, given = place_term(t, q, first)
+    along = C / q.reals[q.terms[first, LINE], COEFFICIENT]
+    one, total = 1.0 / C, x[node, row] - given
     q.moment[first, EFFECTIVE] = one
-    t.d_inv[q.rows[r, NODE], q.rows[r, ROW]] = one * one
+    t.d_inv[node, row] = one * one
     for j in range(m):
         q.member[own, COLUMN + COLUMN_WIDTH * j] = 0.0
-    for n in range(first + 1, end):
-        put_moment(t, q, n)
-        k, ratio = q.terms[n, OF], -one * q.moment[n, EFFECTIVE]
+    for n in range(first + 1, q.rows[r, END_TERM]):
+        C, given = place_term(t, q, n)
+        q.moment[n, EFFECTIVE] = C
+        total -= given
+        k, ratio = q.terms[n, OF], -one * C
         for j in range(m):
             q.member[own, COLUMN + COLUMN_WIDTH * j] += ratio * gain(q, k, j)
+    add_to_jump(t, q.terms[first, CARRIED], q.terms[first, OF_SLIDE], total * one)
     return along * along
 
 
 @inlined
-def put_moment(t: TreeArrays, q: ClusterArrays, n: int) -> float:
-    """Write W and C of a term; return C / c."""
+def place_term(t: TreeArrays, q: ClusterArrays, n: int) -> tuple[float, float]:
+    """Write W of a term; return C and W^T (g, beta)."""
     k, c = q.terms[n, CARRIED], q.reals[q.terms[n, LINE], COEFFICIENT]
     if q.terms[n, OF_SLIDE] == 1:
-        w = displacement_wrench(t, q, n)
-        effective: float = dot(w.force, axis_of(t, k, 1))
-        store(q.moment, n, PULL, scale(c, w.force))
-        store(q.moment, n, MOMENT, scale(c, w.moment))
-    else:
-        moment = scale(float(q.terms[n, SIGN]), gradient(q.angle, q.terms[n, COORDINATE]))
-        effective = dot(moment, axis_of(t, k, 0))
-        store(q.moment, n, MOMENT, scale(c, moment))
-    q.moment[n, EFFECTIVE] = c * effective
-    return effective
+        w = scale_wrench(c, displacement_wrench(t, q, n))
+        store(q.moment, n, PULL, w.force)
+        store(q.moment, n, MOMENT, w.moment)
+        return dot(w.force, axis_of(t, k, 1)), power(w, jump_of(t, k, 1))
+    moment = scale(c * q.terms[n, SIGN], gradient(q.angle, q.terms[n, COORDINATE]))
+    store(q.moment, n, MOMENT, moment)
+    return dot(moment, axis_of(t, k, 0)), dot(moment, load(t.joint, k, JUMP_ANGULAR))
 
 
 @inlined
