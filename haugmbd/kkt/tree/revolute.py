@@ -66,7 +66,7 @@ from haugmbd.math.articulated_inertia import (
     times_symmetric,
     times_twist,
 )
-from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub
+from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 
 
 @inlined
@@ -162,14 +162,14 @@ def move_revolute(t: TreeArrays, s: Ints) -> Twist:
 
 
 @inlined
-def put_revolute_multipliers(t: TreeArrays, s: Ints, x: Array) -> None:
-    """Write the multipliers of the rows from the wrench on the body about its centre of mass, and pass it to the parent."""
+def put_revolute_multipliers(t: TreeArrays, s: Ints, x: Array) -> Wrench:
+    """Write the multipliers of the rows from the wrench on the body, pass it to the parent, and return it about the handle."""
     k, i = s[BODY], s[PARENT]
     node = t.body.shape[0] + s[EDGE]
-    f = load_wrench(t, k, FORCE)
-    n: Vec = add(f.moment, cross(center(t, k), f.force))
+    w = shift_wrench(load_wrench(t, k, FORCE), center(t, k))
     d1, d2 = load(t.joint, k, DUAL_1), load(t.joint, k, DUAL_2)
-    store(x, node, 0, scale(float(s[SIGN]), f.force))
-    x[node, 3], x[node, 4], x[node, 5] = -dot(n, d1), -dot(n, d2), 0.0
+    store(x, node, 0, scale(float(s[SIGN]), w.force))
+    x[node, 3], x[node, 4], x[node, 5] = -dot(w.moment, d1), -dot(w.moment, d2), 0.0
     if i > 0:
-        add_wrench(t, i, FORCE, shift_wrench(Wrench(f.force, n), sub(load(t.joint, k, ARM), center(t, i))))
+        add_wrench(t, i, FORCE, shift_wrench(w, sub(load(t.joint, k, ARM), center(t, i))))
+    return w

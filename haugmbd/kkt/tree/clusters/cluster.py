@@ -48,8 +48,8 @@ from haugmbd.kkt.tree.clusters.cluster_joint import (
     arm_of,
     axis_of,
     jump_of,
+    put_slide_multipliers,
     response,
-    wrench_at_handle,
 )
 from haugmbd.kkt.tree.clusters.cluster_order import (
     BASE,
@@ -77,6 +77,7 @@ from haugmbd.kkt.tree.clusters.cluster_order import (
     STEP,
 )
 from haugmbd.kkt.tree.clusters.cluster_order import BODY as CARRIED
+from haugmbd.kkt.tree.revolute import put_revolute_multipliers
 from haugmbd.kkt.tree.tree_arrays import (
     BODY,
     DUAL_1,
@@ -340,10 +341,11 @@ def move_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> T
 
 
 @inlined
-def put_load(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints) -> None:
-    """Write tau, what a joint of a cluster must give along its freedom."""
-    k, slides = s[BODY], cs[SLIDES]
-    q.member[cs[MEMBER], TAU] = along(axis_of(t, k, slides), wrench_at_handle(t, k), slides)
+def put_member_multipliers(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, x: Array) -> None:
+    """Write the multipliers of a joint, what its couplings give not yet taken off, and tau, what it must give along its freedom."""
+    slides = cs[SLIDES]
+    w = put_slide_multipliers(t, s, x) if slides == 1 else put_revolute_multipliers(t, s, x)
+    q.member[cs[MEMBER], TAU] = along(axis_of(t, s[BODY], slides), w, slides)
 
 
 @inlined

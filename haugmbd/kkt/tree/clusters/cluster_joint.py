@@ -104,21 +104,16 @@ def add_motion(a: Twist, axis: Vec, z: float, slides: int) -> Twist:
 
 
 @inlined
-def wrench_at_handle(t: TreeArrays, k: int) -> Wrench:
-    """Return what the joint must give to body k."""
-    return shift_wrench(load_wrench(t, k, FORCE), center(t, k))
-
-
-@inlined
-def put_slide_multipliers(t: TreeArrays, s: Ints, x: Array) -> None:
-    """Write the multipliers of a joint that slides, what its couplings give not yet taken off, and pass the wrench to the parent."""
+def put_slide_multipliers(t: TreeArrays, s: Ints, x: Array) -> Wrench:
+    """Do what `put_revolute_multipliers` does for a joint that slides."""
     k, i, node = s[BODY], s[PARENT], t.body.shape[0] + s[EDGE]
-    w = wrench_at_handle(t, k)
+    w = shift_wrench(load_wrench(t, k, FORCE), center(t, k))
     for a in range(N_LINEAR_OF_SLIDE + N_ANGULAR_OF_SLIDE):
         x[node, s[FIRST_ROW + a]] = 0.0
     add_slide_multipliers(t, s, w, x)
     if i > 0:
         add_wrench(t, i, FORCE, shift_wrench(w, sub(arm_of(t, k, 1), center(t, i))))
+    return w
 
 
 @inlined

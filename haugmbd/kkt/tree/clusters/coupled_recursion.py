@@ -17,12 +17,12 @@ from haugmbd.kkt.tree.clusters.cluster import (
     pass_member_force,
     place_clusters,
     put_coupling_multipliers,
-    put_load,
+    put_member_multipliers,
     put_prescribed,
     solve_free,
 )
 from haugmbd.kkt.tree.clusters.cluster_arrays import ClusterArrays, cluster_arrays
-from haugmbd.kkt.tree.clusters.cluster_joint import put_slide_jump, put_slide_multipliers
+from haugmbd.kkt.tree.clusters.cluster_joint import put_slide_jump
 from haugmbd.kkt.tree.clusters.cluster_order import CLUSTER, FIRST, SLIDES
 from haugmbd.kkt.tree.recursion import (
     eliminate_joint,
@@ -105,9 +105,7 @@ def backward(w: Workspace, x: Array, uniform: int) -> None:
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[n], q.steps[n]
         if cs[CLUSTER] >= 0:
-            put_load(t, s, q, cs)
-        if cs[CLUSTER] >= 0 and cs[SLIDES] == 1:
-            put_slide_multipliers(t, s, x)
+            put_member_multipliers(t, s, q, cs, x)
         else:
             put_joint_multipliers(w, t, n, x, ANY_JOINT)
         if cs[FIRST] == 1:
