@@ -21,7 +21,7 @@ from haugmbd.formulations.newton_euler import factorize, factorize_and_solve_ent
 from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL
 from haugmbd.model.evaluate import prepare, rows_entry
 from haugmbd.workspace.layout import Pack
-from joints import CJ, RJ, TJ, Belt, Coupling, Distance, Gear, RackPinion, RollingDisc, Screw
+from joints import CJ, RJ, TJ, Belt, Coupling, Distance, Gear, PointInPlane, RackPinion, RollingDisc, Screw
 from tests.benchmarks import record
 from tests.benchmarks.turns import best, in_turn, verdict
 
@@ -128,12 +128,21 @@ def screws(n: int, coupled: bool) -> Built:
 
 def rods(n: int, coupled: bool) -> Built:
     """A chain of 2 n links, rods between every other one: a row that closes a loop of three joints."""
+    return closed(n, coupled, lambda name, i, j, at: Distance(name, i, j, point_i=i.r + (0.0, 0.5, 0.1), point_j=at))
+
+
+def points_in_planes(n: int, coupled: bool) -> Built:
+    """The same loops closed by one row of a joint: what of a rod's cost is that of the loop."""
+    return closed(n, coupled, lambda name, i, j, at: PointInPlane(name, i, j, point=at, normal=(0.1, 1.0, 0.3)))
+
+
+def closed(n: int, coupled: bool, close: Callable[[str, Any, Any, Any], Any]) -> Built:
+    """A chain of 2 n links, and a joint between every other one, at a point on the second."""
     system, _ = links(2 * n)
     bodies = [body for body in system.bodies if not body.is_ground]
     first = range(0, 2 * n - 2, 2)
     for k in first if coupled else ():
-        i, j = bodies[k], bodies[k + 2]
-        system.add(Distance(f"rod {k}", i, j, point_i=i.r + (0.0, 0.5, 0.1), point_j=j.r + (0.1, 0.7, -0.2)))
+        system.add(close(f"closing {k}", bodies[k], bodies[k + 2], bodies[k + 2].r + (0.1, 0.7, -0.2)))
     return Built(system, len(first))
 
 
@@ -153,7 +162,7 @@ def wheels(n: int, coupled: bool) -> Built:
     return Built(system, 6 * n)
 
 
-CASES = (pairs, apart, on_ground, belts, differentials, planetary_sets, racks, screws, rods, wheels)
+CASES = (pairs, apart, on_ground, belts, differentials, planetary_sets, racks, screws, rods, points_in_planes, wheels)
 
 
 @cache
@@ -244,7 +253,7 @@ def section(repeats: int = REPEATS) -> None:
             found, us = ratios(make, SIZE, solver, repeats)
             alone, name = (prepared(make, SIZE, coupled, solver)[0].solver for coupled in (False, True))
             parts = f"{found['rows']:>6.2f} {found['solved']:>6.2f} {found['us']:>6.2f}"
-            text = f"{make.__name__:>15} {alone:>13} {name:>13} {parts}  {verdict(found['us'], BAR)}"
+            text = f"{make.__name__:>16} {alone:>13} {name:>13} {parts}  {verdict(found['us'], BAR)}"
             print(f"{text} {found['blocks']:>6.2f}  {verdict(found['blocks'], BAR)} {us:>8.2f} us", flush=True)
     for solver in (None, BLOCK):
         name = prepared(pairs, PAIRS[0], True, solver)[0].solver
