@@ -143,7 +143,7 @@ def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int, x: Array) ->
     first, node, row = q.rows[r, FIRST_TERM], q.rows[r, NODE], q.rows[r, ROW]
     own = q.terms[first, OF]
     C, given = place_term(t, q, first)
-    along = C / q.reals[q.terms[first, LINE], COEFFICIENT]
+    along: float = C / q.reals[q.terms[first, LINE], COEFFICIENT]
     one, total = 1.0 / C, x[node, row] - given
     q.moment[first, EFFECTIVE] = one
     t.d_inv[node, row] = one * one
