@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import for_kernels, read_only
 from haugmbd.callbacks.force_callbacks import ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
@@ -42,6 +43,19 @@ from haugmbd.workspace.layout import WIDTH, Pack, Tables, workspace_array
 
 CALLBACK_ARRAYS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """The workspace arrays that the user's functions are called with, besides t."""
+
+OF_ROWS_AND_BODIES = (
+    "_classes_of_rows",
+    "_modelled",
+    "sides",
+    "velocity_rows",
+    "sides_of_rows",
+    "_bodies_of_rows",
+    "bodies_of_slots",
+    "_drivers_of_rows",
+    "_F0",
+)
+"""What is worked out of a model's rows and bodies, and does not depend on which rows are dropped, or on the solver."""
 
 MOST_KEPT = 1_000_000
 """Largest number of numbers of a workspace that is kept for the next evaluation: a new one costs little beside what is done in it."""
@@ -183,7 +197,7 @@ class Model(Pictured):
 
     @cached_property
     def _modelled(self) -> State:
-        return State.from_y(0.0, self.y0, self.nb + 1)
+        return State.from_y(0.0, self.y0, self.nb + 1, flat=for_kernels(self.y0))
 
     def pack(self, tables: Tables | None = None) -> Pack:
         """Return the tables (by default the model's own; others have tangents) with a new workspace."""
@@ -321,14 +335,6 @@ class Model(Pictured):
         return bodies
 
     @cached_property
-    def units(self) -> Any:
-        """The unit of Phi of each row, (nc,) of str."""
-        units = np.empty(self.nc, dtype=object)
-        for labels, rows in rows_by_class(self.labels):
-            units[rows] = [label.unit for label in labels]
-        return units
-
-    @cached_property
     def bodies_of_slots(self) -> Ints:
         """The numbers of the two bodies of the edge of each row, in the order of its slot, (nc, 2)."""
         pairs: Ints = np.asarray(self.tables["EDGES"][self.slot_of_row // 6], dtype=np.int64)
@@ -363,14 +369,20 @@ class Model(Pictured):
         Model
             A new model with the same tables.
         """
-        return replace(self, redundancy=self.redundancy.with_rule(rule, tolerance))
+        return self.changed(redundancy=self.redundancy.with_rule(rule, tolerance))
+
+    def changed(self, **fields: Any) -> Model:
+        """Return the same bodies and rows with other `redundancy`, `warnings`, `tables` or solver; what is known of them is kept."""
+        other = replace(self, **fields)
+        vars(other).update({name: known for name, known in vars(self).items() if name in OF_ROWS_AND_BODIES})
+        return other
 
     def with_dropped(self, redundancy: Redundancy) -> Model:
         """Return the same model with these dependent rows, which the recursion over a forest cannot leave out: blocks take its place."""
         if not (redundancy.dropped and has_tree(self.tables)):
-            return replace(self, redundancy=redundancy)
-        by_blocks = replace(self, tables=without_tree(self.tables), solver=BLOCK, solver_reason="because rows depend on others")
-        return replace(by_blocks, redundancy=redundancy)
+            return self.changed(redundancy=redundancy)
+        by_blocks = {"tables": without_tree(self.tables), "solver": BLOCK, "solver_reason": "because rows depend on others"}
+        return self.changed(**by_blocks, redundancy=redundancy)
 
     def body(self, name: str) -> int:
         """Return the number of a body: its row in all arrays."""
@@ -432,6 +444,4 @@ class Model(Pictured):
 
 def frozen_y0(bodies: list[Array], angles: list[float]) -> Array:
     """Return the flat state of the modelled bodies and integrated angles, read-only."""
-    y0 = np.concatenate([*bodies, angles])
-    y0.flags.writeable = False
-    return y0
+    return read_only(np.concatenate([*bodies, angles]))

@@ -86,11 +86,14 @@ class State:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
-    def from_y(cls, t: float, y: Array, n_bodies: int) -> State:
-        """Return the state of a flat vector with `n_bodies` bodies, the ground included."""
+    def from_y(cls, t: float, y: Array, n_bodies: int, flat: Array | None = None) -> State:
+        """Return the state of a flat vector with `n_bodies` bodies, the ground included; flat: the same numbers, never written to."""
         rows = y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
         parts = (rows[:, 0:3], rows[:, 3:7], rows[:, 7:10], rows[:, 10:13], y[WIDTH * n_bodies :])
-        return cls.of_numbers(float(t), *(part.copy() for part in parts))
+        state = cls.of_numbers(float(t), *(part.copy() for part in parts))
+        if flat is not None:
+            vars(state)["flat"] = flat
+        return state
 
     @classmethod
     def of_numbers(cls, t: float, r: Array, p: Array, v: Array, omega_bar: Array, angles: Array) -> State:

@@ -157,9 +157,7 @@ def regularised(model: Model) -> Pack:
     """Return a pack with its own constants: W for the inertia, -eps in all rows, no row dropped, and no pivot below its bound."""
     rows = evaluate(model)
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
-    pulls = force > 0.0
-    length = float(np.sqrt(np.mean(np.square(moment[pulls] / force[pulls])))) if pulls.any() else 1.0
-    length = length or 1.0
+    length = (float(np.sqrt(np.mean(np.square(rows.arms)))) if len(rows.arms) else 1.0) or 1.0
     eps = EPS * float(np.mean(np.sum(force**2 + np.square(moment / length), axis=1)))
     reals = model.tables.reals.copy()
     for name, value in (

@@ -57,6 +57,9 @@ PROBES = 8
 PROBED = 0.1
 """Part of the tolerance above which the distance of a row is computed exactly; the random motions estimate it to a factor of ten."""
 
+AT_ONCE = 4096
+"""Edges of open chains whose rows are looked at together: they stay in the cache."""
+
 ZERO_PART = 1e-3
 """Part of the tolerance below which a combination of kept rows counts as zero."""
 
@@ -98,6 +101,7 @@ def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None, witho
     J, norm, flat, length = _normalised(model, rows)
     slots = np.zeros((SLOTS * len(model.tables["EDGES"]), model.sides, SLOTS))
     slots[model.slot_of_row[:, None], model.sides_of_rows] = J
+    del J  # of many rows it is large
     active = np.zeros(len(slots), dtype=bool)
     active[model.slot_of_row] = ~flat
     if without is not None:
@@ -125,11 +129,15 @@ def _is_open(model: Model, J: Array, active: Array) -> bool:
     carried = pairs[first == 1]
     if len(carried) != len(pairs) or (first.sum(axis=1) != 1).any() or np.bincount(carried, minlength=1).max(initial=0) > 1:
         return False
-    rows = np.where(active[:, None, None], J, 0.0).reshape(-1, SLOTS, 2, SLOTS)[first[:, None, :] * np.ones((1, SLOTS, 1)) == 1]
-    rows = rows.reshape(-1, SLOTS, SLOTS)
-    S = rows @ np.swapaxes(rows, 1, 2)
-    S[:, range(SLOTS), range(SLOTS)] += np.where(active, 0.0, 1.0).reshape(-1, SLOTS)
-    return bool((np.linalg.eigvalsh(S)[:, 0] > WELL_TOL).all())
+    side, by_edge, takes_part = np.argmax(first, axis=1), J.reshape(-1, SLOTS, 2, SLOTS), active.reshape(-1, SLOTS)
+    for start in range(0, len(pairs), AT_ONCE):
+        edges = np.arange(start, min(start + AT_ONCE, len(pairs)))
+        rows = np.where(takes_part[edges, :, None], by_edge[edges, :, side[edges]], 0.0)
+        S = rows @ np.swapaxes(rows, 1, 2)
+        S[:, range(SLOTS), range(SLOTS)] += ~takes_part[edges]
+        if not (np.linalg.eigvalsh(S)[:, 0] > WELL_TOL).all():
+            return False
+    return True
 
 
 def _carried(model: Model) -> Ints:
@@ -246,27 +254,25 @@ def report_of(model: Model, examined: RankAnalysis) -> RankReport:
 
 def row_scale(model: Model, rows: Rows) -> Array:
     """Return J_r M^-1 J_r^T of each row, (nc,): the compliance of its bodies, with the inertia that is factored."""
-    inertia = model.tables["SHIFTED"]
+    inertia, n = model.tables["SHIFTED"], model.nb + 1
+    mobility, turns = np.zeros(n), np.zeros((n, 3, 3))  # the ground has none
+    mobility[1:], turns[1:] = 1.0 / inertia[1:, 0], np.linalg.inv(inertia[1:, 1:].reshape(-1, 3, 3))
     scale = np.zeros(model.nc)
     for side in range(rows.bodies.shape[1]):
         body = rows.bodies[:, side]
-        moving = body > 0
-        Phi_r, PiBar = rows.Phi_r[moving, side], rows.PiBar[moving, side]
-        scale[moving] += sliding(Phi_r) / inertia[body[moving], 0] + turning(PiBar, inertia[body[moving], 1:])
+        scale += sliding(rows.Phi_r[:, side]) * mobility[body] + turning(rows.PiBar[:, side], turns[body])
     return scale
 
 
 def sliding(Phi_r: Array) -> Array:
     """Return |Phi_r|^2 of the rows Phi_r (k, 3)."""
-    size: Array = np.sum(Phi_r**2, axis=1)
+    size: Array = np.einsum("ka,ka->k", Phi_r, Phi_r)
     return size
 
 
-def turning(PiBar: Array, J_bar: Array) -> Array:
-    """Return PiBar J_bar^-1 PiBar^T (..., k) of the rows PiBar (k, 3), each with its own J_bar, (..., k, 9)."""
-    column = np.broadcast_to(PiBar[:, :, None], (*J_bar.shape[:-1], 3, 1))
-    turned = np.linalg.solve(J_bar.reshape(*J_bar.shape[:-1], 3, 3), column)[..., 0]
-    compliance: Array = np.sum(PiBar * turned, axis=-1)
+def turning(PiBar: Array, inverse: Array) -> Array:
+    """Return PiBar J_bar^-1 PiBar^T (..., k) of the rows PiBar (k, 3), each with its own J_bar^-1, (..., k, 3, 3)."""
+    compliance: Array = np.einsum("ka,...kab,kb->...k", PiBar, inverse, PiBar)
     return compliance
 
 
@@ -284,17 +290,16 @@ def row_lengths(model: Model, rows: Rows) -> Array:
 
 def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
     """Return rows (nc, sides, 6) of length 1 over a common unit, zero for the ground; norms; rows with a zero gradient; the unit [m]."""
-    force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
-    pulls = force > 0.0
-    length = float(np.sqrt(np.mean(np.square(moment[pulls] / force[pulls])))) if pulls.any() else 1.0
-    length = length or 1.0
-    J = np.concatenate([rows.Phi_r, rows.PiBar / length], axis=2)
+    length = (float(np.sqrt(np.mean(np.square(rows.arms)))) if len(rows.arms) else 1.0) or 1.0
+    J = np.concatenate([rows.Phi_r, rows.PiBar], axis=2)
+    J[:, :, 3:] /= length
     J[rows.bodies == 0] = 0.0
-    norm = np.sqrt(np.sum(J**2, axis=(1, 2)))
+    norm = np.sqrt(np.einsum("rsc,rsc->r", J, J))
     value = np.abs(rows.Phi + driver_values(model, rows.state.t)[model.drivers_of_rows()])
     flat = (norm == 0.0) | (norm < FLAT_TOL * value)
     norm[flat] = 1.0
-    return J / norm[:, None, None], norm, flat, length
+    J /= norm[:, None, None]
+    return J, norm, flat, length
 
 
 def driver_values(model: Model, t: float) -> Array:

@@ -41,6 +41,7 @@ def build_model(
     redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
     equations: those of the joints, if they have been read;  network: the blocks
     """
+    joints = list(joints)
     given = equations.of_all(joints) if equations else [joint.primitives() for joint in joints]
     compiled = compile_tables(bodies, joints, given, loads, gravity, solver, network)
     first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side

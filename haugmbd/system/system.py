@@ -297,7 +297,7 @@ class System(Pictured):
             else {"warnings": checked.notes, "redundancy": checked.redundancy}
         )
         if checked.model is not None and not self.loads and checked.network is None and not no_tree:  # it is whole
-            model = replace(checked.model, **found)
+            model = checked.model.changed(**found)
         else:
             gravity = np.array(self.gravity, dtype=np.float64)
             model = build_model(

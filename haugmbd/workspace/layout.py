@@ -43,7 +43,7 @@ INTS = {
     "DRIVER_TABLE": "(., 9) programs of the drivers, see `drivers.tables`",
     "DRIVER_OPS": "(., 4) operations of their tapes",
     "EDGES": "(ne, sides) the bodies of each edge: two, or more with couplings of several joints, then filled with 0",
-    "VELOCITY_ROWS": "(ne, 6) 1 for a row of velocities only, which has no Phi",
+    "VELOCITY_ROWS": "(ne, 6) 1 for a row of velocities only, which has no Phi; (0, 6) if there is none",
     "EDGE_ROWS": "(ne, 2) number and kind of the rows of each edge, see `kkt.elimination_order`",
     "ORDER": "(ns, 2) and the next nine: the schedule, see `kkt.elimination_order`",
     "NEIGHBOR_STARTS": "(ns + 1, 1)",

@@ -132,7 +132,7 @@ def put_residual(P: Pack, newton: Newton, y: Array) -> None:
     for e in range(edges.shape[0]):
         for a in range(6):
             s = 6 * e + a
-            positions = keeps_positions and velocity_rows[e, a] == 0
+            positions = keeps_positions and (velocity_rows.shape[0] == 0 or velocity_rows[e, a] == 0)
             b[n + e, a] = -level[s, 0] / newton.c_q if positions else (level[s, 1] - row_speed(edges, J, bodies, s)) / newton.c_u
         for side in range(edges.shape[1]):
             if edges[e, side] > 0:

@@ -198,14 +198,16 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     chosen = choose_solver(positions, pairs, rows, solver, Forest(forms, p.body_of, massless, p.couplings, hanging))
     sweeps = sweep_tables(paths if chosen.name == TREE else paths[:0])
     hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name in (TREE, TREES_ON_BLOCKS) else NO_HINGES
-    row_ints, row_reals, kind_ends = set_hinges_apart(*p.rows, hinges)
-    starts = p.rows[2][0]
+    kind_ends = set_hinges_apart(*p.rows, hinges)
+    row_ints, row_reals, starts = p.rows[0], p.rows[1], p.rows[2][0]
     if len(chosen.ints.get("CLUSTER_TERMS", ())) == starts[COUPLINGS + 1] - starts[COUPLINGS]:
         kind_ends[0, COUPLINGS] = starts[COUPLINGS]  # otherwise these are written with the others, and again
     pad = np.full((n_edges, ROWS_PER_EDGE), -1.0)
     pad.ravel()[p.edges.slot] = 0.0
-    velocity_rows = np.zeros(pad.shape, dtype=np.int64)
-    velocity_rows.ravel()[p.edges.slot] = p.equations.velocity_only
+    kept = 1.0 + pad
+    velocity_rows = np.zeros(pad.shape if p.equations.velocity_only.any() else (0, ROWS_PER_EDGE), dtype=np.int64)
+    if len(velocity_rows):
+        velocity_rows.ravel()[p.edges.slot] = p.equations.velocity_only
     n_nodes = len(bodies) + n_edges
     flags = [massless, p.has_callbacks, len(p.places), *(p.places or [0])[:1], p.friction.solves]
     ints = {
@@ -233,8 +235,8 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "FORCE_REALS": p.forces[1],
         "DRIVER_NUMBERS": p.drivers.numbers[None, :],
         "PAD": pad,
-        "KEPT": 1.0 + pad,
-        "ROW_WEIGHT": 1.0 + pad,
+        "KEPT": kept,
+        "ROW_WEIGHT": kept,
         "LENGTH": np.ones((1, 1)),
         "SCALE": pivot_scale(p.shifted, n_nodes),
     } | p.friction.reals

@@ -55,18 +55,18 @@ def hinge_table(revolute: Ints, equations: Equations, edges: Edges) -> Ints:
     return np.column_stack([ROWS_PER_EDGE * edge[hinge], side[hinge, 0], revolute[edge[hinge]]])
 
 
-def set_hinges_apart(ints: Ints, reals: Array, starts: Ints, hinges: Ints) -> tuple[Ints, Array, Ints]:
-    """Return the tables of the rows with those of hinges behind the others of their kind, and where the others end, (1, kinds)."""
+def set_hinges_apart(ints: Ints, reals: Array, starts: Ints, hinges: Ints) -> Ints:
+    """Move the rows of hinges behind the others of their kind, in place; return where the others end, (1, kinds)."""
+    ends = starts[:, 1:].copy()
     if not len(hinges):
-        return ints, reals, starts[:, 1:].copy()
-    bounds = starts[0].tolist()
-    of_hinge = np.zeros(len(ints), dtype=bool)
+        return ends
     is_hinge = np.zeros(int(ints[:, 0].max()) // ROWS_PER_EDGE + 1, dtype=bool)
     is_hinge[hinges[:, 0] // ROWS_PER_EDGE] = True
     for kind in (ROW_KINDS.index(CD), ROW_KINDS.index(DP1)):
-        part = slice(bounds[kind], bounds[kind + 1])
-        of_hinge[part] = is_hinge[ints[part, 0] // ROWS_PER_EDGE]
-    kind_of = np.repeat(np.arange(len(bounds) - 1), np.diff(starts[0]))
-    order = np.lexsort((of_hinge, kind_of))
-    ends = starts[:, 1:] - np.bincount(kind_of, weights=of_hinge, minlength=len(bounds) - 1).astype(np.int64)
-    return np.ascontiguousarray(ints[order]), np.ascontiguousarray(reals[order]), ends
+        part = slice(*starts[0, kind : kind + 2])
+        of_hinge = is_hinge[ints[part, 0] // ROWS_PER_EDGE]
+        ends[0, kind] -= np.count_nonzero(of_hinge)
+        if not of_hinge.all():
+            order = np.argsort(of_hinge, kind="stable")
+            ints[part], reals[part] = ints[part][order], reals[part][order]
+    return ends

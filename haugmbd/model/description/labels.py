@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, NamedTuple, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
@@ -52,42 +53,36 @@ class RowLabel(NamedTuple):
 class RowLabels(Sequence[RowLabel]):
     """The labels of the rows of a model with many joints: each is made when it is asked for.
 
-    names: of the joints;  first: (nj + 1,) first row of each
+    joints: in the order of their rows, not changed afterwards;  first: (nj + 1,) first row of each
     given: the equations of each joint; None for one whose class has a pattern, which are made anew of its bodies and vectors
     """
 
     def __init__(self, joints: Sequence[Joint], first: Ints, given: Sequence[tuple[Primitive, ...] | None]) -> None:
-        self.names = [joint.name for joint in joints]
-        self._first, self._given = first, given
-        self._made_of = [
-            None if own is not None else (type(joint), joint.i, joint.j, joint.vectors)
-            for joint, own in zip(joints, given, strict=True)
-        ]
+        self._joints, self._first, self._given = joints, first, given
         self._last: tuple[int, tuple[RowLabel, ...]] = (-1, ())
 
     def of_joint(self, k: int) -> tuple[RowLabel, ...]:
         """Return the labels of the rows of joint k."""
         last = self._last
         if last[0] != k:
-            given, made_of = self._given[k], self._made_of[k]
-            if made_of is not None:
-                kind, i, j, vectors = made_of
-                given = kind.of_vectors(i, j, vectors).primitives()
-            self._last = last = k, tuple([RowLabel(self.names[k], p) for p in given or ()])
+            given, joint = self._given[k], self._joints[k]
+            if given is None:
+                given = joint.of_vectors(joint.i, joint.j, joint.vectors).primitives()
+            self._last = last = k, tuple([RowLabel(joint.name, p) for p in given])
         return last[1]  # not that of another thread
 
     def by_class(self) -> Iterator[tuple[tuple[RowLabel, ...], Ints]]:
         """Yield labels, and the numbers of all rows that have the same classes of equations, (k, .): joints with a pattern together."""
         joints: dict[Any, list[int]] = {}
-        for k, made_of in enumerate(self._made_of):
-            joints.setdefault(k if made_of is None else made_of[0], []).append(k)
+        for k, given in enumerate(self._given):
+            joints.setdefault(type(self._joints[k]) if given is None else k, []).append(k)
         for members in joints.values():
             labels = self.of_joint(members[0])
             yield labels, self._first[members][:, None] + np.arange(len(labels))
 
     def joint_numbers(self) -> Ints:
         """Return the number of the joint of each row, (nc,)."""
-        return np.repeat(np.arange(len(self.names)), np.diff(self._first))
+        return np.repeat(np.arange(len(self._joints)), np.diff(self._first))
 
     def __len__(self) -> int:
         return int(self._first[-1])
@@ -106,7 +101,7 @@ class RowLabels(Sequence[RowLabel]):
         return self.of_joint(k)[number - int(self._first[k])]
 
     def __iter__(self) -> Iterator[RowLabel]:
-        return chain.from_iterable(map(self.of_joint, range(len(self.names))))
+        return chain.from_iterable(map(self.of_joint, range(len(self._joints))))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
@@ -129,6 +124,15 @@ def rows_by_class(labels: Sequence[RowLabel]) -> Iterator[tuple[tuple[RowLabel, 
         yield from labels.by_class()
     else:
         yield tuple(labels), np.arange(len(labels))[None, :]
+
+
+def units_of_labels(labels: Sequence[RowLabel]) -> tuple[list[str], npt.NDArray[np.int8]]:
+    """Return the units of Phi that occur, and the number of that of each row among them, (nc,)."""
+    known: dict[str, int] = {}
+    number = np.zeros(len(labels), dtype=np.int8)
+    for own, rows in rows_by_class(labels):
+        number[rows] = [known.setdefault(label.unit, len(known)) for label in own]
+    return list(known), number
 
 
 class JointEntry(NamedTuple):
@@ -155,11 +159,11 @@ class JointEntry(NamedTuple):
 class JointEntries(Mapping[str, JointEntry]):
     """The entries of the joints of a model with many, by name, in their order: each is made when it is asked for.
 
-    first: (nj + 1,) first row of each joint;  make: makes the entry of a joint of its rows
+    joints: not changed afterwards;  first: (nj + 1,) first row of each;  make: makes the entry of a joint of its rows
     """
 
     def __init__(self, joints: Sequence[Joint], first: Ints, make: Callable[[Joint, Ints], JointEntry]) -> None:
-        self._joints, self._first, self._make = list(joints), first, make
+        self._joints, self._first, self._make = joints, first, make
         self._number = {joint.name: k for k, joint in enumerate(joints)}
 
     def __getitem__(self, name: str) -> JointEntry:

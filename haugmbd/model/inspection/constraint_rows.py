@@ -98,6 +98,13 @@ class Rows:
         return explained
 
     @cached_property
+    def arms(self) -> Array:
+        """Return |PiBar| / |Phi_r| [m] of all rows and their bodies where Phi_r is not zero, (n,)."""
+        force, moment = (np.sqrt(np.einsum("rsa,rsa->rs", x, x)) for x in (self.Phi_r, self.PiBar))
+        pulls = force > 0.0
+        return moment[pulls] / force[pulls]
+
+    @cached_property
     def Phi_q(self) -> csr_array:
         """Return the Jacobian as a SciPy CSR array (nc, 6 nb): six columns (v, omega_bar) for each body, none for the ground."""
         from scipy.sparse import csr_array  # noqa: PLC0415  imported only where the matrix is used

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.model.description.labels import units_of_labels
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
 from haugmbd.workspace import layout as at
@@ -40,9 +41,7 @@ def characteristic_length(model: Model, rows: Rows) -> float:
     """Return L [m] at the pose of `rows`."""
     modelled, r = model.state().r[1:], rows.state.r[1:]
     spread = float(np.linalg.norm(np.ptp(modelled, axis=0))) if len(modelled) else 0.0
-    force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
-    arms = moment[force > 0.0] / force[force > 0.0]
-    size, distance = max(spread, float(arms.max(initial=0.0))), float(np.abs(r).max(initial=0.0))
+    size, distance = max(spread, float(rows.arms.max(initial=0.0))), float(np.abs(r).max(initial=0.0))
     around = max(distance, radius_of_gyration(model))
     return max(size, FAR * distance) if size > ONE_PLACE * around else around or 1.0
 
@@ -67,8 +66,8 @@ def radii_of_gyration(model: Model) -> Array:
 
 def units_of_rows(model: Model) -> Array:
     """What Phi of each row is measured by, (nc,) [m, m2 or 1]."""
-    size = {unit: model.length ** POWERS.get(unit, 0) for unit in set(model.units.tolist())}
-    return np.array([size[unit] for unit in model.units.tolist()], dtype=np.float64)
+    units, number = units_of_labels(model.labels)
+    return np.array([model.length ** POWERS.get(unit, 0) for unit in units], dtype=np.float64)[number]
 
 
 def units_of_state(model: Model) -> Array:

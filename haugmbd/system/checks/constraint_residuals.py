@@ -25,6 +25,7 @@ from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import cross
+from haugmbd.model.description.labels import units_of_labels
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.model import Model
@@ -128,8 +129,9 @@ def _units_of(model: Model) -> tuple[Flags, dict[str, Ints], Flags]:
     coupled = np.zeros(model.nc, dtype=bool)
     if model.has_rows_of(CouplingRow):
         coupled[:] = [isinstance(label.primitive, CouplingRow) for label in model.labels]
-    by_unit = {name: np.flatnonzero((model.units == name) & ~coupled) for name in dict.fromkeys(model.units.tolist())}
-    return coupled, by_unit, np.isin(model.units, ANGLES)
+    units, number = units_of_labels(model.labels)
+    by_unit = {name: np.flatnonzero((number == k) & ~coupled) for k, name in enumerate(units)}
+    return coupled, by_unit, np.array([name in ANGLES for name in units], dtype=bool)[number]
 
 
 def branch_faults(model: Model, state: State) -> tuple[Fault, ...]:

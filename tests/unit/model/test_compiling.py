@@ -7,6 +7,7 @@ import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.kkt.solver_routines import has_tree, without_tree
 from haugmbd.model.compiling import row_pattern
+from haugmbd.model.description.labels import units_of_labels
 from haugmbd.workspace.layout import INTS, REALS
 from joints import CJ, RJ, SJ, UJ
 from tests.support.random_trees import random_tree
@@ -23,6 +24,11 @@ def at_once_and_one_by_one(monkeypatch, compiled):
     return found
 
 
+def unit_names(model):
+    units, number = units_of_labels(model.labels)
+    return [units[k] for k in number]
+
+
 def assert_same(a, b):
     assert (a.solver, a.solver_reason, a.nc) == (b.solver, b.solver_reason, b.nc)
     for name in (*INTS, *REALS):
@@ -31,7 +37,8 @@ def assert_same(a, b):
     assert np.array_equal(a.slot_of_row, b.slot_of_row)
     assert np.array_equal(a.side_of_i, b.side_of_i)
     assert list(map(str, a.labels)) == list(map(str, b.labels))
-    assert a.units.tolist() == b.units.tolist()
+    assert [label.unit for label in a.labels] == [label.unit for label in b.labels]
+    assert unit_names(a) == unit_names(b) == [label.unit for label in b.labels]
     assert a.has_rows_of(mbd.CD) == b.has_rows_of(mbd.CD)
     assert list(a.joints) == list(b.joints)
     for one, other in zip(a.joints.values(), b.joints.values(), strict=True):
