@@ -128,6 +128,10 @@ class Joint(ABC):
         """Return where the teeth of a pair of gears touch, if their geometry was given; reactions then have tooth forces."""
         return None
 
+    def as_added(self) -> Any:
+        """Return what the user has added to the system: the joint itself, or the part that it was made of."""
+        return self
+
     def put_on_ground(self, ground: Body) -> None:  # noqa: B027  most joints name their bodies
         """Take the ground of the system that the joint is added to; for joints that are made without naming it."""
 
@@ -184,6 +188,10 @@ class Single(Joint):
         points = {body: x_bar for body, x_bar in primitive.markers()}
         super().__init__(name, Frame(primitive.i, points[primitive.i]), Frame(primitive.j, points[primitive.j]))
         self.primitive = primitive
+
+    def as_added(self) -> Primitive:
+        """Return the equation."""
+        return self.primitive
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the equation."""

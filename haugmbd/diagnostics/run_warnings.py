@@ -149,21 +149,34 @@ class TurnMonitor:
     """The largest rotation of each body in a step.  names: (k,);  columns: (k,) first column of omega_bar in the flat state."""
 
     def __init__(self, names: tuple[str, ...], columns: Ints) -> None:
-        self.names, self.columns = names, np.asarray(columns, dtype=np.int64)[:, None] + np.arange(3)
+        self.names, self.columns = names, np.asarray(columns, dtype=np.int64)
         self.angle, self.h, self.t = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
+        self._last = np.zeros(1), np.zeros((1, len(names)))
 
-    def observe(self, t: Array, *states: Array) -> None:
-        """Update the rotations with the steps between states at t (n + 1,), which are given in parts (., ny), one after another."""
-        if len(t) < 2 or not self.names:
+    def start(self, t: Array, y: Array) -> None:
+        """Take the state y (1, ny) at t (1,) for the one before the next step."""
+        self._last = t, self._speed(y)
+
+    def observe(self, t: Array, y: Array) -> None:
+        """Update the rotations with the steps to the states y (n, ny) at t (n,)."""
+        if not len(t) or not self.names:
             return
-        omega = np.concatenate([y[:, self.columns] for y in states])
-        speed = np.sqrt(np.einsum("nka,nka->nk", omega, omega))
+        t, speed = (np.concatenate(pair) for pair in zip(self._last, (t, self._speed(y)), strict=True))
         h = np.diff(t)
         angle = np.maximum(speed[1:], speed[:-1]) * h[:, None]
         step = angle.argmax(axis=0)
         largest = angle[step, np.arange(len(self.names))]
         new = largest > self.angle
         self.angle[new], self.h[new], self.t[new] = largest[new], h[step][new], t[step][new]
+        self._last = t[-1:].copy(), speed[-1:].copy()
+
+    def _speed(self, y: Array) -> Array:
+        """Return |omega_bar| of each body in the states y (n, ny), (n, k)."""
+        square = np.square(y[:, self.columns])
+        for a in (1, 2):
+            square += np.square(y[:, self.columns + a])
+        speed: Array = np.sqrt(square)
+        return speed
 
     def notes(self, *, fixed: bool) -> list[RunNote]:
         """Return a note if a body rotates too far in a step.

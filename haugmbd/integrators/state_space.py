@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,12 +13,12 @@ from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.model.inspection.driver_breaks import first_break
 from haugmbd.model.inspection.length import units_of_state
+from haugmbd.model.inspection.row_gaps import worst_gap
 from haugmbd.model.model import Model
-from haugmbd.model.remembered import once_per_model
 from haugmbd.model.state import State
-from haugmbd.system.checks.constraint_residuals import branch_faults, dropped_faults
+from haugmbd.system.checks.constraint_residuals import branch_faults, dropped_faults, has_branches
 from haugmbd.system.checks.function_ranges import profile_faults
-from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+from haugmbd.workspace.layout import WIDTH, Pack
 
 
 class SingularCrossing(NamedTuple):
@@ -88,14 +87,6 @@ class StateSpace(Protocol):
         """Return the error of a code that stopped a run: the user's own error if a callable raised one."""
 
 
-@once_per_model
-def places_of(model: Model) -> Places:
-    """Return the columns of coordinates and their rates in the flat state of a model."""
-    bodies = WIDTH * np.arange(1, model.nb + 1)
-    slides = (bodies[:, None] + np.arange(3)).ravel()
-    return Places(np.stack([slides, slides + 7], axis=1), np.stack([bodies + 3, bodies + 10], axis=1))
-
-
 @dataclass(frozen=True, eq=False)
 class MaximalStateSpace:
     """A compiled model: bodies in (r, p)."""
@@ -103,22 +94,15 @@ class MaximalStateSpace:
     model: Model
 
     def places(self) -> Places:
-        return places_of(self.model)
+        bodies = WIDTH * np.arange(1, self.model.nb + 1)
+        slides = (bodies[:, None] + np.arange(3)).ravel()
+        return Places(np.stack([slides, slides + 7], axis=1), np.stack([bodies + 3, bodies + 10], axis=1))
 
     def spinning(self) -> tuple[str, ...]:
         return self.model.body_names[1:]
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
-        model = self.model
-        if model.nc == 0:
-            return 0.0, ""
-        J = workspace_array(pack, "J").reshape(-1, model.sides, 6)
-        squares = (np.einsum("rsa,rsa->rs", x, x) for x in (J[..., :3], J[..., 3:]))
-        force, moment = (np.sqrt(reduce(np.maximum, square.T))[model.slot_of_row] for square in squares)
-        length = np.where(force > 0.0, force * model.length, np.where(moment > 0.0, moment, 1.0))
-        gap = np.abs(workspace_array(pack, "LEVEL")[model.slot_of_row, 0]) / length
-        k = int(gap.argmax())
-        return float(gap[k]), model.labels[k].joint
+        return worst_gap(self.model, pack)
 
     def units(self) -> Array:
         return units_of_state(self.model)
@@ -131,8 +115,10 @@ class MaximalStateSpace:
 
     def wrong_branch(self, t: Array, y: Array) -> str:
         """Return a table that is left; a rotation driver that is followed half a turn off; or a dropped row that no longer holds."""
-        state = self.state(float(t[-1]), y[-1])
-        found = profile_faults(self.model, y) or branch_faults(self.model, state) or dropped_faults(self.model, state)
+        found = profile_faults(self.model, y)
+        if not found and has_branches(self.model):
+            state = self.state(float(t[-1]), y[-1])
+            found = branch_faults(self.model, state) or dropped_faults(self.model, state)
         return "; ".join(map(str, found))
 
     def broken(self, t: Array) -> tuple[float, str] | None:

@@ -47,15 +47,11 @@ CALLBACK_ARRAYS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 OF_ROWS_AND_BODIES = (
     "_classes_of_rows",
     "_modelled",
-    "sides",
     "velocity_rows",
-    "sides_of_rows",
-    "_bodies_of_rows",
-    "bodies_of_slots",
     "_drivers_of_rows",
     "_F0",
 )
-"""What is worked out of a model's rows and bodies, and does not depend on which rows are dropped, or on the solver."""
+"""What a run needs of a model's rows and bodies, and does not depend on which rows are dropped, or on the solver."""
 
 MOST_KEPT = 1_000_000
 """Largest number of numbers of a workspace that is kept for the next evaluation: a new one costs little beside what is done in it."""
@@ -372,7 +368,7 @@ class Model(Pictured):
         return self.changed(redundancy=self.redundancy.with_rule(rule, tolerance))
 
     def changed(self, **fields: Any) -> Model:
-        """Return the same bodies and rows with other `redundancy`, `warnings`, `tables` or solver; what is known of them is kept."""
+        """Return the same bodies and rows with other `redundancy`, `warnings`, `tables` or solver; what a run needs of them is kept."""
         other = replace(self, **fields)
         vars(other).update({name: known for name, known in vars(self).items() if name in OF_ROWS_AND_BODIES})
         return other

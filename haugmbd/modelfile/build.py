@@ -119,7 +119,7 @@ def _built(document: Any, reading: Reading) -> System | None:
 
 def _with(system: System, ground: Body, parts: list[Any]) -> System:
     """Return the system with its parts, which stand on this ground."""
-    system.ground, system.bodies[0], system._given[0] = ground, ground, (ground.name, ground)
+    system.ground = system.bodies[0] = ground
     for part in parts:
         system.add(part)
     return system

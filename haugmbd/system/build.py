@@ -3,7 +3,7 @@ r"""Build the frozen Model from bodies, joints and loads that have been checked:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -46,7 +46,7 @@ def build_model(
     compiled = compile_tables(bodies, joints, given, loads, gravity, solver, network)
     first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side
     slots.flags.writeable = sides.flags.writeable = False
-    entry = partial(_entry, {body: k for k, body in enumerate(bodies)})
+    entry = _EntryMaker(bodies)
     labels: Sequence[RowLabel]
     entries: Mapping[str, JointEntry]
     if any(own is None for own in given):  # many joints
@@ -81,10 +81,21 @@ def build_model(
     )
 
 
-def _entry(number: dict[Body, int], joint: Joint, rows: Ints) -> JointEntry:
-    """Return the entry of a joint in the model."""
-    i, j = joint.frame_i, joint.frame_j
-    bodies = number[joint.i], number[joint.j]
-    frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
-    places = tuple((number[frame.body], frame.s_bar, frame.A_bar) for frame in joint.places())
-    return JointEntry(joint.name, type(joint).__name__, rows, *bodies, *frames, joint.freedoms, joint, places)
+class _EntryMaker:
+    """Makes the entries of joints between these bodies, the ground first."""
+
+    def __init__(self, bodies: Sequence[Body]) -> None:
+        self._bodies = tuple(bodies)
+
+    @cached_property
+    def _number(self) -> dict[Body, int]:
+        """The numbers of the bodies, for models of which an entry is asked for."""
+        return {body: k for k, body in enumerate(self._bodies)}
+
+    def __call__(self, joint: Joint, rows: Ints) -> JointEntry:
+        """Return the entry of a joint in the model."""
+        i, j, number = joint.frame_i, joint.frame_j, self._number
+        bodies = number[joint.i], number[joint.j]
+        frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
+        places = tuple((number[frame.body], frame.s_bar, frame.A_bar) for frame in joint.places())
+        return JointEntry(joint.name, type(joint).__name__, rows, *bodies, *frames, joint.freedoms, joint, places)

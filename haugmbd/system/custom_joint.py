@@ -51,6 +51,10 @@ class Wrapped(Joint):
         points = [x for p in self._primitives if p.unit in ("m", "m2") for b, x in reversed(p.markers()) if b is body]
         return points[0] if points else np.zeros(3)
 
+    def as_added(self) -> JointLike:
+        """Return the joint of the user."""
+        return self.given
+
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the constraint equations, in the order of the rows."""
         return self._primitives

@@ -3,9 +3,10 @@ r"""The mechanism as the user builds it: bodies, joints and loads by name; valid
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -97,7 +98,6 @@ class System(Pictured):
         self.sensors: list[Any] = []
         self._parameters = read_parameters(parameters or {})
         self.import_report: Any = None
-        self._given: list[tuple[str, Any]] = [(self.ground.name, self.ground)]
         _SYSTEMS.add(self)
 
     @property
@@ -130,27 +130,26 @@ class System(Pictured):
         """
         if isinstance(part, Body):
             self.bodies.append(part)
-            name = part.name
         elif isinstance(part, ForceElement):
             for own in part.parts():
                 self.add(own)
             self.loads.append(part)
-            name = part.name
         elif isinstance(part, Block):
             self.blocks.append(part)
-            name = part.name
         elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
             self.sensors.append(part)
-            name = part.name
         elif isinstance(part, type):
             raise UsageError(f"system.add got the class {part.__name__}, not an object made by it. {ACCEPTED}")
         else:
             joint = self._as_joint(part)
             joint.put_on_ground(self.ground)
             self.joints.append(joint)
-            name = joint.name
-        self._given.append((name, part))
         return part
+
+    def _parts(self) -> Iterator[tuple[str, Any]]:
+        """Yield the names of all parts, and the parts as they were given to `add`."""
+        for part in chain(self.bodies, self.joints, self.loads, self.blocks, self.sensors):
+            yield part.name, part.as_added() if isinstance(part, Joint) else part
 
     def _as_joint(self, part: Any) -> Joint:
         """Return the joint for `part`."""
@@ -171,19 +170,19 @@ class System(Pictured):
 
     def __getitem__(self, name: str) -> Any:
         """Return the part of this name. Raise UsageError, with the nearest name, if there is none or more than one."""
-        found = [part for other, part in self._given if other == name]
+        found = [part for other, part in self._parts() if other == name]
         if len(found) == 1:
             return found[0]
         if found:
             raise UsageError(f"system {self.name!r} has {len(found)} parts named {name!r}. Keep what system.add(...) returned.")
-        names = [other for other, _ in self._given]
+        names = [other for other, _ in self._parts()]
         near = get_close_matches(str(name), names, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(map(repr, names[:12]))}{', ...' * (len(names) > 12)}."
         raise UsageError(f"system {self.name!r} has nothing named {name!r}. {hint}")
 
     def __contains__(self, name: object) -> bool:
         """Return whether a part of this name was added."""
-        return any(other == name for other, _ in self._given)
+        return any(other == name for other, _ in self._parts())
 
     def __repr__(self) -> str:
         n = len(self.bodies) - 1

@@ -117,9 +117,9 @@ class Remaining(NamedTuple):
     unlisted_motions: int
 
 
-def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> Remaining:
-    """Return the remaining motions at the pose at which `rows` were evaluated."""
-    dof, joints = _degrees_of_freedom(model, rows, examined, blocks), joints_by_block(model, blocks)
+def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks, joints: list[list[JointEntry]]) -> Remaining:
+    """Return the remaining motions at the pose at which `rows` were evaluated.  joints: those of each block"""
+    dof = _degrees_of_freedom(model, examined, blocks)
     simple = simple_motions(rows, blocks, dof, joints)
     of_others = [n for k, n in enumerate(dof) if n <= MOST and not blocks.blocks[k].floats and k not in simple]
     freedoms = _joint_freedoms(model, rows.state, examined, max(of_others, default=0))
@@ -142,13 +142,15 @@ def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) 
     return Remaining(Motions(motions), dof, tuple(of_block), sum(dof) - len(motions))
 
 
-def _degrees_of_freedom(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks) -> tuple[int, ...]:
+def _degrees_of_freedom(model: Model, examined: RankAnalysis, blocks: Blocks) -> tuple[int, ...]:
     """Return the degrees of freedom of each block relative to its base."""
     free = [6 * len(block.bodies) for block in blocks.blocks]
     gone = examined.flat.astype(bool).copy()
     gone[examined.dropped] = True
-    for (i, j, *_), counts in zip(rows.bodies.tolist(), (~gone).tolist(), strict=True):
-        free[blocks.of_pair(i, j)] -= counts
+    edges = model.tables["EDGES"]
+    counts = np.bincount(model.slot_of_row[~gone] // SLOTS, minlength=len(edges))
+    for (i, j, *_), n in zip(edges.tolist(), counts.tolist(), strict=True):
+        free[blocks.of_pair(i, j)] -= n
     return tuple(free)
 
 

@@ -26,6 +26,7 @@ from haugmbd.analysis.mobility.instantaneous_motions import joints_by_block, rem
 from haugmbd.analysis.mobility.locked_loops import locked_loops
 from haugmbd.analysis.mobility.plausibility import implausible_parts
 from haugmbd.analysis.mobility.report import Mobility
+from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
@@ -132,7 +133,7 @@ def _pairs(rows: Rows) -> set[tuple[int, int]]:
 
     A row with a direction of the ground (CD) connects both bodies to the ground.
     """
-    pairs = {(min(pair), max(pair)) for pair in pairs_of(rows.bodies.tolist())[0]}
+    pairs = {(min(pair), max(pair)) for pair in pairs_of(rows.model.tables["EDGES"].tolist())[0]}
     r, A = rows.state.r[rows.bodies], rotation_matrix(rows.state.p)[rows.bodies]
     moment = np.cross(r, rows.Phi_r) + np.einsum("rsab,rsb->rsa", A, rows.PiBar)
     size = np.linalg.norm(moment, axis=2).max(axis=1) + np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
@@ -149,6 +150,7 @@ def _position_rank(model: Model, rows: Rows, rank: int) -> int:
     return int(model.nc - len(gone) - np.count_nonzero(np.delete(found.flat, gone)) - len(found.dropped))
 
 
+@collection_paused()
 def _report(
     model: Model, rows: Rows, pose: str, faults: tuple[Fault, ...], left_out: tuple[str, ...], *, is_open: bool
 ) -> Mobility:
@@ -157,8 +159,9 @@ def _report(
     examined = analyse_rank(model, rows)
     redundancy = redundancy_of(model, rows, examined)
     blocks = find_blocks(model.nb + 1, _pairs(rows))
-    found = remaining(model, rows, examined, blocks)
-    loops = [pair for pair in zip(blocks.blocks, joints_by_block(model, blocks), strict=True) if len(pair[1]) > 1]
+    joints = joints_by_block(model, blocks)
+    found = remaining(model, rows, examined, blocks, joints)
+    loops = [pair for pair in zip(blocks.blocks, joints, strict=True) if len(pair[1]) > 1]
     return Mobility(
         name=model.name,
         pose=pose,

@@ -119,8 +119,13 @@ def read_length(what: str, faults: list[Fault], label: str, value: Any) -> float
     return length
 
 
+BY_DEFAULT: Drawn = (...,)
+
+
 def read_shapes(faults: list[Fault], where: str, given: Any) -> Drawn:
     """Return what is drawn of a body: a shape, or several; `...` is what is drawn by default. Others are faults."""
+    if given is ...:
+        return BY_DEFAULT
     several = given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,)
     drawn = tuple(several)
     for one in drawn:

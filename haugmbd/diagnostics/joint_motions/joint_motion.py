@@ -68,13 +68,14 @@ class JointFrames(NamedTuple):
         return JointFrames(self.i[some], self.j[some], *vectors)
 
 
-def frames_of(joints: Sequence[Joint], number: Mapping[Body, int]) -> JointFrames:
-    """Return the frames of several joints of bodies with these numbers."""
+def frames_of(joints: Sequence[Joint], number: Mapping[Body, int], *, points: bool) -> JointFrames:
+    """Return the frames of several joints of bodies with these numbers;  points: whether their points are needed, otherwise 0."""
     sides = [joint.frame_i for joint in joints], [joint.frame_j for joint in joints]
     i, j = (np.array([number[frame.body] for frame in frames], dtype=np.int64) for frames in sides)
-    points = (np.array([frame.s_bar for frame in frames]).reshape(-1, 3) for frames in sides)
+    nowhere = np.broadcast_to(np.zeros(3), (len(joints), 3))
+    given = (np.array([frame.s_bar for frame in frames]).reshape(-1, 3) if points else nowhere for frames in sides)
     axes = (np.array([frame.A_bar for frame in frames]).reshape(-1, 3, 3) for frames in sides)
-    (s_bar_i, s_bar_j), (A_bar_i, A_bar_j) = points, axes
+    (s_bar_i, s_bar_j), (A_bar_i, A_bar_j) = given, axes
     return JointFrames(i, j, s_bar_i, A_bar_i, s_bar_j, A_bar_j)
 
 

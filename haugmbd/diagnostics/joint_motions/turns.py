@@ -10,6 +10,7 @@ is too far from this, the turns are not known, and nothing is guessed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -38,6 +39,8 @@ from haugmbd.model.remembered import once_per_model
 from haugmbd.workspace.layout import WIDTH
 
 Flags = npt.NDArray[np.bool_]
+Steps = tuple[Array, Array, Array]
+"""t (k,), y (k, ny) and y_dot (k, ny)."""
 
 UNSURE = 0.5 * np.pi
 """[rad] An angle that is farther from what its rates say has been seen too seldom to count its turns, and one whose accelerations say
@@ -108,10 +111,10 @@ def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array)
     return out
 
 
-def turning_joints(model: Model) -> tuple[tuple[Joint, Freedom], ...]:
-    """Return joint and freedom of every angle that the run's record has a column for, in this order."""
+def turning_joints(model: Model) -> Iterator[tuple[Joint, Freedom]]:
+    """Yield joint and freedom of every angle that the run's record has a column for, in this order."""
     angles = cache(angles_of)
-    return tuple((joint, freedom) for joint in parts_of(model.joints) for freedom in angles(tuple(joint.freedoms or ())))
+    return ((joint, freedom) for joint in parts_of(model.joints) for freedom in angles(tuple(joint.freedoms or ())))
 
 
 class IntegratedAngle(NamedTuple):
@@ -184,13 +187,15 @@ class Alike(NamedTuple):
 @once_per_model
 def alike_joints(model: Model) -> list[Alike]:
     """Return the joints that turn, those with the same freedom together."""
-    turning = turning_joints(model)
-    columns: dict[tuple[Freedom, bool], list[int]] = {}
-    for k, (joint, freedom) in enumerate(turning):
-        columns.setdefault((freedom, is_arm(joint.freedoms or ())), []).append(k)
+    alike: dict[tuple[Freedom, bool], tuple[list[int], list[Joint]]] = {}
+    arms = cache(is_arm)
+    for k, (joint, freedom) in enumerate(turning_joints(model)):
+        columns, of_them = alike.setdefault((freedom, arms(tuple(joint.freedoms or ()))), ([], []))
+        columns.append(k)
+        of_them.append(joint)
     number, found = {body: k for k, body in enumerate(model.bodies)}, []
-    for (freedom, arm), own in columns.items():
-        joints = frames_of([turning[k][0] for k in own], number)
+    for (freedom, arm), (own, turning) in alike.items():
+        joints = frames_of(turning, number, points=arm)
         zero = angle_in_turn(freedom, joint_pose(joints, model.y0[None], model.nb + 1), arm=arm)[0]
         found.append(Alike(np.array(own), joints, freedom, arm, zero))
     return found
@@ -226,6 +231,19 @@ class TurnCounter:
         self.last, self.unseen = angles[0], 0.0
         return angles
 
+    def at_steps(self, before: Steps, steps: Steps, kept: Ints) -> Array:
+        """Return the angles (k, m) at some of the steps, by their numbers (k,), as `follow` does.
+
+        before: t (1,), y (1, ny) and y_dot (1, ny) of the last state that was seen
+        """
+        if self.last is not None and not self.arms:
+            t = np.concatenate([before[0], steps[0]])
+            way = _way(t, [self._fastest(*x[1:]) for x in (before, steps)])
+            if not np.max(np.diff(way), initial=0.0) > SHORT:
+                return self._at_steps(t, lambda k: np.concatenate([before[1][k[k == 0]], steps[1][k[k > 0] - 1]]), way, kept + 1)
+        t, y, y_dot = (np.concatenate(pair) for pair in zip(before, steps, strict=True))
+        return self.follow(t, y, y_dot, steps[0][kept], steps[1][kept])
+
     def follow(self, t: Array, y: Array, y_dot: Array, wanted: Array, y_wanted: Array, known: Array | None = None) -> Array:
         """Return the angles (k, m) at the states y_wanted (k, ny) between the steps at t (n + 1,), the first of which was the last seen.
 
@@ -233,11 +251,11 @@ class TurnCounter:
 
         known: the angles at t, if they have been counted before
         """
-        way = None if known is not None or self.arms else self._way(t, y, y_dot)
+        way = None if known is not None or self.arms else _way(t, [self._fastest(y, y_dot)])
         if way is not None and not np.max(np.diff(way), initial=0.0) > SHORT:
             numbers = np.minimum(np.searchsorted(t, wanted), len(t) - 1)
             if self.last is not None and np.array_equal(wanted, t[numbers]) and np.array_equal(y_wanted, y[numbers]):
-                return self._at_steps(t, y, way, numbers)
+                return self._at_steps(t, y.__getitem__, way, numbers)
             nodes = _spread(way)
             t = t[nodes]
             counted, rate = self._counted(t, self._angles(y[nodes])), None
@@ -245,19 +263,22 @@ class TurnCounter:
             counted, rate = self.count(t, y, y_dot, known)
         return nearest_turn(self._angles(y_wanted), _near(t, counted, rate, wanted))
 
-    def _at_steps(self, t: Array, y: Array, way: Array, numbers: Ints) -> Array:
-        """Return the angles (k, m) at some of the steps: steps between are looked at only where an angle may turn too far without them."""
-        nodes = _enough(way, -self.unseen, numbers)
-        if not nodes:
+    def _at_steps(self, t: Array, states: Callable[[Ints], Array], way: Array, numbers: Ints) -> Array:
+        """Return the angles (k, m) at some of the steps: steps between are looked at only where an angle may turn too far without them.
+
+        states: returns the states of steps with these numbers, in ascending order
+        """
+        nodes = np.array(_enough(way, -self.unseen, numbers), dtype=np.int64)
+        if not len(nodes):
             self.unseen += way[-1]
             return np.empty((0, len(self.zero)))
-        counted = self._counted(t[nodes], self._angles(y[nodes]))
+        counted = self._counted(t[nodes], self._angles(states(nodes)))
         self.unseen = way[-1] - way[nodes[-1]]
         return counted[np.searchsorted(nodes, numbers)]
 
     def count(self, t: Array, y: Array, y_dot: Array, known: Array | None = None) -> tuple[Array, Array | None]:
         """Return the angles (n + 1, m) at the states, and their rates if any step is so long that these are needed."""
-        short = not self.arms and not np.max(np.diff(self._way(t, y, y_dot)), initial=0.0) > SHORT
+        short = not self.arms and not np.max(np.diff(_way(t, [self._fastest(y, y_dot)])), initial=0.0) > SHORT
         rates = None if short else self._rates(y, y_dot)
         if known is None:
             known = self._counted(t, self._angles(y), rates)
@@ -276,13 +297,10 @@ class TurnCounter:
         self.last, self.unseen = counted[-1], 0.0
         return counted
 
-    def _way(self, t: Array, y: Array, y_dot: Array) -> Array:
-        """Return how far an angle may have turned so far (n + 1,) [rad], by the fastest bodies at the ends of each step."""
+    def _fastest(self, y: Array, y_dot: Array) -> Array:
+        """Return the largest angular velocity and acceleration of a body at the states, (2, n)."""
         of_bodies = (states_of_bodies(x, self.n)[:, 1:, 10:13] for x in (y, y_dot))
-        omega, alpha = (np.sqrt(np.einsum("tka,tka->tk", x, x).max(axis=1, initial=0.0)) for x in of_bodies)
-        h = np.abs(np.diff(t))
-        step = 2.0 * h * (np.maximum(omega[1:], omega[:-1]) + 0.5 * h * np.maximum(alpha[1:], alpha[:-1]))
-        return np.concatenate([[0.0], np.cumsum(step)])
+        return np.array([np.sqrt(np.einsum("tka,tka->tk", x, x).max(axis=1, initial=0.0)) for x in of_bodies])
 
     def _angles(self, y: Array) -> Array:
         """Return the angles (n, m) at the states y within one turn, from the modelled pose."""
@@ -301,6 +319,17 @@ class TurnCounter:
         for columns, joints, freedom, arm, _ in self.alike:
             rate[:, columns], acceleration[:, columns] = angle_rates(freedom, joint_motion(joints, y, u_dot), arm=arm)
         return rate, acceleration
+
+
+def _way(t: Array, fastest: Sequence[Array]) -> Array:
+    """Return how far an angle may have turned so far (n + 1,) [rad], by the fastest bodies at the ends of each step.
+
+    fastest: (2, .) angular velocities and accelerations, in parts that have n + 1 columns together
+    """
+    omega, alpha = np.concatenate(fastest, axis=1)
+    h = np.abs(np.diff(t))
+    step = 2.0 * h * (np.maximum(omega[1:], omega[:-1]) + 0.5 * h * np.maximum(alpha[1:], alpha[:-1]))
+    return np.concatenate([[0.0], np.cumsum(step)])
 
 
 def _spread(way: Array) -> Ints:

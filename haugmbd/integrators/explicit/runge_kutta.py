@@ -104,9 +104,11 @@ class OneStep(FixedStep):
             done += len(batch.t)
             if done == full and rest <= LEFT * self.h:
                 batch.t[-1:] = t_end
+            failed = batch.code != OK
             yield batch
-            if batch.code != OK:
+            if failed:
                 return
+            del batch  # the next one may need its memory
         if rest > LEFT * self.h:
             batch = self._advance(problem, k1, t_start + full * self.h, rest, 1)
             batch.t[:] = t_end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple, overload
 
@@ -164,7 +165,11 @@ class JointEntries(Mapping[str, JointEntry]):
 
     def __init__(self, joints: Sequence[Joint], first: Ints, make: Callable[[Joint, Ints], JointEntry]) -> None:
         self._joints, self._first, self._make = joints, first, make
-        self._number = {joint.name: k for k, joint in enumerate(joints)}
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        """The numbers of the joints by name; most runs of large models ask for none."""
+        return {joint.name: k for k, joint in enumerate(self._joints)}
 
     def __getitem__(self, name: str) -> JointEntry:
         k = self._number[name]
@@ -175,10 +180,10 @@ class JointEntries(Mapping[str, JointEntry]):
         return self._joints
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._number)
+        return (joint.name for joint in self._joints)
 
     def __len__(self) -> int:
-        return len(self._number)
+        return len(self._joints)
 
 
 def parts_of(joints: Mapping[str, JointEntry]) -> Sequence[Joint]:

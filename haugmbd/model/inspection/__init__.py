@@ -5,6 +5,7 @@ constraint_rows  Rows: Phi, nu, gamma and the Jacobian
 joint_subspaces  motion subspace and constraint wrenches of a joint
 identity         whether a body or joint belongs to a model
 points           points by the names of bodies, joints and force elements
+row_gaps         the largest gap of the rows that were evaluated last
 length           the characteristic length, by which absolute tolerances are measured
 energy_balance   energy by force element
 driver_breaks    jumps and kinks of drivers between two times

@@ -111,7 +111,7 @@ class Run(Generic[R]):
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
         self.began = time.perf_counter()
         self.steps = self.rejected = 0
-        self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1])
+        self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1].copy())
         self.gap = (0.0, "", problem.t)
         self.ended = ""
         self.switched: list[Array] = []
@@ -220,6 +220,7 @@ class Run(Generic[R]):
             if self.touches is not None:
                 options = copy_options(p.options)
                 self.touches.follow(float(self._last[0][-1]), self._last[1][0])
+            del whole, batch  # the next one may need their memory
         return False
 
     def _budget_is_used_up(self) -> bool:
@@ -238,13 +239,13 @@ class Run(Generic[R]):
         """Make the state of the problem, with the rates k1 (ny,), the last one, from which the run goes on."""
         p = self.problem
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
+        self.turns.start(*self._last[:2])
         if self.clock is not None:
             self.clock.remember(*self._last)
 
     def _measure(self, batch: StepBatch) -> None:
         """Record the rotations of the steps, and the gaps of the rows after the last step."""
-        t, y, _ = self._last
-        self.turns.observe(np.concatenate([t, batch.t]), y, batch.y)
+        self.turns.observe(batch.t, batch.y)
         if batch.code == OK and len(batch.t):
             gap, joint = self.problem.state_space.worst_gap(self.problem.pack)
             if gap > self.gap[0]:

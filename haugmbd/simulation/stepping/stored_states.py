@@ -8,16 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.joint_motions.turns import Steps, TurnCounter
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.growing import Growing
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 from haugmbd.workspace.layout import WIDTH
-
-Steps = tuple[Array, Array, Array]
-"""t (k,), y (k, ny) and y_dot (k, ny)."""
 
 
 def accelerations_in(y_dot: Array, n: int) -> Array:
@@ -110,8 +107,8 @@ class StoredStates:
             self.lam.append(batch.lam[kept])
         if self.u_dot is not None:
             self.u_dot.append((accelerations_in(batch.y_dot, self.bodies) if batch.u_dot is None else batch.u_dot)[kept])
-        t, y = batch.t[kept], batch.y[kept]
-        self._keep(t, y, None if self.counter is None else self.counter.follow(*_joined(last, batch), t, y))
+        angles = None if self.counter is None else self.counter.at_steps(last, batch[:3], np.flatnonzero(kept))
+        self._keep(batch.t[kept], batch.y[kept], angles)
 
     def _kept(self, batch: StepBatch, steps: int, t_end: float) -> Any:
         """Return which states of a batch are stored: all, without a copy, where nothing is written to them."""

@@ -134,6 +134,11 @@ def _units_of(model: Model) -> tuple[Flags, dict[str, Ints], Flags]:
     return coupled, by_unit, np.array([name in ANGLES for name in units], dtype=bool)[number]
 
 
+def has_branches(model: Model) -> bool:
+    """Return whether a motion can leave its branch without a violation of the kept rows: with rotation drivers, or dropped rows."""
+    return bool(_rotations(model) or model.redundancy.dropped)
+
+
 def branch_faults(model: Model, state: State) -> tuple[Fault, ...]:
     """Return one fault for each rotation driver that `state` follows half a turn off, where its row holds as well."""
     remedy = "A step has jumped across more than a quarter turn (the driver is too fast for the step, or it jumps): reduce h."

@@ -1,0 +1,51 @@
+r"""The largest gap of the rows that were evaluated last: |Phi| of a row relative to its gradient.
+
+    gap = |Phi| / (L |Phi_r|)     or |Phi| / |PiBar| where Phi_r = 0,  |Phi| where both are;     L: the characteristic length, see `length`
+
+Of a gradient, the larger part of its bodies counts.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.model.model import Model
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import Pack
+
+PADDING = -1.0
+"""In the table PAD: no row."""
+
+
+@entry
+def worst_gap_entry(P: Pack, length: float) -> tuple[float, int]:
+    """Return the largest gap and its slot, -1 if all are zero; NaN, and its slot, if a gap is no number."""
+    J, level, padding = ws.jacobian(P), ws.row_values(P), ws.padding_line(P)
+    worst, where = 0.0, -1
+    for slot in range(padding.shape[0]):
+        if padding[slot] == PADDING:
+            continue
+        force, moment = 0.0, 0.0
+        for side in range(J.shape[1]):
+            row = J[slot, side]
+            force = max(force, row[0] * row[0] + row[1] * row[1] + row[2] * row[2])
+            moment = max(moment, row[3] * row[3] + row[4] * row[4] + row[5] * row[5])
+        size = length * sqrt(force) if force > 0.0 else sqrt(moment) if moment > 0.0 else 1.0
+        gap = abs(level[slot, 0]) / size
+        if not gap <= worst and worst == worst:
+            worst, where = gap, slot
+    return worst, where
+
+
+_worst_gap = DirectCall(worst_gap_entry)
+
+
+def worst_gap(model: Model, pack: Pack) -> tuple[float, str]:
+    """Return the largest gap of the rows in the workspace of `pack`, relative to the size of the model or in rad, and its joint."""
+    gap, slot = _worst_gap(pack, model.length)
+    if slot < 0:
+        return 0.0, ""
+    return gap, model.labels[int(np.flatnonzero(model.slot_of_row == slot)[0])].joint
