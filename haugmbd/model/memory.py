@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
 
-COPIES = 2
-"""Tables are collected and then joined; and there are two workspaces at least, one to examine the model and one for a run."""
+COPIES, COPIES_WITH_LOOPS = 2, 4
+"""Tables are collected and then joined; and there are two workspaces at least, one to examine the model and one for a run. In models with
+loops, the elimination that finds dependent rows and the search of a run for singular configurations have others."""
 LEAST_OF_BODY, LEAST_OF_PAIR = 120, 150
 """Numbers in the tables and in a workspace for each body, and for each pair of bodies that joints connect, whatever the solver."""
 LEAST_OBJECTS = 300
@@ -32,33 +34,41 @@ def available_memory() -> float:
         return float("inf")
 
 
-def estimated_bytes(tables: Mapping[str, Any], work: Mapping[str, tuple[int, int]]) -> float:
-    """Return the memory [bytes] of a model with these constant matrices and these shapes of work matrices."""
+def estimated_bytes(tables: Mapping[str, Any], work: Mapping[str, tuple[int, int]], *, loops: bool) -> float:
+    """Return the memory [bytes] of a model with these constant matrices and these shapes of work matrices.  loops: whether it has any"""
     numbers: float = sum(matrix.size for matrix in tables.values()) + sum(float(rows) * columns for rows, columns in work.values())
-    return 8.0 * COPIES * numbers
+    return 8.0 * (COPIES_WITH_LOOPS if loops else COPIES) * numbers
 
 
-def need_memory(tables: Mapping[str, Any], work: Mapping[str, tuple[int, int]], bodies: int, rows: int) -> None:
+def need_memory(tables: Mapping[str, Any], work: Mapping[str, tuple[int, int]], bodies: int, rows: int, *, loops: bool) -> None:
     """Raise UsageError, with the estimate, for a model that is too large for the memory."""
-    _need(estimated_bytes(tables, work), f"a model of {bodies} bodies and {rows} rows needs about")
+    _need(estimated_bytes(tables, work, loops=loops), f"a model of {bodies} bodies and {rows} rows needs about")
 
 
-def need_least_memory(bodies: int, joints: int, pairs: int) -> None:
+def need_least_memory(bodies: int, joints: Sequence[Joint]) -> None:
     """Raise UsageError, with the estimate, if not even the least that a model needs is there: before its joints are asked for equations.
 
-    pairs: number of pairs of bodies with a joint between them
+    The pairs of bodies that joints connect are counted only if there may be too little for one pair of each joint.
     """
-    needed = 8.0 * COPIES * (LEAST_OF_BODY * bodies + LEAST_OF_PAIR * pairs) + LEAST_OBJECTS * joints
-    _need(needed, f"a model of {bodies} bodies and {joints} joints needs at least")
+
+    def least(pairs: int) -> float:
+        return 8.0 * COPIES * (LEAST_OF_BODY * bodies + LEAST_OF_PAIR * pairs) + LEAST_OBJECTS * len(joints)
+
+    if _is_there(least(len(joints))):
+        return
+    pairs = {(id(joint.frame_i.body), id(joint.frame_j.body)) for joint in joints}
+    _need(least(len(pairs)), f"a model of {bodies} bodies and {len(joints)} joints needs at least")
+
+
+def _is_there(needed: float) -> bool:
+    """Return whether so many bytes are free, or so few are needed that nobody asks."""
+    return needed < ALWAYS_THERE or needed <= available_memory()
 
 
 def _need(needed: float, what: str) -> None:
     """Raise UsageError if less than `needed` bytes are free."""
-    if needed < ALWAYS_THERE:
-        return
-    there = available_memory()
-    if needed > there:
+    if not _is_there(needed):
         raise UsageError(
-            f"{what} {needed / GIGA:.3g} GB, and {there / GIGA:.3g} GB are free: "
+            f"{what} {needed / GIGA:.3g} GB, and {available_memory() / GIGA:.3g} GB are free: "
             "divide the mechanism, or compile it on a machine with more memory."
         )

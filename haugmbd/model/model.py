@@ -346,6 +346,8 @@ class Model(Pictured):
         ints = np.asarray(self.tables["ROW_INTS"], dtype=np.int64)
         of_slot = np.zeros(6 * len(self.tables["EDGES"]), dtype=np.int64)
         of_slot[ints[:, 0]] = ints[:, 2]
+        if not of_slot.any():
+            return np.broadcast_to(of_slot[:1], self.nc) if self.nc else of_slot  # of many rows it would be large
         numbers: Ints = of_slot[self.slot_of_row]
         numbers.flags.writeable = False
         return numbers

@@ -324,8 +324,7 @@ class System(Pictured):
     @collection_paused()
     def _checked(self, at_pose: bool, tolerance: float, solver: str | None) -> tuple[Checked, JointEquations]:
         """Return the findings, and the equations of the joints: a joint of the user is asked for them once."""
-        pairs = len({(id(joint.i), id(joint.j)) for joint in self.joints})
-        need_least_memory(len(self.bodies) - 1, len(self.joints), pairs)
+        need_least_memory(len(self.bodies) - 1, self.joints)
         equations = JointEquations(self.joints)
         bind_expressions(self.name, self._parameters, equations.that_were_read(), self.loads)
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner, equations)

@@ -74,16 +74,20 @@ def memories() -> None:
 
 
 LENGTHS, STEPS = (20_000, 100_000, 1_000_000), 10
-BYTES_A_LINK = 16_000.0
+WITH_MOBILITY = (3_000, 30_000, 100_000)
+BYTES_A_LINK = 10_000.0
 """More than a link takes."""
+COMPILE_US, STEP_US, KILOBYTES, MOBILITY = 30.0, 1.5, 6.0, 3.0
+"""Bars: [us] a link to compile and to step, [kB] a link with interpreter and machine code, and mobility / compile."""
 
 
 def large(sizes: tuple[int, ...] = LENGTHS) -> None:
     """Chains of many links; each in a process of its own, so that its memory is its own."""
     print(
-        "\nLong chains: CPU time to build and to compile [s], of RK4 with projection [us a link and step], memory of the process [GB]"
+        "\nLong chains: CPU time to build and to compile [s]; RK4 with projection: what the first run and a later one do once, and a"
     )
-    print(f"{'links':>9} {'build':>8} {'compile':>8} {'step':>6} {'memory':>7}")
+    print("step [us a link]; memory of the process [GB]")
+    print(f"{'links':>9} {'build':>8} {'compile':>8} {'first':>6} {'later':>6} {'step':>6} {'memory':>7}")
     for n in sizes:
         if available_memory() < BYTES_A_LINK * n:
             print(f"{n:>9} left out: it may need {1e-9 * BYTES_A_LINK * n:.0f} GB")
@@ -91,4 +95,14 @@ def large(sizes: tuple[int, ...] = LENGTHS) -> None:
         worker = Worker("ours_calls", sys.executable, "haugmbd")
         found = worker.ask("large", n=n, steps=STEPS)
         worker.close()
-        print(f"{n:>9} {found['build']:>8.1f} {found['compile']:>8.1f} {found['us']:>6.2f} {found['gigabytes']:>7.2f}", flush=True)
+        compiled, kilobytes = found["compile"] / n * 1e6, found["gigabytes"] / n * 1e6
+        text = f"{n:>9} {found['build']:>8.1f} {found['compile']:>8.1f} {found['first']:>6.2f} {found['start']:>6.2f}"
+        text += f" {found['us']:>6.2f} {found['gigabytes']:>7.2f}"
+        text += f"   compile: {compiled:.1f} us a link, {verdict(compiled, COMPILE_US)}; step: {verdict(found['us'], STEP_US)}"
+        print(text + (f"; {kilobytes:.2f} kB a link: {verdict(kilobytes, KILOBYTES)}" if n == max(LENGTHS) else ""), flush=True)
+    for n in WITH_MOBILITY if sizes == LENGTHS else ():
+        worker = Worker("ours_calls", sys.executable, "haugmbd")
+        found = worker.ask("mobility", n=n)
+        worker.close()
+        ratio = found["mobility"] / found["compile"]
+        print(f"{n:>9} links: mobility takes {ratio:.2f} times as long as compile: {verdict(ratio, MOBILITY)}", flush=True)

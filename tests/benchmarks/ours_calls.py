@@ -16,6 +16,8 @@ from tests.benchmarks import chain, meshes
 from tests.benchmarks.worker import serve
 
 CALLS = ("accelerations", "evaluate", "evaluator", "impulse", "simulate, one step", "compile")
+WARM = 20
+"""Links of a chain that loads all machine code."""
 SECONDS = 0.02
 """CPU time of one sample of a call."""
 
@@ -64,28 +66,57 @@ def call(shape: str, n: int, what: str) -> dict[str, Any]:
     return {"us": (time.process_time() - start) / count * 1e6}
 
 
-def large(n: int, steps: int) -> dict[str, Any]:
-    """A chain of n links at rest: CPU time [s] to build and to compile it, [us] a link and step of RK4 with projection, largest memory."""
-    start = time.process_time()
+def straight(n: int) -> mbd.System:
+    """A straight chain of n links at rest, with axes normal to it in turn."""
     made = mbd.System("chain", gravity=(0, 0, -chain.GRAVITY))
     before = made.ground
     for k in range(n):
         body = made.add(mbd.Body(f"b{k}", chain.MASS, chain.INERTIA, r=(k + 0.5, 0, 0)))
         made.add(RJ(f"j{k}", before, body, point=(k, 0, 0), axis=((0, 1, 0), (0, 0, 1))[k % 2]))
         before = body
+    return made
+
+
+def large(n: int, steps: int) -> dict[str, Any]:
+    """A chain of n links: CPU time [s] to build and to compile it, of runs of RK4 with projection [us a link], largest memory [GB].
+
+    first, start: what the first run, and a later one, do once;  us: a step, from runs of `steps` and of three times as many
+    """
+    _run(straight(WARM).compile(), steps)
+    start = time.process_time()
+    made = straight(n)
     built = time.process_time()
     model = made.compile()
     compiled = time.process_time()
-    mbd.simulate(model, 1e-4, h=1e-4)  # compiles, and fills caches
-    moving = time.process_time()
-    mbd.simulate(model, steps * 1e-4, h=1e-4, store_every=steps)
-    moved = time.process_time()
+    first, again, long = (_run(model, m) / n * 1e6 for m in (steps, steps, 3 * steps))
+    step = (long - again) / (2 * steps)
     return {
         "build": built - start,
         "compile": compiled - built,
-        "us": (moved - moving) / steps / n * 1e6,
+        "first": first - steps * step,
+        "start": again - steps * step,
+        "us": step,
         "gigabytes": memory(),
     }
+
+
+def _run(model: mbd.Model, steps: int) -> float:
+    """CPU time [s] of a run that stores its ends."""
+    began = time.process_time()
+    mbd.simulate(model, steps * 1e-4, h=1e-4, store_every=steps)
+    return time.process_time() - began
+
+
+def mobility(n: int) -> dict[str, Any]:
+    """CPU time [s] to compile the same chain, and of `mobility` of it: minima of three."""
+    mbd.mobility(straight(WARM))
+    made, found = straight(n), dict[str, float]()
+    for _ in range(3):
+        for name, call in (("compile", made.compile), ("mobility", lambda: mbd.mobility(made))):
+            began = time.process_time()
+            call()
+            found[name] = min(found.get(name, float("inf")), time.process_time() - began)
+    return found
 
 
 def room(kind: str, shape: list[int]) -> dict[str, Any]:
@@ -104,4 +135,4 @@ def memory() -> float:
 
 
 if __name__ == "__main__":
-    serve(call=call, large=large, room=room)
+    serve(call=call, large=large, mobility=mobility, room=room)

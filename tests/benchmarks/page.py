@@ -174,10 +174,17 @@ def long_chains(r: Recorded) -> str:
     """Chains of very many links."""
     lines = []
     for n in calls.LENGTHS:
-        found = (r.value("ours_calls", "large", what, n=n, steps=calls.STEPS) for what in ("build", "compile", "us", "gigabytes"))
+        whats = ("build", "compile", "first", "start", "us", "gigabytes")
+        found = (r.value("ours_calls", "large", what, n=n, steps=calls.STEPS) for what in whats)
         lines.append((f"{n:,}", *map(number, found)))
-    head = ("links", "build [s]", "compile [s]", "step, of each link [us]", "memory of the process [GB]")
-    return "Long chains, RK4 with projection; what a run does once is part of its ten steps:\n\n" + table(head, lines)
+    head = ("links", "build [s]", "compile [s]", "start of the first run", "of a later one", "step", "memory of the process [GB]")
+    said = "Long chains, RK4 with projection; what a run does once, and a step, of each link [us]:\n\n"
+    ratios = []
+    for n in calls.WITH_MOBILITY:
+        mobility, compiled = (r.value("ours_calls", "mobility", what, n=n) for what in ("mobility", "compile"))
+        if mobility is not None:
+            ratios.append(f"{number(over(mobility, compiled))} times with {n:,} links")
+    return said + table(head, lines) + (f"\n`mbd.mobility` takes as long as compiling, {', '.join(ratios)}.\n" if ratios else "")
 
 
 def work_and_precision(r: Recorded) -> str:

@@ -228,7 +228,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     ints |= p.friction.ints | sweeps.ints | chosen.ints
     reals = {
         "INERTIA": p.inertia,
-        "SHIFTED": p.shifted,
+        "SHIFTED": p.shifted if massless else p.inertia,
         "GRAVITY": p.gravity[None, :],
         "X_BAR": p.x_bar,
         "ROW_REALS": row_reals,
@@ -236,12 +236,12 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "DRIVER_NUMBERS": p.drivers.numbers[None, :],
         "PAD": pad,
         "KEPT": kept,
-        "ROW_WEIGHT": kept,
+        "ROW_WEIGHT": kept.copy(),
         "LENGTH": np.ones((1, 1)),
         "SCALE": pivot_scale(p.shifted, n_nodes),
     } | p.friction.reals
     work = _work(len(bodies), p, n_nodes) | p.friction.work(n_nodes) | sweeps.work | chosen.work
-    need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind))
+    need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind), loops=n_edges >= len(bodies))
     return Tables(ints, reals, work), chosen._replace(reason=chosen.reason + (sweeps.reason and f"; {sweeps.reason}"))
 
 

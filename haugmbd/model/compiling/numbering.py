@@ -19,6 +19,33 @@ from haugmbd.drivers import Constant, Driver
 
 KEY = np.dtype([("body", np.float64), ("x_bar", np.float64, 3)])
 """A marker as 32 bytes."""
+MANY = 2000
+"""Number of markers from which sorting them by a hash is faster than looking them up one by one."""
+
+
+MIXERS = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93], dtype=np.uint64)
+"""Odd numbers with bits as if drawn at random, of SplitMix64 and its like."""
+HIGH_BITS = np.uint64(29)
+
+
+def first_of_equals(words: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """Return the rows of words (n, m) that no row before them equals, and the number of each row's equal among these, (n,)."""
+    mixed = np.zeros(len(words), dtype=np.uint64)
+    for word, mixer in zip(words.T, MIXERS, strict=True):
+        mixed = (mixed ^ (mixed >> HIGH_BITS) ^ word) * mixer
+    _, first, number = np.unique(mixed ^ (mixed >> HIGH_BITS), return_index=True, return_inverse=True)
+    if not (words == words[first[number]]).all():  # two rows have the same hash
+        _, first, number = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[number.reshape(-1)]
+
+
+def _bytes_of(keys: npt.NDArray[np.void]) -> list[bytes]:
+    """Return markers as bytes."""
+    found: list[bytes] = keys.view(f"V{KEY.itemsize}").tolist()
+    return found
 
 
 class Numbering:
@@ -27,6 +54,7 @@ class Numbering:
     def __init__(self, bodies: Sequence[Body]) -> None:
         self.bodies = {body: number for number, body in enumerate(bodies)}
         self.drivers: list[Driver] = []
+        self._table: npt.NDArray[np.void] = np.zeros(0, dtype=KEY)
         self._markers: dict[bytes, int] = {}
         self._drivers: dict[Any, int] = {}
 
@@ -34,22 +62,34 @@ class Numbering:
         """Return the numbers of points or vectors x_bar (n, 3) of bodies (n,), given by their numbers."""
         keys = np.empty(len(x_bar), dtype=KEY)
         keys["body"], keys["x_bar"] = bodies, x_bar
-        known = self._markers
-        return np.array([known.setdefault(key, len(known)) for key in keys.view(f"V{KEY.itemsize}").tolist()], dtype=np.int64)
+        if len(keys) >= MANY and not len(self._table) and not self._markers:
+            first, number = first_of_equals(keys.view(np.uint64).reshape(len(keys), -1))
+            self._table = keys[first]
+            return number
+        known = self._known()
+        return np.array([known.setdefault(key, len(known)) for key in _bytes_of(keys)], dtype=np.int64)
 
     def marker(self, body: Body, x_bar: Array) -> int:
         """Return the number of a point or vector of a body."""
         key = np.float64(self.bodies[body]).tobytes() + np.asarray(x_bar, dtype=np.float64).tobytes()
-        return self._markers.setdefault(key, len(self._markers))
+        known = self._known()
+        return known.setdefault(key, len(known))
+
+    def _known(self) -> dict[bytes, int]:
+        """Return the markers by their bytes, for those that are looked up one by one."""
+        if len(self._table):
+            self._markers = {key: number for number, key in enumerate(_bytes_of(self._table))}
+            self._table = self._table[:0]
+        return self._markers
 
     def marker_table(self) -> tuple[Ints, Array]:
         """Return the body of each marker (nm,), and the markers (nm, 3)."""
-        table = np.frombuffer(b"".join(self._markers), dtype=KEY)
+        table = self._table if len(self._table) else np.frombuffer(b"".join(self._markers), dtype=KEY)
         return table["body"].astype(np.int64), np.ascontiguousarray(table["x_bar"])
 
     def forget(self) -> None:
         """Give back the memory of the search for markers, which are all known."""
-        self._markers = {}
+        self._markers, self._table = {}, self._table[:0].copy()
 
     def driver(self, driver: Driver) -> int:
         """Return the number of a driver; constants of the same value share one."""

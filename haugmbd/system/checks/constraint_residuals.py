@@ -124,13 +124,13 @@ def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
 
 
 @once_per_model
-def _units_of(model: Model) -> tuple[Flags, dict[str, Ints], Flags]:
-    """Return which rows are of couplings (nc,), the numbers of the other rows by their unit, and whether gaps are angles (nc,)."""
+def _units_of(model: Model) -> tuple[Flags, dict[str, Flags], Flags]:
+    """Return which rows are of couplings (nc,), which others have each unit (nc,), and whether gaps are angles (nc,)."""
     coupled = np.zeros(model.nc, dtype=bool)
     if model.has_rows_of(CouplingRow):
         coupled[:] = [isinstance(label.primitive, CouplingRow) for label in model.labels]
     units, number = units_of_labels(model.labels)
-    by_unit = {name: np.flatnonzero((number == k) & ~coupled) for k, name in enumerate(units)}
+    by_unit = {name: (number == k) & ~coupled for k, name in enumerate(units)}
     return coupled, by_unit, np.array([name in ANGLES for name in units], dtype=bool)[number]
 
 

@@ -71,16 +71,18 @@ class Checked(NamedTuple):
 
 def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
     """Return all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
+    foreign = _foreign_body_faults(parts)
     faults = [
         *_system_faults(parts),
         *_name_faults(parts),
-        *_foreign_body_faults(parts),
+        *foreign,
         *(_missing_joints(parts) if at_pose else ()),
     ]
     faults += [fault for body in _distinct(parts.bodies) for fault in body.faults()]
     faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
     bodies = [body for body in _distinct(parts.bodies) if posed(body)]
     placed = {id(body) for body in bodies}
+    everywhere = len(placed) == len(parts.bodies) and not foreign
     sound, equations = list[Joint](), parts.equations
     for joint in _first_of_name(parts.joints):
         if not equations.is_uniform(joint):
@@ -88,7 +90,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
             faults += own
             if own:
                 continue
-        if _is_name(joint.name) and equations.are_among(joint, placed):
+        if _is_name(joint.name) and (everywhere or equations.are_among(joint, placed)):
             sound.append(joint)
     if len(bodies) < 2:
         return Checked(tuple(faults), None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import chain, net, slider_crank
 from haugmbd.model import memory
+from joints import RJ
 
 LARGEST_RATIO = 4.0
 """Of the estimate to the arrays of a model and one run: the estimate counts what is held for a moment, too."""
@@ -33,7 +36,7 @@ def test_a_model_whose_least_is_too_large_is_refused_before_its_joints_are_asked
 @pytest.mark.parametrize("solver", ["block LDL^T", "multifrontal", "dense"])
 def test_the_least_is_less_than_the_arrays_take(make, solver, monkeypatch):
     found = []
-    monkeypatch.setattr(memory, "_need", lambda needed, what: found.append(needed))
+    monkeypatch.setattr(memory, "_is_there", lambda needed: found.append(needed) or True)
     make().compile(solver=solver)
     assert 0.0 < found[0] < min(found[1:])
 
@@ -41,8 +44,8 @@ def test_the_least_is_less_than_the_arrays_take(make, solver, monkeypatch):
 def test_the_estimate_covers_the_arrays(monkeypatch):
     found = []
 
-    def kept(*arguments):
-        found.append(estimated(*arguments))
+    def kept(*arguments, **more):
+        found.append(estimated(*arguments, **more))
         return found[-1]
 
     estimated = memory.estimated_bytes
@@ -50,6 +53,49 @@ def test_the_estimate_covers_the_arrays(monkeypatch):
     model = slider_crank().compile()
     held = sum(array.nbytes for array in model.pack()[:3])
     assert held < found[-1] < LARGEST_RATIO * held
+
+
+def ladder(n):
+    """A chain of n links, each with two joints to the next one, of which one is redundant."""
+    system = mbd.System("doubled")
+    before = system.ground
+    for k in range(n):
+        body = system.add(mbd.Body(f"b{k}", 1.0, (0.1, 0.2, 0.25), r=(k + 0.5, 0, 0)))
+        for side in (0, 1):
+            system.add(RJ(f"j{k}, {side}", before, body, point=(k, 0, side), axis=(0, 0, 1)))
+        before = body
+    return system
+
+
+def hub(n):
+    """A body with n spokes."""
+    system = mbd.System("hub")
+    center = system.add(mbd.Body("hub", 1.0, (1.0, 1.0, 1.0)))
+    for k in range(n):
+        body = system.add(mbd.Body(f"b{k}", 1.0, (0.1, 0.2, 0.25), r=(1, k, 0)))
+        system.add(RJ(f"j{k}", center, body, point=(0, k, 0), axis=(0, 0, 1)))
+    return system
+
+
+FACTOR = 2.0
+"""By which the estimate may be larger or smaller than the largest memory that is measured."""
+
+
+@pytest.mark.parametrize(("make", "small", "large"), [(chain, 20, 2000), (ladder, 20, 500), (hub, 20, 1000), (net, 5, 12)])
+def test_the_estimate_agrees_with_the_largest_memory_of_compiling_and_a_run(make, small, large, monkeypatch):
+    def measured(size):
+        system = make(size)
+        tracemalloc.start()
+        mbd.simulate(system.compile(), 3e-4, h=1e-4, store_every=3)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    found, estimated = [], memory.estimated_bytes
+    monkeypatch.setattr(memory, "estimated_bytes", lambda *given, **more: found.append(estimated(*given, **more)) or found[-1])
+    measured(small)  # loads machine code
+    peak = measured(large)
+    assert peak / FACTOR < found[-1] < FACTOR * peak
 
 
 def test_a_system_that_does_not_tell_its_memory_refuses_nothing(monkeypatch):
