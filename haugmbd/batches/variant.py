@@ -59,14 +59,13 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
             _put_varied(part, values[id(part)], memo)
     system = System(model.name, gravity=tuple(np.asarray(gravity).tolist()))
     ground = model.bodies[0]
-    system.ground, system.bodies[0], system._given[0] = ground, ground, (ground.name, ground)
+    system.ground = system.bodies[0] = ground
     bodies = [memo[id(body)] for body in model.bodies[1:]]
     copies: list[Any] = [deepcopy(part, memo) for part in parts]
     system.bodies += bodies  # as they are: force elements have added parts of their own already
     system.joints += copies[: len(model.joints)]
     system.loads += copies[len(model.joints) :]
     system.blocks += blocks
-    system._given += [(part.name, part) for part in (*bodies, *copies, *system.blocks)]
     return system
 
 
