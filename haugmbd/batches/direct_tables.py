@@ -204,7 +204,7 @@ def _compliance(model: Model, rows: Rows, parameters: Sequence[Parameter], membe
                 J = np.repeat(_matrices(varied[k, INERTIA])[:, None], len(own), axis=1)
             else:
                 J = np.repeat(table[k, None, 1:], len(own), axis=0)
-            inverse = np.linalg.inv(J.reshape(*J.shape[:-1], 3, 3))
+            inverse = np.asarray(np.linalg.inv(J.reshape(*J.shape[:-1], 3, 3)), dtype=np.float64)
             scale[:, own] += sliding(Phi_r[own]) / mass + turning(PiBar[own], inverse)
     return scale
 

@@ -130,11 +130,12 @@ def _is_open(model: Model, J: Array, active: Array) -> bool:
     if len(carried) != len(pairs) or (first.sum(axis=1) != 1).any() or np.bincount(carried, minlength=1).max(initial=0) > 1:
         return False
     side, by_edge, takes_part = np.argmax(first, axis=1), J.reshape(-1, SLOTS, 2, SLOTS), active.reshape(-1, SLOTS)
+    padding = np.where(takes_part, 0.0, 1.0)
     for start in range(0, len(pairs), AT_ONCE):
         edges = np.arange(start, min(start + AT_ONCE, len(pairs)))
         rows = np.where(takes_part[edges, :, None], by_edge[edges, :, side[edges]], 0.0)
         S = rows @ np.swapaxes(rows, 1, 2)
-        S[:, range(SLOTS), range(SLOTS)] += ~takes_part[edges]
+        S[:, range(SLOTS), range(SLOTS)] += padding[edges]
         if not (np.linalg.eigvalsh(S)[:, 0] > WELL_TOL).all():
             return False
     return True

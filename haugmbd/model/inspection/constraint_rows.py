@@ -102,7 +102,8 @@ class Rows:
         """Return |PiBar| / |Phi_r| [m] of all rows and their bodies where Phi_r is not zero, (n,)."""
         force, moment = (np.sqrt(np.einsum("rsa,rsa->rs", x, x)) for x in (self.Phi_r, self.PiBar))
         pulls = force > 0.0
-        return moment[pulls] / force[pulls]
+        arms: Array = moment[pulls] / force[pulls]
+        return arms
 
     @cached_property
     def Phi_q(self) -> csr_array:
