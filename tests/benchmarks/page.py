@@ -184,7 +184,7 @@ def long_chains(r: Recorded) -> str:
         mobility, compiled = (r.value("ours_calls", "mobility", what, n=n) for what in ("mobility", "compile"))
         if mobility is not None:
             ratios.append(f"{number(over(mobility, compiled))} times with {n:,} links")
-    return said + table(head, lines) + (f"\n`mbd.mobility` takes as long as compiling, {', '.join(ratios)}.\n" if ratios else "")
+    return said + table(head, lines) + (f"\n\n`mbd.mobility` takes, relative to compiling: {', '.join(ratios)}." if ratios else "")
 
 
 def work_and_precision(r: Recorded) -> str:
