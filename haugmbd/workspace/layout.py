@@ -282,7 +282,6 @@ class Tables:
     """The constant arrays of a model, and the head with the position of every matrix.
 
     `ints` and `reals` are writable only for the compiler's sake (one array type instead of two halves its work): use `tables[name]`.
-    Matrices that are the same array are stored once, as SHIFTED is of a model without massless directions.
     """
 
     def __init__(self, ints: Mapping[str, Ints], reals: Mapping[str, Array], work_shapes: Mapping[str, tuple[int, int]]) -> None:
@@ -291,13 +290,10 @@ class Tables:
         flat_reals: list[Any] = [np.zeros(0)]
         size = 0
         for group, flat, at in ((ints, flat_ints, HEAD), (reals, flat_reals, 0)):
-            stored: dict[tuple[int, tuple[int, ...]], int] = {}
             for name, matrix in group.items():
-                start = stored.setdefault((matrix.__array_interface__["data"][0], matrix.shape), at) if matrix.size else at
-                head[PLACE[name] : PLACE[name] + 3] = start, *matrix.shape
-                if start == at:
-                    flat.append(matrix.ravel())
-                    at += matrix.size
+                head[PLACE[name] : PLACE[name] + 3] = at, *matrix.shape
+                flat.append(matrix.ravel())
+                at += matrix.size
         for name, shape in work_shapes.items():
             head[PLACE[name] : PLACE[name] + 3] = size, *shape
             size += shape[0] * shape[1]

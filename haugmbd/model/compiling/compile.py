@@ -228,7 +228,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     ints |= p.friction.ints | sweeps.ints | chosen.ints
     reals = {
         "INERTIA": p.inertia,
-        "SHIFTED": p.shifted if massless else p.inertia,
+        "SHIFTED": p.shifted,
         "GRAVITY": p.gravity[None, :],
         "X_BAR": p.x_bar,
         "ROW_REALS": row_reals,
@@ -236,7 +236,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "DRIVER_NUMBERS": p.drivers.numbers[None, :],
         "PAD": pad,
         "KEPT": kept,
-        "ROW_WEIGHT": kept.copy(),
+        "ROW_WEIGHT": kept,
         "LENGTH": np.ones((1, 1)),
         "SCALE": pivot_scale(p.shifted, n_nodes),
     } | p.friction.reals
