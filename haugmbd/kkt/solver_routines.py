@@ -18,9 +18,9 @@ from haugmbd.kkt.multifrontal.blas import link_blas
 from haugmbd.kkt.solver_choice import TREE_ARRAYS, SolverTables, block_tables
 from haugmbd.kkt.tree import entry_points as trees
 from haugmbd.kkt.tree import hanging_entry_points as hanging
-from haugmbd.kkt.tree import implicit_entry_points as implicit_trees
 from haugmbd.kkt.tree.clusters import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree.clusters.cluster_order import FREE
+from haugmbd.kkt.tree.implicit import implicit_entry_points as implicit_trees
 from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import WORK, Pack, Tables, workspace_array

@@ -61,7 +61,7 @@ INTS = {
     "FRONT_BODIES": "(., 3)",
     "BODY_ROWS": "(., 3)",
     "TREE": "(nb, 16) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
-    "PAIR_OF_STEP": "(nb, 2) of a forest, in implicit steps: the tangent of each body and the one that carries it, see `kkt.tree.tangents`",
+    "PAIR_OF_STEP": "(nb, 2) of a forest, implicit: tangents of each body and its parent, see `tree.implicit.neighbour_tangents`",
     "CLUSTER_STEPS": "(nb, 7) and the next five: coupled joints of a forest, see `kkt.tree.cluster_order`",
     "CLUSTERS": "(nc, 6)",
     "CLUSTER_ROWS": "(nr, 5)",

@@ -6,15 +6,10 @@ revolute              joints of three CD and two DP1: one freedom, about an axis
 separable_joint       joints of which each row restricts the translation of a point, or the rotation: most of the catalogue
 general_joint         any other rows between two bodies: the motions that they allow, by a QR factorization
 recursion             factorization and solution, from the leaves to the roots and back
-tangents              tangents of forces, of bodies and between neighbours on a revolute joint
-implicit_recursion    factorization and solution with these
 hanging_trees         trees that hang on loops, which the block LDL^T eliminates
 solution_passes       what entry points do: pass inward with the factor or without it, return outward
 entry_points          factorize, begin, finish: in place of those of the block LDL^T
-implicit_entry_points the same with tangents
 hanging_entry_points  the same for trees that hang on loops
-
-Couplings of revolute joints and of joints that slide, by constraint embedding:
-
+implicit              the recursion in implicit steps, with tangents of forces
 clusters              couplings of joint coordinates, by constraint embedding
 """

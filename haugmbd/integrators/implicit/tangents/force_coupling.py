@@ -30,7 +30,7 @@ from haugmbd.kkt.solver_choice import (
     block_tables,
 )
 from haugmbd.kkt.solver_routines import has_fronts, has_tree
-from haugmbd.kkt.tree.tangents import NO_PAIR
+from haugmbd.kkt.tree.implicit.neighbour_tangents import NO_PAIR
 from haugmbd.kkt.tree.tree_arrays import BODY, GENERAL, KIND, PARENT, REVOLUTE
 from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.model.compiling.loads import LoadEntry
@@ -128,7 +128,7 @@ def _pays(model: Model) -> bool:
 
 
 def _pairs_of_forest(model: Model, pairs: list[tuple[int, int]]) -> Ints | None:
-    """Return the pair of each step of the recursion, see `kkt.tree.tangents`; None if it does not serve the tangents of this model."""
+    """Return the pair of each step of the recursion, see `neighbour_tangents`; None if it does not serve the tangents of this model."""
     steps = model.tables["TREE"]
     if len(steps) < model.nb or len(model.tables["CLUSTERS"]) or (steps[:, KIND] == GENERAL).any():
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry
-from haugmbd.kkt.tree.implicit_recursion import backward, factor, forward
+from haugmbd.kkt.tree.implicit.implicit_recursion import backward, factor, forward
 from haugmbd.kkt.tree.solution_passes import begun, factored, finished
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
 

@@ -10,17 +10,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined
-from haugmbd.kkt.tree.recursion import (
-    move_joint,
-    pass_joint_force,
-    place_joint,
-    put_acceleration,
-    put_joint_multipliers,
-    put_right_hand_side,
-)
-from haugmbd.kkt.tree.revolute import eliminate_revolute
-from haugmbd.kkt.tree.separable_joint import eliminate_separable
-from haugmbd.kkt.tree.tangents import (
+from haugmbd.kkt.tree.implicit.neighbour_tangents import (
     NO_PAIR,
     PAIR,
     TangentArrays,
@@ -32,6 +22,16 @@ from haugmbd.kkt.tree.tangents import (
     take_tangents,
     tangent_arrays,
 )
+from haugmbd.kkt.tree.recursion import (
+    move_joint,
+    pass_joint_force,
+    place_joint,
+    put_acceleration,
+    put_joint_multipliers,
+    put_right_hand_side,
+)
+from haugmbd.kkt.tree.revolute import eliminate_revolute
+from haugmbd.kkt.tree.separable_joint import eliminate_separable
 from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, KIND, REVOLUTE, TreeArrays, keep_rotations, put_own_inertia, tree_arrays
 from haugmbd.math.articulated_inertia import Twist
 from haugmbd.workspace.layout import Workspace
