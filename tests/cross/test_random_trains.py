@@ -30,6 +30,7 @@ TIME, SPREAD = 0.37, 10.0
 MIXED, HINGES, SLIDES = (RJ, RJ, RJ, TJ, CJ, UJ), (RJ,), (RJ, RJ, TJ)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [MIXED, HINGES, SLIDES], ids=["mixed", "hinges", "slides"])
 def test_accelerations_and_multipliers_are_those_of_joint_coordinates(kinds):
     compared = dict.fromkeys((None, TREE, BLOCK, MULTIFRONTAL), 0)

@@ -29,6 +29,7 @@ def test_the_formulas_of_the_paper_give_its_matrices():
         np.testing.assert_allclose(matrix, bicycle.PUBLISHED[name], rtol=PRINTED, atol=1e-13, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("v", [0.0, 2.0, 4.6, 8.0])
 def test_a_bicycle_has_the_published_eigenvalues(v):
     found = mbd.linearize(bicycle.bicycle(v), steady=straight_ahead(v) if v else None)

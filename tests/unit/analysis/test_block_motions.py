@@ -87,6 +87,7 @@ def half_of(eigenvalues):
     return np.sort_complex(np.asarray(eigenvalues, dtype=complex)[np.asarray(eigenvalues).imag >= 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONTROLLERS)
 def test_an_arm_under_pid_control(name):
     found = mbd.equilibrium(arm(CONTROLLERS[name]()))
@@ -273,6 +274,7 @@ def gain_matrix(torque, rate=1.0):
     return np.array([[0.0, 1.0, 0.0], [-20.0 / about, -0.5 / about, torque / about], [rate, 0.0, -1.0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1.0, 1e-3, 1e-5])
 @pytest.mark.parametrize("what", ["limit", "dead zone", "limit of the angle", "dead zone of the angle"])
 def test_a_small_motion_is_smaller_than_a_limit_or_a_dead_zone(what, width):

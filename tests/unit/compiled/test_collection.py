@@ -38,6 +38,7 @@ def nothing_set_aside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         gc.disable()
 
 
+@pytest.mark.slow
 def test_what_was_made_in_a_pause_is_freed_by_a_full_collection() -> None:
     Loop.freed = 0
     with collection_paused():
@@ -51,6 +52,7 @@ def test_what_was_made_in_a_pause_is_freed_by_a_full_collection() -> None:
     assert gc.get_freeze_count() == 0
 
 
+@pytest.mark.slow
 def test_what_the_user_has_frozen_stays_so() -> None:
     gc.collect()
     gc.freeze()

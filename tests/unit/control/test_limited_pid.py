@@ -63,6 +63,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_goes_on_at_the_limit(method):
     result = mbd.simulate(cart(), T_END, **METHODS[method])

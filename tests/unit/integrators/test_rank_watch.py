@@ -66,6 +66,7 @@ def test_a_run_that_keeps_its_rank_is_not_searched(build, t_end, method, monkeyp
     assert searches == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("formulation", "stabilization"),
     [(mbd.NullSpace(), mbd.Projection()), (mbd.RangeSpace(), mbd.Baumgarte(5.0, 5.0)), (mbd.EulerParameters(), mbd.Projection())],
@@ -91,6 +92,7 @@ def test_nor_is_that_of_implicit_steps_of_half_a_radian(method, monkeypatch):
     assert searches == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", [mbd.NullSpace(), mbd.UdwadiaPhohomsiri()], ids=lambda f: type(f).__name__)
 @pytest.mark.parametrize("method", [mbd.RK4(0.01), mbd.DOP853(rtol=1e-3, atol=1e-3), mbd.DormandPrince(rtol=1e-6)], ids=str)
 def test_formulations_in_python_cross_as_often_as_the_bar_changes_sides(formulation, method):

@@ -96,6 +96,7 @@ def random_tree(random_model, state_of, seed: int, size: float) -> tuple[mbd.Mod
     return model, state, pack, dense_matrix(model, state, tables["COUPLED_PAIRS"], pack)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0.05, 3.0])
 def test_random_trees_with_tangents_agree_with_lapack(random_model, state_of, size):
     """Small tangents leave the matrix definite on the motions that the rows allow; large ones do not."""

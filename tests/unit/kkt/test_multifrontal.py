@@ -85,6 +85,7 @@ def test_solvers_agree_with_lapack_on_random_graphs(block):
     assert skipped < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_rows_that_depend_on_others_almost_to_rounding_are_refused_or_solved(block):
     """With 1e-5 ... 1e-9 no digit of a multiplier is left, and what is found must still solve the equations to rounding."""

@@ -119,6 +119,7 @@ def block_on_a_plane():
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "options", "error"),
     [

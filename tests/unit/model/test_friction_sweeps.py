@@ -90,6 +90,7 @@ def by_sweeps(model, state):
     return done, slope
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("n", [1, 2, 3, 9, 24])
 def test_trees_have_the_solution_of_the_blocks(law, n):
@@ -106,6 +107,7 @@ def test_trees_have_the_solution_of_the_blocks(law, n):
                 np.testing.assert_allclose(x, y, rtol=0.0, atol=ROUNDING * np.abs(y).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["Coulomb", "smooth", "BrownMcPhee"])
 def test_chains_have_the_solution_of_scipy(law):
     for seed in range(4):

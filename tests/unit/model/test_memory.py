@@ -81,6 +81,7 @@ FACTOR = 2.0
 """By which the estimate may be larger or smaller than the largest memory that is measured."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "small", "large"), [(chain, 20, 2000), (ladder, 20, 500), (hub, 20, 1000), (net, 5, 12)])
 def test_the_estimate_agrees_with_the_largest_memory_of_compiling_and_a_run(make, small, large, monkeypatch):
     def measured(size):
