@@ -1,4 +1,4 @@
-r"""Factorization and solution over a forest in an implicit step: `recursion` with the tangents of forces, see `pairs`.
+r"""Factorization and solution over a forest in an implicit step: `recursion` with the tangents of forces, see `neighbour_tangents`.
 
     [ M + c_u C + c_q K   J^T; J   0 ] (u_dot, lam) = b
 
