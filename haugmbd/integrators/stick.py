@@ -27,7 +27,7 @@ from haugmbd.errors import SimulationError
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace
@@ -50,6 +50,9 @@ BEYOND = 1e-12
 one that turns back has."""
 CLEAR = 4.0
 """Times BEYOND: larger quantities are not near their event."""
+FARTHER = 10.0
+"""By so many times beyond zero the event of a joint is located that slips and sticks again in no time: one without load and limit, whose
+need grows faster than its limit."""
 AT_ONCE, MOST_AT_ONCE = 1e-9, 40
 """More than MOST_AT_ONCE events within AT_ONCE (1 + |t|) [s] have no end."""
 ALONG, MARGIN, MISSING, ABOVE = 0, 1, 2, 3
@@ -135,19 +138,19 @@ class Watch:
 
 
 class Quantity:
-    """A quantity of joint k, as an event function."""
+    """A quantity of joint k, as an event function, located by `more` beyond its zero."""
 
-    def __init__(self, watch: Watch, state_space: MaximalStateSpace, k: int, which: int) -> None:
-        self.watch, self.state_space, self.k, self.which = watch, state_space, k, which
+    def __init__(self, watch: Watch, state_space: MaximalStateSpace, k: int, which: int, more: float) -> None:
+        self.watch, self.state_space, self.k, self.which, self.more = watch, state_space, k, which, more
 
     def __call__(self, t: float, state: State) -> float:
         """Return the quantity at a state."""
-        return float(self.watch.at(t, state.y, self.state_space)[self.k, self.which])
+        return float(self.watch.at(t, state.y, self.state_space)[self.k, self.which]) + self.more
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return at which flat states the quantity is positive beyond rounding."""
         least = CLEAR * BEYOND * (1.0 + self.watch.terms[self.k, at.LIMIT] if self.which == MARGIN else 1.0)
-        found: Flags = self.watch.over(t, y)[:, self.k, self.which] > least
+        found: Flags = self.watch.over(t, y)[:, self.k, self.which] + self.more > least
         return found
 
 
@@ -190,6 +193,7 @@ def batches_with_stick(
             rates = None
             if ended:
                 problem.t, problem.y[:] = float(cut.t[-1]), cut.y[-1]
+                stick.ended_by = locator.ended_by
                 break
             if batch.code != OK:
                 return
@@ -210,6 +214,9 @@ class _Stick:
         self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
         self.h_still = (t_end - problem.t) / STILL_STEPS
         self._times: list[float] = []
+        self._more = np.zeros(len(self.loads))
+        self._recorded: dict[str, float] = {}
+        self.ended_by: Event | None = None
 
     @property
     def is_still(self) -> bool:
@@ -242,8 +249,19 @@ class _Stick:
         if slow:
             self._go_slowly(slow, before)
         watch.modes[:] = self.modes
+        self._look_farther()
         p.options.n_since_projection = np.inf
         self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
+
+    def _look_farther(self) -> None:
+        """Locate the slip of a joint farther beyond its limit that has slipped in no time, and sticks."""
+        moved = len(self._times) < 2 or self._times[-1] - self._times[-2] > SHORTEST * (1.0 + abs(self._times[-1]))
+        if moved:
+            self._more[:] = 0.0
+        elif isinstance(self.ended_by, StickEvent) and self.ended_by.function.which == MARGIN:
+            k = self.ended_by.function.k
+            if self.modes[k, at.MODE] == at.STICKS:
+                self._more[k] = FARTHER * max(self._more[k], BEYOND * (1.0 + self.watch.terms[k, at.LIMIT]))
 
     def _go_slowly(self, joints: list[int], before: Array) -> None:
         """Let joints of several rates that are too slow to follow their velocity begin to slide, or slow down, as before or anew."""
@@ -315,19 +333,25 @@ class _Stick:
             for which, what in ENDS.get(self.modes[k, at.MODE], {}).items():
                 if which == ABOVE and self.modes[k, at.FAST] == 0.0:
                     continue  # a joint of one rate
-                quantity = Quantity(self.watch, self.state_space, k, which)
+                more = float(self._more[k]) if which == MARGIN else 0.0
+                quantity = Quantity(self.watch, self.state_space, k, which, more)
                 found.append(StickEvent(f"{load.name} {what}", quantity, direction=-1, terminal=True))
         return tuple(found)
 
     def stops_and_slips(self, records: Sequence[EventRecord]) -> tuple[EventRecord, ...]:
-        """Return the records that are events of the run; a joint of several rates that slides on has not stopped."""
+        """Return the records that are events of the run.
+
+        A joint of several rates that slides on has not stopped; one that slips, sticks and slips at once has slipped once.
+        """
         kept = []
         for record in records:
             self.watch.at(record.t, record.state.y, self.state_space)
             rests = (self.watch.terms[:, at.SPEED] <= at.REST) | np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
-            names = [f"{load.name} slips" for load in self.loads]
-            names += [f"{load.name} stops" for k, load in enumerate(self.loads) if rests[k]]
-            if record.name in names:
+            slips = {f"{load.name} slips" for load in self.loads}
+            stops = {f"{load.name} stops" for k, load in enumerate(self.loads) if rests[k]}
+            before, self._recorded[record.name] = self._recorded.get(record.name, -np.inf), record.t
+            again = record.name in slips and record.t - before <= AT_ONCE * (1.0 + abs(record.t))
+            if record.name in slips | stops and not again:
                 kept.append(record)
         return tuple(kept)
 

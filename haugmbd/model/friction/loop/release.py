@@ -11,13 +11,14 @@ from math import sqrt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
+from haugmbd.math.vec3 import dot, load
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import Loop, slides_now
 
 OVER = 1e-13
 """Relative to the limit: friction needed beyond it by less does not release a joint."""
 PASSES = 1e-8
-"""Relative to its parts, of the motion without friction and of each friction: the acceleration of a joint that sticks is rounding."""
+"""Relative to the accelerations of its bodies, and to those by each friction: the acceleration of a joint that sticks is rounding."""
 MOVES = 1e-9
 """Relative to a joint alone: a released joint that gives way less under its own friction is held by others that stick."""
 
@@ -105,21 +106,30 @@ def rate_with_friction(L: Loop, channel: int) -> tuple[float, float]:
 
 
 @kernel
+def largest_rate(L: Loop, k: int, c: int, base: Array) -> float:
+    """Return the acceleration of a channel if those of both bodies, without friction, were along it: what its rounding is measured by."""
+    total, B = 0.0, at.B + 12 * c
+    for side in range(2):
+        body = L.ints[k, at.BODY_I] if side == 0 else L.ints[k, at.BODY_J]
+        for a in range(0, 6, 3):
+            if body > 0:
+                line, u_dot = load(L.terms, k, B + 6 * side + a), load(base, 0, 6 * body + a)
+                total += sqrt(dot(line, line) * dot(u_dot, u_dot))
+    return total
+
+
+@kernel
 def let_pass(L: Loop, base: Array) -> bool:
     """Let joints slide that are at rest for an instant only, and that no friction of theirs stops; return whether there is one."""
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0 or L.terms[k, at.STATE] != at.STICKS or L.modes[k, at.MODE] != at.FREE:
             continue
-        i, j, total, scale = L.ints[k, at.BODY_I], L.ints[k, at.BODY_J], 0.0, 0.0
+        total, scale = 0.0, 0.0
         for c in range(L.ints[k, at.CHANNELS]):
             arm = L.terms[k, at.ARM + c]
             rate, parts = rate_with_friction(L, L.ints[k, at.FIRST] + c)
             total += (arm * rate) ** 2
-            scale += arm * (parts + abs(L.terms[k, at.BIAS + c]))
-            for a in range(6):
-                B = at.B + 12 * c + a
-                scale += arm * abs(L.terms[k, B] * (base[0, 6 * i + a] if i > 0 else 0.0))
-                scale += arm * abs(L.terms[k, B + 6] * (base[0, 6 * j + a] if j > 0 else 0.0))
+            scale += arm * (parts + abs(L.terms[k, at.BIAS + c]) + largest_rate(L, k, c, base))
         if sqrt(total) > PASSES * scale:
             for c in range(L.ints[k, at.CHANNELS]):
                 arm = L.terms[k, at.ARM + c]

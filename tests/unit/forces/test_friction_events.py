@@ -1,0 +1,78 @@
+"""Stick and slip where joints hardly load each other: dead centres, joints that never move, slips in less than a rounding of time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.gallery import gyroscope, planar_slider_crank
+from joints import TJ
+
+LAW = mbd.Coulomb(0.12, 0.1)
+SAME = 1e-9
+"""[m, rad] Steps of 2e-4 s that end on other events differ by less."""
+SMOOTHED = 3e-5
+"""[rad/s] What a width of 1e-6 m/s of the smooth law changes: 1.4e-5, and ten times as much at 1e-5 m/s."""
+FOLLOWS = 1e-6
+"""[m] Of a stiff contact at rtol = 1e-8 from steps of 1e-5 s."""
+
+
+def with_friction(make: Any, *without: str) -> mbd.System:
+    """A mechanism with exact friction in all joints but some."""
+    system = make()
+    for joint in list(system.joints):
+        if joint.name not in without:
+            rotates = type(joint).__name__ in ("RJ", "Revolute")
+            system.add(mbd.JointFriction(f"rub {joint.name}", joint, LAW, **({"radius": 0.01} if rotates else {})))
+    return system
+
+
+def test_a_joint_that_never_moves_has_no_friction():
+    """Joint C leaves the rod a slide out of the plane of motion. Rounding was taken for one, and rubbed with all that C carries."""
+    result = mbd.simulate(with_friction(planar_slider_crank), 0.05, h=2e-4)
+    without = mbd.simulate(with_friction(planar_slider_crank, "C"), 0.05, h=2e-4)
+    np.testing.assert_array_equal(result.load("rub C").force, 0.0)
+    np.testing.assert_allclose(result["slider"].r[-1], without["slider"].r[-1], rtol=0.0, atol=SAME)
+    (stop,), (same,) = result.events, without.events  # the slider turns at its dead centre, and no friction can hold it there
+    assert stop.name == same.name == "rub T stops"
+    assert stop.t == pytest.approx(same.t, abs=SAME)
+
+
+def test_a_joint_without_load_slips_at_once_where_its_need_grows_before_its_limit():
+    """The vertical gimbal is loaded along its axis alone. It stuck and slipped in no time, without end."""
+    result = mbd.simulate(with_friction(gyroscope), 0.05, h=2e-4)
+    assert [event.name for event in result.events][0] == "rub vertical slips"
+    assert [event.name for event in result.events].count("rub vertical slips") == 1
+    smooth = gyroscope()
+    for joint in list(smooth.joints):
+        smooth.add(mbd.JointFriction(f"rub {joint.name}", joint, mbd.Coulomb(0.1, velocity=1e-6), radius=0.01))
+    other = mbd.simulate(smooth, 0.05, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(result["rotor"].omega[-1], other["rotor"].omega[-1], rtol=0.0, atol=SMOOTHED)
+
+
+@pytest.mark.parametrize(
+    "given", [{"rtol": 1e-8, "atol": 1e-10}, {"rtol": 1e-6}, {"integrator": mbd.DOP853(rtol=1e-9, atol=1e-11)}]
+)
+@pytest.mark.parametrize(("speed", "restitution"), [(3.0, 1.0), (1.0, 0.9)])
+def test_a_stiff_contact_pushes_a_body_off(given: dict[str, Any], speed: float, restitution: float):
+    """Its force grows past the limit of friction by 1e-9 N within the rounding of time: the body slips once, and for good."""
+    system = mbd.System("hit", gravity=(0, 0, -9.81))
+    body = system.add(mbd.Body("body", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    rail = system.add(TJ("rail", system.ground, body, point=(0.5, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointFriction("rub", rail, mbd.Coulomb(0.2)))
+    cart = system.add(mbd.Body("cart", 2.0, (0.1, 0.1, 0.1), v=(speed, 0, 0)))
+    system.add(TJ("track", system.ground, cart, point=(0, 0, 0), axis=(1, 0, 0)))
+    balls = {"shape_i": mbd.Sphere(0.1), "shape_j": mbd.Sphere(0.1)}
+    model = mbd.HuntCrossley(exponent=1.0)
+    system.add(mbd.ContactForce("bumper", cart, body, **balls, K=1e4, restitution=restitution, model=model))
+    t_end = 0.9 / speed
+    result, fine = mbd.simulate(system, t_end, **given), mbd.simulate(system, t_end, h=1e-5, store_every=10)
+    assert [event.name for event in result.events if event.name.startswith("rub")] == [
+        event.name for event in fine.events if event.name.startswith("rub")
+    ]
+    assert [event.name for event in result.events].count("rub slips") == 1
+    atol = FOLLOWS * (100.0 if given.get("rtol") == 1e-6 else 1.0)
+    np.testing.assert_allclose(result["body"].r[-1], fine["body"].r[-1], rtol=0.0, atol=atol)
