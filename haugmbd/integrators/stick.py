@@ -33,6 +33,7 @@ from haugmbd.integrators.singularities.singularity_crossing import CrossingSearc
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
+from haugmbd.kkt.solver_routines import without_sweeps
 from haugmbd.model.friction import columns as at
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -99,10 +100,14 @@ def watch_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
 
 
 class Watch:
-    """The quantities of the joints at many states, evaluated once for all of them, in a workspace of their own."""
+    """The quantities of the joints at many states, evaluated once for all of them, in a workspace of their own.
 
-    def __init__(self, model: Model) -> None:
-        self.model, self.pack = model, model.pack()
+    by_columns: also where friction is found by sweeps over a forest, which leave no rates by the friction of each channel
+    """
+
+    def __init__(self, model: Model, *, by_columns: bool = False) -> None:
+        pack = model.pack()
+        self.model, self.pack = model, pack._replace(ints=without_sweeps(pack.ints)) if by_columns else pack
         self.modes = workspace_array(self.pack, "FRICTION_MODES")
         self.terms = workspace_array(self.pack, "FRICTION_TERMS")
         self._seen: list[tuple[Array, Array]] = []
@@ -135,6 +140,12 @@ class Watch:
         if code != OK:
             raise state_space.error(self.pack, code, t)
         return out.reshape(-1, QUANTITIES)
+
+    def rates_by_friction(self) -> Array:
+        """Return the rates of all channels by the friction of each, (m, m), in the last state; those of joints that stick."""
+        m, start = len(workspace_array(self.pack, "FRICTION_COLUMNS")), self.pack.ints[3 * layout.FRICTION_ALGEBRA]
+        G: Array = self.pack.work[start : start + m * m].reshape(m, m)
+        return G
 
 
 class Quantity:
@@ -289,15 +300,9 @@ class _Stick:
         for k in joints:
             n, first = self.ints[k, at.CHANNELS], self.ints[k, at.FIRST]
             arm = watch.terms[k, at.ARM : at.ARM + n]
-            A = arm[:, None] * self._rates()[first : first + n, first : first + n] * arm
+            A = arm[:, None] * watch.rates_by_friction()[first : first + n, first : first + n] * arm
             found[k] = float(limits[k] * np.linalg.norm(A, 2))
         return found
-
-    def _rates(self) -> Array:
-        """Return the rates of all channels by the friction of each, (m, m), of joints that stick."""
-        m, start = len(workspace_array(self.watch.pack, "FRICTION_COLUMNS")), self.watch.pack.ints[3 * layout.FRICTION_ALGEBRA]
-        G: Array = self.watch.pack.work[start : start + m * m].reshape(m, m)
-        return G
 
     def _halt_slow(self) -> None:
         """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step."""
@@ -314,13 +319,18 @@ class _Stick:
 
     def _stop(self, joints: list[int]) -> None:
         """Remove the rates of joints that stick in the last state watched, by the impulses of friction that do it."""
-        channels = [
-            (self.ints[k, at.FIRST] + c, self.watch.terms[k, at.RATE + c]) for k in joints for c in range(self.ints[k, at.CHANNELS])
-        ]
-        if not channels:
+        if not joints:
             return
-        X, which = workspace_array(self.watch.pack, "FRICTION_COLUMNS"), np.array([c for c, _ in channels])
-        G = self._rates()[np.ix_(which, which)]
+        watch = self.watch
+        if len(self.state_space.model.tables["FRICTION_PATHS"]):
+            watch = Watch(self.state_space.model, by_columns=True)
+            watch.modes[joints, at.MODE] = at.STICKS
+            watch.at(self.problem.t, self.problem.y, self.state_space)
+        channels = [
+            (self.ints[k, at.FIRST] + c, watch.terms[k, at.RATE + c]) for k in joints for c in range(self.ints[k, at.CHANNELS])
+        ]
+        X, which = workspace_array(watch.pack, "FRICTION_COLUMNS"), np.array([c for c, _ in channels])
+        G = watch.rates_by_friction()[np.ix_(which, which)]
         impulses = np.linalg.lstsq(G, -np.array([rate for _, rate in channels]), rcond=1e-10)[0]
         n = self.state_space.model.nb + 1
         change = (impulses @ X[which])[: 6 * n].reshape(n, 6)

@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import gyroscope, planar_slider_crank
-from joints import TJ
+from joints import RJ, TJ
 
 LAW = mbd.Coulomb(0.12, 0.1)
 SAME = 1e-9
@@ -76,3 +76,16 @@ def test_a_stiff_contact_pushes_a_body_off(given: dict[str, Any], speed: float, 
     assert [event.name for event in result.events].count("rub slips") == 1
     atol = FOLLOWS * (100.0 if given.get("rtol") == 1e-6 else 1.0)
     np.testing.assert_allclose(result["body"].r[-1], fine["body"].r[-1], rtol=0.0, atol=atol)
+
+
+@pytest.mark.parametrize("given", [{"h": 1e-3}, {"rtol": 1e-8}])
+def test_a_joint_at_rest_in_a_forest_of_revolute_joints_does_not_turn(given: dict[str, Any]):
+    """There friction is found by sweeps; what was left of the rate where the stop was located, 1e-12 m/s over the lever, stayed."""
+    system = mbd.System("disc on a thrust bearing", gravity=(0, 0, -9.81))
+    disc = system.add(mbd.Body("disc", 1.0, (0.1, 0.1, 0.1), omega_bar=(0, 0, 1.0)))
+    bearing = system.add(RJ("bearing", system.ground, disc, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointFriction("rub", bearing, mbd.Coulomb(0.3), radius=0.05, thrust_radius=0.1))
+    result = mbd.simulate(system, 1.0, **given)
+    (stop,) = result.events
+    assert stop.t == pytest.approx(0.1 / (0.3 * 9.81 * 0.1), abs=SAME)
+    np.testing.assert_allclose(result.joint("bearing").rate[result.t > stop.t + 1e-9], 0.0, atol=1e-20)
