@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import gyroscope, planar_slider_crank
+from haugmbd.gallery import gyroscope, planar_slider_crank, universal_shaft
 from joints import RJ, TJ
 
 LAW = mbd.Coulomb(0.12, 0.1)
@@ -39,6 +39,13 @@ def test_a_joint_that_never_moves_has_no_friction():
     (stop,), (same,) = result.events, without.events  # the slider turns at its dead centre, and no friction can hold it there
     assert stop.name == same.name == "rub T stops"
     assert stop.t == pytest.approx(same.t, abs=SAME)
+
+
+def test_a_joint_that_never_moves_has_no_friction_where_its_bodies_hardly_accelerate():
+    """The output shaft turns evenly; its guide, along the shaft, carries 1e-4 N."""
+    result = mbd.simulate(with_friction(universal_shaft, "Hooke"), 0.05, h=2e-4)
+    np.testing.assert_array_equal(result.load("rub output bearing").force, 0.0)
+    assert np.abs(result.energy().drift).max() < SAME
 
 
 def test_a_joint_without_load_slips_at_once_where_its_need_grows_before_its_limit():

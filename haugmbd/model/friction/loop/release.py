@@ -18,7 +18,8 @@ from haugmbd.model.friction.loop.arrays import Loop, slides_now
 OVER = 1e-13
 """Relative to the limit: friction needed beyond it by less does not release a joint."""
 PASSES = 1e-8
-"""Relative to the accelerations of its bodies, and to those by each friction: the acceleration of a joint that sticks is rounding."""
+"""Relative to the accelerations of its bodies, to those by each friction, and by its own load: the acceleration of a joint that sticks is
+rounding."""
 MOVES = 1e-9
 """Relative to a joint alone: a released joint that gives way less under its own friction is held by others that stick."""
 
@@ -129,7 +130,8 @@ def let_pass(L: Loop, base: Array) -> bool:
             arm = L.terms[k, at.ARM + c]
             rate, parts = rate_with_friction(L, L.ints[k, at.FIRST] + c)
             total += (arm * rate) ** 2
-            scale += arm * (parts + abs(L.terms[k, at.BIAS + c]) + largest_rate(L, k, c, base))
+            of_load = arm * L.terms[k, at.NORMAL] * L.active[1, L.ints[k, at.FIRST] + c]
+            scale += arm * (parts + abs(L.terms[k, at.BIAS + c]) + largest_rate(L, k, c, base) + of_load)
         if sqrt(total) > PASSES * scale:
             for c in range(L.ints[k, at.CHANNELS]):
                 arm = L.terms[k, at.ARM + c]
