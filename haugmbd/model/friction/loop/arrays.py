@@ -87,9 +87,9 @@ def loop_of(P: Pack) -> Loop:
 
 
 @inlined
-def friction_of(P: Pack) -> Array:
-    """Return an f_t as in a `Loop`, the only array of it that sweeps over a forest need."""
-    return borrow(P.work, P.ints[3 * layout.FRICTION_ALGEBRA], 6, ws.n_frictions(P))  # type: ignore[no-any-return]
+def friction_of_lines(P: Pack, n: int) -> Array:
+    """Return an f_t as in a `Loop`, for n lines of FRICTION_PATHS, in an array that sweeps over a forest do not need otherwise."""
+    return borrow(P.work, P.ints[3 * layout.FRICTION_LANES], 6, n)  # type: ignore[no-any-return]
 
 
 @kernel

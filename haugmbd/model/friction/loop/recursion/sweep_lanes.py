@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
-from haugmbd.math.articulated_inertia import ArticulatedInertia
+from haugmbd.math.articulated_inertia import NO_TWIST, ArticulatedInertia, Twist
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
+from haugmbd.model.friction.columns import IS_CHAIN
 
 LANES = 8
 """As `workspace.accessors.friction_sweeps` has them."""
@@ -24,10 +25,10 @@ CHANGE, LOST, D_INV, FREE, TORQUE, MOVE, ACCELERATION = 0, 6, 12, 13, 14, 15, 16
 """Where the numbers of a body start: dp; X^T U / D; 1 / D; (u_0 - U . g) / D; s; v; a; see `sweeps`."""
 LINEAR, MIXED, ANGULAR, FORCES, DIRECTION = 22, 28, 37, 43, 49
 """M, H and J of I^A; p_0; the axis h of the friction."""
-C_0, C_1, C_2, PER_LENGTH, LIMIT, NORMAL, PUSH = 52, 53, 54, 55, 56, 57, 58
-"""As in `columns`;  1 / length, 0 without;  C;  N;  |F . h|."""
+C_0, C_1, C_2, PER_LENGTH, NORMAL, PUSH = 52, 53, 54, 55, 57, 58
+"""As in `columns`;  1 / length, 0 without;  N;  |F . h|."""
 RUBS = 59
-"""Of all lanes: 1 if a joint has friction; 1 if the length of one presses."""
+"""Of all lanes: 1 if a joint has friction; 1 if the length of one presses; 1 if dp of one is a sum."""
 COMPLIANCE = 60
 """Omega, see `own_slopes`."""
 SWEEP_COLUMNS = 81
@@ -46,6 +47,32 @@ def put(z: Array, c: int, r: int, a: Vec) -> None:
 
 
 @inlined
+def add_to(z: Array, c: int, r: int, a: Vec) -> None:
+    """Add to three numbers of lane r, from column c on."""
+    put(z, c, r, add(take(z, c, r), a))
+
+
+@inlined
+def acceleration_of(lanes: Array, line: int) -> Twist:
+    """Return the acceleration of the body of a line; -1: of the ground."""
+    if line < 0:
+        return NO_TWIST
+    z, r = lanes[line // LANES], line % LANES
+    return Twist(take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r))
+
+
+@inlined
+def clear_sums(paths: Ints, lanes: Array) -> None:
+    """Clear dp of the bodies on which it is a sum."""
+    for b in range(lanes.shape[0]):
+        if lanes[b, RUBS, 2] > 0.0:
+            for r in range(min(LANES, paths.shape[0] - b * LANES)):
+                if paths[b * LANES + r, IS_CHAIN] == 0:
+                    put(lanes[b], CHANGE, r, (0.0, 0.0, 0.0))
+                    put(lanes[b], CHANGE + 3, r, (0.0, 0.0, 0.0))
+
+
+@inlined
 def put_inertia(z: Array, c: int, r: int, I: ArticulatedInertia, moments: bool) -> None:
     """Write M and H of lane r, from column c on; and J, where moments press."""
     H, J = c + 6, c + 15
@@ -56,25 +83,28 @@ def put_inertia(z: Array, c: int, r: int, I: ArticulatedInertia, moments: bool) 
 
 
 @inlined
-def put_loads(z: Array, m: int, moments: bool) -> None:
-    """Write C, N and |F . h| of the first m lanes z (., LANES), at their accelerations;  moments: whether one of them has a length."""
+def put_loads(z: Array, m: int, moments: bool, out: Array) -> None:
+    """Write N and |F . h| of the first m lanes z (., LANES), at their accelerations, and C to out (m,).
+
+    m: a multiple of four, which vector units take without a remainder;  moments: whether one of the joints has a length
+    """
     if moments:
-        put_loads_with_moments(z, m)
+        put_loads_with_moments(z, m, out)
     else:
-        put_loads_of_forces(z, m)
+        put_loads_of_forces(z, m, out)
 
 
 @inlined
-def put_loads_of_forces(z: Array, m: int) -> None:
+def put_loads_of_forces(z: Array, m: int, out: Array) -> None:
     """Do so without lengths; m is not known when compiled, so that the loop stays one, which vector units take."""
     for r in range(m):
         F, h = force_of_lane(z, r), take(z, DIRECTION, r)
         push = dot(F, h)
-        put_limit(z, r, norm(sub(F, scale(push, h))), abs(push))
+        out[r] = put_limit(z, r, norm(sub(F, scale(push, h))), abs(push))
 
 
 @inlined
-def put_loads_with_moments(z: Array, m: int) -> None:
+def put_loads_with_moments(z: Array, m: int, out: Array) -> None:
     """Do so with lengths."""
     for r in range(m):
         F, h = force_of_lane(z, r), take(z, DIRECTION, r)
@@ -82,7 +112,7 @@ def put_loads_with_moments(z: Array, m: int) -> None:
         push, x = dot(F, h), cross(M, h)
         half = scale(0.5, sub(F, scale(push, h)))
         c = scale(per_length, x) if per_length > 0.0 else (0.0, 0.0, 0.0)
-        put_limit(z, r, norm(add(half, c)) + norm(sub(half, c)), abs(push))
+        out[r] = put_limit(z, r, norm(add(half, c)) + norm(sub(half, c)), abs(push))
 
 
 @inlined
@@ -116,10 +146,10 @@ def moment_of_lane(z: Array, r: int) -> Vec:
 
 
 @inlined
-def put_limit(z: Array, r: int, N: float, push: float) -> None:
-    """Write C, N and |F . h| of lane r."""
+def put_limit(z: Array, r: int, N: float, push: float) -> float:
+    """Write N and |F . h| of lane r; return C, 0 for a joint without friction."""
     z[NORMAL, r], z[PUSH, r] = N, push
-    z[LIMIT, r] = z[C_0, r] + z[C_1, r] * N + z[C_2, r] * push
+    return z[C_0, r] + z[C_1, r] * N + z[C_2, r] * push  # type: ignore[no-any-return]
 
 
 @inlined

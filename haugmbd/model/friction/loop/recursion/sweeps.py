@@ -29,11 +29,11 @@ from haugmbd.kkt.tree.tree_arrays import D_INV as TREE_D_INV
 from haugmbd.kkt.tree.tree_arrays import FORCE, SMALL_U, TreeArrays, load_inertia, load_wrench, tree_arrays
 from haugmbd.kkt.tree.tree_arrays import LINEAR as TREE_LINEAR
 from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench, power, scale_wrench, shift_wrench
-from haugmbd.math.vec3 import Vec, add, dot, load, scale
+from haugmbd.math.vec3 import Vec, dot, load, scale
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
 from haugmbd.model.friction.loop.anderson import FAILS, GOES_ON, NEXT_AGREES, advance, forget
-from haugmbd.model.friction.loop.arrays import friction_of
+from haugmbd.model.friction.loop.arrays import friction_of_lines
 from haugmbd.model.friction.loop.recursion.locks import LOCKED, lock_joints, put_holding_friction, unlock
 from haugmbd.model.friction.loop.recursion.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
 from haugmbd.model.friction.loop.recursion.own_slopes import is_below_one, largest_own_slope, lost_wrench
@@ -48,7 +48,6 @@ from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     FORCES,
     FREE,
     LANES,
-    LIMIT,
     LINEAR,
     LOST,
     MOVE,
@@ -57,6 +56,9 @@ from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     PUSH,
     RUBS,
     TORQUE,
+    acceleration_of,
+    add_to,
+    clear_sums,
     put,
     put_inertia,
     put_loads,
@@ -90,10 +92,16 @@ def solve_by_sweeps(P: Pack) -> bool:
     return done
 
 
+@inlined
+def in_fours(n: int) -> int:
+    """Return n, rounded up to a multiple of four."""
+    return (n + 3) // 4 * 4
+
+
 @kernel
 def sweep(P: Pack) -> bool:
     """Do so with the factor at hand, where joints that stick are locked."""
-    f_t, before, slope = friction_of(P), 0.0, 0.0
+    before, slope, f_t = 0.0, 0.0, friction_of_lines(P, in_fours(ws.friction_paths(P).shape[0]))
     bounded = begin_sweeps(P)
     if ws.n_frictions(P) == 1:
         return solve_for_one(P, f_t[0])
@@ -126,7 +134,10 @@ def begin_sweeps(P: Pack) -> bool:
         D_inv, arm, h = t.joint[k, TREE_D_INV], load(t.joint, k, TREE_ARM), load(t.joint, k, TREE_AXIS)
         lost, given = lost_wrench(t, k), jump(t, k)
         if r == 0:
-            z[RUBS, 0] = z[RUBS, 1] = 0.0
+            z[RUBS, 0] = z[RUBS, 1] = z[RUBS, 2] = 0.0
+        parent = paths[n, PARENT]
+        if parent >= 0 and paths[parent, IS_CHAIN] == 0:
+            lanes[parent // LANES, RUBS, 2] = 1.0
         z[D_INV, r] = D_inv
         z[FREE, r] = z[MOVE, r] = D_inv * (t.joint[k, SMALL_U] - power(lost, given))
         passed = shift_wrench(lost, arm)
@@ -159,10 +170,10 @@ def put_joint(z: Array, r: int, p: Wrench, length: float, terms: Array, f: int) 
 
 @kernel
 def sweep_inward(P: Pack, f_t: Array) -> None:
-    """Pass the changes of the forces by friction f_t (nf,) inward; from a line to the one before they stay in registers."""
+    """Pass the changes of the forces by friction f_t (lines,) inward; from a line to the one before they stay in registers."""
     t, paths, lanes, passed = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), NO_WRENCH  # type: ignore[arg-type]
     for n in range(paths.shape[0] - 1, -1, -1):
-        k, f, parent, z, r = paths[n, BODY], paths[n, FRICTION_OF], paths[n, PARENT], lanes[n // LANES], n % LANES
+        k, parent, z, r = paths[n, BODY], paths[n, PARENT], lanes[n // LANES], n % LANES
         if paths[n, IS_CHAIN] == 1:
             dp = passed
             put(z, CHANGE, r, dp.force)
@@ -170,15 +181,13 @@ def sweep_inward(P: Pack, f_t: Array) -> None:
         else:
             dp = Wrench(take(z, CHANGE, r), take(z, CHANGE + 3, r))
         h, m = load(t.joint, k, TREE_AXIS), dp.moment
-        change = z[TORQUE, r] * f_t[f] if f != NO_FRICTION else 0.0
-        change = change + h[0] * m[0] + h[1] * m[1] + h[2] * m[2]
+        change = z[TORQUE, r] * f_t[n] + h[0] * m[0] + h[1] * m[1] + h[2] * m[2]
         z[MOVE, r] = z[FREE, r] + z[D_INV, r] * change
         if parent >= 0:
             passed = pass_change(z, r, load(t.joint, k, TREE_ARM), dp, change)
             if paths[parent, IS_CHAIN] == 0:
-                y, q = lanes[parent // LANES], parent % LANES
-                put(y, CHANGE, q, add(take(y, CHANGE, q), passed.force))
-                put(y, CHANGE + 3, q, add(take(y, CHANGE + 3, q), passed.moment))
+                add_to(lanes[parent // LANES], CHANGE, parent % LANES, passed.force)
+                add_to(lanes[parent // LANES], CHANGE + 3, parent % LANES, passed.moment)
 
 
 @inlined
@@ -197,20 +206,14 @@ def pass_change(z: Array, r: int, d: Vec, dp: Wrench, change: float) -> Wrench:
 
 @kernel
 def sweep_outward(P: Pack, out: Array) -> None:
-    """Write C of the wrenches by the current v to out (nf,); clear dp."""
+    """Write C of the wrenches by the current v to out (lines,), in eights of which one has friction; clear sums dp."""
     paths, lanes = ws.friction_paths(P), ws.friction_sweeps(P)
     move_outward(P)
     for b in range(lanes.shape[0]):  # not at once: numbers that were just written wait to be read by eight
         z, first, m = lanes[b], b * LANES, min(LANES, paths.shape[0] - b * LANES)
         if z[RUBS, 0] > 0.0:
-            put_loads(z, m, z[RUBS, 1] > 0.0)
-        for r in range(m):
-            f = paths[first + r, FRICTION_OF]
-            if f != NO_FRICTION:
-                out[f] = z[LIMIT, r]
-            if paths[first + r, IS_CHAIN] == 0:
-                put(z, CHANGE, r, (0.0, 0.0, 0.0))
-                put(z, CHANGE + 3, r, (0.0, 0.0, 0.0))
+            put_loads(z, in_fours(m), z[RUBS, 1] > 0.0, out[first : first + in_fours(m)])
+    clear_sums(paths, lanes)
 
 
 @inlined
@@ -224,15 +227,6 @@ def move_outward(P: Pack) -> None:
         a = move_lane(t, paths[n, BODY], z, r, a)
         put(z, ACCELERATION, r, a.linear)
         put(z, ACCELERATION + 3, r, a.angular)
-
-
-@inlined
-def acceleration_of(lanes: Array, line: int) -> Twist:
-    """Return the acceleration of the body of a line; -1: of the ground."""
-    if line < 0:
-        return NO_TWIST
-    z, r = lanes[line // LANES], line % LANES
-    return Twist(take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r))
 
 
 @inlined
@@ -257,9 +251,11 @@ def solve_for_one(P: Pack, f_t: Array) -> bool:
     paths, lanes = ws.friction_paths(P), ws.friction_sweeps(P)
     last = paths.shape[0] - 1  # the path ends with the joint
     z, r = lanes[last // LANES], last % LANES
+    for n in range(last):
+        f_t[n] = 0.0
     move_outward(P)
     before = parts_of_lane(z, r)
-    f, f_t[0] = limit_of_parts(z, r, before), 1.0
+    f, f_t[last] = limit_of_parts(z, r, before), 1.0
     if last == 0:
         U = scale_wrench(z[TORQUE, r] * z[D_INV, r], lost_wrench(tree_arrays(P), paths[0, BODY]))  # type: ignore[arg-type]
         change = parts_of(z, r, U.force, U.moment)
@@ -267,8 +263,8 @@ def solve_for_one(P: Pack, f_t: Array) -> bool:
         sweep_inward(P, f_t)
         move_outward(P)
         change = change_of(before, parts_of_lane(z, r))
-    f_t[0] = solve_lane(z, r, before, change, f)
-    if f_t[0] < 0.0:
+    f_t[last] = solve_lane(z, r, before, change, f)
+    if f_t[last] < 0.0:
         return False
     sweep_inward(P, f_t)
     finish_sweeps(P, f_t)
@@ -285,6 +281,6 @@ def finish_sweeps(P: Pack, f_t: Array) -> None:
             t.joint[k, SMALL_U] += (z[MOVE, r] - z[FREE, r]) / z[D_INV, r]
         if f != NO_FRICTION:
             limit = terms[f, at.S_0] + terms[f, at.S_1] * z[NORMAL, r] + terms[f, at.S_2] * z[PUSH, r]
-            terms[f, at.NORMAL], terms[f, at.LIMIT], terms[f, at.MARGIN] = z[NORMAL, r], limit, limit - f_t[f]
-            terms[f, at.FRICTION] = -f_t[f] * terms[f, at.DIRECTION]
+            terms[f, at.NORMAL], terms[f, at.LIMIT], terms[f, at.MARGIN] = z[NORMAL, r], limit, limit - f_t[n]
+            terms[f, at.FRICTION] = -f_t[n] * terms[f, at.DIRECTION]
     P.finish(P, P.python_solver)
