@@ -31,7 +31,9 @@ RUBS = 59
 """Of all lanes: 1 if a joint has friction; 1 if the length of one presses; 1 if dp of one is a sum."""
 COMPLIANCE = 60
 """Omega, see `own_slopes`."""
-SWEEP_COLUMNS = 81
+COUPLING, AHEAD = 81, 82
+"""h of the parent . X^T U / D;  the moment of this about the handle of the parent's parent: see `sweeps`."""
+SWEEP_COLUMNS = 85
 
 
 @inlined

@@ -7,7 +7,9 @@ f: friction;  s: the torque of unit friction along h, on the body that the joint
 body;  X: from the handle of the parent to that of the body, d farther out;  g: jump;  W: wrench of the joint on the body.
 I^A, U and D, and p_0 and u_0, without friction, are those that the factorization left; a sweep changes neither them nor the solution.
 The accelerations wait for one another, and so do the changes dp: X^T U / D is multiplied out, and sums are written so that what is known
-last is added last.
+last is added last.  From a body to the only one that it carries, z is written by what is known a body earlier, and waits for one product:
+
+    z = v - X^T (X^T U / D) . a_g - k z_p          a_g: acceleration of the parent's parent;  z_p: z of the parent;  k = h_p . (X^T U / D)
 
 Cost: a sweep takes a ninth of a right-hand side without friction, and the preparation a third: rates, coefficients and what all sweeps
 need.  Without lengths friction changes the reactions by less than a hundredth of itself, and five sweeps end the iteration: friction
@@ -29,7 +31,7 @@ from haugmbd.kkt.tree.tree_arrays import D_INV as TREE_D_INV
 from haugmbd.kkt.tree.tree_arrays import FORCE, SMALL_U, TreeArrays, load_inertia, load_wrench, tree_arrays
 from haugmbd.kkt.tree.tree_arrays import LINEAR as TREE_LINEAR
 from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench, power, scale_wrench, shift_wrench
-from haugmbd.math.vec3 import Vec, dot, load, scale
+from haugmbd.math.vec3 import Vec, dot, load
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
 from haugmbd.model.friction.loop.anderson import FAILS, GOES_ON, NEXT_AGREES, advance, forget
@@ -39,10 +41,12 @@ from haugmbd.model.friction.loop.recursion.one_joint import change_of, limit_of_
 from haugmbd.model.friction.loop.recursion.own_slopes import is_below_one, largest_own_slope, lost_wrench
 from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     ACCELERATION,
+    AHEAD,
     C_0,
     C_1,
     C_2,
     CHANGE,
+    COUPLING,
     D_INV,
     DIRECTION,
     FORCES,
@@ -135,14 +139,20 @@ def begin_sweeps(P: Pack) -> bool:
         lost, given = lost_wrench(t, k), jump(t, k)
         if r == 0:
             z[RUBS, 0] = z[RUBS, 1] = z[RUBS, 2] = 0.0
-        parent = paths[n, PARENT]
-        if parent >= 0 and paths[parent, IS_CHAIN] == 0:
-            lanes[parent // LANES, RUBS, 2] = 1.0
         z[D_INV, r] = D_inv
-        z[FREE, r] = z[MOVE, r] = D_inv * (t.joint[k, SMALL_U] - power(lost, given))
-        passed = shift_wrench(lost, arm)
-        put(z, LOST, r, scale(D_inv, passed.force))
-        put(z, LOST + 3, r, scale(D_inv, passed.moment))
+        passed, free = scale_wrench(D_inv, shift_wrench(lost, arm)), D_inv * (t.joint[k, SMALL_U] - power(lost, given))
+        put(z, LOST, r, passed.force)
+        put(z, LOST + 3, r, passed.moment)
+        parent = paths[n, PARENT]
+        if parent >= 0:
+            i = paths[parent, BODY]
+            if paths[parent, IS_CHAIN] == 1:
+                free -= power(passed, jump(t, i))
+                z[COUPLING, r] = dot(passed.moment, load(t.joint, i, TREE_AXIS))
+                put(z, AHEAD, r, shift_wrench(passed, load(t.joint, i, TREE_ARM)).moment)
+            else:
+                lanes[parent // LANES, RUBS, 2] = 1.0
+        z[FREE, r] = z[MOVE, r] = free
         put(z, CHANGE, r, (0.0, 0.0, 0.0))
         put(z, CHANGE + 3, r, (0.0, 0.0, 0.0))
         if f != NO_FRICTION:
@@ -220,21 +230,33 @@ def sweep_outward(P: Pack, out: Array) -> None:
 def move_outward(P: Pack) -> None:
     """Write the accelerations of the bodies by the current v."""
     t, paths, lanes, a = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), NO_TWIST  # type: ignore[arg-type]
+    before, y, ahead = NO_TWIST, 0.0, False
     for n in range(paths.shape[0]):
-        z, r, parent = lanes[n // LANES], n % LANES, paths[n, PARENT]
-        if parent != n - 1:
-            a = acceleration_of(lanes, parent)
-        a = move_lane(t, paths[n, BODY], z, r, a)
+        k, z, r, parent = paths[n, BODY], lanes[n // LANES], n % LANES, paths[n, PARENT]
+        if ahead:
+            y = turning(z, r, before, take(z, AHEAD, r)) - z[COUPLING, r] * y
+        else:
+            if parent != n - 1:
+                a = acceleration_of(lanes, parent)
+            y = turning(z, r, a, take(z, LOST + 3, r))
+        before, ahead = a, paths[n, IS_CHAIN] == 1
+        a = move_body(t, k, a, y)
         put(z, ACCELERATION, r, a.linear)
         put(z, ACCELERATION + 3, r, a.angular)
 
 
 @inlined
-def move_lane(t: TreeArrays, k: int, z: Array, r: int, a: Twist) -> Twist:
-    """Return the acceleration of body k, of lane r, from that of its parent."""
+def turning(z: Array, r: int, a: Twist, v: Vec) -> float:
+    """Return v - (U / D) . a of lane r, with the moment v of U / D about the handle of which a is the acceleration."""
+    b, w, u = a.linear, a.angular, take(z, LOST, r)
+    return z[MOVE, r] - u[0] * b[0] - u[1] * b[1] - u[2] * b[2] - v[0] * w[0] - v[1] * w[1] - v[2] * w[2]  # type: ignore[no-any-return]
+
+
+@inlined
+def move_body(t: TreeArrays, k: int, a: Twist, y: float) -> Twist:
+    """Return the acceleration of body k from that of its parent, with y of its joint."""
     b, w, d, h, given = a.linear, a.angular, load(t.joint, k, TREE_ARM), load(t.joint, k, TREE_AXIS), jump(t, k)
-    u, v, g, beta = take(z, LOST, r), take(z, LOST + 3, r), given.linear, given.angular
-    y = z[MOVE, r] - u[0] * b[0] - u[1] * b[1] - u[2] * b[2] - v[0] * w[0] - v[1] * w[1] - v[2] * w[2]
+    g, beta = given.linear, given.angular
     return Twist(
         (
             g[0] + b[0] + w[1] * d[2] - w[2] * d[1],
