@@ -37,6 +37,9 @@ def add_loads_to_forces(P: Pack, m: Motion, y: Array) -> int:
 @inlined
 def put_angle_rates_of_loads(P: Pack, t: float, y: Array, rates: Array) -> None:
     """Write the rates of the integrated angles, and of the internal states as they were evaluated last, (na,)."""
+    if ws.n_states(P) == rates.size and ws.n_forces(P) == ws.n_frictions(P):  # states of friction only
+        put_state_rates(P, ws.driver_values(P), rates)
+        return
     P.apply(ANGLE_RATES, t, P, P.callback, y, rates)
 
 

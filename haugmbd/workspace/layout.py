@@ -154,7 +154,7 @@ WORK = {
     "FRICTION_COLUMNS": "(m, 6 nn) solutions by unit friction, of each channel",
     "FRICTION_LANES": "(nn, 96) solutions by unit friction of sixteen joints that slide, side by side",
     "FRICTION_ALGEBRA": "(1, .) small matrices, see `model.friction.loop.arrays`",
-    "FRICTION_SWEEPS": "(n / 8, 648) of each eight bodies of FRICTION_PATHS, see `model.friction.loop.sweep_lanes`",
+    "FRICTION_SWEEPS": "(n / 8, 680) of each eight bodies of FRICTION_PATHS, see `model.friction.loop.recursion.sweep_lanes`",
     "LINK_A": "(n, 9) of a serial chain: rotation matrices",
     "LINK_PLACE": "(n, 9) handle, step from the handle before, centre of mass from the handle, global",
     "LINK_RATE": "(n, 12) velocity of the handle, angular velocity, bias acceleration, global",

@@ -30,8 +30,8 @@ from haugmbd.kkt.tree.tree_arrays import AXIS as TREE_AXIS
 from haugmbd.kkt.tree.tree_arrays import D_INV as TREE_D_INV
 from haugmbd.kkt.tree.tree_arrays import FORCE, SMALL_U, TreeArrays, load_inertia, load_wrench, tree_arrays
 from haugmbd.kkt.tree.tree_arrays import LINEAR as TREE_LINEAR
-from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench, power, scale_wrench, shift_wrench
-from haugmbd.math.vec3 import Vec, dot, load
+from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench, power, scale_wrench, shift_wrench, times_twist
+from haugmbd.math.vec3 import Vec, add, dot, load, scale, sub
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
 from haugmbd.model.friction.loop.anderson import FAILS, GOES_ON, NEXT_AGREES, advance, forget
@@ -106,6 +106,8 @@ def in_fours(n: int) -> int:
 def sweep(P: Pack) -> bool:
     """Do so with the factor at hand, where joints that stick are locked."""
     before, slope, f_t = 0.0, 0.0, friction_of_lines(P, in_fours(ws.friction_paths(P).shape[0]))
+    if is_first_joint(P):
+        return solve_for_first_joint(P)
     bounded = begin_sweeps(P)
     if ws.n_frictions(P) == 1:
         return solve_for_one(P, f_t[0])
@@ -161,7 +163,7 @@ def begin_sweeps(P: Pack) -> bool:
             bounded = (not slides or is_below_one(P, I, f)) and bounded
             put_inertia(z, LINEAR, r, I, length > 0.0)
             put_joint(z, r, load_wrench(t, k, FORCE), length, terms, f)
-            z[TORQUE, r] = 0.0 if not slides else -paths[n, SIDE] * terms[f, at.DIRECTION] * dot(h, load(terms, f, at.AXIS))
+            z[TORQUE, r] = torque_of(terms, f, paths[n, SIDE], h) if slides else 0.0
     return bounded
 
 
@@ -268,6 +270,55 @@ def move_body(t: TreeArrays, k: int, a: Twist, y: float) -> Twist:
 
 
 @inlined
+def is_first_joint(P: Pack) -> bool:
+    """Return whether the only friction is in a joint on the ground, which slides."""
+    if ws.n_frictions(P) > 1 or ws.friction_paths(P).shape[0] > 1:
+        return False
+    return ws.friction_terms(P)[ws.friction_paths(P)[0, FRICTION_OF], at.STATE] != at.STICKS  # type: ignore[no-any-return]
+
+
+@inlined
+def solve_for_first_joint(P: Pack) -> bool:
+    """Solve for this friction: a change of the wrench by friction has the direction of U."""
+    t, paths, z, terms = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P)[0], ws.friction_terms(P)  # type: ignore[arg-type]
+    k, f = paths[0, BODY], paths[0, FRICTION_OF]
+    given, lost, h, D_inv, p = (
+        jump(t, k),
+        lost_wrench(t, k),
+        load(t.joint, k, TREE_AXIS),
+        t.joint[k, TREE_D_INV],
+        load_wrench(t, k, FORCE),
+    )
+    put_joint(z, 0, p, ws.friction_reals(P)[f, at.LENGTH], terms, f)
+    y = D_inv * (t.joint[k, SMALL_U] - power(lost, given))
+    stiff = times_twist(load_inertia(t.body, k, TREE_LINEAR), Twist(given.linear, add(given.angular, scale(y, h))))
+    before = parts_of(z, 0, sub(stiff.force, p.force), sub(stiff.moment, p.moment))
+    s = torque_of(terms, f, paths[0, SIDE], h)
+    change = scale_wrench(s * D_inv, lost)
+    f_t = solve_lane(z, 0, before, parts_of(z, 0, change.force, change.moment), limit_of_parts(z, 0, before))
+    if f_t < 0.0:
+        return False
+    t.joint[k, SMALL_U] += s * f_t
+    put_terms_of_lane(z, 0, f_t, terms, f)
+    P.finish(P, P.python_solver)
+    return True
+
+
+@inlined
+def torque_of(terms: Array, f: int, side: int, h: Vec) -> float:
+    """Return the torque of unit friction f along h, on the body that the joint carries."""
+    return -side * terms[f, at.DIRECTION] * dot(h, load(terms, f, at.AXIS))  # type: ignore[no-any-return]
+
+
+@inlined
+def put_terms_of_lane(z: Array, r: int, f_t: float, terms: Array, f: int) -> None:
+    """Write friction, normal force, limit at rest and margin of friction f, of lane r."""
+    limit = terms[f, at.S_0] + terms[f, at.S_1] * z[NORMAL, r] + terms[f, at.S_2] * z[PUSH, r]
+    terms[f, at.NORMAL], terms[f, at.LIMIT], terms[f, at.MARGIN] = z[NORMAL, r], limit, limit - f_t
+    terms[f, at.FRICTION] = -f_t * terms[f, at.DIRECTION]
+
+
+@inlined
 def solve_for_one(P: Pack, f_t: Array) -> bool:
     """Solve for the only friction, by the wrench of its joint and the change of this by unit friction."""
     paths, lanes = ws.friction_paths(P), ws.friction_sweeps(P)
@@ -278,14 +329,9 @@ def solve_for_one(P: Pack, f_t: Array) -> bool:
     move_outward(P)
     before = parts_of_lane(z, r)
     f, f_t[last] = limit_of_parts(z, r, before), 1.0
-    if last == 0:
-        U = scale_wrench(z[TORQUE, r] * z[D_INV, r], lost_wrench(tree_arrays(P), paths[0, BODY]))  # type: ignore[arg-type]
-        change = parts_of(z, r, U.force, U.moment)
-    else:
-        sweep_inward(P, f_t)
-        move_outward(P)
-        change = change_of(before, parts_of_lane(z, r))
-    f_t[last] = solve_lane(z, r, before, change, f)
+    sweep_inward(P, f_t)
+    move_outward(P)
+    f_t[last] = solve_lane(z, r, before, change_of(before, parts_of_lane(z, r)), f)
     if f_t[last] < 0.0:
         return False
     sweep_inward(P, f_t)
@@ -302,7 +348,5 @@ def finish_sweeps(P: Pack, f_t: Array) -> None:
         if z[D_INV, r] != LOCKED:
             t.joint[k, SMALL_U] += (z[MOVE, r] - z[FREE, r]) / z[D_INV, r]
         if f != NO_FRICTION:
-            limit = terms[f, at.S_0] + terms[f, at.S_1] * z[NORMAL, r] + terms[f, at.S_2] * z[PUSH, r]
-            terms[f, at.NORMAL], terms[f, at.LIMIT], terms[f, at.MARGIN] = z[NORMAL, r], limit, limit - f_t[n]
-            terms[f, at.FRICTION] = -f_t[n] * terms[f, at.DIRECTION]
+            put_terms_of_lane(z, r, f_t[n], terms, f)
     P.finish(P, P.python_solver)
