@@ -1,7 +1,7 @@
 r"""The slopes of revolute joints of a forest, each through its own friction: bounds, and their values.
 
         Y     = X Omega_i X^T            compliance of the parent at the handle;  Omega: acceleration of a body by a wrench on it
-        W     = s (beta U - I^A y / D)   y = Y U,   beta = (1 + U^T y / D) / D
+        W     = s I^A (beta h - y / D)   y = Y U,   beta = (1 + U^T y / D) / D
         Omega = (1 - h U^T / D) Y (1 - U h^T / D) + h h^T / D
 
 W: wrench of the joint by unit friction of its own, see `sweeps`.
@@ -14,31 +14,34 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.kkt.tree.tree_arrays import ARM as TREE_ARM
 from haugmbd.kkt.tree.tree_arrays import AXIS as TREE_AXIS
-from haugmbd.kkt.tree.tree_arrays import LINEAR, U_FORCE, U_MOMENT, TreeArrays, load_inertia, tree_arrays
+from haugmbd.kkt.tree.tree_arrays import U_FORCE, U_MOMENT, TreeArrays, tree_arrays
 from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
     ArticulatedInertia,
     Twist,
     Wrench,
-    add_wrenches,
     full_downdate,
     power,
-    scale_wrench,
     shift_inertia,
     times_twist,
 )
-from haugmbd.math.vec3 import Vec, dot, load, scale
+from haugmbd.math.vec3 import Vec, load, scale, sub
 from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.columns import BODY, FRICTION_OF, PARENT
+from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT
 from haugmbd.model.friction.loop.algebra import larger
 from haugmbd.model.friction.loop.recursion.sweep_lanes import (
+    ACCELERATION,
     COMPLIANCE,
     D_INV,
     LANES,
-    PER_LENGTH,
+    NORMAL,
+    RUBS,
     TORQUE,
-    normal_of_revolute,
+    in_fours,
+    put,
     put_inertia,
+    put_own_slopes,
+    put_own_slopes_of_forces,
 )
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
@@ -80,24 +83,39 @@ def least_inertia(J: Array, body: int) -> float:
 @kernel
 def largest_own_slope(P: Pack) -> float:
     """Return the largest slope C(W) - C_0 of a joint through its own friction, of which W is the wrench by unit friction."""
-    t, paths, lanes, worst = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), 0.0  # type: ignore[arg-type]
-    terms = ws.friction_terms(P)
-    for n in range(paths.shape[0]):
-        k, f, parent, z, r = paths[n, BODY], paths[n, FRICTION_OF], paths[n, PARENT], lanes[n // LANES], n % LANES
-        h, D_inv, lost, Y = load(t.joint, k, TREE_AXIS), z[D_INV, r], lost_wrench(t, k), NO_INERTIA
-        if parent >= 0:
-            Y = shift_inertia(take_inertia(lanes[parent // LANES], parent % LANES), scale(-1.0, load(t.joint, k, TREE_ARM)))
-        turned = times_twist(Y, Twist(lost.moment, lost.force))
-        y = Twist(turned.moment, turned.force)
-        beta = D_inv * (1.0 + D_inv * power(lost, y))
-        put_inertia(z, COMPLIANCE, r, compliance_outward(Y, h, scale(D_inv, y.angular), scale(D_inv, y.linear), beta), True)
-        if f != NO_FRICTION:
-            held = times_twist(load_inertia(t.body, k, LINEAR), y)
-            W = add_wrenches(scale_wrench(beta, lost), scale_wrench(-D_inv, held))
-            h = load(terms, f, at.AXIS)
-            N, push = normal_of_revolute(W.force, W.moment, h, z[PER_LENGTH, r]), abs(dot(W.force, h))
-            worst = larger(worst, abs(z[TORQUE, r]) * (terms[f, at.C_1] * N + terms[f, at.C_2] * push))
+    paths, lanes, worst = ws.friction_paths(P), ws.friction_sweeps(P), 0.0
+    put_own_accelerations(P)
+    for b in range(lanes.shape[0]):
+        z, m = lanes[b], min(LANES, paths.shape[0] - b * LANES)
+        if z[RUBS, 1] > 0.0:
+            put_own_slopes(z, in_fours(m))
+        elif z[RUBS, 0] > 0.0:
+            put_own_slopes_of_forces(z, in_fours(m))
+        for r in range(m):
+            if paths[b * LANES + r, FRICTION_OF] != NO_FRICTION:
+                worst = larger(worst, z[NORMAL, r])
     return worst
+
+
+@inlined
+def put_own_accelerations(P: Pack) -> None:
+    """Write s (beta h - y / D), how unit friction of its joint accelerates each body, in place of accelerations."""
+    t, paths, lanes, Omega = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), NO_INERTIA  # type: ignore[arg-type]
+    for n in range(paths.shape[0]):
+        k, parent, z, r = paths[n, BODY], paths[n, PARENT], lanes[n // LANES], n % LANES
+        h, D_inv, lost, Y, s = load(t.joint, k, TREE_AXIS), z[D_INV, r], lost_wrench(t, k), NO_INERTIA, z[TORQUE, r]
+        if parent >= 0:
+            if parent != n - 1:
+                Omega = take_inertia(lanes[parent // LANES], parent % LANES)
+            Y = shift_inertia(Omega, scale(-1.0, load(t.joint, k, TREE_ARM)))
+        turned = times_twist(Y, Twist(lost.moment, lost.force))
+        y = Twist(scale(D_inv, turned.moment), scale(D_inv, turned.force))
+        beta = D_inv * (1.0 + power(lost, y))
+        put(z, ACCELERATION, r, scale(-s, y.linear))
+        put(z, ACCELERATION + 3, r, sub(scale(s * beta, h), scale(s, y.angular)))
+        Omega = compliance_outward(Y, h, y.angular, y.linear, beta)
+        if paths[n, IS_CHAIN] == 0:
+            put_inertia(z, COMPLIANCE, r, Omega, True)
 
 
 @inlined

@@ -37,6 +37,12 @@ SWEEP_COLUMNS = 85
 
 
 @inlined
+def in_fours(n: int) -> int:
+    """Return n, rounded up to a multiple of four."""
+    return (n + 3) // 4 * 4
+
+
+@inlined
 def take(z: Array, c: int, r: int) -> Vec:
     """Return three numbers of lane r, from column c on."""
     return (z[c, r], z[c + 1, r], z[c + 2, r])
@@ -118,32 +124,62 @@ def put_loads_with_moments(z: Array, m: int, out: Array) -> None:
 
 
 @inlined
+def put_own_slopes(z: Array, m: int) -> None:
+    """Write C_1 N + C_2 |F . h| of the first m lanes to the place of N, at W = I^A a."""
+    for r in range(m):
+        F, M, h, per_length = inertia_force(z, r), inertia_moment(z, r), take(z, DIRECTION, r), z[PER_LENGTH, r]
+        push = dot(F, h)
+        half, x = scale(0.5, sub(F, scale(push, h))), cross(M, h)
+        c = scale(per_length, x) if per_length > 0.0 else (0.0, 0.0, 0.0)
+        z[NORMAL, r] = z[C_1, r] * (norm(add(half, c)) + norm(sub(half, c))) + z[C_2, r] * abs(push)
+
+
+@inlined
+def put_own_slopes_of_forces(z: Array, m: int) -> None:
+    """Do so without lengths."""
+    for r in range(m):
+        F, h = inertia_force(z, r), take(z, DIRECTION, r)
+        push = dot(F, h)
+        z[NORMAL, r] = z[C_1, r] * norm(sub(F, scale(push, h))) + z[C_2, r] * abs(push)
+
+
+@inlined
 def force_of_lane(z: Array, r: int) -> Vec:
     """Return the force of W."""
-    a, w, p, dp = take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r), take(z, FORCES, r), take(z, CHANGE, r)
-    M, H = LINEAR, MIXED
-    return (
-        z[M, r] * a[0] + z[M + 1, r] * a[1] + z[M + 2, r] * a[2]
-        + z[H, r] * w[0] + z[H + 1, r] * w[1] + z[H + 2, r] * w[2] - p[0] - dp[0],
-        z[M + 1, r] * a[0] + z[M + 3, r] * a[1] + z[M + 4, r] * a[2]
-        + z[H + 3, r] * w[0] + z[H + 4, r] * w[1] + z[H + 5, r] * w[2] - p[1] - dp[1],
-        z[M + 2, r] * a[0] + z[M + 4, r] * a[1] + z[M + 5, r] * a[2]
-        + z[H + 6, r] * w[0] + z[H + 7, r] * w[1] + z[H + 8, r] * w[2] - p[2] - dp[2],
-    )  # fmt: skip
+    return sub(sub(inertia_force(z, r), take(z, FORCES, r)), take(z, CHANGE, r))
 
 
 @inlined
 def moment_of_lane(z: Array, r: int) -> Vec:
     """Return the moment of W."""
-    a, w, p, dp = take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r), take(z, FORCES + 3, r), take(z, CHANGE + 3, r)
-    H, J = MIXED, ANGULAR
+    return sub(sub(inertia_moment(z, r), take(z, FORCES + 3, r)), take(z, CHANGE + 3, r))
+
+
+@inlined
+def inertia_force(z: Array, r: int) -> Vec:
+    """Return the force of I^A a."""
+    a, w, M, H = take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r), LINEAR, MIXED
+    return (
+        z[M, r] * a[0] + z[M + 1, r] * a[1] + z[M + 2, r] * a[2]
+        + z[H, r] * w[0] + z[H + 1, r] * w[1] + z[H + 2, r] * w[2],
+        z[M + 1, r] * a[0] + z[M + 3, r] * a[1] + z[M + 4, r] * a[2]
+        + z[H + 3, r] * w[0] + z[H + 4, r] * w[1] + z[H + 5, r] * w[2],
+        z[M + 2, r] * a[0] + z[M + 4, r] * a[1] + z[M + 5, r] * a[2]
+        + z[H + 6, r] * w[0] + z[H + 7, r] * w[1] + z[H + 8, r] * w[2],
+    )  # fmt: skip
+
+
+@inlined
+def inertia_moment(z: Array, r: int) -> Vec:
+    """Return the moment of I^A a."""
+    a, w, H, J = take(z, ACCELERATION, r), take(z, ACCELERATION + 3, r), MIXED, ANGULAR
     return (
         z[H, r] * a[0] + z[H + 3, r] * a[1] + z[H + 6, r] * a[2]
-        + z[J, r] * w[0] + z[J + 1, r] * w[1] + z[J + 2, r] * w[2] - p[0] - dp[0],
+        + z[J, r] * w[0] + z[J + 1, r] * w[1] + z[J + 2, r] * w[2],
         z[H + 1, r] * a[0] + z[H + 4, r] * a[1] + z[H + 7, r] * a[2]
-        + z[J + 1, r] * w[0] + z[J + 3, r] * w[1] + z[J + 4, r] * w[2] - p[1] - dp[1],
+        + z[J + 1, r] * w[0] + z[J + 3, r] * w[1] + z[J + 4, r] * w[2],
         z[H + 2, r] * a[0] + z[H + 5, r] * a[1] + z[H + 8, r] * a[2]
-        + z[J + 2, r] * w[0] + z[J + 4, r] * w[1] + z[J + 5, r] * w[2] - p[2] - dp[2],
+        + z[J + 2, r] * w[0] + z[J + 4, r] * w[1] + z[J + 5, r] * w[2],
     )  # fmt: skip
 
 
@@ -152,16 +188,6 @@ def put_limit(z: Array, r: int, N: float, push: float) -> float:
     """Write N and |F . h| of lane r; return C, 0 for a joint without friction."""
     z[NORMAL, r], z[PUSH, r] = N, push
     return z[C_0, r] + z[C_1, r] * N + z[C_2, r] * push  # type: ignore[no-any-return]
-
-
-@inlined
-def normal_of_revolute(F: Vec, M: Vec, h: Vec, per_length: float) -> float:
-    """Return N of the wrench (F, M) of a revolute joint;  per_length: 1 / length, 0 without."""
-    F_p = sub(F, scale(dot(F, h), h))
-    if per_length > 0.0:
-        half, c = scale(0.5, F_p), scale(per_length, cross(M, h))
-        return norm(add(half, c)) + norm(sub(half, c))
-    return norm(F_p)
 
 
 @inlined

@@ -63,6 +63,7 @@ from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     acceleration_of,
     add_to,
     clear_sums,
+    in_fours,
     put,
     put_inertia,
     put_loads,
@@ -94,12 +95,6 @@ def solve_by_sweeps(P: Pack) -> bool:
     done = lock_joints(P) and sweep(P) and put_holding_friction(P)
     unlock(P, ws.friction_base(P), done)
     return done
-
-
-@inlined
-def in_fours(n: int) -> int:
-    """Return n, rounded up to a multiple of four."""
-    return (n + 3) // 4 * 4
 
 
 @kernel
