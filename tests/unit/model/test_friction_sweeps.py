@@ -312,6 +312,31 @@ def rates_entry(P, t, y, y_dot):
     return right_hand_side(P, t, y, y_dot)
 
 
+@pytest.mark.parametrize("others", [False, True])
+def test_rates_of_bristles_are_those_of_the_law_beside_other_loads_and_alone(others):
+    """Alone they are written without the routine of loads, which writes integrated angles, too."""
+    law, radius, z = LuGre(0.2, 0.15, 0.02, 1e3, 0.05), 0.05, np.array([1e-4, -2e-5])
+    system = mbd.System("two arms", gravity=(0, 0, -9.81))
+    before, speeds = system.ground, (2.0, -0.3)
+    for k, (omega, v) in enumerate(zip(np.cumsum(speeds), (1.0, 2.85), strict=True)):  # v = 2 + 1.7 / 2 of the second
+        body = system.add(mbd.Body(f"arm {k}", 1.0, (0.1, 0.1, 0.1), r=(0.5 + k, 0, 0), v=(0, 0, -v), omega_bar=(0, omega, 0)))
+        pin = system.add(RJ(f"pin {k}", before, body, point=(k, 0, 0), axis=(0, 1, 0)))
+        system.add(JointFriction(f"rub {k}", pin, law, radius=radius))
+        if others:
+            system.add(mbd.RSDA(f"spring {k}", pin, k=0.0, c=0.0))
+        before = body
+    model = system.compile()
+    y, y_dot = model.state().y.copy(), np.zeros(model.state().y.size)
+    y[-2:] = z
+    assert y.size == 39 + (4 if others else 2)
+    assert rates_entry(model.pack(), 0.0, y, y_dot) == 0
+    s = radius * np.array(speeds)
+    g = law.mu_c + (law.mu_s - law.mu_c) * np.exp(-((s / law.v_s) ** 2))
+    np.testing.assert_allclose(y_dot[-2:], s - law.sigma0 * np.abs(s) * z / g, rtol=1e-12)
+    if others:
+        np.testing.assert_allclose(y_dot[-4:-2], speeds, rtol=1e-12)
+
+
 def test_blocks_in_place_of_the_recursion_do_not_sweep():
     model = revolute_tree(4, Coulomb(0.2, 0.15), 0).compile()
     state = moving(model, 0)

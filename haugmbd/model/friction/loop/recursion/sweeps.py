@@ -11,12 +11,13 @@ last is added last.  From a body to the only one that it carries, z is written b
 
     z = v - X^T (X^T U / D) . a_g - k z_p          a_g: acceleration of the parent's parent;  z_p: z of the parent;  k = h_p . (X^T U / D)
 
-Cost: a sweep takes a ninth of a right-hand side without friction, and the preparation a third: rates, coefficients and what all sweeps
-need.  Without lengths friction changes the reactions by less than a hundredth of itself, and five sweeps end the iteration: friction
-then costs as much as the rest.  With lengths of a tenth of the links, couples press: slopes are up to 0.2, ten to eleven sweeps are
-needed, and the bound of `is_below_one` does not hold, so that the slopes of joints alone are computed, for as much as two sweeps:
-friction then costs twice the rest.  Of this the sweeps are two thirds.  Fewer of them need slopes along the whole path: a symmetric
+Cost: that of sweeps, and of their preparation: rates, coefficients and what all sweeps need (`make bench`, section `friction`).  Without
+lengths friction changes the reactions by less than a hundredth of itself, and four or five sweeps end the iteration.  With lengths of a
+tenth of the links, couples press: slopes are up to 0.2, ten sweeps are needed, and the bound of `is_below_one` does not hold, so that the
+slopes of joints alone are computed, for as much as a sweep and a half.  Fewer sweeps need slopes along the whole path.  A symmetric
 Gauss-Seidel sweep with compliances Y of `own_slopes` reduces the residual by 1e-2 in place of 1e-1, but takes more than twice as long.
+Newton's iteration with the slopes after two sweeps ends with the fifth, but its elimination, with inertias that are not symmetric, takes as
+long as three or four sweeps, and its sweeps take longer.
 Source: Featherstone (2008), ch. 7 (articulated-body algorithm).
 """
 
@@ -155,7 +156,7 @@ def begin_sweeps(P: Pack) -> bool:
         if f != NO_FRICTION:
             I, length = load_inertia(t.body, k, TREE_LINEAR), reals[f, at.LENGTH]
             slides = terms[f, at.STATE] != at.STICKS
-            bounded = (not slides or is_below_one(P, I, f)) and bounded
+            bounded = bounded and (not slides or is_below_one(P, I, f))
             put_inertia(z, LINEAR, r, I, length > 0.0)
             put_joint(z, r, load_wrench(t, k, FORCE), length, terms, f)
             z[TORQUE, r] = torque_of(terms, f, paths[n, SIDE], h) if slides else 0.0
