@@ -11,12 +11,12 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.dense_output import interpolate
-from haugmbd.model.inspection.driver_breaks import first_break
+from haugmbd.model.inspection.driver_breaks import driven_joints, first_break
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.inspection.row_gaps import worst_gap
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.checks.constraint_residuals import branch_faults, dropped_faults, has_branches
+from haugmbd.system.checks.constraint_residuals import all_rows_hold, branch_faults, dropped_faults, has_branches
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.workspace.layout import WIDTH, Pack
 
@@ -81,7 +81,7 @@ class StateSpace(Protocol):
         """Return a fault, which no equation shows, of the states y (nt, ny) at the times t, or of the last of them; "" if there is none."""
 
     def broken(self, t: Array) -> tuple[float, str] | None:
-        """Return the first time within the increasing times t (nt,) at which a prescribed motion jumps, and what jumps."""
+        """Return the first time within the times t (nt,), in ascending order, at which a prescribed motion jumps, and what jumps."""
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:
         """Return the error of a code that stopped a run: the user's own error if a callable raised one."""
@@ -116,14 +116,14 @@ class MaximalStateSpace:
     def wrong_branch(self, t: Array, y: Array) -> str:
         """Return a table that is left; a rotation driver that is followed half a turn off; or a dropped row that no longer holds."""
         found = profile_faults(self.model, y)
-        if not found and has_branches(self.model):
+        if not found and has_branches(self.model) and not all_rows_hold(self.model, float(t[-1]), y[-1]):
             state = self.state(float(t[-1]), y[-1])
             found = branch_faults(self.model, state) or dropped_faults(self.model, state)
         return "; ".join(map(str, found))
 
     def broken(self, t: Array) -> tuple[float, str] | None:
         """Return a driver of a joint whose f or f' jumps."""
-        found = first_break(self.model, t, strict=True)
+        found = first_break(self.model, np.unique(t), strict=True) if driven_joints(self.model) else None
         return None if found is None else (found.t, str(found.fault))
 
     def error(self, pack: Pack, code: int, t: float) -> BaseException:

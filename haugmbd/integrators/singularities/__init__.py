@@ -2,6 +2,7 @@
 
 singularity_crossing  crossing of singular configurations, for every method
 singularity_search    where the constraints lose rank on the way
+run_motion            the motion of a run between and ahead of its steps
 collocation           Gauss collocation by Picard's iteration
 smooth_branch         the continuation that the velocity selects
 branch_selection      whether it does

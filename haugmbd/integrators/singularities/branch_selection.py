@@ -10,17 +10,19 @@ The time t* is the root of sigma, with the sign of t - t*, by inverse interpolat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import copysign, isfinite, nan, prod
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import entry, kernel
-from haugmbd.compiled.status_codes import OK
+from haugmbd.compiled.jit import DirectCall, entry, kernel
+from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.singularities.smooth_branch import Curve
-from haugmbd.model.evaluate import prepare, rows_entry
-from haugmbd.model.inspection.constraint_rows import rows_in
+from haugmbd.model.description.labels import joint_name
+from haugmbd.model.evaluate import prepare
 from haugmbd.model.inspection.length import units_of_rows
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
@@ -74,21 +76,40 @@ class Weakness(NamedTuple):
 
 
 @entry
-def weakest(P: Pack, t: float, y: Array, units: Array, sweeps: int) -> tuple[int, float, float]:
-    """Run inverse iteration from the b in the right-hand side; return the code, sigma, and |Phi_q u / units| of the motion u.
+def weaknesses_entry(P: Pack, t: Array, y: Array, units: Array, sweeps: int, more: int, found: Array) -> int:
+    """Write sigma, and |Phi_q u / units| of the motion u that belongs to it, at the states y (k, ny) to found (k, 2); 0 where that fails.
 
-    units: (6 ne,) of Phi by slots, 0 for padding.  The workspace then contains W^-1 b, b of unit length, and K^-1 W^-1 b.
+    units: (6 ne,) of Phi by slots, 0 for padding;  sweeps, more: of inverse iteration at the first state, and at the others, each from
+    the vector of the one before.  The workspace then contains W^-1 b, b of unit length, and K^-1 W^-1 b.
+    Return USER_STOPPED if it occurs, else the first code that is not OK.
     """
+    first = OK
+    for k in range(t.size):
+        found[k, 0], found[k, 1] = 0.0, 0.0
+        code, size = iterate(P, t[k], y[k], more if k > 0 else sweeps)
+        if size > 0.0:
+            found[k, 0], found[k, 1] = 1.0 / np.sqrt(size), change_of_rows(P, units)
+        if first == OK or code == USER_STOPPED:
+            first = code
+    return first
+
+
+weaknesses = DirectCall(weaknesses_entry)
+
+
+@kernel
+def iterate(P: Pack, t: float, y: Array, sweeps: int) -> tuple[int, float]:
+    """Run inverse iteration from the b in the right-hand side; return the code, and 1 / sigma^2, which is 0 where there is none."""
     code = prepare(P, t, y)
     if code != OK:
-        return code, 0.0, 0.0
+        return code, 0.0
     b, x, weight = ws.right_hand_side(P), ws.solution(P), ws.row_weights(P)
     n = ws.n_bodies(P)
     code = factorize(P)
     size = 1.0
     for sweep in range(sweeps):
         if code != OK:
-            return code, 0.0, 0.0
+            return code, 0.0
         code = finish(P) if sweep == 0 else solve_system(P)
         size = 0.0
         for e in range(n, b.shape[0]):
@@ -97,13 +118,13 @@ def weakest(P: Pack, t: float, y: Array, units: Array, sweeps: int) -> tuple[int
                     size += (x[e, a] / weight[e - n, a]) ** 2
         size = np.sqrt(size)
         if not size > 0.0:
-            return OK, 0.0, 0.0
+            return OK, 0.0
         if sweep + 1 < sweeps:
             for e in range(n, b.shape[0]):
                 for a in range(6):
                     w = weight[e - n, a]
                     b[e, a] = x[e, a] / w / w / size if w > 0.0 else 0.0
-    return code, 1.0 / np.sqrt(size), change_of_rows(P, units)
+    return code, size
 
 
 @kernel
@@ -123,9 +144,46 @@ def change_of_rows(P: Pack, units: Array) -> float:
     return np.sqrt(total)  # type: ignore[no-any-return]
 
 
-def root_of_samples(x: Array, f: Array) -> float:
-    """Return where a smooth monotonic function with the values f at x is zero, by inverse interpolation."""
-    return float(np.polyfit(f / np.abs(f).max(), x, len(x) - 1)[-1])
+@entry
+def contradiction_entry(P: Pack, t: float, y: Array, units: Array, b: Array, accuracy: float) -> tuple[int, float]:
+    """Return the code, and |b Phi| / |b| at the state y, relative to the size of the rows; -1 if y violates the constraints.
+
+    units: (6 ne,) of Phi by slots, 0 for padding;  b: (6 ne,) of the dependent rows;  accuracy: |Phi| that counts as zero, relative to
+    max(|Phi_r| L + |PiBar|, units)
+    """
+    code = prepare(P, t, y)
+    if code != OK:
+        return code, 0.0
+    J, level, size = ws.jacobian(P), ws.row_values(P), ws.length(P)
+    total = square = 0.0
+    largest = 1.0
+    for slot in range(units.size):
+        if units[slot] > 0.0:
+            force = moment = 0.0
+            for side in range(J.shape[1]):
+                for a in range(3):
+                    force += J[slot, side, a] ** 2
+                    moment += J[slot, side, 3 + a] ** 2
+            scale = np.sqrt(force) * size + np.sqrt(moment)
+            if not abs(level[slot, 0]) <= accuracy * max(scale, units[slot]):
+                return OK, -1.0
+            largest = max(largest, scale)
+            total += b[slot] * level[slot, 0]
+            square += b[slot] ** 2
+    return OK, abs(total) / (np.sqrt(square) * largest)
+
+
+contradiction = DirectCall(contradiction_entry)
+
+
+def root_of_samples(x: Sequence[float], f: Sequence[float]) -> float:
+    """Return where a smooth monotonic function with the values f at x is zero, by inverse interpolation; NaN if two values are equal."""
+    if len(set(f)) < len(f):
+        return nan
+    root = 0.0
+    for k, (x_k, f_k) in enumerate(zip(x, f, strict=True)):
+        root += x_k * prod(f_j / (f_j - f_k) for j, f_j in enumerate(f) if j != k)
+    return root
 
 
 class BranchSelection:
@@ -148,7 +206,7 @@ class BranchSelection:
             if not tau > 0.0:
                 return None
             x, sigma, _ = self._around(curve, t_singular, tau, APART)
-            if not (np.abs(sigma) > 0.0).all():
+            if not all(abs(s) > 0.0 for s in sigma):
                 return None
             shift = root_of_samples(x, sigma)
             if not abs(shift) < 0.5 * tau:
@@ -156,41 +214,39 @@ class BranchSelection:
             t_singular += shift
             if abs(shift) < MOVED * tau:
                 break
-        outer, inner = np.abs(sigma[::2]), np.abs(sigma[1::2])
-        if not ((LINEAR[0] < outer / inner) & (outer / inner < LINEAR[1])).all():
+        outer, inner = sigma[::2], sigma[1::2]
+        if not all(LINEAR[0] < far / near < LINEAR[1] for far, near in zip(outer, inner, strict=True)):
             return None
-        x, near, change = self._around(curve, t_singular, tau, BESIDE)
-        if not (np.abs(near) > 0.0).all():
+        x, sigma, change = self._around(curve, t_singular, tau, BESIDE)
+        if not all(abs(s) > 0.0 for s in sigma):
             return None
-        regular = bool((change[1::2] > SAME * change[::2]).any())
-        t_singular += 0.0 if regular else root_of_samples(x, near)
+        regular = any(near > SAME * far for far, near in zip(change[::2], change[1::2], strict=True))
+        t_singular += 0.0 if regular else root_of_samples(x, sigma)
+        if not isfinite(t_singular):
+            return None
         gap = self._gap(curve, t_singular, CLOSE * tau, accuracy)
         if gap is None:
             return None
         names = self.joints()
         least = 0.0 if regular else self.weakness(curve, np.array([t_singular]))[0].sigma
-        return Selection(t_singular, names, float((least / outer[-1]) ** 2), gap, regular)
+        return Selection(t_singular, names, (least / abs(outer[-1])) ** 2, gap, regular)
 
-    def _around(self, curve: Curve, t_singular: float, tau: float, parts: tuple[float, float]) -> tuple[Array, Array, Array]:
+    def _around(
+        self, curve: Curve, t_singular: float, tau: float, parts: tuple[float, float]
+    ) -> tuple[list[float], list[float], list[float]]:
         """Return the times from t_singular, sigma with their sign, and the change of the rows, at some parts of tau on either side."""
-        x = tau * np.array([-parts[0], -parts[1], parts[0], parts[1]])
-        found = np.array(self.weakness(curve, t_singular + x))
-        return x, np.sign(x) * found[:, 0], found[:, 1]
+        x = [-tau * parts[0], -tau * parts[1], tau * parts[0], tau * parts[1]]
+        found = self.weakness(curve, t_singular + np.array(x))
+        return x, [copysign(one.sigma, x_k) for x_k, one in zip(x, found, strict=True)], [one.change for one in found]
 
     def _gap(self, curve: Curve, t_singular: float, beside: float, accuracy: float) -> float | None:
         """Return the contradiction of the dependent rows at t_singular; None if the curve is not on the constraints there."""
-        pack, model = self.pack, self.model
         self.weakness(curve, np.array([t_singular + beside]))
-        b = workspace_array(pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row]
-        code = rows_entry(pack, t_singular, curve.states(np.array([t_singular]))[0])
-        pack.callback.keep_interruption(code)
-        if code != OK:
-            return None
-        rows = rows_in(model, pack, model.state())
-        scale = np.linalg.norm(rows.Phi_r, axis=(1, 2)) * self.size + np.linalg.norm(rows.PiBar, axis=(1, 2))
-        if not (np.abs(rows.Phi) <= max(ON_BRANCH, accuracy) * np.maximum(scale, self.units)).all():
-            return None
-        return float(abs(b @ rows.Phi) / (np.linalg.norm(b) * max(1.0, scale.max())))
+        b = self.dependent_rows()
+        y = curve.states(np.array([t_singular]))[0]
+        code, gap = contradiction(self.pack, t_singular, y, self.units_of_slots, b, max(ON_BRANCH, accuracy))
+        self.pack.callback.keep_interruption(code)
+        return None if code != OK or gap < 0.0 else gap
 
     def start(self) -> None:
         """Begin inverse iteration at random."""
@@ -202,20 +258,21 @@ class BranchSelection:
 
     def weakness(self, motion: Motion, t: Array) -> list[Weakness]:
         """Return the smallest singular values at the times t (k,), one after the other; 0 where that fails."""
-        found = []
-        for time, y in zip(t, motion.states(t), strict=True):
-            code, sigma, change = weakest(self.pack, time, y, self.units_of_slots, self.sweeps)
-            self.sweeps = MORE_SWEEPS
-            self.pack.callback.keep_interruption(code)
-            found.append(Weakness(sigma, change))
-        return found
+        found = np.empty((len(t), 2))
+        code = weaknesses(self.pack, t, motion.states(t), self.units_of_slots, self.sweeps, MORE_SWEEPS, found)
+        self.sweeps = MORE_SWEEPS
+        self.pack.callback.keep_interruption(code)
+        return [Weakness(*line) for line in found.tolist()]
+
+    def dependent_rows(self) -> Array:
+        """Return the combination of rows (6 ne,) that was found last to be most nearly zero."""
+        b: Array = workspace_array(self.pack, "RIGHT")[self.model.nb + 1 :].ravel()
+        return b
 
     def joints(self) -> tuple[str, ...]:
         """Return the joints of the most nearly dependent rows that were found last."""
-        model = self.model
-        b = workspace_array(self.pack, "RIGHT")[model.nb + 1 :].reshape(-1)[model.slot_of_row]
-        part = np.abs(b) / self.units
-        return tuple(sorted({label.joint for label, share in zip(model.labels, part, strict=True) if share > SHARE * part.max()}))
+        part = np.abs(self.dependent_rows()[self.model.slot_of_row]) / self.units
+        return tuple(sorted({joint_name(self.model.labels, k) for k in np.flatnonzero(part > SHARE * part.max()).tolist()}))
 
     def joints_at(self, motion: Motion, t: float) -> tuple[str, ...]:
         """Return the joints of the most nearly dependent rows at time t [s] of a motion."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
 from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, solve_system
 from haugmbd.integrators.explicit.tableau import Tableau
@@ -113,7 +113,7 @@ def predict_stage(P: Pack, c: Array, t0: float, h: float, i: int, start: Point, 
 
 
 @entry
-def collocate(
+def collocate_entry(
     dynamics: Dynamics, options: Options, method: Tableau, t0: float, h: float, start: Point, stages: Stages, limit: float
 ) -> int:
     """Iterate the stages and their rates from the guess in Y, or from a prediction stage after stage; return the code.
@@ -155,6 +155,9 @@ def collocate(
             exact = exact or change <= max(limit, COARSE) or (iteration > 1 and change**2 <= limit * before)
             before = change
     return NO_CONVERGENCE
+
+
+collocate = DirectCall(collocate_entry)
 
 
 @lru_cache(maxsize=8)

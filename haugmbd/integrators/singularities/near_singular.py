@@ -6,7 +6,6 @@ in a step that is longer than the bend of the motion beside a singular configura
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.integrators.singularities.branch_selection import BranchSelection
+from haugmbd.integrators.singularities.run_motion import Way
 from haugmbd.integrators.singularities.singularity_search import FINE, SingularSearch
 from haugmbd.integrators.state_space import NearSingular
 
@@ -37,12 +37,6 @@ class StepsTaken(NamedTuple):
     y_dot: Array
 
 
-class Between(NamedTuple):
-    """The motion between the steps of a run."""
-
-    states: Callable[[Array], Array]
-
-
 class NearSingularities:
     """The nearly singular configurations of one run to t_end."""
 
@@ -58,15 +52,15 @@ class NearSingularities:
             if place in self.passed_near or not t[0] < place <= t[-1]:
                 continue
             self.passed_near.add(place)
-            states = self.search.way(*steps, float(t[-1])).states
+            way = self.search.way(*steps, float(t[-1]))
             middle = int(np.searchsorted(t, place))
             for k in range(max(1, middle - STEPS_BESIDE), min(len(t), middle + STEPS_BESIDE + 1)):
                 times = np.linspace(t[k - 1], t[k], SAMPLES_IN_STEP)
-                g = self.search.values(times, states(times))
+                g = self.search.values(times, way.states(times))
                 inner = int(g[1:-1].argmin()) + 1
                 leapt = g[inner] < min(g[0], g[-1]) - 2.0 * log(LEAP) or np.ptp(g) > 2.0 * log(PLUNGE)
                 if np.isfinite(g).all() and leapt:
-                    found.append(self._at(states, float(times[inner])))
+                    found.append(self._at(way, float(times[inner])))
                     break
         return found
 
@@ -94,11 +88,11 @@ class NearSingularities:
             )
         k = int(g.argmin())
         left, right = float(times[max(0, k - 1)]), float(times[min(len(times) - 1, k + 1)])
-        inner = self.search.enclosed(way.states, left, right, edge, FINE)
+        inner = self.search.enclosed(way, left, right, edge, FINE)
         t_least, depth = (times[k], edge - g[k]) if inner is None else inner
         if not depth > 2.0 * log(AT_END):
             return []
-        return [self._at(way.states, float(t_least))._replace(ends=True)]
+        return [self._at(way, float(t_least))._replace(ends=True)]
 
-    def _at(self, states: Callable[[Array], Array], t: float) -> NearSingular:
-        return NearSingular(t, self.selection.joints_at(Between(states), t), np.nan)
+    def _at(self, way: Way, t: float) -> NearSingular:
+        return NearSingular(t, self.selection.joints_at(way, t), np.nan)

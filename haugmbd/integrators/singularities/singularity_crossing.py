@@ -47,7 +47,8 @@ from haugmbd.integrators.singularities.branch_crossing import (
 )
 from haugmbd.integrators.singularities.branch_selection import BranchSelection
 from haugmbd.integrators.singularities.near_singular import NearSingularities, StepsTaken
-from haugmbd.integrators.singularities.singularity_search import SPACING, Place, SingularSearch, Way, may_be_singular
+from haugmbd.integrators.singularities.run_motion import Way
+from haugmbd.integrators.singularities.singularity_search import SPACING, Place, SingularSearch, may_be_singular
 from haugmbd.integrators.singularities.smooth_branch import SmoothBranch
 from haugmbd.integrators.state_space import MaximalStateSpace, NearSingular
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers

@@ -11,7 +11,6 @@ as the enclosure shrinks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log
 from typing import Any, NamedTuple
 
@@ -19,13 +18,13 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback
-from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK, SINGULAR
 from haugmbd.formulations.newton_euler import factorize
 from haugmbd.graph import bridges_of
-from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.rank_watch import RankWatch, begin_watch
-from haugmbd.integrators.singularities.smooth_branch import along, half_bend, parabola
+from haugmbd.integrators.singularities.run_motion import Way, parabola, put_state_at, speeds_of
+from haugmbd.integrators.step_context import Steps
 from haugmbd.kkt.solver_routines import has_tree, with_blocks
 from haugmbd.model.description.labels import joint_of_rows
 from haugmbd.model.evaluate import prepare
@@ -34,7 +33,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.remembered import once_per_model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import WIDTH, Pack
+from haugmbd.workspace.layout import Pack
 
 SPACING = 0.05
 """[rad, or parts of the size] Motion between samples."""
@@ -55,34 +54,83 @@ GRID, HALVINGS, FINE = 9, 7, 26
 """Samples in an enclosure, and how often it is halved then: to detect a singular configuration, and to locate it."""
 
 
+@kernel
+def log_determinant(P: Pack, t: float, y: Array) -> tuple[int, float]:
+    """Return the code, and g at the state y: NO_PIVOT where rows depend on others, NaN where it cannot be evaluated."""
+    code = prepare(P, t, y)
+    if code != OK:
+        return code, np.nan
+    clear(ws.right_hand_side(P))
+    code = factorize(P)
+    if code != OK:
+        return (OK, NO_PIVOT) if code == SINGULAR else (code, np.nan)
+    D_inv = ws.inverse_pivots(P)
+    g = 0.0
+    for n in range(D_inv.shape[0]):
+        for a in range(6):
+            if D_inv[n, a] != 0.0:
+                g -= np.log(abs(D_inv[n, a]))
+    return OK, g
+
+
 @entry
 def determinants_entry(P: Pack, t: Array, y: Array, g: Array) -> int:
-    """Write g (k,) at the states y (k, ny), NO_PIVOT where rows depend on others; return the first other code, with NaN from there on."""
+    """Write g (k,) at the states y (k, ny); return the first code that is not OK, with NaN from there on."""
     code = OK
     for k in range(t.size):
         g[k] = np.nan
         if code == OK:
-            code = prepare(P, t[k], y[k])
-        if code != OK:
-            continue
-        clear(ws.right_hand_side(P))
-        found = factorize(P)
-        if found == SINGULAR:
-            g[k] = NO_PIVOT
-        elif found != OK:
-            code = found
-        else:
-            D_inv = ws.inverse_pivots(P)
-            total = 0.0
-            for n in range(D_inv.shape[0]):
-                for a in range(6):
-                    if D_inv[n, a] != 0.0:
-                        total -= np.log(abs(D_inv[n, a]))
-            g[k] = total
+            code, g[k] = log_determinant(P, t[k], y[k])
     return code
 
 
-determinants = DirectCall(determinants_entry)
+@entry
+def enclosed_entry(P: Pack, steps: Steps, a: float, b: float, halvings: int, y: Array, g: Array) -> tuple[int, float, float]:
+    """Return the code, the time between a and b at which g is least, and g there; NaN where g is smooth, or cannot be evaluated.
+
+    y: (ny,) work array;  g: (k,) for k equal parts, to begin with
+    """
+    n, last = ws.n_bodies(P), g.size - 1
+    best, worst, k = np.inf, -np.inf, 0
+    for i in range(g.size):
+        t = b if i == last else a + i * (b - a) / last
+        put_state_at(t, steps, n, y)
+        code, g[i] = log_determinant(P, t, y)
+        if not np.isfinite(g[i]):
+            return code, np.nan, np.nan
+        if g[i] < best:
+            best, k = g[i], i
+        worst = max(worst, g[i])
+    if best > NO_PIVOT and worst - best < np.log(NARROW):
+        return (
+            OK,
+            np.nan,
+            np.nan,
+        )  # smooth: beside a singular configuration the nearest sample is several times as near to it as the farthest
+    part = (b - a) / last
+    t_least = b if k == last else a + k * part
+    left, right = max(a, t_least - part), min(b, t_least + part)
+    for _ in range(halvings):
+        if best <= NO_PIVOT:
+            break
+        before, behind = 0.5 * (left + t_least), 0.5 * (t_least + right)
+        put_state_at(before, steps, n, y)
+        code, g[0] = log_determinant(P, before, y)
+        if code == OK:
+            put_state_at(behind, steps, n, y)
+            code, g[1] = log_determinant(P, behind, y)
+        if code != OK or not np.isfinite(g[0] + g[1]):
+            return code, np.nan, np.nan
+        if min(g[0], g[1]) >= best:
+            left, right = before, behind
+        elif g[0] <= g[1]:
+            t_least, right, best = before, t_least, g[0]
+        else:
+            left, t_least, best = t_least, behind, g[1]
+    return OK, t_least, best
+
+
+determinants, least_determinant = DirectCall(determinants_entry), DirectCall(enclosed_entry)
 
 
 class Place(NamedTuple):
@@ -94,15 +142,6 @@ class Place(NamedTuple):
     t: float
     distance: float
     depth: float
-
-
-class Way(NamedTuple):
-    """The motion of a run and its extrapolation: times (k,), motion so far s (k,), states y (k or k - 1, ny), and those at any times."""
-
-    t: Array
-    s: Array
-    y: Array
-    states: Callable[[Array], Array]
 
 
 @once_per_model
@@ -143,27 +182,18 @@ class SingularSearch:
             return False
         with np.errstate(over="ignore", invalid="ignore"):
             tau = min(time_to(FIRST_LOOK, *map(float, self.speeds(np.vstack([y, y_dot])))), LONGEST_LOOK)
-        ahead = parabola(y, y_dot, np.array([tau]), self.n)[0]
+        ahead = parabola(y, y_dot, tau, self.n)
         code = begin_watch(watch, t, tau, h, y, ahead, y_dot)
         self.pack.callback.keep_interruption(code)
         return code == OK and bool(np.isfinite(ahead).all())
 
     def speeds(self, y: Array) -> Array:
-        """Return the motion per second (k,) of states y (k, ny).
-
-        It is the largest angular velocity of a body, or the largest speed relative to the mean, divided by the size.
-        """
-        bodies = y[:, : WIDTH * self.n].reshape(len(y), self.n, WIDTH)[:, 1:]
-        v, omega_bar = bodies[:, :, 7:10], bodies[:, :, 10:13]
-        if self.n > 2:  # noqa: PLR2004
-            v = v - np.add.reduce(v, axis=1, keepdims=True) / (self.n - 1)
-        way, turn = np.einsum("kba,kba->kb", v, v), np.einsum("kba,kba->kb", omega_bar, omega_bar)
-        found: Array = np.sqrt(np.maximum(way / self.size**2, turn).max(axis=1))
-        return found
+        """Return the motion per second (k,) of states y (k, ny)."""
+        return speeds_of(y, self.n, self.size)
 
     def mean_speed(self, t0: float, y: Array, y_dot: Array, t1: float) -> float:
         """Return the mean of the motion per second from the state (ny,) at t0 to t1, as far as the parabola goes."""
-        return float(self.speeds(np.vstack([y, parabola(y, y_dot, np.array([t1 - t0]), self.n)[0]])).mean())
+        return float(self.speeds(np.stack([y, parabola(y, y_dot, t1 - t0, self.n)])).mean())
 
     @np.errstate(over="ignore", invalid="ignore")
     def way(self, t: Array, y: Array, y_dot: Array, t_end: float) -> Way:
@@ -171,28 +201,17 @@ class SingularSearch:
 
         A motion that grows without bound is reported where its states are used, not by NumPy.
         """
-        speed = self.speeds(np.concatenate([y, y_dot[-1:]]))  # in the columns of velocities there are accelerations
-        pace, speed = (float(speed[-2]), float(speed[-1])), speed[:-1]
+        t, y, y_dot = (np.ascontiguousarray(x, dtype=np.float64) for x in (t, y, y_dot))
+        speed, steps = self.speeds(y), Steps(t, y, y_dot)
         s = np.zeros(len(t))
         (0.5 * (speed[1:] + speed[:-1]) * (t[1:] - t[:-1])).cumsum(out=s[1:])
-        last, bend = float(t[-1]), half_bend(y[-1], y_dot[-1], self.n)
-        ahead = time_to(self.ahead, *pace) if self.ahead else 0.0
+        last = float(t[-1])
+        # in the columns of velocities there are accelerations
+        ahead = time_to(self.ahead, float(speed[-1]), float(self.speeds(y_dot[-1:])[0])) if self.ahead else 0.0
         t_ahead = min(t_end, last + ahead)
-
-        def states(when: Array) -> Array:
-            """Return the states at increasing times."""
-            first, behind = int(when.searchsorted(t[0], side="right")), int(when.searchsorted(last, side="right"))
-            found = np.empty((len(when), y.shape[1]))
-            found[:first] = y[0]
-            if behind > first:
-                found[first:behind] = interpolate(when[first:behind], t, y, y_dot, self.n)
-            if len(when) > behind:
-                found[behind:] = along(y[-1], y_dot[-1], bend, when[behind:] - last)
-            return found
-
         if not t_ahead > last:
-            return Way(t, s, y, states)
-        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), y, states)
+            return Way(t, s, steps, self.n)
+        return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), steps, self.n)
 
     def places(self, way: Way, last: float, spacing: float = SPACING) -> list[Place]:
         """Return the places at which g decreases without bound, in the order of time, by samples at most `spacing` apart.
@@ -217,7 +236,7 @@ class SingularSearch:
                 and not (k == count - 1 and t[k] > last)
                 and np.isfinite(g[left : right + 1]).all()
             ):
-                place = self.enclosed(way.states, float(t[left]), float(t[right]), min(least[left], least[right]))
+                place = self.enclosed(way, float(t[left]), float(t[right]), min(least[left], least[right]))
                 if place is not None:
                     found.append(Place(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
         return found
@@ -229,39 +248,22 @@ class SingularSearch:
         """
         total = float(way.s[-1])
         s = np.linspace(0.0, total, max(4, int(np.ceil(total / spacing)) + 1))
-        n = len(way.y)
+        y = way.steps.y
+        n = len(y)
         if n < DENSE * len(s):
             t = np.interp(s, way.s, way.t)
             return s, t, way.states(t)
         k = np.unique(np.append(way.s[:n].searchsorted(s[s < way.s[n - 1]]), n - 1))
         s = np.concatenate([way.s[k], s[s > way.s[n - 1]]])
         t = np.concatenate([way.t[k], np.interp(s[len(k) :], way.s, way.t)])
-        ahead = way.states(t[len(k) :]) if len(t) > len(k) else way.y[:0]
-        return s, t, np.concatenate([way.y[k], ahead])
+        ahead = way.states(t[len(k) :]) if len(t) > len(k) else y[:0]
+        return s, t, np.concatenate([y[k], ahead])
 
-    def enclosed(
-        self, states: Callable[[Array], Array], a: float, b: float, edge: float, halvings: int = HALVINGS
-    ) -> tuple[float, float] | None:
+    def enclosed(self, way: Way, a: float, b: float, edge: float, halvings: int = HALVINGS) -> tuple[float, float] | None:
         """Return the time between a and b at which g is least, and its depth below the `edge`; None if that is an end, or not deep."""
-        t = np.linspace(a, b, GRID)
-        g = self.values(t, states(t))
-        if not np.isfinite(g).all() or (g.min() > NO_PIVOT and np.ptp(g) < log(NARROW)):
-            return None  # smooth: beside a singular configuration the nearest sample is several times as near to it as the farthest
-        k = int(g.argmin())
-        left, t_least, right, least = float(t[max(0, k - 1)]), float(t[k]), float(t[min(GRID - 1, k + 1)]), float(g[k])
-        for _ in range(halvings):
-            if least <= NO_PIVOT:
-                break
-            t = np.array([0.5 * (left + t_least), 0.5 * (t_least + right)])
-            g = self.values(t, states(t))
-            if not np.isfinite(g).all():
-                return None
-            k = int(g.argmin())
-            if g[k] < least:
-                left, t_least, right = (left, float(t[0]), t_least) if k == 0 else (t_least, float(t[1]), right)
-                least = float(g[k])
-            else:
-                left, right = float(t[0]), float(t[1])
+        y, g = np.empty(way.steps.y.shape[1]), np.empty(GRID)
+        code, t_least, least = least_determinant(self.pack, way.steps, a, b, halvings, y, g)
+        self.pack.callback.keep_interruption(code)
         depth = edge - least
         return (t_least, depth) if a < t_least < b and depth > 2.0 * log(NARROW) else None
 

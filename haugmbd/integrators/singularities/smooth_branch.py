@@ -11,6 +11,7 @@ Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.7 (collocation); Haug 20
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log10
 from typing import NamedTuple
@@ -18,14 +19,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import legendre
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.singularities.collocation import TIGHT, Stages, collocate, gauss
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Dynamics, Point
-from haugmbd.math.euler_parameters import normalized, p_dot_from
+from haugmbd.math.euler_kernels import normalize
+from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -47,26 +50,53 @@ HALVINGS = 6
 """How often a piece beside the singular configuration is halved if Picard's iteration does not converge, as with stiff forces."""
 
 
+@entry
+def put_states(t: Array, t0: float, t1: float, y0: Array, c: Array, n_bodies: int, out: Array) -> None:
+    """Write  y0 + sum_k c_k P_k(x)  at the times t (k,) to out (k, ny), with |p| = 1 of `n_bodies`, the ground counted.
+
+    (k + 1) P_(k+1) = (2 k + 1) x P_k - k P_(k-1)
+    """
+    for row in range(t.size):
+        x = 2.0 * (t[row] - t0) / (t1 - t0) - 1.0
+        y, before, P = out[row], 0.0, 1.0
+        copy_line(y0, y)
+        for k in range(c.shape[0]):
+            for a in range(y.size):
+                y[a] += P * c[k, a]
+            before, P = P, ((2.0 * k + 1.0) * x * P - k * before) / (k + 1.0)
+        for body in range(1, n_bodies):
+            normalize(y[WIDTH * body + 3 : WIDTH * body + 7])
+
+
+_put_states = DirectCall(put_states)
+
+
 class Piece(NamedTuple):
-    """The polynomial on [t0, t1]: y0 (ny,), and at its nodes the states on the constraints Y (s, ny), and the rates F (s, ny)."""
+    """The polynomial on [t0, t1]: y0 (ny,), and at its nodes the states on the constraints Y (s, ny), and the rates F (s, ny).
+
+    c: (s + 1, ny) its Legendre coefficients, beside y0
+    """
 
     t0: float
     t1: float
     y0: Array
     Y: Array
     F: Array
+    c: Array
+
+    def put_states(self, t: Array, n_bodies: int, out: Array) -> None:
+        """Write states at the times t (k,) to out (k, ny), with |p| = 1 of `n_bodies`, the ground counted."""
+        _put_states(np.ascontiguousarray(t, dtype=np.float64), self.t0, self.t1, self.y0, self.c, n_bodies, out)
 
     def states(self, t: Array) -> Array:
         """Return states (k, ny) at the times t (k,)."""
-        h = self.t1 - self.t0
-        x = 2.0 * (t - self.t0) / h - 1.0
-        y: Array = self.y0 + h * legendre.legvander(x, len(self.F)) @ (gauss(len(self.F))[1] @ self.F)
+        y = np.empty((len(t), self.y0.size))
+        self.put_states(t, 0, y)
         return y
 
     def error(self, size: Array) -> float:
         """Return the first coefficient that is left out, relative to size (ny,): by the decay of the last ones, or less than they are."""
-        coefficients = (self.t1 - self.t0) * gauss(len(self.F))[1][-3:] @ self.F
-        third, second, last = np.sqrt(np.mean((coefficients / size) ** 2, axis=1)) + 1e-300
+        third, second, last = np.sqrt(np.mean((self.c[-3:] / size) ** 2, axis=1)) + 1e-300
         ratio = max(last / second, np.sqrt(last / third))
         return float(min(max(last * ratio, second * ratio**2) if ratio < DECAY else np.inf, max(last, second)))
 
@@ -97,22 +127,29 @@ class Curve:
 
     def states(self, t: Array) -> Array:
         """Return states (k, ny) at the times t (k,), with |p| = 1."""
-        y = self._of_pieces(t, "states")
-        bodies = y[:, : WIDTH * self.n_bodies].reshape(len(t), self.n_bodies, WIDTH)
-        bodies[:, 1:, 3:7] = normalized(bodies[:, 1:, 3:7])
+        y = np.empty((len(t), self.pieces[0].y0.size))
+        for piece, own in self._parts(t):
+            states = np.empty((len(t[own]), y.shape[1]))
+            piece.put_states(t[own], self.n_bodies, states)
+            y[own] = states
         return y
 
     def rates(self, t: Array) -> Array:
         """Return y' (k, ny)."""
-        return self._of_pieces(t, "rates")
+        y_dot = np.empty((len(t), self.pieces[0].y0.size))
+        for piece, own in self._parts(t):
+            y_dot[own] = piece.rates(t[own])
+        return y_dot
 
-    def _of_pieces(self, t: Array, what: str) -> Array:
+    def _parts(self, t: Array) -> Iterator[tuple[Piece, slice | Ints]]:
+        """Yield the pieces, and which of the times t (k,) belong to each."""
+        if len(self.pieces) == 1:
+            yield self.pieces[0], slice(None)
+            return
         starts = np.array([piece.t0 for piece in self.pieces])
         which = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(starts) - 1)
-        y = np.empty((len(t), self.pieces[0].y0.size))
         for k, piece in enumerate(self.pieces):
-            y[which == k] = getattr(piece, what)(t[which == k])
-        return y
+            yield piece, np.nonzero(which == k)[0]
 
 
 class CrossedCurve(NamedTuple):
@@ -230,34 +267,9 @@ class SmoothBranch:
         dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
         code = collocate(dynamics, self.options, method, a, h, Point(y0, y_dot), stages, limit)
         self.pack.callback.keep_interruption(code)
-        return Piece(a, b, y0, on_constraints, F) if code == OK and np.isfinite(F).all() else None
-
-
-def parabola(y: Array, y_dot: Array, tau: Array, n_bodies: int) -> Array:
-    """Return states (k, ny) after tau (k,): q + tau q' + tau^2 q'' / 2, u + tau u'."""
-    return along(y, y_dot, half_bend(y, y_dot, n_bodies), tau)
-
-
-def half_bend(y: Array, y_dot: Array, n_bodies: int) -> Array:
-    """Return q'' / 2 (n, 7), q = (r, p), of a state and its rates."""
-    bodies, rates = (x[: WIDTH * n_bodies].reshape(n_bodies, WIDTH) for x in (y, y_dot))
-    p, omega_bar = bodies[:, 3:7], bodies[:, 10:13]
-    bend = np.empty((n_bodies, 7))
-    bend[:, :3] = rates[:, 7:10]
-    bend[:, 3:] = p_dot_from(p, rates[:, 10:13]) - 0.25 * np.einsum("ka,ka->k", omega_bar, omega_bar)[:, None] * p
-    bend *= 0.5
-    bend[0] = 0.0
-    return bend
-
-
-def along(y: Array, y_dot: Array, bend: Array, tau: Array) -> Array:
-    """Return the states of the parabola with this `half_bend` after tau (k,)."""
-    found: Array = y + tau[:, None] * y_dot
-    q = found[:, : WIDTH * len(bend)].reshape(len(tau), len(bend), WIDTH)[:, 1:, :7]
-    q += (tau * tau)[:, None, None] * bend[1:]
-    p = q[..., 3:]
-    p /= np.sqrt(np.einsum("kba,kba->kb", p, p))[..., None]
-    return found
+        if code != OK or not np.isfinite(F).all():
+            return None
+        return Piece(a, b, y0, on_constraints, F, h * gauss(nodes)[1] @ F)
 
 
 def farthest(a: float, b: float, t: float, nodes: tuple[int, ...]) -> int:

@@ -85,6 +85,10 @@ class RowLabels(Sequence[RowLabel]):
         """Return the number of the joint of each row, (nc,)."""
         return np.repeat(np.arange(len(self._joints)), np.diff(self._first))
 
+    def joint_name(self, row: int) -> str:
+        """Return the name of the joint of a row, whose labels are not made."""
+        return self._joints[int(np.searchsorted(self._first, row, side="right")) - 1].name
+
     def __len__(self) -> int:
         return int(self._first[-1])
 
@@ -117,6 +121,11 @@ def joint_of_rows(labels: Sequence[RowLabel]) -> Ints:
         return labels.joint_numbers()
     number: dict[str, int] = {}
     return np.array([number.setdefault(label.joint, len(number)) for label in labels], dtype=np.int64)
+
+
+def joint_name(labels: Sequence[RowLabel], row: int) -> str:
+    """Return the name of the joint of a row."""
+    return labels.joint_name(row) if isinstance(labels, RowLabels) else labels[row].joint
 
 
 def rows_by_class(labels: Sequence[RowLabel]) -> Iterator[tuple[tuple[RowLabel, ...], Ints]]:

@@ -21,6 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.drivers import Constant, Driver
 from haugmbd.errors import Fault
 from haugmbd.model.model import Model
+from haugmbd.model.remembered import once_per_model
 
 Flags = npt.NDArray[np.bool_]
 
@@ -91,6 +92,7 @@ def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak |
     return found
 
 
+@once_per_model
 def driven_joints(model: Model) -> dict[int, str]:
     """Return the joint of each driver of a row that is not a constant, by the number of the driver."""
     joints = dict[int, str]()

@@ -12,6 +12,7 @@ from math import sqrt
 import numpy as np
 
 from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.model.description.labels import joint_name
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
@@ -40,12 +41,12 @@ def worst_gap_entry(P: Pack, length: float) -> tuple[float, int]:
     return worst, where
 
 
-_worst_gap = DirectCall(worst_gap_entry)
+largest_gap = DirectCall(worst_gap_entry)
 
 
 def worst_gap(model: Model, pack: Pack) -> tuple[float, str]:
     """Return the largest gap of the rows in the workspace of `pack`, relative to the size of the model or in rad, and its joint."""
-    gap, slot = _worst_gap(pack, model.length)
+    gap, slot = largest_gap(pack, model.length)
     if slot < 0:
         return 0.0, ""
-    return gap, model.labels[int(np.flatnonzero(model.slot_of_row == slot)[0])].joint
+    return gap, joint_name(model.labels, int(np.flatnonzero(model.slot_of_row == slot)[0]))

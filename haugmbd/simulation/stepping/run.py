@@ -264,7 +264,6 @@ class Run(Generic[R]):
         t = np.concatenate([self._last[0], batch.t])
         if stopped is not None:  # error control creeps up to the place
             t = np.append(t, min(self.t_end, max(batch.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
-        t = np.unique(t)
         try:
             broken = self.problem.state_space.broken(t)
         except Exception as error:  # noqa: BLE001  a driver in Python raised: what is before is kept

@@ -20,14 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.description.labels import units_of_labels
+from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length
+from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import Model
 from haugmbd.model.remembered import once_per_model
 from haugmbd.model.state import State
@@ -51,6 +54,9 @@ HALF_TURN_TOL = 0.01
 
 DROPPED_FACTOR = 10.0
 """A dropped row is violated if its gap is so many times that of any kept one (without projection all rows drift alike)."""
+
+FAR_BELOW = 1e-2
+"""Relative to the tolerances: where Phi over its gradient is so small it is the gap, within a few percent."""
 
 UNIT_P_TOL = 1e-4
 """Allowed error of |p| of a state, as for `Body`."""
@@ -280,6 +286,32 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
         what = f"at t = {state.t:.6g} s a dropped row is left at {measured.gap[row]:.3g} {unit}: {model.labels[row]}"
         found.append(Fault(f"joint {model.labels[row].joint!r}", what, remedy))
     return tuple(found)
+
+
+def all_rows_hold(model: Model, t: float, y: Array) -> bool:
+    """Return whether the gaps of all rows are far below their tolerances at the state y (ny,); False if compiled code cannot tell."""
+    spread = _least_length(model)
+    if not spread:
+        return False
+    pack = model.borrow()
+    if evaluate_rows(pack, t, np.ascontiguousarray(y)) != OK:
+        return False
+    gap: float = largest_gap(pack, spread)[0]
+    model.give_back(pack)
+    return gap <= FAR_BELOW * min(POSITION_TOL, ANGLE_TOL)
+
+
+@once_per_model
+def _least_length(model: Model) -> float:
+    """Return the spread of the bodies [m], which `characteristic_length` is at least at any pose.
+
+    0 if Phi over its gradient is not the gap of each dropped row, or cannot tell a rotation from one that is half a turn off.
+    """
+    if _rotations(model) or not all(model.labels[k].unit in ("m", "1", "m2") for k in model.redundancy.dropped):
+        return 0.0
+    if any(isinstance(model.labels[k].primitive, CouplingRow) for k in model.redundancy.dropped):
+        return 0.0
+    return float(np.linalg.norm(np.ptp(model.state().r[1:], axis=0)))
 
 
 def _joints(model: Model) -> Iterator[tuple[str, Ints, Ints]]:
