@@ -100,7 +100,7 @@ class Definite(NamedTuple):
 def definite(kkt: KKTSystem, S: Array, what: str) -> Definite:
     """Return a symmetric S with its factor.  Raise SingularKKTError if it is not positive definite."""
     d = np.diagonal(S)
-    if not (d > 0.0).all():
+    if not d.min(initial=np.inf) > 0.0:
         raise singular(kkt, f"{what} is not positive definite")
     s = 1.0 / np.sqrt(d)
     if not len(S):
@@ -109,7 +109,7 @@ def definite(kkt: KKTSystem, S: Array, what: str) -> Definite:
     factor, minor = lapack().dpotrf(scaled.T)
     if minor:
         raise singular(kkt, f"{what} is not positive definite (leading minor {minor})")
-    need_regular(kkt, lapack().dpocon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
+    need_regular(kkt, lapack().dpocon(factor, lapack().dlange("1", scaled.T))[0], what)
     return Definite(S, s, factor)
 
 
@@ -124,7 +124,7 @@ def solve_symmetric(kkt: KKTSystem, K: Array, b: Array, what: str) -> Array:
     s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = s[:, None] * K * s
     factor, pivots, info = lapack().dgetrf(scaled.T)
-    need_regular(kkt, 0.0 if info > 0 else lapack().dgecon(factor, np.abs(scaled).sum(axis=0).max())[0], what)
+    need_regular(kkt, 0.0 if info > 0 else lapack().dgecon(factor, lapack().dlange("1", scaled.T))[0], what)
     solve = lapack().dgetrs
     x = s * solve(factor, pivots, s * b)[0]
     return np.asarray(x + s * solve(factor, pivots, s * (b - K @ x))[0])
@@ -177,6 +177,29 @@ def pivots_of(A: Array) -> tuple[Array, Ints]:
         return np.zeros(0), np.arange(A.shape[1])
     factor, order, *_ = lapack().dgeqp3(A, lwork=2 * A.shape[1] + (A.shape[1] + 1) * BLOCK)
     return np.abs(np.diagonal(factor)), np.asarray(order, dtype=np.int64) - 1
+
+
+def without_dependencies(rows: Array, rank: int) -> Array:
+    """Return the consistent system of this rank that is nearest to [A b] (k, n + 1), up to the square of what A is off that rank.
+
+    A^T P = Q [R_11 R_12; 0 R_22],     N = P (-R_11^-1 R_12; 1):  A^T N = Q (0; R_22)      [A b] - N (N^T N)^-1 N^T [A b]
+
+    The columns of N span the space of the least left singular vectors, since A A^T N = P (0; R_22^T R_22).  Where R_11 is singular within
+    rounding they are computed.
+    """
+    k, n = rows.shape[0], rows.shape[1] - 1
+    if rank >= k:
+        return rows
+    if not rank:
+        return np.zeros_like(rows)
+    factor, order, *_ = lapack().dgeqp3(rows[:, :n].T, lwork=2 * k + (k + 1) * BLOCK)
+    if rank > n or not abs(factor[rank - 1, rank - 1]) > NO_DIGIT * abs(factor[0, 0]):
+        U = np.linalg.svd(rows[:, :n], full_matrices=False)[0][:, :rank]
+        return np.asarray(U @ (U.T @ rows))
+    N = np.zeros((k, k - rank))
+    N[order[:rank] - 1] = -triangular(factor[:rank, :rank], factor[:rank, rank:])
+    N[order[rank:] - 1] = np.eye(k - rank)
+    return np.asarray(rows - N @ lapack().dposv(N.T @ N, N.T @ rows)[1])
 
 
 def least_pivot(A: Array) -> float:

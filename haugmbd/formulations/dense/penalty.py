@@ -18,9 +18,10 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers, SolveFor, negative, not_positive
+from haugmbd.formulations.base import NONE, KKTSolution, KKTSystem, Multipliers, SolveFor, Solver, negative, not_positive
 from haugmbd.formulations.dense.dense_matrices import mass_matrix, solve_definite
 from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.model.model import Model
 
 
 def penalty_of(kkt: KKTSystem, alpha: float) -> float:
@@ -66,8 +67,24 @@ class Penalty(PythonFormulation):
     def wrong(self) -> list[str]:
         return not_positive(alpha=self.alpha) + negative(mu=self.mu, omega=self.omega)
 
+    def begin(self, model: Model) -> Solver:
+        return StiffElements(self)
+
     def solve(self, kkt: KKTSystem) -> KKTSolution:
-        alpha, b_c = penalty_of(kkt, self.alpha), with_feedback(kkt, self.mu, self.omega)
-        K = mass_matrix(kkt) + alpha * kkt.Phi_q.T @ kkt.Phi_q
-        u = solve_definite(kkt, K, kkt.b_u + alpha * kkt.Phi_q.T @ b_c, "M + Phi_q^T alpha Phi_q")
+        return StiffElements(self).solve(kkt)
+
+
+class StiffElements(Solver):
+    """The solver of one run, which writes its mass matrix once."""
+
+    def __init__(self, penalty: Penalty) -> None:
+        super().__init__(penalty)
+        self.penalty, self.blocks, self.M, self.alpha = penalty, NONE, NONE, 0.0
+
+    def solve(self, kkt: KKTSystem) -> KKTSolution:
+        if kkt.M is not self.blocks:
+            self.blocks, self.M, self.alpha = kkt.M, mass_matrix(kkt), penalty_of(kkt, self.penalty.alpha)
+        alpha, b_c = self.alpha, with_feedback(kkt, self.penalty.mu, self.penalty.omega)
+        weighted = alpha * kkt.Phi_q.T
+        u = solve_definite(kkt, self.M + weighted @ kkt.Phi_q, kkt.b_u + weighted @ b_c, "M + Phi_q^T alpha Phi_q")
         return KKTSolution(u, alpha * (kkt.Phi_q @ u - b_c))

@@ -26,7 +26,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
 from haugmbd.formulations.base import NONE, Formulation, KKTSolution, KKTSystem, SolveFor, Solver
-from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, singular
+from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, singular, without_dependencies
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.python_solver import CALL_PYTHON_SOLVER, NEW_ROWS, RECORD_ROWS, SKIP, SOLVE
 from haugmbd.model.evaluate import rows_entry
@@ -179,11 +179,12 @@ class PythonKKTSolver(Callback):
 
     def _fitted(self, b: Array) -> tuple[Array, Array]:
         """Return the selected rows and right-hand sides of the nearest consistent system of the same rank."""
-        size = self._sizes[:, None]
-        U = np.linalg.svd(self._every / size, full_matrices=False)[0][:, : self._rank]
-        right = self._weights * b[self._model.nb + 1 :].reshape(-1)[self._slots]
-        fitted = size * (U @ (U.T @ (np.hstack([self._every, right[:, None]]) / size)))
-        return fitted[self._chosen, :-1], fitted[self._chosen, -1]
+        size, n = self._sizes[:, None], self._every.shape[1]
+        rows = np.empty((len(size), n + 1))
+        rows[:, :n], rows[:, n] = self._every, self._weights * b[self._model.nb + 1 :].reshape(-1)[self._slots]
+        rows /= size
+        fitted = (size * without_dependencies(rows, self._rank))[self._chosen]
+        return fitted[:, :n], fitted[:, n]
 
     def _gather(self, J: Array) -> Array:
         """Return Phi_q (k, 6 nb)."""
