@@ -218,13 +218,15 @@ def put_row(rows: RowTable, m: Motion, ints: Ints, k: int, i: int, j: int, g: Ve
 
 
 @kernel
-def row_speed(edges: Ints, J: Array, bodies: Array, slot: int) -> float:
-    """Return Phi_q u of one row;  edges: (ne, sides);  J: (6 ne, sides, 6);  bodies: (nb + 1, 13), the ground at rest."""
+def row_speed(edges: Ints, J: Array, bodies: Array, e: int, a: int) -> float:
+    """Return Phi_q u of row a of edge e;  edges: (ne, sides);  J: (6 ne, sides, 6);  bodies: (nb + 1, 13), the ground at rest."""
+    slot, i, j = 6 * e + a, edges[e, 0], edges[e, 1]
     total = 0.0
-    for side in range(edges.shape[1]):
-        body = edges[slot // 6, side]
+    for c in range(6):
+        total += J[slot, 0, c] * bodies[i, 7 + c] + J[slot, 1, c] * bodies[j, 7 + c]
+    for side in range(2, edges.shape[1]):  # of couplings
         for c in range(6):
-            total += J[slot, side, c] * bodies[body, 7 + c]
+            total += J[slot, side, c] * bodies[edges[e, side], 7 + c]
     return total
 
 

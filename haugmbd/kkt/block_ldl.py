@@ -253,21 +253,9 @@ def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> No
         x[other, c] -= (W[0, c] * q0 + W[1, c] * q1 + W[2, c] * q2) + (W[3, c] * q3 + W[4, c] * q4 + W[5, c] * q5)
 
 
-@kernel
-def forward(s: Steps, f: Factor, x: Array) -> None:
-    """Set x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the current factor."""
-    forward_nodes(s, f, x, False)
-
-
-@kernel
-def forward_wide(s: Steps, f: Factor, x: Array) -> None:
-    """Do the same where no edge is narrow."""
-    forward_nodes(s, f, x, True)
-
-
 @inlined
-def forward_nodes(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
-    """Set x <- L^-1 x;  all_wide: a constant, see `factor_nodes`."""
+def forward(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
+    """Set x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the current factor;  all_wide: a constant, see `factor_nodes`."""
     for step in range(s.order.shape[0]):
         node = s.order[step, 0]
         if all_wide or s.order[step, 1] == WIDE:
@@ -286,21 +274,9 @@ def forward_nodes(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
                 update_vector_from_narrow(W, f.d_inv, x, node, other, rows, n)
 
 
-@kernel
-def backward(s: Steps, f: Factor, x: Array) -> None:
-    """Set x <- L^-T d^-1 x: the result of `forward` becomes the solution."""
-    backward_nodes(s, f, x, False)
-
-
-@kernel
-def backward_wide(s: Steps, f: Factor, x: Array) -> None:
-    """Do the same where no edge is narrow."""
-    backward_nodes(s, f, x, True)
-
-
 @inlined
-def backward_nodes(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
-    """Set x <- L^-T d^-1 x;  all_wide: a constant, see `factor_nodes`."""
+def backward(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
+    """Set x <- L^-T d^-1 x: the result of `forward` becomes the solution;  all_wide: a constant, see `factor_nodes`."""
     for step in range(s.order.shape[0] - 1, -1, -1):
         node = s.order[step, 0]
         if all_wide or s.order[step, 1] == WIDE:

@@ -25,10 +25,8 @@ from haugmbd.kkt.block_ldl import (
     Factor,
     assemble,
     backward,
-    backward_wide,
     factor_nodes,
     forward,
-    forward_wide,
     refinement,
 )
 from haugmbd.kkt.elimination_order import Steps
@@ -148,7 +146,7 @@ def begin_entry(w: Workspace, python_solver: Callback) -> int:
     """Eliminate forward for K^-1 b with the current factor; `finish` substitutes back."""
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
-    forward(steps_of(w), factor_of(w), x)
+    forward(steps_of(w), factor_of(w), x, False)
     return OK
 
 
@@ -157,21 +155,21 @@ def begin_wide_entry(w: Workspace, python_solver: Callback) -> int:
     """Eliminate forward where no edge is narrow."""
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
-    forward_wide(steps_of(w), factor_of(w), x)
+    forward(steps_of(w), factor_of(w), x, True)
     return OK
 
 
 @entry
 def finish_entry(w: Workspace, python_solver: Callback) -> int:
     """Write K^-1 b to the solution array, for the b of `factorize` or `begin`."""
-    backward(steps_of(w), factor_of(w), ws.solution(w))
+    backward(steps_of(w), factor_of(w), ws.solution(w), False)
     return OK
 
 
 @entry
 def finish_wide_entry(w: Workspace, python_solver: Callback) -> int:
     """Write K^-1 b to the solution array where no edge is narrow."""
-    backward_wide(steps_of(w), factor_of(w), ws.solution(w))
+    backward(steps_of(w), factor_of(w), ws.solution(w), True)
     return OK
 
 
@@ -179,16 +177,16 @@ def finish_wide_entry(w: Workspace, python_solver: Callback) -> int:
 def solve_with_wide_blocks(w: Workspace, x: Array) -> None:
     """Set x <- K^-1 x with the current factor, where no edge is narrow."""
     s, f = steps_of(w), factor_of(w)
-    forward_wide(s, f, x)
-    backward_wide(s, f, x)
+    forward(s, f, x, True)
+    backward(s, f, x, True)
 
 
 @kernel
 def solve_with_blocks(w: Workspace, x: Array) -> None:
     """Set x <- K^-1 x with the current factor."""
     s, f = steps_of(w), factor_of(w)
-    forward(s, f, x)
-    backward(s, f, x)
+    forward(s, f, x, False)
+    backward(s, f, x, False)
 
 
 def refiner(solve: Any) -> Any:

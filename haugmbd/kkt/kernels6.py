@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
+from haugmbd.math.larger import larger
 
 
 @kernel
@@ -71,9 +72,7 @@ def pivot_ratio(d_inv: Array, scale: Array) -> float:
     """Return the largest scale / |pivot| of a factored block; infinite or NaN for a singular block."""
     worst = 1.0
     for k in range(6):
-        ratio = abs(d_inv[k]) * scale[k]
-        if not ratio <= worst and worst == worst:
-            worst = ratio
+        worst = larger(worst, abs(d_inv[k]) * scale[k])
     return worst
 
 

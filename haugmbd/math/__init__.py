@@ -1,6 +1,7 @@
 """Rotations and spatial algebra on plain arrays.
 
 vec3                 three-vectors as tuples, for use inside kernels
+larger               the larger of two numbers, for use inside kernels
 arctangent           the angle of a point in the plane, for use inside kernels
 euler_parameters     Euler parameters on arrays: rotation matrices, exponential, interpolation
 euler_kernels        the same for one body, compiled

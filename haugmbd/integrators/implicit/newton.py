@@ -35,6 +35,7 @@ from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
 from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.step_context import OPTIONS_TYPE, Options
 from haugmbd.math.euler_kernels import put_euler_rate
+from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, put_angle_rates_of_loads
 from haugmbd.workspace import accessors as ws
@@ -133,7 +134,7 @@ def put_residual(P: Pack, newton: Newton, y: Array) -> None:
         for a in range(6):
             s = 6 * e + a
             positions = keeps_positions and (velocity_rows.shape[0] == 0 or velocity_rows[e, a] == 0)
-            b[n + e, a] = -level[s, 0] / newton.c_q if positions else (level[s, 1] - row_speed(edges, J, bodies, s)) / newton.c_u
+            b[n + e, a] = -level[s, 0] / newton.c_q if positions else (level[s, 1] - row_speed(edges, J, bodies, e, a)) / newton.c_u
         for side in range(edges.shape[1]):
             if edges[e, side] > 0:
                 take_off_reaction(J, lam, e, side, b[edges[e, side]])
@@ -167,18 +168,17 @@ def take(P: Pack, newton: Newton, y: Array) -> float:
     x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
     n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
-    largest = 0.0
+    largest, per_length = 0.0, 1.0 / newton.length
     for k in range(1, n):
         for a in range(6):
             stage.u_dot[k, a] += x[k, a]
             bodies[k, 7 + a] += newton.c_u * x[k, a]
             stage.displacement[k, a] += newton.c_q * x[k, a]
-            unit = newton.length if a < 3 else 1.0
-            change = newton.c_q * abs(x[k, a]) / unit
+            unit, per_unit = (newton.length, per_length) if a < 3 else (1.0, 1.0)
+            change = newton.c_q * abs(x[k, a]) * per_unit
             if newton.constraint_form != KEEP_POSITIONS:
                 change = max(change, newton.c_u * abs(x[k, a]) / (unit + abs(bodies[k, 7 + a])))
-            if not change <= largest and largest == largest:
-                largest = change
+            largest = larger(largest, change)
     for e in range(x.shape[0] - n):
         for a in range(6):
             lam[6 * e + a] += x[n + e, a]
@@ -199,13 +199,11 @@ def move_to_constraints(P: Pack, length: float) -> tuple[int, float]:
         for a in range(6):
             b[n + e, a] = -level[6 * e + a, 0]
     code = solve_system(P)
-    largest = 0.0
+    largest, per_length = 0.0, 1.0 / length
     for k in range(1, n):
         for a in range(6):
             stage.displacement[k, a] += x[k, a]
-            change = abs(x[k, a]) / (length if a < 3 else 1.0)
-            if not change <= largest and largest == largest:
-                largest = change
+            largest = larger(largest, abs(x[k, a]) * (per_length if a < 3 else 1.0))
     return code, largest
 
 

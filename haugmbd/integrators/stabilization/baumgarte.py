@@ -40,9 +40,11 @@ def add_feedback(P: Pack, bodies: Array, alpha: float, beta: float) -> None:
     """Subtract 2 alpha (Phi_q u - nu) + beta^2 Phi from gamma in the current rows."""
     level, J = ws.row_values(P), ws.jacobian(P)
     edges = ws.edges(P)
-    for slot in range(level.shape[0]):
-        Phi_dot = row_speed(edges, J, bodies, slot) - level[slot, 1]
-        level[slot, 2] -= 2.0 * alpha * Phi_dot + beta * beta * level[slot, 0]
+    for e in range(edges.shape[0]):
+        for a in range(6):
+            slot = 6 * e + a
+            Phi_dot = row_speed(edges, J, bodies, e, a) - level[slot, 1]
+            level[slot, 2] -= 2.0 * alpha * Phi_dot + beta * beta * level[slot, 0]
 
 
 @inlined

@@ -27,6 +27,7 @@ from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.math.euler_kernels import rotate_by
+from haugmbd.math.larger import larger
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
@@ -79,11 +80,9 @@ def put_velocity_residual(P: Pack, bodies: Array, weight: Array) -> float:
     worst = 0.0
     for e in range(weight.shape[0]):
         for a in range(6):
-            gap = level[6 * e + a, 1] - row_speed(edges, J, bodies, 6 * e + a)
+            gap = level[6 * e + a, 1] - row_speed(edges, J, bodies, e, a)
             b[n + e, a] = gap
-            error = abs(gap) * weight[e, a]
-            if not error <= worst and worst == worst:
-                worst = error
+            worst = larger(worst, abs(gap) * weight[e, a])
     return worst
 
 

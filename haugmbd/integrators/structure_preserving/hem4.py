@@ -30,6 +30,7 @@ from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
 from haugmbd.integrators.rank_watch import watch_stage, watch_step
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step
+from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.workspace import accessors as ws
@@ -56,10 +57,10 @@ def put_velocity_gap(P: Pack, bodies: Array, scale: float) -> None:
     b, level = ws.right_hand_side(P), ws.row_values(P)
     J, edges = ws.jacobian(P), ws.edges(P)
     clear(b)
-    n = bodies.shape[0]
+    n, per_scale = bodies.shape[0], 1.0 / scale
     for e in range(edges.shape[0]):
         for a in range(6):
-            b[n + e, a] = (level[6 * e + a, 1] - row_speed(edges, J, bodies, 6 * e + a)) / scale
+            b[n + e, a] = (level[6 * e + a, 1] - row_speed(edges, J, bodies, e, a)) * per_scale
 
 
 @kernel
@@ -72,8 +73,7 @@ def take_stage(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
             rates[k, 7 + a] += x[k, a]
             bodies[k, 7 + a] += scale * x[k, a]
             change = abs(scale * x[k, a]) / ((length if a < 3 else 1.0) + abs(bodies[k, 7 + a]))
-            if not change <= largest and largest == largest:
-                largest = change
+            largest = larger(largest, change)
     return largest
 
 

@@ -126,14 +126,14 @@ def forward_with_trees(w: Workspace, x: Array, all_wide: bool) -> None:
         k = s.order[step, 0]
         if k < t.body.shape[0]:
             add_carried_force(t, k, x)
-    block_ldl.forward_nodes(s, factor_of(w), x, all_wide)
+    block_ldl.forward(s, factor_of(w), x, all_wide)
 
 
 @inlined
 def backward_with_trees(w: Workspace, x: Array, all_wide: bool) -> None:
     """Overwrite the right-hand side x (nn, 6), after `factor_with_trees` or `forward_with_trees`, by the solution."""
     t, s = tree_arrays(w), steps_of_rest(w)
-    block_ldl.backward_nodes(s, factor_of(w), x, all_wide)
+    block_ldl.backward(s, factor_of(w), x, all_wide)
     for step in range(s.order.shape[0]):
         k = s.order[step, 0]
         if k < t.body.shape[0]:

@@ -35,8 +35,8 @@ def one_by_one(P, X, x):
     s, f = steps_of(P), factor_of(P)
     for k in range(X.shape[2]):
         copy_lane(X, k, x, True)
-        forward(s, f, x)
-        backward(s, f, x)
+        forward(s, f, x, False)
+        backward(s, f, x, False)
         copy_lane(X, k, x, False)
 
 

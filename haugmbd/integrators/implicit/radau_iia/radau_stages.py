@@ -48,6 +48,7 @@ from haugmbd.integrators.implicit.radau_iia.radau_step_end import filter_error, 
 from haugmbd.integrators.implicit.radau_iia.radau_tableau import A, C, L, RadauMemory, radau_memory
 from haugmbd.integrators.implicit.records import Newton
 from haugmbd.integrators.step_context import Options
+from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.workspace import accessors as ws
@@ -80,8 +81,7 @@ def put_stages(m: RadauMemory, bodies: int, length: float) -> float:
                 a = 6 * k + c
                 x = m.delta[i, a] + h * (A[i, 0] * m.f[0, a] + A[i, 1] * m.f[1, a] + A[i, 2] * m.f[2, a])
                 change = abs(x - m.x[i, a]) * (per_length if c < 3 else 1.0)  # noqa: PLR2004
-                if not change <= largest and largest == largest:
-                    largest = change
+                largest = larger(largest, change)
                 m.x[i, a] = x
     return largest
 

@@ -14,6 +14,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.implicit.radau_iia.radau_tableau import GAMMA_0, A, E, L, RadauMemory
+from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.internal_states import PAST, RATE, STEP, give_states
 from haugmbd.workspace import accessors as ws
@@ -53,8 +54,7 @@ def keep_state_stage(P: Pack, m: RadauMemory, i: int, y: Array) -> float:
         m.state_changes[i, k] = F[place + k, RATE] - m.angle_rates[i, tail + k]
         m.angle_rates[i, tail + k] = F[place + k, RATE]
         change = h * L[i, i] * abs(m.state_changes[i, k]) / (1.0 + abs(y[y.size - n + k]))
-        if not change <= largest and largest == largest:
-            largest = change
+        largest = larger(largest, change)
     return largest
 
 

@@ -10,16 +10,10 @@ Source: Berman, Plemmons, Nonnegative Matrices in the Mathematical Sciences, ch.
 from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.jit import kernel
 
 DEPENDENT = 1e-10
 """Relative to its own entry: a smaller pivot belongs to a channel whose rate follows from the others."""
-
-
-@inlined
-def larger(worst: float, x: float) -> float:
-    """Return the larger number; what is not a number is kept."""
-    return x if not x <= worst and worst == worst else worst
 
 
 @kernel

@@ -23,10 +23,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.forces.friction.joint_friction import PLANAR, SPHERICAL, TRANSLATIONAL
 from haugmbd.kkt.block_ldl import Factor
+from haugmbd.math.larger import larger
 from haugmbd.math.vec3 import Vec, cross, dot, load, scale, to_body
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import moments_press
-from haugmbd.model.friction.loop.algebra import larger
 from haugmbd.model.friction.loop.arrays import Loop
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack

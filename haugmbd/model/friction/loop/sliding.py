@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
+from haugmbd.math.larger import larger
 from haugmbd.math.vec3 import Vec, add, load, scale
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import moments_press, normal_force, normal_gradient, thrust
-from haugmbd.model.friction.loop.algebra import larger, solve_dense
+from haugmbd.model.friction.loop.algebra import solve_dense
 from haugmbd.model.friction.loop.arrays import Loop, slides_now
 
 TOL = 1e-14

@@ -15,8 +15,9 @@ from math import isfinite
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, NOT_FINITE, OK, report
+from haugmbd.math.larger import larger
 from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.loop.algebra import is_m_matrix, larger
+from haugmbd.model.friction.loop.algebra import is_m_matrix
 from haugmbd.model.friction.loop.arrays import Loop, slides_now
 from haugmbd.model.friction.loop.sliding import iterate, largest, put_friction_limits, response, scale_of
 from haugmbd.workspace import accessors as ws

@@ -25,10 +25,10 @@ from haugmbd.math.articulated_inertia import (
     shift_inertia,
     times_twist,
 )
+from haugmbd.math.larger import larger
 from haugmbd.math.vec3 import Vec, load, scale, sub
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT
-from haugmbd.model.friction.loop.algebra import larger
 from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     ACCELERATION,
     COMPLIANCE,
