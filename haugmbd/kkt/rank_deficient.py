@@ -16,6 +16,7 @@ vanishes where the rank falls: see `integrators.rank_watch`.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array
@@ -70,7 +71,7 @@ def factor_chosen_nodes(s: Steps, c: RowChoice, f: Factor, x: Array, all_wide: b
 def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
     """Write 1 to S[:, 6] for rows that are eliminated and 0 for the others, whose rows and columns in D (6, 6) become those of -1.
 
-    S[:, 7]: the rows in the order of their elimination.  Return whether any row is left out.
+    S[:, 7]: the rows in the order of their elimination, after the scaling of each.  Return whether any row is left out.
     """
     S, wanted, rows = c.S, 0, 0
     for a in range(6):
@@ -80,8 +81,9 @@ def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
         return False
     for a in range(6):
         S[a, 6] = 0.0 if c.pad[edge, a] == 0.0 else 1.0
+        S[a, 7] = 1.0 / sqrt(c.scale[node, a])
         for b in range(a + 1):
-            S[a, b] = S[b, a] = -D[a, b] / (c.scale[node, a] * c.scale[node, b]) ** 0.5
+            S[a, b] = S[b, a] = -D[a, b] * S[a, 7] * S[b, 7]
     for k in range(wanted):
         row = next_row(S, c.kept[edge])
         S[k, 7] = row
