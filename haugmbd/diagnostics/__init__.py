@@ -7,6 +7,7 @@ histories            force elements, drivers, bodies, blocks and contacts over t
 joint_motions        coordinates of joints over time
 method_solutions     accelerations and multipliers that a method itself computed
 energy               energy and momentum
+dense_states         states between stored ones by dense output
 work                 work between stored states
 resample             states at other times
 run_warnings         status and warnings of a run

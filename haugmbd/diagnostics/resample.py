@@ -17,8 +17,9 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK
+from haugmbd.diagnostics.dense_states import rates_of, states_between
 from haugmbd.diagnostics.rows_over_time import PHI, VELOCITY_GAP, rows_over_time
-from haugmbd.diagnostics.work import hold_touch_speeds, rates_of
+from haugmbd.diagnostics.work import hold_touch_speeds
 from haugmbd.errors import SimulationError, SingularKKTError, UsageError, warn_user
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.stabilization.projection import Projection
@@ -76,7 +77,7 @@ def _dense(model: Model | None, t: Array, y: Array, n: int, t_new: Array, soluti
         bodies, slopes = (x[:, : WIDTH * n].reshape(len(t), n, WIDTH) for x in (y, slope))
         slopes[..., 0:3], slopes[..., 3:7] = bodies[..., 7:10], p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
         rates = slope
-    states = interpolate(t_new, t, y, rates, n)
+    states = interpolate(t_new, t, y, rates, n) if model is None else states_between(model, t_new, t, y, rates)
     if y.shape[1] > WIDTH * n:
         states[:, WIDTH * n :] = CubicSpline(t, y[:, WIDTH * n :])(t_new)
     return states

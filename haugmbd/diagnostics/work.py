@@ -5,7 +5,7 @@ r"""Work between stored states: the powers of loads and drivers, integrated by G
 The states at the Gauss points are quintic Hermite interpolants of (r, p), with the second rates of the equations of motion at the
 stored states. The error is of order six in the output step; that of a cubic spline through the powers is of order four.
 With contact forces the points are those of a rule that is graded towards both ends of the interval, which may be touch and release.
-Source: Abramowitz, Stegun, 25.4.30 (Gauss); `integrators.dense_output`.
+Source: Abramowitz, Stegun, 25.4.30 (Gauss); `diagnostics.dense_states`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.dense_states import rates_of, states_between
 from haugmbd.diagnostics.rows_over_time import NU, rows_over_time
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SingularKKTError
 from haugmbd.formulations.accelerations import solve_states
-from haugmbd.integrators.dense_output import interpolate
-from haugmbd.math.euler_parameters import p_dot_from
 from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
-from haugmbd.workspace.layout import WIDTH
 
 POINTS = 0.5 + 0.5 * np.sqrt(0.6) * np.array([-1.0, 0.0, 1.0])
 WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
@@ -77,7 +75,7 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
         rates = rates_of(t, y, solutions(), model.nb + 1)
         if model.network is not None:
             model.network.put_rates(t, y, rates)
-        states = interpolate(times, t, y, rates, model.nb + 1)
+        states = states_between(model, times, t, y, rates)
         if model.network is not None:
             model.network.put_held(times, t, y, states)
         hold_touch_speeds(model, t, y, times, states)
@@ -113,14 +111,6 @@ def powers(model: Model, t: Array, y: Array) -> tuple[Array, Array]:
         slots = solve_states(model, t, y)[:, model.nb + 1 :].reshape(len(t), -1)
         applied = applied - np.sum(slots[:, model.slot_of_row] * nu, axis=1)
     return applied, dissipated
-
-
-def rates_of(t: Array, y: Array, solutions: Array, n: int) -> Array:
-    """Return y_dot (nt, ny) of the states of n bodies; the rates of integrated angles are differences."""
-    bodies, u_dot = y[:, : WIDTH * n].reshape(len(y), n, WIDTH), solutions[:, :n]
-    p_dot = p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
-    rates = np.concatenate([bodies[..., 7:10], p_dot, u_dot], axis=2).reshape(len(y), -1)
-    return np.concatenate([rates, np.gradient(y[:, WIDTH * n :], t, axis=0)], axis=1)
 
 
 def spline_of(model: Model, t: Array, y: Array) -> tuple[Array, Array]:

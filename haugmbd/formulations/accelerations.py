@@ -154,9 +154,9 @@ def accelerations(
     return found
 
 
-def solve_states(model: Model, t: Array, y: Array) -> Array:
-    """Return the solutions (nt, nn, 6), by nodes, at many states y (nt, ny)."""
-    pack = model.pack()
+def solve_states(model: Model, t: Array, y: Array, pack: Pack | None = None) -> Array:
+    """Return the solutions (nt, nn, 6), by nodes, at many states y (nt, ny);  pack: a workspace of the model, by default a new one."""
+    pack = model.pack() if pack is None else pack
     n_nodes = workspace_array(pack, "SOLUTION").shape[0]
     x = np.zeros((len(t), 6 * n_nodes))
     t, y = for_kernels(t), for_kernels(y)

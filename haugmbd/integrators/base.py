@@ -62,6 +62,13 @@ class Integrator(ABC):
     lam_at_steps: ClassVar[bool] = False
     """Whether its batches carry multipliers `lam` that the step solved for, with `u_dot` or the accelerations in `y_dot`."""
 
+    stops_at_kinks: ClassVar[bool] = True
+    """Whether steps end where a stop lets go, with a kink of its force, and not only where it jumps.
+
+    Implicit methods of order two keep their order across kinks. They step across vibrations that they do not resolve, damp little of them,
+    and would restart at kinks without end.
+    """
+
     @classmethod
     def examples(cls) -> dict[str, Integrator]:
         """Return one method of each kind that differs in its stabilizations, by its name."""

@@ -100,7 +100,7 @@ class EventLocator:
         records = []
         for found in self._in_order(last, batch):
             there = found.moment
-            records.append(EventRecord(found.event.name, there.t, self._state(there.t, there.y), found.jump))
+            records.append(EventRecord(found.event.name, float(there.t), self._state(there.t, there.y), found.jump))
             if found.event.terminal:
                 self.ended_by, self._before = found.event, {}
                 return _ended(batch, found), records, True

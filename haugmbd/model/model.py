@@ -25,6 +25,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.forces.joint_loads.joint_load import JointLoad
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
@@ -169,6 +170,11 @@ class Model(Pictured):
     def has_contacts(self) -> bool:
         """Whether one of the loads is a ContactForce."""
         return any(isinstance(entry.load, ContactForce) for entry in self.loads)
+
+    @cached_property
+    def has_stops(self) -> bool:
+        """Whether one of the loads begins and ends to push at a limit of a joint's coordinate."""
+        return any(isinstance(entry.load, JointLoad) and entry.load.sides() for entry in self.loads)
 
     @cached_property
     def touch_columns(self) -> Ints:

@@ -17,11 +17,11 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.work import integral, rates_of, times_between
+from haugmbd.diagnostics.dense_states import rates_of, states_between
+from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SingularKKTError, UsageError
 from haugmbd.formulations.accelerations import solve_states
-from haugmbd.integrators.dense_output import interpolate
 from haugmbd.model.description.labels import joint_named, no_such
 from haugmbd.model.model import Model
 
@@ -142,7 +142,7 @@ def driver_history(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
             return np.zeros(len(t))
         times = times_between(t)
         try:
-            states = interpolate(times, t, y, rates_of(t, y, solutions(), model.nb + 1), model.nb + 1)
+            states = states_between(model, times, t, y, rates_of(t, y, solutions(), model.nb + 1))
             jet = driver.values(times)
             return integral(t, _force(model, solve_states(model, times, states), row, jet, kind) * jet[:, 1])
         except SingularKKTError:  # a stored state at a singular position has no rates

@@ -22,6 +22,8 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.forces.joint_loads.joint_load import Along, JointLoad, depth_of, limit_constants, limit_law, pushing, units_of
+from haugmbd.forces.joint_loads.stops import Side, held_value
+from haugmbd.forces.user_function import Value
 
 START_TOL = 1e-9
 """Excess over a limit at the modelled pose, relative to the limits, that is rounding of typed numbers."""
@@ -54,10 +56,11 @@ class JointLimit(JointLoad):
 
     Notes
     -----
-    With k: beyond a limit by x the force along the coordinate is -(k x + c q'), and zero where this would pull. With c it jumps at touch:
-    adaptive methods find the place by their error control, a fixed step across it has an error of first order in h. With restitution: no
-    force; a stop is a contact "NAME lower" or "NAME upper", which may also stay closed. The coordinate is positive as the joint's class
-    says, is `q0` at the modelled pose, and goes through any number of turns.
+    With k: beyond a limit by x the force along the coordinate is -(k x + c q'), and zero where this would pull. With c it jumps at touch.
+    Touch and release are events of `simulate`, "NAME upper: touch": a step ends there, so that methods keep their order. Implicit methods
+    of order two step across the release, whose force has a kink only; they report it where the coordinate leaves the stop. With
+    restitution: no force; a stop is a contact "NAME lower" or "NAME upper", which may also stay closed. The coordinate is positive as
+    the joint's class says, is `q0` at the modelled pose, and goes through any number of turns.
     Source: Haug (2021), generalized forces and virtual work.
     """
 
@@ -98,18 +101,30 @@ class JointLimit(JointLoad):
         elif self.lower >= self.upper:
             faults.append(Fault(where, f"lower is {self.lower:g} and upper is {self.upper:g}", "Give lower < upper."))
         self.law = limit_law(self.lower, self.upper)
+        self._held = held_value()
         self._faults = tuple(faults)
 
     def varied(self, **values: Any) -> JointLimit:
         given = {"restitution": self.restitution} if self.impulsive else {"k": self.k, "c": self.c}
         given |= {name: x for name in ("lower", "upper") if np.isfinite(x := getattr(self, name))}
-        return JointLimit(self.name, self._coordinates[0], **{name: float(x) for name, x in (given | values).items()})
+        other = JointLimit(self.name, self._coordinates[0], **{name: float(x) for name, x in (given | values).items()})
+        other._held = self._held
+        return other
 
     def number_faults(self) -> tuple[Fault, ...]:
         return self._faults or self.start_faults()
 
     def constants(self) -> tuple[float, ...]:
         return (self.k, self.c, *limit_constants(self.lower, self.upper))
+
+    def value(self) -> Value:
+        return self._held
+
+    def sides(self) -> tuple[Side, ...]:
+        if self.impulsive:
+            return ()
+        limits = (("lower", -1.0, self.lower), ("upper", 1.0, self.upper))
+        return tuple(Side(f"{self.name} {word}", sign, x, self.k, self.c) for word, sign, x in limits if np.isfinite(x))
 
     @property
     def conservative(self) -> bool:

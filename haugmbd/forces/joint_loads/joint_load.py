@@ -4,6 +4,7 @@ r"""Forces along coordinates of joints: the base class of JointSpring, JointLimi
     linear        s = k (q - free) + c q'                            V = k (q - free)^2 / 2
     table         s = s(q - free) + c q'                             V = integral of s from 0
     limit         s = k x + c q' where it pushes back, else 0        x = q - upper > 0, or x = q - lower < 0;  V = k x^2 / 2
+                  or as a run holds it between touch and release, see `stops`
     speed         s = -ratio T(ratio q')                             a torque-speed curve T
 
 f is positive along the coordinate. There is one row of the force table for each coordinate of an element.
@@ -39,10 +40,11 @@ from haugmbd.forces.joint_loads.joint_coordinate import (
     put_rate,
     read_coordinate,
 )
+from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, HELD, PUSHES_DOWN, PUSHES_UP, Side
 from haugmbd.forces.user_function import Value
 
 X, Y, Z, SLOT, SIGNAL, TURN, LAW = 0, 1, 2, 3, 4, 5, 6
-OFFSET, RATIO, K, C, LOWER, UPPER, FREE, TABLE = 0, 1, 2, 3, 4, 5, 6, 7
+OFFSET, RATIO, K, C, LOWER, UPPER, UNSTRAINED, TABLE = 0, 1, 2, 3, 4, 5, 6, 7
 LINEAR, LIMIT, ABOVE, BELOW, BY_TABLE, SPEED = 0, 1, 2, 3, 4, 5
 """The laws s(q, q'); ABOVE and BELOW have one limit, the upper or the lower one."""
 
@@ -125,6 +127,10 @@ class JointLoad(ForceElement):
         q, rate = (self.ratio * x for x in self.motion(bodies, angle))
         return (q[:, 0], rate[:, 0]) if self.alone else (q, rate)
 
+    def sides(self) -> tuple[Side, ...]:
+        """Return the limits at which the force begins and ends; none by default."""
+        return ()
+
     @abstractmethod
     def along(self, t: Array, q: Array, q_dot: Array) -> Along:
         """Return force, energy and powers over time, of coordinates q and rates (nt, n)."""
@@ -203,9 +209,9 @@ def sampled_forces(value: Value, alone: bool, t: Array, q: Array, q_dot: Array) 
 
 
 @kernel
-def resistance(law: int, numbers: Array, q: float, q_dot: float) -> tuple[float, float, float, float]:
-    """Return s, ds/dq, ds/dq' and the potential energy of a row of the table."""
-    k, c, x = numbers[K], numbers[C], q - numbers[FREE]
+def resistance(law: int, numbers: Array, held: float, q: float, q_dot: float) -> tuple[float, float, float, float]:
+    """Return s, ds/dq, ds/dq' and the potential energy of a row of the table;  held: see `stops`."""
+    k, c, x = numbers[K], numbers[C], q - numbers[UNSTRAINED]
     if law == LINEAR:
         return k * x + c * q_dot, k, c, 0.5 * k * x * x
     if law == BY_TABLE:
@@ -216,12 +222,13 @@ def resistance(law: int, numbers: Array, q: float, q_dot: float) -> tuple[float,
         torque, slope, _ = evaluate_characteristic(numbers, TABLE, ratio * q_dot)
         return -ratio * torque, 0.0, -ratio * ratio * slope, 0.0
     x = 0.0
-    if law != BELOW and q > numbers[UPPER]:
+    if held == PUSHES_DOWN or (held != PUSHES_UP and law != BELOW and q > numbers[UPPER]):
         x = q - numbers[UPPER]
-    elif law != ABOVE and q < numbers[LOWER]:
+    elif held == PUSHES_UP or (law != ABOVE and q < numbers[LOWER]):
         x = q - numbers[LOWER]
     s = k * x + c * q_dot
-    if x * s > 0.0:
+    pushes = x * s > 0.0 if held == BY_STATE else held != FREE
+    if pushes:
         return s, k, c, 0.5 * k * x * x
     return 0.0, 0.0, 0.0, 0.5 * k * x * x
 
@@ -247,7 +254,7 @@ def potential(ints: Ints, floats: Array, first: int, last: int, m: Motion) -> fl
     total = 0.0
     for k in range(first, last):
         c = coordinate_of_row(ints, floats, k, m)
-        total += resistance(ints[k, LAW], floats[k], c.q, c.q_dot)[3]
+        total += resistance(ints[k, LAW], floats[k], m.F[ints[k, SLOT], HELD], c.q, c.q_dot)[3]
     return total
 
 
@@ -256,7 +263,7 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
     """Add the forces of all elements."""
     for k in range(first, last):
         c = coordinate_of_row(ints, floats, k, m)
-        s = resistance(ints[k, LAW], floats[k], c.q, c.q_dot)[0]
+        s = resistance(ints[k, LAW], floats[k], m.F[ints[k, SLOT], HELD], c.q, c.q_dot)[0]
         add_along(Q, m.A, c, floats[k, RATIO] * m.F[ints[k, SLOT], 0] - s)
 
 
@@ -272,7 +279,7 @@ def add_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: 
     """Add c_K K + c_C C of all elements; declared derivatives of functions count as negative stiffness and damping."""
     for k in range(first, last):
         c = coordinate_of_row(ints, floats, k, m)
-        _, stiffness, damping, _ = resistance(ints[k, LAW], floats[k], c.q, c.q_dot)
+        _, stiffness, damping, _ = resistance(ints[k, LAW], floats[k], m.F[ints[k, SLOT], HELD], c.q, c.q_dot)
         along = T.c_K * stiffness + T.c_C * damping - floats[k, RATIO] ** 2 * declared_stiffness(T, k)
         g_a, g_b = directions(m.A, c)
         add_pair(T, k, c.a, c.b, along, g_a, g_b)

@@ -26,6 +26,7 @@ from haugmbd.forces.joint_loads.characteristic import read_characteristic
 from haugmbd.forces.joint_loads.joint_load import (
     BY_TABLE,
     LINEAR,
+    NOTHING,
     Along,
     JointLoad,
     depth_of,
@@ -35,6 +36,8 @@ from haugmbd.forces.joint_loads.joint_load import (
     read_coefficient,
     units_of,
 )
+from haugmbd.forces.joint_loads.stops import Side, held_value
+from haugmbd.forces.user_function import Value
 
 BOTH, OVER, UNDER = "both", "above", "below"
 
@@ -70,7 +73,9 @@ class JointSpring(JointLoad):
     Notes
     -----
     f = -(k (q - free) + c q') along the coordinate q, which is positive as the joint's class says, is the joint's `q0` at the modelled
-    pose, and goes through any number of turns. `result.load(name)` has the force or torque along the coordinate.
+    pose, and goes through any number of turns. `result.load(name)` has the force or torque along the coordinate. Where a one-sided spring
+    begins and ends to push, `simulate` has an event, "NAME: touch" or "NAME: release", at which a step ends, so that methods keep their
+    order.
     Source: Haug (2021), generalized forces and virtual work.
     """
 
@@ -106,6 +111,7 @@ class JointSpring(JointLoad):
         if characteristic is None and self.k == 0.0 == self.c:
             faults.append(Fault(where, "it has no k, no c and no characteristic", "Give one of them."))
         self.law = BY_TABLE if characteristic is not None else LINEAR if side == BOTH else limit_law(*self.limits)
+        self._held = NOTHING if side == BOTH else held_value()
         self._faults = tuple(faults)
 
     def number_faults(self) -> tuple[Fault, ...]:
@@ -121,6 +127,14 @@ class JointSpring(JointLoad):
     def constants(self) -> tuple[float, ...]:
         table = () if self.characteristic is None else tuple(self.characteristic.numbers.tolist())
         return (self.k, self.c, *limit_constants(*self.limits), self.free, *table)
+
+    def value(self) -> Value:
+        return self._held
+
+    def sides(self) -> tuple[Side, ...]:
+        if self.side == BOTH:
+            return ()
+        return (Side(self.name, 1.0 if self.side == OVER else -1.0, self.free, self.k, self.c),)
 
     @property
     def conservative(self) -> bool:

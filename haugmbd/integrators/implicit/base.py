@@ -94,6 +94,7 @@ def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
         for name in ("U_DOT", "ALGORITHMIC", "U_DOT_BEFORE", "U_DOT_EARLIER"):
             workspace_array(pack, name)[:] = x[: model.nb + 1]
         workspace_array(pack, "LAMBDA")[:, 0] = x[model.nb + 1 :].ravel()
+    workspace_array(pack, "F")[:] = workspace_array(problem.pack, "F")  # what stops hold
     return pack
 
 

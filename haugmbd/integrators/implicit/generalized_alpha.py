@@ -173,6 +173,8 @@ def of_rho(rho: float) -> Parameters:
 class Newmarks(Implicit):
     """A method of the family; a subclass returns its `parameters`."""
 
+    stops_at_kinks = False
+
     @property
     @abstractmethod
     def parameters(self) -> Parameters:

@@ -206,6 +206,8 @@ class GeneralizedAlphaR7(ImplicitFixed):
     Sources: Bruels and Cardona 2010; Bruels, Cardona and Arnold 2012; Haug 2021, sec. 11.4 (r-p form).
     """
 
+    stops_at_kinks: ClassVar[bool] = False
+
     rho: float = 0.8
     constraint_form: ConstraintForm = field(default_factory=Index3)
     tol: float = NEWTON_TOL

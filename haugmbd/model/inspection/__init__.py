@@ -8,5 +8,6 @@ points           points by the names of bodies, joints and force elements
 row_gaps         the largest gap of the rows that were evaluated last
 length           the characteristic length, by which absolute tolerances are measured
 energy_balance   energy by force element
+pressed_stops    how stops of joint coordinates are pressed, and which push
 driver_breaks    jumps and kinks of drivers between two times
 """

@@ -20,13 +20,13 @@ import numpy.typing as npt
 from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.dense_states import rates_of
 from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, impacts_of_states
 from haugmbd.diagnostics.histories.load_history import load_named
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
-from haugmbd.diagnostics.work import rates_of
 from haugmbd.errors import SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord

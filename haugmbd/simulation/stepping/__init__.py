@@ -1,8 +1,10 @@
 """The loop over batches of steps, and what it stores.
 
 progress       a progress bar
+switch_event   an event behind which a run restarts
 touch_events   touch and release of contact forces
 state_memory   the memory that the states take
+stop_events    touch and release of stops and one-sided springs
 growing        arrays that grow while a run goes on
 wanted_times   states at given times between steps
 clock          stops of a run for sampled blocks and delays

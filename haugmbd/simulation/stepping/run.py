@@ -30,8 +30,10 @@ from haugmbd.simulation.run_options import Recording
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
+from haugmbd.simulation.stepping.stop_events import StopEvents
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
-from haugmbd.simulation.stepping.touch_events import TouchEvent, TouchEvents
+from haugmbd.simulation.stepping.switch_event import SwitchEvent
+from haugmbd.simulation.stepping.touch_events import TouchEvents
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 
 CREPT = 1e-6
@@ -100,7 +102,8 @@ class Run(Generic[R]):
         model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
         skips = times is not None or recording.every > 1
         self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
-        watched = () if self.touches is None else self.touches.events
+        self.stops = None if model is None else StopEvents.of(model, kinks=method.stops_at_kinks)
+        watched = tuple(event for watch in (self.touches, self.stops) if watch is not None for event in watch.events)
         need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
         self.locator = EventLocator((*map(counting_turns, recording.events), *watched), problem, method, need)
         self.records: list[EventRecord] = []
@@ -158,6 +161,8 @@ class Run(Generic[R]):
         k1 = np.zeros(p.y.size)
         if self.touches is not None:
             self.touches.start(p.t, p.y)
+        if self.stops is not None:
+            self.stops.start(p.y, p.pack)
         if clock is not None:
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
@@ -166,7 +171,7 @@ class Run(Generic[R]):
         method = self.method
         while True:
             self.stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
-            while self._to_next_contact(method, k1, bar) and p.t < self.stop:
+            while self._to_next_switch(method, k1, bar) and p.t < self.stop:
                 pass
             if self.exhausted or self.stop >= self.t_end:
                 return
@@ -184,8 +189,8 @@ class Run(Generic[R]):
         self._stand_at(k1)
         self.stored.put_last(p.t, p.y)
 
-    def _to_next_contact(self, method: Any, k1: Array, bar: Progress) -> bool:
-        """Take batch after batch to the next touch or release of a contact; return whether there is one before the stop of the run.
+    def _to_next_switch(self, method: Any, k1: Array, bar: Progress) -> bool:
+        """Take batch after batch to the next touch or release; return whether there is one before the stop of the run.
 
         The run goes on from there.
         """
@@ -206,6 +211,7 @@ class Run(Generic[R]):
                 raise
             if stopped is not None and not ended:
                 self._stop(batch, stopped)
+            batch = self._that_moves(batch)
             self._store(batch)
             if self.clock is not None:
                 self.clock.remember(batch.t, batch.y, batch.y_dot)
@@ -221,8 +227,12 @@ class Run(Generic[R]):
                 self._restart(k1)
                 return True
             if self.touches is not None:
-                options = copy_options(p.options)
                 self.touches.follow(float(self._last[0][-1]), self._last[1][0])
+            if self.stops is not None and self._followed(self.stops):
+                self._restart(k1)
+                return True
+            if self.locator.may_end:
+                options = copy_options(p.options)
             del whole, batch  # the next one may need their memory
         return False
 
@@ -231,10 +241,39 @@ class Run(Generic[R]):
         over = self.budget is not None and time.perf_counter() - self.began > self.budget
         return over and bool(self._last[0][-1] < self.t_end)
 
+    def _that_moves(self, batch: StepBatch) -> StepBatch:
+        """Return the batch without a last step of no length: that to an event at the end of the step before, whose state it replaces."""
+        t = np.concatenate([self._last[0], batch.t])
+        if len(batch.t) == 0 or t[-1] > t[-2]:
+            return batch
+        ends = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
+        if len(batch.t) > 1:
+            batch.y[-2], batch.y_dot[-2] = ends[1][0], ends[2][0]
+        else:
+            self._last = ends
+            if self.stored.selection.wanted is None:
+                self.stored.put_last(float(t[-1]), ends[1][0])
+        return batch.first(len(batch.t) - 1)
+
+    def _followed(self, stops: StopEvents) -> bool:
+        """Switch stops that are across their edges at the end of a batch, where no event was seen; return whether there are some."""
+        t, y = float(self._last[0][-1]), self._last[1][0]
+        across = stops.across(y)
+        if not across.any():
+            return False
+        self.records += stops.follow(across, t, y)
+        self.switched.append(y.copy())
+        return True
+
     def _restart(self, k1: Array) -> None:
-        """Go on from the last state, at which a contact has touched or been released."""
+        """Go on from the last state, at which a contact or a stop has touched or been released, with others at the same instant."""
         p, t = self.problem, float(self._last[0][-1])
         p.t, p.y[:] = t, self.switched.pop()
+        if self.touches is not None:
+            self.records += self.touches.switch(None, t, p.y)
+        if self.stops is not None:
+            self.records += self.stops.follow(self.stops.across(p.y), t, p.y)
+            self.stops.hold(p.pack)
         self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
         self._stand_at(k1)
 
@@ -296,10 +335,10 @@ class Run(Generic[R]):
             self.touches.add_steps(*(np.concatenate(pair) for pair in zip(self._last, cut[:3], strict=True)))
         own = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
         records = sorted((*own, *records), key=lambda one: one.t)
-        if ended and self.touches is not None and isinstance(self.locator.ended_by, TouchEvent):
-            y = cut.y[-1].copy()
+        if ended and isinstance(self.locator.ended_by, SwitchEvent):
+            event, y = self.locator.ended_by, cut.y[-1].copy()
             records = self._new(records)
-            records[-1:] = self.touches.switch(self.locator.ended_by, float(cut.t[-1]), y)
+            records[-1:] = event.watch.switch(event, float(cut.t[-1]), y)
             self.switched.append(y)
             if self.stored.selection.wanted is None:
                 cut.y[-1] = y
@@ -312,7 +351,7 @@ class Run(Generic[R]):
 
     def _new(self, records: list[EventRecord]) -> list[EventRecord]:
         """Return the events without those that were recorded at the instant of a touch or release, where the run has restarted."""
-        if self.touches is None:
+        if self.touches is None and self.stops is None:
             return records
         known = [(one.name, one.t) for one in self.records]
         return [one for one in records if not any(n == one.name and one.t - t <= SAME * (1.0 + abs(t)) for n, t in known)]

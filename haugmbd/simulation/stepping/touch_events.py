@@ -18,10 +18,11 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.histories.contact_impacts import ImpactLog
 from haugmbd.forces.compliant.contact_force import ContactForce, at_touch
 from haugmbd.forces.compliant.indentation import Indentation
-from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.events import EventRecord, Flags
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.stepping.switch_event import SwitchEvent, never
 from haugmbd.workspace.layout import WIDTH
 
 CLEAR = 1e-9
@@ -43,11 +44,8 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TouchEvent(Event):
+class TouchEvent(SwitchEvent):
     """The event of one point of contact: touch if it is open, release if it is closed."""
-
-    watch: Any = None
-    number: int = 0
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return at which states (n, ny) the point is far from touch and release."""
@@ -72,7 +70,7 @@ class TouchEvents:
         self.places = [Place(entry, k, first + entry.angle + k) for entry in self.entries for k in range(entry.load.angles)]
         self.closed: Flags = np.zeros(len(self.places), dtype=np.bool_)
         self.events = tuple(
-            TouchEvent(f"contact {place.name!r}", _never, direction=-1, terminal=True, watch=self, number=k)
+            TouchEvent(f"contact {place.name!r}", never, direction=-1, terminal=True, watch=self, number=k)
             for k, place in enumerate(self.places)
         )
         self._known: tuple[Any, Array] = (None, np.zeros(0))
@@ -150,13 +148,16 @@ class TouchEvents:
             self._note(k, t, float(self._all(y[None]).rate[0, k]))
         self.closed = closed
 
-    def switch(self, event: TouchEvent, t: float, y: Array) -> list[EventRecord]:
-        """Switch the point of an event, and others that touch at the same instant; write touch speeds to y in place; return the records."""
+    def switch(self, event: TouchEvent | None, t: float, y: Array) -> list[EventRecord]:
+        """Switch the point of an event, and others that touch at the same instant; write touch speeds to y in place; return the records.
+
+        Without an event of their own, points are switched that touch at the instant of another one.
+        """
         found = self._all(y[None])
         touching, _ = (flags[0] for flags in at_touch(found))
-        switched = [event.number]
-        if not self.closed[event.number]:
-            switched += [k for k in np.nonzero(touching & ~self.closed)[0].tolist() if k != event.number]
+        switched = [] if event is None else [event.number]
+        if event is None or not self.closed[event.number]:
+            switched += [k for k in np.nonzero(touching & ~self.closed)[0].tolist() if k not in switched]
         for k in switched:
             self.closed[k] = not self.closed[k]
             self._note(k, t, float(found.rate[0, k]))
@@ -164,8 +165,3 @@ class TouchEvents:
                 y[self.places[k].column] = self._speed(self.places[k], float(found.rate[0, k]))
         state = State.from_y(t, y, self.model.nb + 1)
         return [EventRecord(f"{self.places[k].name}: {'touch' if self.closed[k] else 'release'}", t, state) for k in switched]
-
-
-def _never(t: float, state: Any) -> float:
-    """Stand for the function of an event that has a value of its own."""
-    raise AssertionError

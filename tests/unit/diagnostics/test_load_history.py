@@ -8,6 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import KINDS
+from haugmbd.model.inspection.pressed_stops import places_of
 from joints import RJ
 
 EXACT = 1e-12  # a few roundings of numbers of size 1 to 100
@@ -88,7 +89,12 @@ def test_an_element_without_quantities_of_its_own_has_the_power_of_its_ledger(ki
     bodies = np.swapaxes(result.y[:, : 13 * n].reshape(len(result), n, 13), 0, 1)[list(entry.bodies)]
     angle = entry.own_angles(result.angles)
     found = ForceElement.quantities(entry.load, result.t, bodies, angle)
-    np.testing.assert_allclose(found.power, result.load("load").power, rtol=0.0, atol=1e-7)  # a difference of rounding ** (2 / 3)
+    smooth = np.ones(len(result), dtype=bool)
+    for _, side in places_of(result.model):  # V'' jumps at a limit, and differences across it are of first order
+        smooth &= np.abs(entry.load.motion(bodies, angle)[0][:, 0] - side.limit) > 1e-9
+    assert smooth.sum() > 5
+    power = result.load("load").power[smooth]
+    np.testing.assert_allclose(found.power[smooth], power, rtol=0.0, atol=1e-7)  # a difference of rounding ** (2 / 3)
     assert found.values == {}
 
 
