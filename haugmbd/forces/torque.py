@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion
 from haugmbd.deprecated import public_class
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_torque, turned
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_column, given_column, unit
@@ -50,6 +50,11 @@ class Torque(ForceElement):
         Derivative of a stiff torque, for implicit methods: jacobian(t, r, p, v, omega_bar) -> (dn/dr [N], dn/dp [N m] or
         dn/dpi_bar [N m/rad], dn/dv [N s], dn/domega_bar [N m s/rad]), shapes as in PointForce. Without it the methods use differences.
 
+    Raises
+    ------
+    UsageError
+        If body is not a Body.
+
     Notes
     -----
     Q = (0, n_bar). Bad values are collected in `faults()`. The jacobian is compared with differences when the system is compiled.
@@ -60,6 +65,8 @@ class Torque(ForceElement):
 
     def __init__(self, name: str, body: Body, *, torque: Any, frame: str = "global", jacobian: Any = None) -> None:
         super().__init__(name)
+        if not isinstance(body, Body):
+            raise UsageError(f"{self.where} needs a body, got {body!r:.200}. Give what system.add(...) returned, or system.ground.")
         faults: list[Fault] = []
         self.body = body
         self.torque = read_value(faults, self.where, "torque", torque, BODY, (3,), "N m")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from math import inf, log1p
 
 from haugmbd.deprecated import public_class
+from haugmbd.drivers.driver import real_or_nan, shown
 from haugmbd.errors import UsageError
 
 WEAK = 1e-4
@@ -40,12 +41,11 @@ class DampingModel:
     exponent: float = 1.5
 
     def __post_init__(self) -> None:
-        n = self.exponent
-        if isinstance(n, bool) or not isinstance(n, int | float) or not 1.0 <= n < inf:
-            raise UsageError(
-                f"{type(self).__name__}: exponent = {n!r} must be a number of at least 1: 1.5 of round bodies (Hertz)."
-            )
-        object.__setattr__(self, "exponent", float(n))
+        n = real_or_nan(self.exponent)
+        if not 1.0 <= n < inf:
+            what = f"exponent = {shown(self.exponent)} must be a number of at least 1: 1.5 of round bodies (Hertz)"
+            raise UsageError(f"{type(self).__name__}: {what}.")
+        object.__setattr__(self, "exponent", n)
 
     def damping(self, restitution: float) -> float:
         """Return the damping c for the restitution that is asked.

@@ -99,19 +99,19 @@ class JointSpring(JointLoad):
         self.k = read_coefficient(faults, where, "k", k, f"{units[1]}/{units[0]}")
         self.c = read_coefficient(faults, where, "c", c, f"{units[1]} s/{units[0]}")
         self.free = read_number(faults, where, "free", free, unit=units[0])
-        self.side = side
+        self.side = side if isinstance(side, str) and side in (BOTH, OVER, UNDER) else BOTH
         self.characteristic = (
             None if characteristic is None else read_characteristic(faults, where, "characteristic", characteristic, units)
         )
-        if side not in (BOTH, OVER, UNDER):
+        if self.side is not side:
             faults.append(Fault(where, f"side is {shown(side)}", 'Give "both", "above" or "below".'))
-        if characteristic is not None and (self.k != 0.0 or side != BOTH):
-            what = "it has a characteristic and " + ("k" if self.k != 0.0 else f"side = {side!r}")
+        if characteristic is not None and (self.k != 0.0 or self.side != BOTH):
+            what = "it has a characteristic and " + ("k" if self.k != 0.0 else f"side = {self.side!r}")
             faults.append(Fault(where, what, "Put all of the spring's force into the table: zeros where it does not act."))
         if characteristic is None and self.k == 0.0 == self.c:
             faults.append(Fault(where, "it has no k, no c and no characteristic", "Give one of them."))
-        self.law = BY_TABLE if characteristic is not None else LINEAR if side == BOTH else limit_law(*self.limits)
-        self._held = NOTHING if side == BOTH else held_value()
+        self.law = BY_TABLE if characteristic is not None else LINEAR if self.side == BOTH else limit_law(*self.limits)
+        self._held = NOTHING if self.side == BOTH else held_value()
         self._faults = tuple(faults)
 
     def number_faults(self) -> tuple[Fault, ...]:

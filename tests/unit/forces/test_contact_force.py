@@ -370,8 +370,10 @@ def test_all_faults_are_told_at_once():
         mbd.ContactForce("floor", ball, "ground", shape_i=mbd.Sphere(0.1), shape_j=mbd.Plane(), K=1.0)
     with pytest.raises(mbd.UsageError, match="normal is"):
         mbd.Plane(normal=(0, 0, 0))
-    with pytest.raises(mbd.UsageError, match=r"exponent = 0\.5"):
-        mbd.HuntCrossley(exponent=0.5)
+    for exponent, text in ((0.5, r"0\.5"), (10**400, "1000000"), ("2", "'2'"), (True, "True"), (np.nan, "nan")):
+        with pytest.raises(mbd.UsageError, match=f"exponent = {text}"):
+            mbd.HuntCrossley(exponent=exponent)
+    assert mbd.HuntCrossley(exponent=np.float32(1.5)) == mbd.HuntCrossley()
 
 
 def test_a_run_goes_on_from_a_state_inside_the_contact():

@@ -282,6 +282,7 @@ WRONG = {
     "spring": (lambda pin, ball: mbd.JointSpring("s", pin, k=-1.0), "k is -1 N m/rad, must not be negative"),
     "nothing": (lambda pin, ball: mbd.JointSpring("s", pin), "it has no k, no c and no characteristic"),
     "side": (lambda pin, ball: mbd.JointSpring("s", pin, k=1.0, side="over"), "side is 'over'"),
+    "sides": (lambda pin, ball: mbd.JointSpring("s", pin, k=1.0, side=np.zeros(2)), "side is "),
     "both": (lambda pin, ball: mbd.JointSpring("s", pin, k=1.0, characteristic=TABLE), "it has a characteristic and k"),
     "table": (
         lambda pin, ball: mbd.JointSpring("s", pin, characteristic=((0, 0), (1, 2))),

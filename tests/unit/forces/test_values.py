@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from haugmbd.drivers import Constant, QuinticSpline, TimeFunction
+from haugmbd.errors import UsageError
 from haugmbd.forces import TSDA, PointForce, StateForce, Torque
 from haugmbd.forces.user_function import BODY, LENGTH, TIME, ReturnedValue, arguments_needed
 
@@ -80,6 +81,12 @@ def test_bad_forces_are_named_faults(rig, force, words):
     text = " ".join(str(f) for f in PointForce("push", rig.a, force=force).faults())
     assert text.startswith("PointForce 'push': ")
     assert words in text
+
+
+@pytest.mark.parametrize("body", ["link", None, 1.0, [], np.zeros(3)])
+def test_a_torque_needs_a_body(body):
+    with pytest.raises(UsageError, match="Torque 'turn' needs a body, got"):
+        Torque("turn", body, torque=(1.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize("answer", [None, "1.0", [1.0], np.array([1.0]), np.nan, np.inf, True, 1j])
