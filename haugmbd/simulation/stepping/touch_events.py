@@ -111,7 +111,7 @@ class TouchEvents:
     def start(self, t: float, y: Array) -> None:
         """Write the touch speeds of points that are closed at the start, in place, as `ContactForce.angles0`.
 
-        A point that is inside keeps the one that it has, as from a run before, unless it goes in faster.
+        A point that is inside keeps the one that it has from a run before. One that a run has not set is at least its rate.
         """
         found = self._all(y[None])
         touching, inside = (flags[0] for flags in at_touch(found))
@@ -119,11 +119,15 @@ class TouchEvents:
         for k, place in enumerate(self.places):
             if touching[k]:
                 y[place.column] = self._speed(place, float(found.rate[0, k]))
-            elif inside[k]:
+            elif inside[k] and not self._set_by_run(place, t, y):
                 y[place.column] = max(y[place.column], self._speed(place, float(found.rate[0, k])))
             if self.log is not None and self.closed[k]:
                 begun = (t, float(found.rate[0, k])) if touching[k] else (float("nan"), float("nan"))
                 self.log.touch(place.entry.load.name, place.point, *begun)
+
+    def _set_by_run(self, place: Place, t: float, y: Array) -> bool:
+        """Return whether a run has set the touch speed in a state: it is known, and the state is not the modelled one with other velocities."""
+        return bool(y[place.column] > 0.0 and (t != 0.0 or y[place.column] != self.model.y0[place.column]))
 
     def _speed(self, place: Place, rate: float) -> float:
         """Return v_0 = max(d', floor)."""

@@ -384,6 +384,11 @@ def test_a_run_goes_on_from_a_state_inside_the_contact():
     first = mbd.simulate(model, 0.004, rtol=1e-10, atol=1e-12)
     second = mbd.simulate(model, 0.02, state=first.state(), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(second.v[-1], whole.v[-1], rtol=0.0, atol=1e-8)
+    gentle = ball_on_floor(speed=0.0, e=0.7, K=1e4)[0].compile()  # it touches at the floor speed, and sinks ten times faster
+    parts = [mbd.simulate(gentle, t, rtol=1e-10, atol=1e-12) for t in (0.05, 0.01)]
+    assert -parts[1].v[-1, 1, 2] > 5e-3
+    second = mbd.simulate(gentle, 0.05, state=parts[1].state(), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(second.v[-1], parts[0].v[-1], rtol=0.0, atol=1e-8)
     rest = ball_on_floor(-1e-6, speed=0.0, e=0.7)[0].compile()
     struck = rest.state().replace(v=[(0, 0, 0), (0, 0, -2.0)])
     assert rest.state().angles[0] == 1e-3
