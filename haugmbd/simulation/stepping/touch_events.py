@@ -126,7 +126,7 @@ class TouchEvents:
                 self.log.touch(place.entry.load.name, place.point, *begun)
 
     def _set_by_run(self, place: Place, t: float, y: Array) -> bool:
-        """Return whether a run has set the touch speed in a state: it is known, and the state is not the modelled one with other velocities."""
+        """Return whether a run has set the touch speed in a state: it is known, and not that of the modelled state."""
         return bool(y[place.column] > 0.0 and (t != 0.0 or y[place.column] != self.model.y0[place.column]))
 
     def _speed(self, place: Place, rate: float) -> float:
