@@ -23,7 +23,7 @@ from haugmbd.control.output import BlockOutput
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.user_function import arguments_needed
+from haugmbd.forces.user_function import arguments_needed, arguments_text
 
 FORM = "t, x, signals"
 """Arguments of the functions of a block."""
@@ -99,7 +99,7 @@ class Block:
             if not callable(function):
                 found.append(Fault(self.where, f"{label} is {shown(function)}", f"Give a function of ({FORM})."))
             elif arguments_needed(function) != len(FORM.split(",")):
-                what = f"{label} is a function of {arguments_needed(function)} arguments"
+                what = f"{label} {arguments_text(arguments_needed(function))}"
                 found.append(Fault(self.where, what, f"Give a function of ({FORM}); arguments with a default are not counted."))
         return tuple(found)
 
@@ -146,13 +146,16 @@ class Block:
 
     def __getitem__(self, output: str | tuple[str, int]) -> BlockOutput:
         """Return an output, or one number of a vector, `block["force", 0]`. Raise UsageError if there is no such output."""
-        name, component = output if isinstance(output, tuple) else (output, None)
-        if name not in self.outputs:
+        name, component = output if isinstance(output, tuple) and len(output) == len(("name", "number")) else (output, None)
+        if not isinstance(name, str) or name not in self.outputs:
             near = get_close_matches(str(name), self.outputs, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             has = ", ".join(map(repr, self.outputs)) or "none"
             raise UsageError(f"{self.where} has no output {name!r}; its outputs are {has}.{hint}")
-        return self._given.setdefault((name, component), BlockOutput(self, name, component))
+        if component is not None and (isinstance(component, bool) or not isinstance(component, int | np.integer) or component < 0):
+            what = f"number {component!r} of output {name!r} is asked for"
+            raise UsageError(f"{self.where}: {what}. Give 0, 1, 2, ...: block[{name!r}, 0] is the first one.")
+        return self._given.setdefault((name, component), BlockOutput(self, name, None if component is None else int(component)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

@@ -28,6 +28,10 @@ class BlockOutput(VectorDriver):
         """Return the signal's name: controller.torque."""
         return f"{self.block.name}.{self.name}"
 
+    @property
+    def may_be_vector(self) -> bool:
+        return self.component is None
+
     def parts(self, n: int) -> tuple[Driver, ...]:
         return tuple(self.block[self.name, k] for k in range(n))
 
@@ -52,7 +56,7 @@ class BlockOutput(VectorDriver):
         return self.label
 
     def __repr__(self) -> str:
-        return f"{self.label} of {self.block!r}"
+        return f"{self.label}{'' if self.component is None else f'[{self.component}]'} of {self.block!r}"
 
 
 class RecordedOutput(Driver):

@@ -21,7 +21,7 @@ from haugmbd.control.names import texts_of
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault
-from haugmbd.forces.user_function import arguments_needed
+from haugmbd.forces.user_function import arguments_needed, arguments_text
 
 OUT = "out"
 """Name of the output of a block that has one."""
@@ -75,8 +75,8 @@ class Sampled(Block):
         if not faults and not self.period > 0.0:
             faults.append(Fault(self.where, f"period is {self.period:g} s, must be positive", "Give the time between calls [s]."))
         if not callable(update) or arguments_needed(update) not in (2, 3):
-            what = f"a function of {arguments_needed(update)} arguments" if callable(update) else shown(update)
-            faults.append(Fault(self.where, f"update is {what}", f"Give update(t, signals) or update({FORM})."))
+            what = arguments_text(arguments_needed(update)) if callable(update) else f"is {shown(update)}"
+            faults.append(Fault(self.where, f"update {what}", f"Give update(t, signals) or update({FORM})."))
         self._faults = (*self._faults, *faults)
 
     @property

@@ -40,6 +40,11 @@ COORDINATE: q and qd of a joint are numbers, (n,) of several coordinates."""
 class VectorDriver(Driver):
     """A driver that may stand for a vector, such as an output of a block."""
 
+    @property
+    def may_be_vector(self) -> bool:
+        """Return whether it may stand for a vector; one number of an output does not."""
+        return True
+
     @abstractmethod
     def parts(self, n: int) -> tuple[Driver, ...]:
         """Return the drivers of its n numbers."""
@@ -175,7 +180,7 @@ def _kind(shape: tuple[int, ...], unit: str) -> str:
 def _three(given: Any) -> list[Any]:
     """Return the parts of a vector, each a number or a driver; [] if it has no parts."""
     if isinstance(given, VectorDriver):
-        return list(given.parts(3))
+        return list(given.parts(3)) if given.may_be_vector else []
     if isinstance(given, np.ndarray) and given.ndim != 1:
         return []
     return list(given) if isinstance(given, tuple | list | np.ndarray) else []
@@ -200,8 +205,14 @@ def _read_function(
 
 def wrong_arguments(where: str, label: str, needed: int | None, choices: str) -> Fault:
     """Return the fault of a function with neither of the argument lists."""
-    what = f"{label} is a function of {needed} arguments" if needed else f"{label} does not say how many arguments it needs"
-    return Fault(where, what, f"Give {choices}; arguments with a default are not counted.")
+    return Fault(where, f"{label} {arguments_text(needed)}", f"Give {choices}; arguments with a default are not counted.")
+
+
+def arguments_text(needed: int | None) -> str:
+    """Return which arguments a function has, as text."""
+    if needed is None:
+        return "does not say how many arguments it needs"
+    return f"is a function of {needed or 'no'} argument{'' if needed == 1 else 's'}"
 
 
 def plain_function(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -219,7 +230,7 @@ def arguments_needed(function: Callable[..., Any]) -> int | None:
     except (TypeError, ValueError):  # some functions of C have no signature
         return None
     needed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    return len(needed) or None
+    return len(needed) if needed or not any(p.kind == p.VAR_POSITIONAL for p in parameters) else None
 
 
 def _recorded(function: Callable[..., Any], size: int) -> tuple[Driver, ...]:

@@ -24,6 +24,9 @@ from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSig
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError
 
+MOST_SHOWN = 6
+"""Numbers of a wrong value that are shown one by one."""
+
 
 class AlgebraicLoop(SimulationError):
     """Signals that depend on each other at the same instant;  cycle: their names."""
@@ -128,7 +131,8 @@ class Instant(Mapping[str, Any]):
         values = numbers(given)
         if values is None or values.size != block.states or values.ndim > 1 or not np.isfinite(values).all():
             wanted = "a finite number" if block.states == 1 else f"{block.states} finite numbers, as x0"
-            raise SimulationError(f"{block.where}: update returns {shown(given)} at t = {self.t:.9g} s, must be {wanted}")
+            what = shown(given) if values is None or values.size > MOST_SHOWN else values.tolist()
+            raise SimulationError(f"{block.where}: update returns {what} at t = {self.t:.9g} s, must be {wanted}")
         self.y[first : first + block.states] = values
 
     def _output(self, block: Block, name: str) -> Any:
@@ -189,9 +193,9 @@ class Instant(Mapping[str, Any]):
             given = self._called(block, "derivative", block.derivative, self.x(block))
             rate = numbers(given)
             if rate is None or rate.size != block.states or rate.ndim > 1 or not np.isfinite(rate).all():
-                what = given if rate is None else rate.tolist()
+                what = shown(given) if rate is None or rate.size > MOST_SHOWN else rate.tolist()
                 wanted = "a finite number" if block.states == 1 else f"{block.states} finite numbers"
-                raise SimulationError(f"{block.where}: derivative returns {shown(what)} at t = {self.t:.9g} s, must be {wanted}")
+                raise SimulationError(f"{block.where}: derivative returns {what} at t = {self.t:.9g} s, must be {wanted}")
             first = network.at[block]
             out[first : first + block.states] = rate
             if lines is not None and block.switch is not None:

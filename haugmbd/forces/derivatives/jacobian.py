@@ -24,7 +24,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, SimulationError
-from haugmbd.forces.user_function import BODY, TIME, UserFunction, Value, arguments_needed
+from haugmbd.forces.user_function import BODY, TIME, UserFunction, Value, arguments_needed, arguments_text
 from haugmbd.math import euler_parameters
 
 TURN = 1
@@ -144,7 +144,7 @@ def read_jacobian(faults: list[Fault], where: str, label: str, given: Any, value
         return None
     needed, wanted = arguments_needed(given), len(user_function.form.split(","))
     if needed != wanted:
-        what = f"jacobian is a function of {needed} arguments" if needed else "jacobian does not say how many arguments it needs"
+        what = f"jacobian {arguments_text(needed)}"
         faults.append(Fault(where, what, f"Give jacobian({user_function.form}); arguments with a default are not counted."))
         return None
     return Jacobian(where, given, user_function)

@@ -61,10 +61,13 @@ def nothing(t, x, signals):
         ([mbd.Block("a", 1.0)], ["Block 'a'", "1 states and no derivative"]),
         ([mbd.Block("a", derivative=nothing)], ["derivative and no states"]),
         ([mbd.Block("a", np.inf, derivative=nothing)], ["x0 is inf"]),
-        ([mbd.Block("a", outputs={"u": lambda t: 1.0})], ["function of 1 arguments", "t, x, signals"]),
+        ([mbd.Block("a", outputs={"u": lambda t: 1.0})], ["function of 1 argument.", "t, x, signals"]),
         ([mbd.Block("a", outputs=3)], ["outputs is 3"]),
         ([mbd.Sampled("a", 0.0, lambda t, signals: 1.0)], ["Sampled 'a'", "period is 0 s, must be positive"]),
-        ([mbd.Sampled("a", 1.0, lambda t: 1.0)], ["update is a function of 1 arguments"]),
+        ([mbd.Sampled("a", 1.0, lambda t: 1.0)], ["update is a function of 1 argument."]),
+        ([mbd.Sampled("a", 1.0, lambda: 1.0)], ["update is a function of no arguments"]),
+        ([mbd.Sampled("a", 1.0, lambda *given: 1.0)], ["update does not say how many arguments it needs"]),
+        ([mbd.Block("a", (1.0, 2.0), derivative=lambda t, x, signals: [np.inf, 1.0])], ["derivative returns [inf, 1.0]"]),
         ([mbd.PID("a", "rail.rate", kd=1.0)], ["PID 'a'", "kd is 1", "time constant"]),
         ([mbd.PID("a", "rail.rate", lower=2.0, upper=1.0)], ["limits are 2 and 1"]),
         ([mbd.PID("a", "rail.rate", setpoint=[1])], ["setpoint is"]),
@@ -100,6 +103,27 @@ def test_an_output_goes_only_where_a_force_takes_a_function():
         system.compile()
     with pytest.raises(mbd.UsageError, match="has no output 'w'; its outputs are 'u', 'v'"):
         block["w"]
+
+
+@pytest.mark.parametrize("number", [-1, 1.0, True, "x", None])
+def test_a_number_of_an_output_is_a_count(number):
+    block = mbd.Block("a", outputs={"f": lambda t, x, signals: (2.0 * t, 3.0, 0.0)})
+    if number is None:
+        assert block["f", None] is block["f"]
+        with pytest.raises(mbd.UsageError, match=r"has no output \('f', 0, 0\)"):
+            block["f", 0, 0]
+        return
+    with pytest.raises(mbd.UsageError, match="number .* of output 'f' is asked for. Give 0, 1, 2"):
+        block["f", number]
+
+
+def test_one_number_of_an_output_is_no_vector():
+    """It was taken for all three."""
+    block = mbd.Block("a", outputs={"f": lambda t, x, signals: (2.0, 3.0, 0.0)})
+    system, mass = cart(block)
+    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=block["f", 0]))
+    with pytest.raises(mbd.ModelError, match=r"PointForce 'push': force is a\.f\[0\] .*Give three numbers"):
+        system.compile()
 
 
 def test_a_vector_goes_to_a_force_number_by_number():

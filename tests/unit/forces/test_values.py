@@ -121,5 +121,5 @@ def test_other_faults(rig):
     assert "point has shape (2,)" in only_fault(PointForce("push", rig.a, point=(0, 1), force=(0, 0, 1)))
     assert "k is nan, not finite" in only_fault(spring(rig, k=np.nan, l0=1.0))
     assert "force is 3 (int), must be a function" in only_fault(StateForce("all", [rig.a], force=3))
-    assert "force is a function of 1 arguments" in only_fault(StateForce("all", [rig.a], force=lambda t: 0))
+    assert "force is a function of 1 argument." in only_fault(StateForce("all", [rig.a], force=lambda t: 0))
     assert "must be finite numbers of shape (2, 6)" in only_fault(StateForce("all", [rig.a, rig.b], force=lambda t, r, p, v, w: r))
