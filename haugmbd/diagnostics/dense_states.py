@@ -12,7 +12,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.math.euler_parameters import p_dot_from
-from haugmbd.model.inspection.pressed_stops import hold, places_of, pressed
+from haugmbd.model.inspection.pressed_stops import Stops
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
@@ -51,12 +51,12 @@ def rates_before(model: Model, t: Array, y: Array) -> dict[int, Array]:
     """Return, by the number of the stored state, the rates (13 n,) of bodies just before a stop touches or lets go there."""
     if not model.has_stops or len(t) < 2:
         return {}
-    places, found = places_of(model), {}
-    sides = pressed(model, places, y)
+    stops, found = Stops(model), {}
+    sides = stops.pressed(y)
     p, width = sides.p, sides.width
     for k in (1 + np.nonzero((np.abs(p[1:]) <= AT_EDGE * width[1:]).any(axis=1))[0]).tolist():
         at_edge = np.abs(p[k]) <= AT_EDGE * width[k]
         pack = model.pack()
-        hold(pack, places, (p[k] > 0.0) ^ at_edge)
+        stops.hold(pack, (p[k] > 0.0) ^ at_edge)
         found[k] = body_rates(y[k : k + 1], solve_states(model, t[k : k + 1], y[k : k + 1], pack), model.nb + 1)[0]
     return found

@@ -10,6 +10,7 @@ Source: Johnson, Contact Mechanics, for compliant stops; Hairer, Norsett, Wanner
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ EDGE = 1e-12
 
 
 class Pressed(NamedTuple):
-    """A side over time, (nt,) each: x, s / k, the width of the edge of both at zero, and x'."""
+    """Sides over time, (nt, n) each: x, s / k, the width of the edge of both at zero, and x'."""
 
     depth: Array
     push: Array
@@ -58,11 +59,14 @@ class Side(NamedTuple):
         """Return what a run holds while this side pushes."""
         return PUSHES_DOWN if self.sign > 0.0 else PUSHES_UP
 
-    def pressed(self, q: Array, q_dot: Array) -> Pressed:
-        """Return how the side is pressed by coordinates and rates (nt,)."""
-        x, rate = self.sign * (q - self.limit), self.sign * q_dot
-        push = x + self.c / self.k * rate if self.k > 0.0 else rate
-        return Pressed(x, push, EDGE * (1.0 + abs(self.limit) + np.abs(rate)), rate)
+
+def pressed(sides: Sequence[Side], q: Array, q_dot: Array) -> Pressed:
+    """Return how n sides are pressed by coordinates and rates (nt, n)."""
+    sign, limit, k, c = np.array([(side.sign, side.limit, side.k, side.c) for side in sides]).reshape(-1, 4).T
+    x, rate = sign * (q - limit), sign * q_dot
+    stiff = k > 0.0
+    push = np.where(stiff, x, 0.0) + np.where(stiff, c / np.where(stiff, k, 1.0), 1.0) * rate
+    return Pressed(x, push, EDGE * (1.0 + np.abs(limit) + np.abs(rate)), rate)
 
 
 class HeldSide(Driver):

@@ -1,4 +1,4 @@
-"""How the stops of a model are pressed at many states, and which of them touch or let go there."""
+"""How the stops of a model are pressed at many states, and which of them push in a workspace."""
 
 from __future__ import annotations
 
@@ -7,49 +7,75 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.compiled.array_types import Array
-from haugmbd.forces.joint_loads.joint_load import JointLoad
-from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, HELD, Pressed, Side
-from haugmbd.model.compiling.loads import LoadEntry
+from haugmbd.bodies.validation import for_kernels
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import entry
+from haugmbd.forces.joint_loads.joint_limit import JointLimit
+from haugmbd.forces.joint_loads.joint_load import JointLoad, coordinate_of_row
+from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, HELD, Pressed, Side, pressed
+from haugmbd.forces.registry import table_of
+from haugmbd.math.euler_kernels import put_rotation
+from haugmbd.model.body_kinematics import put_angular_velocities, put_markers, update_kinematics
 from haugmbd.model.model import Model
-from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import Pack, workspace_array
 
 Flags = npt.NDArray[np.bool_]
 
 
 class Place(NamedTuple):
-    """One side of a stop, and its element."""
+    """One side of a stop.  row: of its element in the force table;  driver: the place of what a run holds"""
 
-    entry: LoadEntry
     side: Side
+    row: int
+    driver: int
 
 
-def places_of(model: Model) -> list[Place]:
-    """Return the sides of all stops and one-sided springs."""
-    loads = [(entry, entry.load) for entry in model.loads]
-    return [Place(entry, side) for entry, load in loads if isinstance(load, JointLoad) for side in load.sides()]
+class Stops:
+    """The sides of the stops and one-sided springs of a model;  jumps: those alone whose force jumps."""
+
+    def __init__(self, model: Model, *, jumps: bool = False) -> None:
+        row = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(JointLimit)])
+        self.places: list[Place] = []
+        for one in model.loads:
+            if isinstance(one.load, JointLoad):
+                sides = [side for side in one.load.sides() if side.c > 0.0 or not jumps]
+                self.places += [Place(side, row, one.drivers[0]) for side in sides]
+                row += len(one.load.coordinates())
+        self.sides = [place.side for place in self.places]
+        self._rows: Ints = np.array([place.row for place in self.places], dtype=np.int64)
+        self._pack = model.pack() if self.places else None
+
+    def pressed(self, y: Array) -> Pressed:
+        """Return how all sides are pressed at flat states y (n, ny), arrays (n, places)."""
+        found = np.zeros((2, len(y), len(self.places)))
+        if self._pack is not None:
+            measure_entry(self._pack, for_kernels(y), self._rows, found)
+        return pressed(self.sides, *found)
+
+    def hold(self, pack: Pack, pushes: Flags, undecided: Flags | None = None) -> None:
+        """Write to a workspace which sides push: they do so, and the others do not, whatever the state; but it decides on the undecided."""
+        F = workspace_array(pack, "F")
+        for place in self.places:
+            F[place.driver, HELD] = FREE
+        for k, place in enumerate(self.places):
+            if pushes[k]:
+                F[place.driver, HELD] = place.side.held
+            elif undecided is not None and undecided[k]:
+                F[place.driver, HELD] = BY_STATE
 
 
-def pressed(model: Model, places: list[Place], y: Array) -> Pressed:
-    """Return how the sides are pressed at flat states y (n, ny), arrays (n, places)."""
-    n = model.nb + 1
-    bodies, tail = np.swapaxes(y[:, : WIDTH * n].reshape(len(y), n, WIDTH), 0, 1), y[:, WIDTH * n :]
-    found, moved = [], {}
-    for entry, side in places:
-        if entry.load.name not in moved:
-            moved[entry.load.name] = entry.load.motion(bodies[list(entry.bodies)], entry.own_angles(tail))  # type: ignore[attr-defined]
-        q, q_dot = moved[entry.load.name]
-        found.append(side.pressed(q[:, 0], q_dot[:, 0]))
-    return Pressed(*(np.stack(arrays, axis=1) for arrays in zip(*found, strict=True)))
-
-
-def hold(pack: Pack, places: list[Place], pushes: Flags, undecided: Flags | None = None) -> None:
-    """Write to a workspace which sides push: they do so, and the others do not, whatever the state; but it decides on the undecided."""
-    F = workspace_array(pack, "F")
-    for entry, _ in places:
-        F[entry.drivers[0], HELD] = FREE
-    for k, (entry, side) in enumerate(places):
-        if pushes[k]:
-            F[entry.drivers[0], HELD] = side.held
-        elif undecided is not None and undecided[k]:
-            F[entry.drivers[0], HELD] = BY_STATE
+@entry
+def measure_entry(P: Pack, y: Array, rows: Ints, out: Array) -> None:
+    """Write the coordinates and rates of rows of the force table at states y (n, ny) to out (2, n, rows)."""
+    ints, reals = ws.force_ints(P), ws.force_reals(P)
+    for n in range(y.shape[0]):
+        m = update_kinematics(P, 0.0, y[n])
+        for b in range(1, m.bodies.shape[0]):
+            put_rotation(m.A, b, m.bodies[b, 3], m.bodies[b, 4], m.bodies[b, 5], m.bodies[b, 6])
+        put_angular_velocities(m.bodies, m.A, ws.angular_velocities(P))
+        put_markers(m.body_of, ws.marker_coordinates(P), ws.angular_velocities(P), m.A, m.X)
+        for k in range(rows.shape[0]):
+            c = coordinate_of_row(ints, reals, rows[k], m)
+            out[0, n, k] = c.q
+            out[1, n, k] = c.q_dot

@@ -18,7 +18,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.joint_loads.stops import Pressed
 from haugmbd.integrators.events import EventRecord, Flags
-from haugmbd.model.inspection.pressed_stops import hold, places_of, pressed
+from haugmbd.model.inspection.pressed_stops import Stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.switch_event import SwitchEvent, never
@@ -53,11 +53,11 @@ class StopEvents:
 
     def __init__(self, model: Model, *, kinks: bool) -> None:
         self.model, self.kinks = model, kinks
-        self.places = [place for place in places_of(model) if kinks or place.side.c > 0.0]
-        self.modes: Ints = np.zeros(len(self.places), dtype=np.int64)
+        self.stops = Stops(model, jumps=not kinks)
+        self.modes: Ints = np.zeros(len(self.stops.sides), dtype=np.int64)
         self.events = tuple(
-            StopEvent(f"stop {place.side.name!r}", never, direction=-1, terminal=True, watch=self, number=k)
-            for k, place in enumerate(self.places)
+            StopEvent(f"stop {side.name!r}", never, direction=-1, terminal=True, watch=self, number=k)
+            for k, side in enumerate(self.stops.sides)
         )
         self._of_steps: tuple[object, Array] = (None, np.zeros((0, 0)))
         self._of_state: tuple[object, Array] = (None, np.zeros(0))
@@ -66,7 +66,7 @@ class StopEvents:
     def of(cls, model: Model, *, kinks: bool) -> StopEvents | None:
         """Return the events of a run; None if its model has none."""
         found = cls(model, kinks=kinks)
-        return found if found.places else None
+        return found if found.events else None
 
     def distances(self, y: Array) -> Array:
         """Return the distances from the events at flat states (n, ny), (n, places); those of the last states are kept."""
@@ -82,7 +82,7 @@ class StopEvents:
 
     def _distances(self, y: Array) -> Array:
         """Return the distances from the events at flat states (n, ny), (n, places)."""
-        x, push, width, _ = found = pressed(self.model, self.places, y)
+        x, push, width, _ = found = self.stops.pressed(y)
         watched = {OUTSIDE: -found.p, PUSHES: found.p, LEAVES: np.minimum(x, -push), INSIDE: x}
         return np.select([self.modes == mode for mode in watched], list(watched.values())) + width
 
@@ -96,7 +96,7 @@ class StopEvents:
 
     def _at(self, y: Array) -> Pressed:
         """Return how the sides are pressed at a state y (ny,)."""
-        return Pressed(*(each[0] for each in pressed(self.model, self.places, y[None])))
+        return Pressed(*(each[0] for each in self.stops.pressed(y[None])))
 
     def _enter(self, modes: Ints) -> None:
         """Enter these modes; what is known of states does not hold any more."""
@@ -105,7 +105,7 @@ class StopEvents:
 
     def hold(self, pack: Pack) -> None:
         """Write what pushes to the workspace of the run: it holds for the steps that follow."""
-        hold(pack, self.places, self.modes == PUSHES, self.modes == INSIDE)
+        self.stops.hold(pack, self.modes == PUSHES, self.modes == INSIDE)
 
     def across(self, y: Array) -> Flags:
         """Return which sides are across their edges at a state y (ny,)."""
@@ -128,7 +128,7 @@ class StopEvents:
         self._enter(np.where(across, after, modes))
         state, touching = State.from_y(t, y, self.model.nb + 1), self._touching()
         changed = np.nonzero(before != touching)[0].tolist()
-        return [EventRecord(f"{self.places[k].side.name}: {'touch' if touching[k] else 'release'}", t, state) for k in changed]
+        return [EventRecord(f"{self.stops.sides[k].name}: {'touch' if touching[k] else 'release'}", t, state) for k in changed]
 
     def _touching(self) -> Flags:
         """Return which sides touch."""

@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import KINDS
-from haugmbd.model.inspection.pressed_stops import places_of
+from haugmbd.model.inspection.pressed_stops import Stops
 from joints import RJ
 
 EXACT = 1e-12  # a few roundings of numbers of size 1 to 100
@@ -90,7 +90,7 @@ def test_an_element_without_quantities_of_its_own_has_the_power_of_its_ledger(ki
     angle = entry.own_angles(result.angles)
     found = ForceElement.quantities(entry.load, result.t, bodies, angle)
     smooth = np.ones(len(result), dtype=bool)
-    for _, side in places_of(result.model):  # V'' jumps at a limit, and differences across it are of first order
+    for side in Stops(result.model).sides:  # V'' jumps at a limit, and differences across it are of first order
         smooth &= np.abs(entry.load.motion(bodies, angle)[0][:, 0] - side.limit) > 1e-9
     assert smooth.sum() > 5
     power = result.load("load").power[smooth]
