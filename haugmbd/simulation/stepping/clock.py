@@ -22,6 +22,8 @@ from haugmbd.integrators.step_context import Problem
 
 SAME = 1e-9
 """Relative to a period: times that are nearer to each other are the same."""
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+"""Relative to the number of a multiple: its rounding where there have been many."""
 
 
 class Clock:
@@ -64,13 +66,12 @@ class Clock:
 
     def _is_due(self, block: Sampled, t: float) -> bool:
         """Return whether a time is one of those of a sampled block."""
-        return abs(t / block.period - round(t / block.period)) <= SAME and t - self.called > SAME * block.period
+        return multiple_at(t, block.period) is not None and t - self.called > SAME * block.period
 
     def next_stop(self, t: float, t_end: float) -> float:
         """Return the first stop after t, at most t_end [s]."""
-        stops = [block.period * (floor(t / block.period + SAME) + 1) for block in self.network.sampled]
-        since = t - self.t_start
-        stops += [self.t_start + block.delay * (floor(since / block.delay + SAME) + 1) for block in self.network.delays]
+        stops = [block.period * next_multiple(t, block.period) for block in self.network.sampled]
+        stops += [self.t_start + block.delay * next_multiple(t - self.t_start, block.delay) for block in self.network.delays]
         stop = min(stops)
         return t_end if stop >= t_end - SAME * (stop - t) else stop
 
@@ -95,3 +96,16 @@ class Clock:
         """Return the method for the steps after a stop: an adaptive one starts with the longest step since the last stop."""
         longest, self._longest_step = self._longest_step, 0.0
         return method if method.step is not None or not method.one_step or not longest else method.starting_with(longest)
+
+
+def multiple_at(t: float, period: float) -> int | None:
+    """Return the k with t = k period; None if t is between two multiples."""
+    n = t / period
+    k = round(n)
+    return k if abs(n - k) <= SAME + ROUNDING * abs(n) else None
+
+
+def next_multiple(t: float, period: float) -> int:
+    """Return the k of the first multiple of a period after t."""
+    k = multiple_at(t, period)
+    return (floor(t / period) if k is None else k) + 1

@@ -1,0 +1,41 @@
+"""Times of sampled blocks and delays: multiples of a period, also after very many of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.simulation.stepping.clock import multiple_at, next_multiple
+
+PERIODS = (1e-4, 1e-3, 1.0 / 300.0, 0.07, 1.0 / 3.0, 2.5)
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_the_next_multiple_is_the_next_one_whatever_rounding_does(period, rng):
+    for k in [0, 1, 2, 10, *np.rint(10.0 ** rng.uniform(1.0, 11.0, 500)).astype(int).tolist()]:
+        t = k * period
+        assert multiple_at(t, period) == k
+        assert next_multiple(t, period) == k + 1
+        assert (k + 1) * period > t
+        between = t + 0.5 * period
+        assert multiple_at(between, period) is None
+        assert next_multiple(between, period) == k + 1
+
+
+def test_a_controller_goes_on_after_many_periods():
+    """At 300 Hz after 18.5 hours: the next call was at the same time, and the run did not end."""
+    calls = []
+
+    def update(t, signals):
+        calls.append(t)
+        return 1.0
+
+    system = mbd.System("clock")
+    system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1)))
+    system.add(mbd.Sampled("law", 1.0 / 300.0, update))
+    model = system.compile()
+    start = 20_000_000 / 300.0
+    calls.clear()
+    mbd.simulate(model, start + 10.5 / 300.0, state=model.state().replace(t=start), h=1.0 / 600.0)
+    np.testing.assert_allclose(calls, start + np.arange(11) / 300.0, rtol=1e-14)
