@@ -102,6 +102,7 @@ class JointLoad(ForceElement):
 
     def table_rows(self, places: TablePlaces) -> tuple[TableRow, ...]:
         constants = self.constants()
+        constants += (0.0,) * (TABLE - K - len(constants))  # the kernel reads all of them
         return tuple(
             TableRow(
                 (*places.markers[3 * k : 3 * k + 3], places.drivers[k], places.signal + k, places.turns[k], self.law),
