@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import simpson
 
 import haugmbd as mbd
-from haugmbd.forces.joint_loads.joint_load import TABLE
+from haugmbd.forces.joint_loads import joint_load
 from haugmbd.math import euler_parameters
 from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.workspace.layout import WIDTH
@@ -133,7 +133,7 @@ def test_power_is_Q_u_and_the_kernel_has_the_law_of_the_ledger(kind, law, rng, f
 def test_a_row_of_the_table_has_all_numbers_that_its_kernel_reads(law):
     """Beyond the row the kernel read the numbers behind the table, and failed without the compiler."""
     model = two_bodies("RJ", LAWS[law])
-    assert model.tables["FORCE_REALS"].shape[1] >= TABLE
+    assert model.tables["FORCE_REALS"].shape[1] >= joint_load.TABLE
 
 
 def test_a_characteristic_goes_through_its_table_and_on_with_its_slope():
