@@ -30,7 +30,7 @@ from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, si
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.python_solver import CALL_PYTHON_SOLVER, NEW_ROWS, RECORD_ROWS, SKIP, SOLVE
 from haugmbd.model.evaluate import rows_entry
-from haugmbd.model.generalized_forces import APPLY
+from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS
 from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -68,7 +68,8 @@ class PythonFormulation(Formulation):
         if ints[ints[3 * at.FLAGS] + FRICTION_FLAG] == WITH_SOLUTION:
             ints[ints[3 * at.FLAGS] + FRICTION_FLAG] = SOLVES_AGAIN
         routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_REFINE}
-        return model.pack()._replace(ints=ints, apply=APPLY, callback=kkt_solver.callback, python_solver=kkt_solver, **routines)
+        apply = APPLY_WITH_CONTACTS if model.has_contacts else APPLY
+        return model.pack()._replace(ints=ints, apply=apply, callback=kkt_solver.callback, python_solver=kkt_solver, **routines)
 
 
 def rows_for(model: Model) -> Ints:

@@ -12,6 +12,7 @@ from scipy.special import lambertw
 import haugmbd as mbd
 from haugmbd.compiled.records import new_record
 from haugmbd.diagnostics.histories.load_history import load_history
+from haugmbd.formulations import FORMULATIONS
 from haugmbd.integrators.implicit.records import NEWTON
 from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
 from haugmbd.integrators.implicit.tangents.force_jacobians import put_with_contacts
@@ -374,6 +375,14 @@ def test_all_faults_are_told_at_once():
         with pytest.raises(mbd.UsageError, match=f"exponent = {text}"):
             mbd.HuntCrossley(exponent=exponent)
     assert mbd.HuntCrossley(exponent=np.float32(1.5)) == mbd.HuntCrossley()
+
+
+@pytest.mark.parametrize("formulation", [kind for kind in FORMULATIONS if kind is not mbd.ReducedChain], ids=lambda x: x.__name__)
+def test_every_formulation_has_the_contact_force(formulation):
+    """N = K d^1.5 (elastic) and friction mu N against the slip; formulations in Python left the contact out."""
+    system, _ = ball_on_floor(-0.01, speed=0.2, K=1e4, mu=0.2, along=0.1)
+    found = mbd.accelerations(system, formulation=formulation()).v_dot[1]
+    np.testing.assert_allclose(found, (-0.2 * 10.0, 0.0, 10.0 - G), rtol=0.0, atol=1e-9)
 
 
 def test_a_run_goes_on_from_a_state_inside_the_contact():
