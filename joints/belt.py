@@ -17,7 +17,7 @@ from haugmbd.constraints import Coordinate, Joint
 from haugmbd.errors import Fault, UsageError
 from joints.base import posed
 from joints.coupling import Coupling
-from joints.gear import PARALLEL_TOL, angle_of, wheel_axis
+from joints.gear import PARALLEL_TOL, angle_of, share_a_carrier, wheel_axis
 
 
 class Belt(Coupling):
@@ -66,6 +66,8 @@ class Belt(Coupling):
     def _sign(self, faults: list[Fault], where: str, a: Coordinate, b: Coordinate) -> float:
         """Return the sign of q_b / q_a."""
         if not all(posed(body) for q in (a, b) for body in (q.joint.i, q.joint.j)):
+            return 1.0
+        if not share_a_carrier(faults, where, a, b, "a Coupling with the coefficients of your belt"):
             return 1.0
         h_a, h_b = wheel_axis(a, b), wheel_axis(b, a)
         if not np.linalg.norm(np.cross(h_a, h_b)) <= PARALLEL_TOL:

@@ -65,7 +65,8 @@ class Gear(Coupling):
     The wheels mesh as modelled: q_b - q_b0 = ratio (q_a - q_a0), unwound through any number of turns. With teeth, ratio = -z_a / z_b for
     external and z_a / z_b for internal gears with parallel axes; antiparallel axes, and joints whose body i is the wheel, change the sign.
     With pitch_radius, `result.reaction` of the gear is the tooth force on each wheel, at the pitch point in the plane of the point of
-    joint a (or at contact_point), and that of the joints contains it; the motion is the same.
+    joint a (or at contact_point), and that of the joints contains it; the motion is the same. Joints on two carriers need `ratio`, even if
+    these are fixed to each other.
     """
 
     def __init__(
@@ -147,6 +148,8 @@ class Gear(Coupling):
         """Return the sign of q_b / q_a; NaN and a fault if it is not known."""
         if not all(posed(body) for q in (a, b) for body in (q.joint.i, q.joint.j)):
             return 1.0
+        if not share_a_carrier(faults, where, a, b, "ratio= in place of teeth"):
+            return float("nan")
         h_a, h_b = wheel_axis(a, b), wheel_axis(b, a)
         if np.linalg.norm(np.cross(h_a, h_b)) <= PARALLEL_TOL:
             return float(np.sign(h_a @ h_b)) * (1.0 if self.internal else -1.0)
@@ -178,6 +181,16 @@ def coordinate_of_kind(faults: list[Fault], where: str, given: Any, what: str) -
         faults.append(Fault(where, f"{found.label} is no {what}", remedy))
         return None
     return found
+
+
+def share_a_carrier(faults: list[Fault], where: str, a: Coordinate, b: Coordinate, instead: str) -> bool:
+    """Return whether two joints have a body in common; a fault if they have none, which says what to give instead."""
+    if {a.joint.i, a.joint.j} & {b.joint.i, b.joint.j}:
+        return True
+    bodies = " and ".join(f"{q.joint.name!r} ({q.joint.i.name!r}, {q.joint.j.name!r})" for q in (a, b))
+    what = f"its joints {bodies} have no common body, the carrier: which way the wheels turn against each other is not known"
+    faults.append(Fault(where, what, f"Guide both wheels on one body, or give {instead}."))
+    return False
 
 
 def wheel_axis(q: Coordinate, other: Coordinate) -> FloatArray:

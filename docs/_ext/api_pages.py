@@ -1,4 +1,4 @@
-"""The pages of all public names, by topic: the groups of the table in `haugmbd/__init__.py`, and the joints."""
+"""The pages of all public names, by topic: the topics of `haugmbd/__init__.pyi`, and the joints."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from docstrings import LITERAL
 
 import haugmbd as mbd
 import joints
+from haugmbd.public_names import MODULES, PUBLIC
 
 INDEX = """Public names by topic
 =====================
@@ -20,28 +21,19 @@ INDEX = """Public names by topic
 """
 
 
-def groups(root: Path) -> dict[str, list[str]]:
-    """Return the public names by the comments that head their groups in the table."""
-    text = (root / "haugmbd" / "__init__.py").read_text()
-    table = text[text.index("PUBLIC") :]
+def groups() -> dict[str, list[str]]:
+    """Return the public names by topic."""
     found: dict[str, list[str]] = {}
-    group = ""
-    module_names = dict(mbd.PUBLIC)
-    for line in table.splitlines():
-        if line.startswith('"""'):
-            break
-        if comment := re.match(r"    # (.*)", line):
-            group = comment[1].rstrip(".")
-            found.setdefault(group, [])
-        elif module := re.match(r'    "([\w.]+)": \(', line):
-            found.setdefault(group, []).extend(module_names[module[1]])
-    return {name: names for name, names in found.items() if names}
+    for one in PUBLIC.values():
+        if one.topic != MODULES:
+            found.setdefault(one.topic, []).append(one.public)
+    return found
 
 
 def pages(root: Path, generated: Path) -> dict[str, str]:
     """Return a page for each topic, and one for the joints and the faults."""
     made = {}
-    for group, names in groups(root).items():
+    for group, names in groups().items():
         made[f"api/{slug(group)}.rst"] = page(group.capitalize(), [f"haugmbd.{name}" for name in names])
     kinds = [kind.__name__ for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES)]
     made["api/joints.rst"] = page("Joints", [f"joints.{name}" for name in kinds])

@@ -201,6 +201,7 @@ def refiner(solve: Any) -> Any:
         change, node = refine(
             w,
             ws.inertia(w),
+            ws.shifted_inertia(w),
             ws.padding_line(w),
             ws.edges(w),
             ws.jacobian(w),

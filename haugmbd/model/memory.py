@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
@@ -23,7 +23,12 @@ ALWAYS_THERE = 1e7
 
 
 def available_memory() -> float:
-    """Return the memory [bytes] that a process can still get; infinity where the system does not tell."""
+    """Return the memory [bytes] that a process can still get, of the system and of the group it is held to; infinity where none is told."""
+    return min([_free_of_system(), *map(_free_of_group, groups())])
+
+
+def _free_of_system() -> float:
+    """Return the free memory of the system."""
     lines = Path("/proc/meminfo")
     try:
         if lines.exists():
@@ -31,6 +36,42 @@ def available_memory() -> float:
             return 1024.0 * float(found["MemAvailable"].split()[0])
         return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, KeyError, OSError, ValueError):
+        return float("inf")
+
+
+class Group(NamedTuple):
+    """The files of a control group of Linux, such as that of a container: its limit, what it uses, and of this what can be dropped."""
+
+    limit: Path
+    used: Path
+    details: Path
+    droppable: str
+
+
+def groups() -> Iterator[Group]:
+    """Yield the groups that may limit the memory of this process, in both versions of control groups: its own, and that of a container."""
+    try:
+        own = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    except OSError:
+        return
+    for _, controllers, path in own:
+        for name in {path.strip("/"), ""}:
+            if controllers == "":
+                folder = Path("/sys/fs/cgroup", name)
+                yield Group(folder / "memory.max", folder / "memory.current", folder / "memory.stat", "inactive_file")
+            elif "memory" in controllers.split(","):
+                folder = Path("/sys/fs/cgroup/memory", name)
+                limit, used = folder / "memory.limit_in_bytes", folder / "memory.usage_in_bytes"
+                yield Group(limit, used, folder / "memory.stat", "total_inactive_file")
+
+
+def _free_of_group(group: Group) -> float:
+    """Return what a group leaves; infinity for one without a limit, or that cannot be read."""
+    try:
+        limit, used = float(group.limit.read_text()), float(group.used.read_text())
+        details = dict(line.split() for line in group.details.read_text().splitlines())
+        return limit - used + float(details.get(group.droppable, 0.0))
+    except (OSError, ValueError):  # "max" is no number
         return float("inf")
 
 

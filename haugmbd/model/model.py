@@ -27,7 +27,7 @@ from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.kkt.entry_points import NO_REFINE
-from haugmbd.kkt.solver_choice import BLOCK, TREE, TREES_ON_BLOCKS
+from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compiling.loads import LoadEntry
@@ -411,14 +411,8 @@ class Model(Pictured):
 
     def explain_solver(self) -> str:
         """Return how the equations of motion are solved, and why, in a line."""
-        text = f"{self.solver}, {self.solver_reason}"
-        if self.solver in (TREE, TREES_ON_BLOCKS):
-            return f"{text}; in implicit steps {BLOCK}"
-        coupling = [entry.load.name for entry in self.loads if len({*entry.bodies} - {0}) > 1]
-        if self.solver != BLOCK and coupling:
-            more = f" and {len(coupling) - 1} more" if len(coupling) > 1 else ""
-            text += f"; in implicit steps {BLOCK}, because {coupling[0]!r}{more} couples bodies"
-        return text
+        in_steps = importlib.import_module("haugmbd.integrators.implicit.tangents.force_coupling").explain_step_solver(self)
+        return f"{self.solver}, {self.solver_reason}" + ("" if in_steps == self.solver else f"; in implicit steps {in_steps}")
 
     def evaluator(self) -> Any:
         """Return an object that evaluates accelerations, multipliers and rows in loops of one's own, without copies.

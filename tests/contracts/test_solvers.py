@@ -6,6 +6,7 @@ Multipliers are compared where the same rows are kept; otherwise the wrenches on
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import solve_dense
 from haugmbd.errors import UsageError
 from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
+from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
 from haugmbd.kkt.solver_choice import BLOCK, DENSE, MULTIFRONTAL, SOLVERS, TREE, TREES_ON_BLOCKS, choose_solver
+from haugmbd.kkt.solver_routines import has_fronts, has_tree
 from joints import RJ, SJ, TJ, Coupling, Distance, Gear, PointInPlane, RotationDriver
 from tests.support.random_systems import random_system
 
@@ -287,10 +290,39 @@ def test_reports_say_which_solver_and_why():
     assert f"solver {model.solver}, {model.solver_reason}" in " ".join(str(mbd.mobility(model)).split())
     i, j = system.bodies[1], system.bodies[20]
     system.add(mbd.TSDA("spring", i, j, point_i=i.r, point_j=j.r, k=1.0, l0=0.2))
-    assert "in implicit steps block LDL^T, because 'spring' couples bodies" in system.compile().explain_solver()
-    tree = "tree, no loops, 3 of 3 bodies on joints that the recursion knows; in implicit steps block LDL^T"
-    assert chain(3).compile().explain_solver() == tree
+    assert "in implicit steps block LDL^T, because bodies are coupled by 'spring'" in system.compile().explain_solver()
+    assert chain(3).compile().explain_solver() == "tree, no loops, 3 of 3 bodies on joints that the recursion knows"
     assert andrews().compile().explain_solver() == "block LDL^T, little fill"
+
+
+def pulled(system: mbd.System, *pairs: tuple[int, int]) -> mbd.System:
+    """The same with a spring between each of these pairs of bodies."""
+    for i, j in pairs:
+        a, b = (system.bodies[k] if k else system.ground for k in (i, j))
+        system.add(mbd.TSDA(f"spring {i} {j}", a, b, point_i=a.r, point_j=b.r, k=1.0, l0=0.2))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: pulled(chain(30), (1, 2), (0, 9)), ""),
+        (
+            lambda: pulled(chain(30), (1, 3), (2, 5), (1, 2)),
+            "bodies that no revolute joint connects are coupled by 'spring 1 3' and 1 more",
+        ),
+        (lambda: pulled(chain(4), (1, 2)), "the recursion with tangents of forces saves too little for so few bodies"),
+        (lambda: pulled(net(12), (0, 5)), ""),
+        (lambda: pulled(net(12), (1, 20)), "bodies are coupled by 'spring 1 20'"),
+    ],
+)
+def test_the_solver_of_implicit_steps_is_told(make: Callable[[], mbd.System], why: str):
+    """What is said is what the tables of implicit steps are made for."""
+    model = make().compile()
+    said = model.explain_solver()
+    assert said == f"{model.solver}, {model.solver_reason}" + (f"; in implicit steps block LDL^T, because {why}" if why else "")
+    tables = tables_with_coupling(model)
+    assert bool(why) != (has_tree(tables) or has_fronts(tables))
 
 
 def test_an_unknown_solver_is_refused():

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
-from joints import CJ, RJ, TJ, UJ, Cam, Coupling, Distance, Gear, RackPinion, RotationDriver, Screw
+from joints import CJ, RJ, TJ, UJ, Cam, Coupling, Distance, Fixed, Gear, RackPinion, RotationDriver, Screw
 from tests.support import gear_trains as trains
 from tests.support.gear_trains import RING, SUN, TRAINS
 
@@ -288,6 +288,24 @@ def test_bad_couplings_are_faults_with_names_and_numbers(text):
     system, first, second = wheels()
     system.add(FAULTS[text](system, first, second))
     with pytest.raises(mbd.ModelError, match=text):
+        system.compile()
+
+
+@pytest.mark.parametrize(
+    ("make", "remedy"),
+    [
+        (lambda a, b: Gear("g", a, b, teeth=(20, 40)), "ratio= in place of teeth"),
+        (lambda a, b: trains.Belt("g", a, b, radii=(0.1, 0.2)), "a Coupling with the coefficients of your belt"),
+    ],
+)
+def test_wheels_without_a_common_carrier_have_no_known_sense(make, remedy):
+    """A housing screwed to the ground: its joint was read as if the housing turned, where the wheel is body i."""
+    system, first, _ = wheels()
+    housing, wheel = (system.add(mbd.Body(name, 1.0, (1.0, 1.0, 1.0), r=(3.0, 0, 0))) for name in ("housing", "wheel"))
+    system.add(Fixed("screws", system.ground, housing, point=(3, 0, 0)))
+    third = system.add(RJ("third", wheel, housing, point=(3, 0, 0), axis=(1, 0, 0)))
+    system.add(make(first, third))
+    with pytest.raises(mbd.ModelError, match=rf"'first' \(.*'third' \('wheel', 'housing'\) have no common body.*{remedy}"):
         system.compile()
 
 

@@ -9,10 +9,12 @@ import pytest
 
 import haugmbd as mbd
 import joints
+from haugmbd.public_names import MODULES
+from haugmbd.public_names import PUBLIC as PUBLIC_NAMES
 
 PUBLIC = {
     **{f"mbd.faults.{name}": getattr(mbd.faults, name) for name in mbd.faults.__all__ if callable(getattr(mbd.faults, name))},
-    **{f"mbd.{name}": getattr(mbd, name) for name in mbd.__all__ if name != "__version__" and name not in mbd.MODULES},
+    **{f"mbd.{name}": getattr(mbd, name) for name, one in PUBLIC_NAMES.items() if one.topic != MODULES},
     **{f"joints.{kind.__name__}": kind for kind in joints.CATALOGUE},
 }
 SECTION = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)

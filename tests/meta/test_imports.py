@@ -31,8 +31,7 @@ def test_everything_public_can_be_had_and_is_listed():
     import haugmbd
 
     for name in haugmbd.__all__:
-        if name not in haugmbd.MODULES:
-            assert getattr(haugmbd, name) is not None
+        assert getattr(haugmbd, name) is not None
         assert name in dir(haugmbd)
     with pytest.raises(AttributeError, match="no attribute 'assembly_line'"):
         haugmbd.assembly_line  # noqa: B018  the question is the test
@@ -65,7 +64,7 @@ for first in [*{first}, "all"]:
     else:
         importlib.import_module(first)
     haugmbd = sys.modules["haugmbd"]
-    for n in set(haugmbd.__all__) - set(haugmbd.MODULES):
+    for n in set(haugmbd.__all__) - {{"faults", "labs", "plot"}}:
         assert not isinstance(getattr(haugmbd, n), types.ModuleType), (first, n)
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)

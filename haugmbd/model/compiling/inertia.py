@@ -8,11 +8,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
-
-SHIFT = 1e-8
-"""Inertia added on a massless direction before factoring, relative to the body's own size. One sweep of iterative refinement leaves
-the part SHIFT / (SHIFT + inertia that the joints add in this direction) of the error. It is small enough for axes down to 1e-3 rad
-from that of a rod; refinement restores the digits that the small pivot costs."""
+from haugmbd.kkt.block_ldl import SHIFT
 
 SUSPECT = 1e-11
 """Part of the largest principal moment; bodies whose least one is smaller are asked for their massless axes, which they tell from 1e-12."""

@@ -2,6 +2,7 @@
 
 progress       a progress bar
 touch_events   touch and release of contact forces
+state_memory   the memory that the states take
 growing        arrays that grow while a run goes on
 wanted_times   states at given times between steps
 clock          stops of a run for sampled blocks and delays

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.model.memory import GIGA
+from haugmbd.simulation.stepping.state_memory import full, need_memory_to_grow
 
 GROWTH = 1.125
 """Factor by which a full array grows in place."""
@@ -19,14 +21,23 @@ class Growing:
         self._given = False
 
     def append(self, more: Array) -> None:
-        """Append rows (k, width), or (k,) if the width is 1."""
+        """Append rows (k, width), or (k,) if the width is 1. Raise SimulationError if the memory is full."""
         if self._given:  # somebody holds the array: it must stay where it is
             self._array, self._given = self._array[: self._n].copy(), False
         end, width = self._n + len(more), self._array.shape[1]
         if end > len(self._array):
-            self._array.resize((max(end, int(GROWTH * len(self._array))), width), refcheck=False)
+            self._grow(max(end, int(GROWTH * len(self._array))))
         self._array[self._n : end] = more.reshape(len(more), width)
         self._n = end
+
+    def _grow(self, rows: int) -> None:
+        """Make room for so many rows. Raise SimulationError if the memory has none."""
+        stored, width = self._array.nbytes, self._array.shape[1]
+        need_memory_to_grow(stored, 8.0 * rows * width - stored)
+        try:
+            self._array.resize((rows, width), refcheck=False)
+        except MemoryError:
+            raise full(stored, f"the system gives no {8.0 * rows * width / GIGA:.3g} GB") from None
 
     def ends_with(self, value: float) -> bool:
         """Return whether the first number of the last row is `value`."""

@@ -29,6 +29,7 @@ from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.run_options import Recording
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
 from haugmbd.simulation.stepping.touch_events import TouchEvent, TouchEvents
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
@@ -119,6 +120,8 @@ class Run(Generic[R]):
         self.clock = Clock.of(problem)
         if self.clock is not None and before is not None and before.clock is not None:
             self.clock.called = before.clock.called
+        steps = 0.0 if method.step is None else (t_end - problem.t) / method.step
+        need_memory_for_states(steps / recording.every if times is None else len(times), problem.y.size + 6 * recording.bodies)
         wanted = None if times is None else WantedTimes(times, problem, method, need)
         selection = Selection(recording.every, wanted, recording.keeps_ends)
         counter = TurnCounter(model) if skips and model is not None else None

@@ -39,6 +39,9 @@ ERROR_CONTROL = ("generalized-alpha, error control", "BDF", "Radau, error contro
 ONLY_EXPLICIT = ("RATTLE", "HEM4")
 """Methods that take no friction which depends on reactions."""
 
+ONE_ITERATION = 3
+"""Evaluations of one iteration of Newton: Radau's has three stages. Rounding, which differs between processors, decides on it."""
+
 
 def branching(*, others: bool = False, driven: bool = False) -> tuple[mbd.System, list[mbd.Joint]]:
     """A tree of ten bodies on revolute joints; others: some on balls, universal and sliding joints."""
@@ -180,5 +183,5 @@ def test_runs_by_the_recursion_are_those_by_blocks(make: Callable[[], mbd.System
         np.testing.assert_allclose(tree.lam_of_method, blocks.lam_of_method, rtol=0.0, atol=1e-5 * np.abs(blocks.lam).max())
     for counter in ("steps", "rejected", "evaluations", "factorizations", "projections"):
         a, b = getattr(tree.counters, counter), getattr(blocks.counters, counter)
-        assert abs(a - b) <= 0.02 * b, counter  # an iteration more or less where its error is at the tolerance
+        assert abs(a - b) <= 0.02 * b + ONE_ITERATION, counter  # more or less, where its error is at the tolerance
     assert [event.t for event in tree.events] == pytest.approx([event.t for event in blocks.events], abs=SAME)

@@ -6,6 +6,8 @@ massless directions and refines.  1e-10: agreement asked for; what is reached is
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -204,20 +206,54 @@ def test_an_axis_close_to_the_rod_is_determined(angle, n):
     assert np.abs(found.lam - dense.lam).max() < AGREE * np.abs(dense.lam).max()
 
 
-def test_rods_at_rest_in_equilibrium_are_no_free_axes() -> None:
-    """Where all accelerations are zero the solution is only rounding, and a correction relative to it says nothing."""
+def four_bar_of_rods(g: float, *, points: bool = False) -> mbd.System:
+    """Slender rods, or point masses at their centres, in equilibrium."""
     A, B, C, D = np.array([(0, 0, 0), (0, 0, 1), (3, 0, 2), (3, 0, 0)], dtype=float)
-    system = mbd.System("four-bar in equilibrium", gravity=(0, 0, -9.81))
+    system = mbd.System("four-bar in equilibrium", gravity=(0, 0, -g))
     links = []
     for name, start, end in (("crank", A, B), ("coupler", B, C), ("rocker", C, D)):
         length = float(np.linalg.norm(end - start))
-        links.append(system.add(mbd.Body(name, *rod(length, mass=length, axis=end - start), r=(start + end) / 2)))
+        mass, J_bar = rod(length, mass=length, axis=end - start)
+        links.append(system.add(mbd.Body(name, mass, (0, 0, 0) if points else J_bar, r=(start + end) / 2)))
     crank, coupler, rocker = links
     system.add(RJ("A", system.ground, crank, point=A, axis=(0, 1, 0)))
     system.add(RJ("B", crank, coupler, point=B, axis=(0, 1, 0)))
     system.add(SJ("C", coupler, rocker, point=C))
     system.add(CJ("D", system.ground, rocker, point=D, axis=(0, 1, 0)))
-    model = system.compile()
+    return system
+
+
+def test_rods_at_rest_in_equilibrium_are_no_free_axes() -> None:
+    """Where all accelerations are zero the solution is only rounding, and a correction relative to it says nothing."""
+    model = four_bar_of_rods(9.81).compile()
     found = mbd.accelerations(model)
     np.testing.assert_allclose(found.v_dot, 0.0, atol=1e-12 * 9.81)
     assert np.abs(found.lam).max() > 1.0  # the links have weight, and the joints carry it
+
+
+@pytest.mark.parametrize("points", [False, True], ids=["rods", "point masses"])
+@pytest.mark.parametrize("axis", np.eye(3), ids=["x", "y", "z"])
+@pytest.mark.parametrize("body", ["crank", "coupler", "rocker"])
+def test_torques_that_joints_hold_alone_are_no_free_axes(points: bool, axis: np.ndarray, body: str) -> None:
+    """Without weight: across the axes of the joints nothing moves, and the solution is only rounding, as that of the dense solver."""
+    system = four_bar_of_rods(0.0, points=points)
+    system.add(mbd.Torque("load", next(one for one in system.bodies if one.name == body), torque=axis))
+    model = system.compile()
+    found, dense = mbd.accelerations(model), solve_dense(model)
+    np.testing.assert_allclose(found.omega_bar_dot, dense.omega_bar_dot, rtol=0.0, atol=AGREE)
+    np.testing.assert_allclose(found.lam, dense.lam, rtol=0.0, atol=AGREE)
+    assert np.abs(found.lam).max() > 0.1
+
+
+@pytest.mark.parametrize("law", [mbd.BrownMcPhee(0.12, 0.1, 0.01), mbd.Coulomb(0.12, 0.1)], ids=["smooth", "exact"])
+@pytest.mark.parametrize("speed", [0.0, 1.0])
+def test_friction_of_a_spherical_joint_between_rods(law: Any, speed: float) -> None:
+    """At rest it is solved for about three axes; two of its torques are held by the other joints, and move nothing."""
+    system = four_bar_of_rods(9.81)
+    joint = next(joint for joint in system.joints if joint.name == "C")
+    system.add(mbd.JointFriction("rub", joint, law, radius=0.01))
+    model = system.compile()
+    turned = mbd.impulse(model, applied=[mbd.AngularImpulse("turn", system.bodies[1], impulse=(0, speed, 0))]).state
+    found, dense = mbd.accelerations(model, turned), mbd.accelerations(system.compile(solver="dense"), turned)
+    np.testing.assert_allclose(found.omega_bar_dot, dense.omega_bar_dot, rtol=0.0, atol=AGREE)
+    np.testing.assert_allclose(found.lam, dense.lam, rtol=0.0, atol=AGREE * np.abs(dense.lam).max())

@@ -105,4 +105,24 @@ def test_a_system_that_does_not_tell_its_memory_refuses_nothing(monkeypatch):
 
     monkeypatch.setattr(memory.Path, "exists", lambda _: False)
     monkeypatch.setattr(memory.os, "sysconf", fails, raising=False)
+    monkeypatch.setattr(memory, "groups", lambda: ())
     assert memory.available_memory() == float("inf")
+
+
+@pytest.mark.parametrize(("limit", "left"), [("3000000", 3e6 - 1e6 + 2e5), ("max", None)])
+def test_the_limit_of_a_container_counts(monkeypatch, tmp_path, limit, left):
+    """What it uses for files can be dropped."""
+    for name, text in (("max", limit), ("current", "1000000"), ("stat", "anon 800000\ninactive_file 200000")):
+        (tmp_path / f"memory.{name}").write_text(text + "\n")
+    group = memory.Group(*(tmp_path / f"memory.{name}" for name in ("max", "current", "stat")), "inactive_file")
+    missing = memory.Group(*3 * (tmp_path / "none",), "inactive_file")
+    monkeypatch.setattr(memory, "groups", lambda: (missing, group))
+    free = memory.available_memory()
+    assert free == left if left else free > 1e7
+
+
+def test_the_groups_of_both_versions_are_looked_at(monkeypatch):
+    monkeypatch.setattr(memory.Path, "read_text", lambda _: "4:memory,pids:/user\n3:cpu:/user\n0::/\n")
+    found = [str(group.limit) for group in memory.groups()]
+    assert sorted(found[:2]) == ["/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/user/memory.limit_in_bytes"]
+    assert found[2:] == ["/sys/fs/cgroup/memory.max"]

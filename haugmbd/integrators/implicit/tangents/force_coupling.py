@@ -17,22 +17,7 @@ from haugmbd.forces.registry import table_of
 from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.implicit.tangents.coloring import color_bodies
-from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.solver_choice import (
-    AS_ASKED,
-    FRONT_ARRAYS,
-    FRONT_TABLES,
-    LEAST_SAVED,
-    MULTIFRONTAL,
-    TREE,
-    TREE_ARRAYS,
-    SolverTables,
-    block_tables,
-)
-from haugmbd.kkt.solver_routines import has_fronts, has_tree
-from haugmbd.kkt.tree.implicit.neighbour_tangents import NO_PAIR
-from haugmbd.kkt.tree.tree_arrays import BODY, GENERAL, KIND, PARENT, REVOLUTE
-from haugmbd.kkt.tree.tree_order import is_all_revolute
+from haugmbd.integrators.implicit.tangents.step_solver import NONE, step_solver, step_solver_tables
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace.accessors import BY_MULTIPLIERS
@@ -40,12 +25,6 @@ from haugmbd.workspace.layout import WIDTH, Tables
 
 MOST_COUPLED = 6
 """Largest number of bodies of one user force that are coupled; for larger ones only the bodies' own blocks enter."""
-
-SAVED_NS, SAVED_NS_BY_OTHERS = 200.0, 80.0
-"""Predicted time that the recursion with tangents saves [ns], for each body: in a forest of revolute joints, and of other ones. It is taken
-if it saves LEAST_SAVED: for a few bodies it would compile more than it saves."""
-
-NONE = -1
 
 PairNumbers = dict[tuple[int, int], int]
 """The number of the coupling between two bodies, the smaller body number first."""
@@ -64,7 +43,7 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
         at = {id(jacobian_call.jacobian): jacobian_call.at for jacobian_call in model.jacobian_callbacks.jacobian_calls}
         starts[:] = [at.get(id(entry.load.jacobian), NONE) for entry in entries]
     colors = _difference_colors(model.nb, entries, edges if curved else None)
-    solver, coupled_block = _solver_tables(model, edges, list(pair_of), bool(entries) or curved)
+    solver, coupled_block = step_solver_tables(model, edges, list(pair_of), bool(entries) or curved)
     ints = {
         # Newton's iteration refines the solution for massless directions; friction reads its multipliers
         "FLAGS": np.array([[0, *model.tables["FLAGS"][0, 1:4], BY_MULTIPLIERS if model.tables["FLAGS"][0, 4] else 0]]),
@@ -94,51 +73,16 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     return model.tables.changed(ints, work)
 
 
-def _solver_tables(
-    model: Model, edges: list[tuple[int, ...]], pairs: list[tuple[int, int]], loaded: bool
-) -> tuple[SolverTables, Ints]:
-    """Return the tables of the solver, where they differ from the model's, and (n, 2) block of each pair and whether it is transposed.
-
-    Coupled bodies are eliminated by blocks, also in a model with fronts: there a body is eliminated on its own. The recursion over a forest
-    serves a body that is coupled to the one that carries it by a revolute joint, and no others.  loaded: whether there are tangents
-    """
-    if has_tree(model.tables) and (not loaded or _pays(model)):
-        pair_of_step = _pairs_of_forest(model, pairs) if loaded else np.zeros((0, 2), dtype=np.int64)
-        if pair_of_step is not None:
-            work = {"TREE_PAIRS": (model.nb + 1 if loaded else 0, 36)}
-            return SolverTables(TREE, "", {"PAIR_OF_STEP": pair_of_step}, work), np.full((len(pairs), 2), NONE)
-    if has_fronts(model.tables) and not pairs:
-        return SolverTables(MULTIFRONTAL, "", {}, {}), np.zeros((0, 2), dtype=np.int64)
-    weight, kind = model.tables["EDGE_ROWS"].T.tolist()
-    schedule = make_schedule(model.nb, edges, pairs, EdgeRows(weight, kind))
-    solver = block_tables(schedule, model.nb + 1, "")
-    if has_tree(model.tables):
-        solver.ints["TREE"] = np.zeros((0, 0), dtype=np.int64)
-        solver.work.update(dict.fromkeys(TREE_ARRAYS, (0, 0)))
-    if has_fronts(model.tables):
-        solver.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_TABLES})
-        solver.work.update(dict.fromkeys(FRONT_ARRAYS, (0, 0)))
-    return solver, schedule.coupled_block
-
-
-def _pays(model: Model) -> bool:
-    """Return whether the recursion with tangents saves enough, or is asked for."""
-    saved = SAVED_NS if is_all_revolute(model.tables["TREE"]) else SAVED_NS_BY_OTHERS
-    return model.solver_reason == AS_ASKED or saved * model.nb > LEAST_SAVED
-
-
-def _pairs_of_forest(model: Model, pairs: list[tuple[int, int]]) -> Ints | None:
-    """Return the pair of each step of the recursion, see `neighbour_tangents`; None if it does not serve the tangents of this model."""
-    steps = model.tables["TREE"]
-    if len(steps) < model.nb or len(model.tables["CLUSTERS"]) or (steps[:, KIND] == GENERAL).any():
-        return None
-    number = {pair: n for n, pair in enumerate(pairs)}
-    found = np.full((len(steps), 2), NO_PAIR)
-    for row, (body, parent, kind) in zip(found, steps[:, [BODY, PARENT, KIND]].tolist(), strict=True):
-        pair = number.get((min(body, parent), max(body, parent)), NO_PAIR)
-        if pair != NO_PAIR and kind == REVOLUTE:
-            row[:] = pair, body > parent
-    return found if (found[:, 0] != NO_PAIR).sum() == len(pairs) else None
+def explain_step_solver(model: Model) -> str:
+    """Return the solver of implicit steps, and why it is another one than that of explicit steps, in a few words."""
+    entries = list(model.loads)
+    solver = step_solver(model, list(_coupled_pairs(entries, [])), bool(entries))
+    if not solver.reason:
+        return solver.name
+    coupling = [entry.load.name for entry in entries if not solver.pairs.isdisjoint(combinations(sorted(entry.bodies), 2))]
+    more = f" and {len(coupling) - 1} more" if len(coupling) > 1 else ""
+    by = f" by {coupling[0]!r}{more}" if coupling else ""
+    return f"{solver.name}, because {solver.reason}{by}"
 
 
 def _coupled_pairs(entries: list[LoadEntry], edges: list[tuple[int, ...]]) -> PairNumbers:

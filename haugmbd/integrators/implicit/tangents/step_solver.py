@@ -1,0 +1,111 @@
+r"""The solver of implicit steps, where tangents of forces join the matrix: it may differ from that of the same model's explicit steps.
+
+tree            a forest, with tangents of bodies, and between a body and the one that carries it by a revolute joint
+multifrontal    tangents of bodies: there a body is eliminated on its own
+block LDL^T     all others: coupled bodies have a block of their own
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Ints
+from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
+from haugmbd.kkt.solver_choice import (
+    AS_ASKED,
+    BLOCK,
+    FRONT_ARRAYS,
+    FRONT_TABLES,
+    LEAST_SAVED,
+    TREE_ARRAYS,
+    SolverTables,
+    block_tables,
+)
+from haugmbd.kkt.solver_routines import has_fronts, has_tree
+from haugmbd.kkt.tree.implicit.neighbour_tangents import NO_PAIR
+from haugmbd.kkt.tree.tree_arrays import BODY, GENERAL, KIND, PARENT, REVOLUTE
+from haugmbd.kkt.tree.tree_order import is_all_revolute
+from haugmbd.model.model import Model
+
+SAVED_NS, SAVED_NS_BY_OTHERS = 200.0, 80.0
+"""Predicted time that the recursion with tangents saves [ns], for each body: in a forest of revolute joints, and of other ones. It is taken
+if it saves LEAST_SAVED: for a few bodies it would compile more than it saves."""
+
+NONE = -1
+
+Pairs = list[tuple[int, int]]
+"""Bodies that forces couple, the smaller body number first."""
+
+
+class StepSolver(NamedTuple):
+    """The solver of implicit steps.
+
+    reason: why it is not that of the model's explicit steps, "" if it is
+    pairs: the coupled pairs that keep it from being that
+    pair_of_step: of the recursion, see `neighbour_tangents`
+    """
+
+    name: str
+    reason: str = ""
+    pairs: frozenset[tuple[int, int]] = frozenset()
+    pair_of_step: Ints = np.zeros((0, 2), dtype=np.int64)
+
+
+def step_solver(model: Model, pairs: Pairs, loaded: bool) -> StepSolver:
+    """Return the solver for tangents of these pairs.  loaded: whether there are tangents."""
+    if has_tree(model.tables):
+        return _of_trees(model, pairs, loaded)
+    if has_fronts(model.tables) and pairs:
+        return StepSolver(BLOCK, "bodies are coupled", frozenset(pairs))
+    return StepSolver(model.solver)
+
+
+def _of_trees(model: Model, pairs: Pairs, loaded: bool) -> StepSolver:
+    """Return the recursion, if it serves the tangents of this model and saves enough, or is asked for; else the blocks."""
+    if not loaded:
+        return StepSolver(model.solver)
+    steps, n = model.tables["TREE"], model.nb
+    if len(steps) < n:
+        return StepSolver(BLOCK, "the recursion on trees that hang on loops has no tangents of forces")
+    if len(model.tables["CLUSTERS"]) or (steps[:, KIND] == GENERAL).any():
+        return StepSolver(BLOCK, "the recursion with coupled joints, or joints of one's own, has no tangents of forces")
+    saved = SAVED_NS if is_all_revolute(steps) else SAVED_NS_BY_OTHERS
+    if model.solver_reason != AS_ASKED and saved * n <= LEAST_SAVED:
+        return StepSolver(BLOCK, "the recursion with tangents of forces saves too little for so few bodies")
+    body, parent = steps[:, BODY], steps[:, PARENT]
+    of_step = np.minimum(body, parent) * (n + 1) + np.maximum(body, parent)
+    served = np.flatnonzero(steps[:, KIND] == REVOLUTE)
+    number = dict(zip(of_step[served].tolist(), served.tolist(), strict=True)) if pairs else {}
+    pair_of_step = np.full((len(steps), 2), NO_PAIR)
+    left: Pairs = []
+    for k, (i, j) in enumerate(pairs):
+        step = number.get(i * (n + 1) + j)
+        if step is None:
+            left.append((i, j))
+        else:
+            pair_of_step[step] = k, body[step] > parent[step]
+    if left:
+        return StepSolver(BLOCK, "bodies that no revolute joint connects are coupled", frozenset(left))
+    return StepSolver(model.solver, pair_of_step=pair_of_step)
+
+
+def step_solver_tables(model: Model, edges: list[tuple[int, ...]], pairs: Pairs, loaded: bool) -> tuple[SolverTables, Ints]:
+    """Return the tables of the solver, where they differ from the model's, and (n, 2) block of each pair and whether it is transposed."""
+    solver, no_block = step_solver(model, pairs, loaded), np.full((len(pairs), 2), NONE)
+    if has_tree(model.tables) and solver.name != BLOCK:
+        work = {"TREE_PAIRS": (model.nb + 1 if loaded else 0, 36)}
+        return SolverTables(solver.name, "", {"PAIR_OF_STEP": solver.pair_of_step}, work), no_block
+    if has_fronts(model.tables) and solver.name != BLOCK:
+        return SolverTables(solver.name, "", {}, {}), no_block
+    weight, kind = model.tables["EDGE_ROWS"].T.tolist()
+    schedule = make_schedule(model.nb, edges, pairs, EdgeRows(weight, kind))
+    tables = block_tables(schedule, model.nb + 1, "")
+    if has_tree(model.tables):
+        tables.ints["TREE"] = np.zeros((0, 0), dtype=np.int64)
+        tables.work.update(dict.fromkeys(TREE_ARRAYS, (0, 0)))
+    if has_fronts(model.tables):
+        tables.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_TABLES})
+        tables.work.update(dict.fromkeys(FRONT_ARRAYS, (0, 0)))
+    return tables, schedule.coupled_block

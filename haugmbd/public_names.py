@@ -1,0 +1,76 @@
+"""The public names of the package: those of its stub, each imported when it is first used.
+
+The stub, `haugmbd/__init__.pyi`, is what editors and type checkers read, too: a line `from MODULE import NAME as NAME` for each name, below
+the topic that it belongs to.  Source: Scientific Python, SPEC 1, lazy loading of submodules and functions.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from haugmbd.deprecated import did_you_mean, old_constructor, warn_renamed
+
+STUB = Path(__file__).with_name("__init__.pyi")
+LINE = re.compile(r"# (?P<topic>.+)|from (?P<module>[\w.]+) import (?P<name>\w+) as (?P<public>\w+)")
+MODULES = "modules"
+"""The topic of names that are modules themselves."""
+
+
+class PublicName(NamedTuple):
+    """A name that users see, its topic in the documentation, and what is imported for it: `name` from `module`."""
+
+    public: str
+    topic: str
+    module: str
+    name: str
+
+
+def names_in(stub: str) -> dict[str, PublicName]:
+    """Return what the text of a stub imports, by public name, in its order."""
+    found: dict[str, PublicName] = {}
+    topic = ""
+    for line in LINE.finditer(stub):
+        if line["topic"]:
+            topic = line["topic"]
+        else:
+            found[line["public"]] = PublicName(line["public"], topic, line["module"], line["name"])
+    return found
+
+
+PUBLIC = names_in(STUB.read_text(encoding="utf-8"))
+"""Every public name, in the order of the documentation."""
+
+
+class LazyPackage(ModuleType):
+    """The package as an object: it imports a public name when it is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Import a public name; warn of an old one; say which one was meant by a wrong one."""
+        if name in PUBLIC:
+            _, topic, module, own = PUBLIC[name]
+            found = (
+                importlib.import_module(f"{module}.{own}") if topic == MODULES else getattr(importlib.import_module(module), own)
+            )
+            super().__setattr__(name, found)
+            return found
+        old = old_constructor(name, self.__getattr__)
+        if old is not None:
+            return old
+        renamed = warn_renamed(name)
+        if renamed is not None:
+            return getattr(self, renamed)
+        hint = "" if name.startswith("_") else did_you_mean(name, PUBLIC)  # programs ask for private names, and often: __wrapped__
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}")
+
+    def __dir__(self) -> list[str]:
+        """Return the public names, loaded or not."""
+        return sorted(("__version__", *PUBLIC))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute, but no submodule in the place of a public name: `crosscheck` is a folder, too."""
+        if not (name in PUBLIC and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
