@@ -88,6 +88,13 @@ class Problem:
     singular_crossings: list[SingularCrossing] = field(default_factory=list)
     near_singular: list[NearSingular] = field(default_factory=list)
     watch: RankWatch = NO_WATCH
+    _stages: Array | None = field(default=None, init=False, repr=False)
+
+    def stages(self, s: int) -> Array:
+        """Return an array (s, ny) for the rates of stages: the same one each time, since a large array is not free."""
+        if self._stages is None or self._stages.shape != (s, self.y.size):
+            self._stages = np.zeros((s, self.y.size))
+        return self._stages
 
     @property
     def dynamics(self) -> Dynamics:

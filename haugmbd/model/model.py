@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import for_kernels, read_only
@@ -111,7 +112,7 @@ class Model(Pictured):
     labels: Sequence[RowLabel]
     tables: Tables
     slot_of_row: Ints
-    side_of_i: Ints
+    side_of_i: npt.NDArray[np.int8]
     drivers: tuple[Driver, ...]
     force_callbacks: ForceCallbacks
     jacobian_callbacks: JacobianCallbacks
@@ -320,9 +321,9 @@ class Model(Pictured):
         return np.array([k for k, label in enumerate(self.labels) if label.primitive.velocity_only], dtype=np.int64)
 
     @cached_property
-    def sides_of_rows(self) -> Ints:
+    def sides_of_rows(self) -> npt.NDArray[np.int8]:
         """The sides of body i, body j and further bodies in the slot of each row, (nc, sides)."""
-        others = [np.full(self.nc, side, dtype=np.int64) for side in range(2, self.sides)]
+        others = [np.full(self.nc, side, dtype=np.int8) for side in range(2, self.sides)]
         return np.stack([self.side_of_i, 1 - self.side_of_i, *others], axis=1)
 
     def bodies_of_rows(self) -> Ints:
@@ -353,7 +354,7 @@ class Model(Pictured):
         of_slot = np.zeros(6 * len(self.tables["EDGES"]), dtype=np.int64)
         of_slot[ints[:, 0]] = ints[:, 2]
         if not of_slot.any():
-            return np.broadcast_to(of_slot[:1], self.nc) if self.nc else of_slot  # of many rows it would be large
+            return np.broadcast_to(np.int64(0), self.nc)  # of many rows it would be large
         numbers: Ints = of_slot[self.slot_of_row]
         numbers.flags.writeable = False
         return numbers

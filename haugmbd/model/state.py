@@ -87,12 +87,16 @@ class State:
 
     @classmethod
     def from_y(cls, t: float, y: Array, n_bodies: int, flat: Array | None = None) -> State:
-        """Return the state of a flat vector with `n_bodies` bodies, the ground included; flat: the same numbers, never written to."""
-        rows = y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
+        """Return the state of a flat vector with `n_bodies` bodies, the ground included.
+
+        flat: the same numbers, never written to: the arrays of the state are then parts of them, not copies
+        """
+        rows = (y if flat is None else flat)[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
         parts = (rows[:, 0:3], rows[:, 3:7], rows[:, 7:10], rows[:, 10:13], y[WIDTH * n_bodies :])
-        state = cls.of_numbers(float(t), *(part.copy() for part in parts))
-        if flat is not None:
-            vars(state)["flat"] = flat
+        if flat is None:
+            return cls.of_numbers(float(t), *(part.copy() for part in parts))
+        state = cls.of_numbers(float(t), *parts)
+        vars(state)["flat"] = flat
         return state
 
     @classmethod

@@ -44,7 +44,7 @@ def build_model(
     joints = list(joints)
     given = equations.of_all(joints) if equations else [joint.primitives() for joint in joints]
     compiled = compile_tables(bodies, joints, given, loads, gravity, solver, network)
-    first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side
+    first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side.astype(np.int8)
     slots.flags.writeable = sides.flags.writeable = False
     entry = _EntryMaker(bodies)
     labels: Sequence[RowLabel]

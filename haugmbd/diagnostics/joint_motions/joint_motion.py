@@ -53,19 +53,30 @@ class Frames(Protocol):
 
 
 class JointFrames(NamedTuple):
-    """The bodies (m,), points (m, 3) and axes (m, 3, 3) of several joints."""
+    """The bodies (m,) and points (m, 3) of several joints, and the numbers (m,) of their axes among all different ones (., 3, 3)."""
 
     i: Ints
     j: Ints
     s_bar_i: Array
-    A_bar_i: Array
     s_bar_j: Array
-    A_bar_j: Array
+    axes_i: Ints
+    axes_j: Ints
+    axes: Array
+
+    @property
+    def A_bar_i(self) -> Array:
+        """Return the axes on bodies i, (m, 3, 3)."""
+        return self.axes[self.axes_i]
+
+    @property
+    def A_bar_j(self) -> Array:
+        """Return the axes on bodies j, (m, 3, 3)."""
+        return self.axes[self.axes_j]
 
     def part(self, some: slice) -> JointFrames:
         """Return those of some of the joints."""
-        vectors = self.s_bar_i[some], self.A_bar_i[some], self.s_bar_j[some], self.A_bar_j[some]
-        return JointFrames(self.i[some], self.j[some], *vectors)
+        points = self.s_bar_i[some], self.s_bar_j[some]
+        return JointFrames(self.i[some], self.j[some], *points, self.axes_i[some], self.axes_j[some], self.axes)
 
 
 def frames_of(joints: Sequence[Joint], number: Mapping[Body, int], *, points: bool) -> JointFrames:
@@ -73,10 +84,12 @@ def frames_of(joints: Sequence[Joint], number: Mapping[Body, int], *, points: bo
     sides = [joint.frame_i for joint in joints], [joint.frame_j for joint in joints]
     i, j = (np.array([number[frame.body] for frame in frames], dtype=np.int64) for frames in sides)
     nowhere = np.broadcast_to(np.zeros(3), (len(joints), 3))
-    given = (np.array([frame.s_bar for frame in frames]).reshape(-1, 3) if points else nowhere for frames in sides)
-    axes = (np.array([frame.A_bar for frame in frames]).reshape(-1, 3, 3) for frames in sides)
-    (s_bar_i, s_bar_j), (A_bar_i, A_bar_j) = given, axes
-    return JointFrames(i, j, s_bar_i, A_bar_i, s_bar_j, A_bar_j)
+    s_bar_i, s_bar_j = (np.array([frame.s_bar for frame in frames]).reshape(-1, 3) if points else nowhere for frames in sides)
+    known: dict[bytes, int] = {}
+    axes_i, axes_j = (
+        np.array([known.setdefault(frame.A_bar.tobytes(), len(known)) for frame in frames], dtype=np.int64) for frames in sides
+    )
+    return JointFrames(i, j, s_bar_i, s_bar_j, axes_i, axes_j, np.frombuffer(b"".join(known)).reshape(-1, 3, 3))
 
 
 @dataclass(frozen=True, eq=False)

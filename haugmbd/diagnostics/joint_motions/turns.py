@@ -11,7 +11,7 @@ is too far from this, the turns are not known, and nothing is guessed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ TOGETHER = 1.5
 """[rad] Such steps are looked at together as far as no angle changes by more than this: less than UNSURE."""
 SURE = 0.3
 """[rad] The same, of an angle that turns by more than half a turn from state to state."""
-AT_ONCE = 10_000
+AT_ONCE = 2000
 """Joints whose frames are in memory at the same time."""
 WHOLE = 2.0 * np.pi
 
@@ -240,7 +240,7 @@ class TurnCounter:
             t = np.concatenate([before[0], steps[0]])
             way = _way(t, [self._fastest(*x[1:]) for x in (before, steps)])
             if not np.max(np.diff(way), initial=0.0) > SHORT:
-                return self._at_steps(t, lambda k: np.concatenate([before[1][k[k == 0]], steps[1][k[k > 0] - 1]]), way, kept + 1)
+                return self._at_steps(t, partial(_states_at, before[1], steps[1]), way, kept + 1)
         t, y, y_dot = (np.concatenate(pair) for pair in zip(before, steps, strict=True))
         return self.follow(t, y, y_dot, steps[0][kept], steps[1][kept])
 
@@ -319,6 +319,14 @@ class TurnCounter:
         for columns, joints, freedom, arm, _ in self.alike:
             rate[:, columns], acceleration[:, columns] = angle_rates(freedom, joint_motion(joints, y, u_dot), arm=arm)
         return rate, acceleration
+
+
+def _states_at(first: Array, more: Array, numbers: Ints) -> Array:
+    """Return the states with these ascending numbers of (1, ny) and (n, ny) below it; those of one step, or in a row, are not copied."""
+    if numbers[0] == 0:
+        return first if len(numbers) == 1 else np.concatenate([first, more[numbers[1:] - 1]])
+    in_a_row = numbers[-1] - numbers[0] == len(numbers) - 1
+    return more[numbers[0] - 1 : numbers[-1]] if in_a_row else more[numbers - 1]
 
 
 def _way(t: Array, fastest: Sequence[Array]) -> Array:

@@ -70,15 +70,17 @@ class Embedded(NamedTuple):
 
 
 @kernel
-def error_of(E: Array, units: Array, h: float, control: Control, y: Array, y1: Array, k: Array) -> float:
-    """Return the error of a step in the tolerances;  k: (s + 1, ny), the rates at y1 last."""
+def error_of(E: Array, units: Array, h: float, control: Control, y: Array, y1: Array, k1: Array, k: Array) -> float:
+    """Return the error of a step in the tolerances;  k: (s, ny) k_2, ..., k_(s+1), the rates at y1 last."""
     first = second = 0.0
     n = E.shape[1] - 1
     for a in range(y.size):
-        e, e2 = E[0, n] * k[n, a], E[1, n] * k[n, a]
-        for i in range(n):
-            e += E[0, i] * k[i, a]
-            e2 += E[1, i] * k[i, a]
+        e, e2 = E[0, n] * k[n - 1, a], E[1, n] * k[n - 1, a]
+        e += E[0, 0] * k1[a]
+        e2 += E[1, 0] * k1[a]
+        for i in range(1, n):
+            e += E[0, i] * k[i - 1, a]
+            e2 += E[1, i] * k[i - 1, a]
         size = control.atol * units[a] + control.rtol * max(abs(y[a]), abs(y1[a]))
         first += (h * e / size) ** 2
         second += (h * e2 / size) ** 2
@@ -101,7 +103,7 @@ def run_entry(
 ) -> tuple[int, int]:
     """Advance the point to control.t_end, until `steps` is full, or until rows are about to become dependent.
 
-    k: (s + 1, ny) the stages.  Return the code and the number of steps done.
+    k: (s, ny) k_2, ..., k_(s+1).  Return the code and the number of steps done.
     """
     ((c, a, b), E, units), P, watch = method, dynamics.pack, dynamics.watch
     t, t_end, h = control.t, control.t_end, control.h_next
@@ -110,23 +112,22 @@ def run_entry(
         h = min(h, control.h_max)
         last = t + h >= t_end * (1.0 - 1e-15) or t + 1.0001 * h >= t_end
         step = t_end - t if last else h
-        stage, k_next, code = steps.y[done], k[stages], OK
-        copy_line(point.y_dot, k[0])
+        stage, k_next, code = steps.y[done], k[stages - 1], OK
         for i in range(1, stages):
-            combine(a[i], step, point.y, k, stage)
-            code = dynamics.rates(P, options, t + c[i] * step, stage, k[i])
+            combine(a[i], step, point.y, point.y_dot, k, stage)
+            code = dynamics.rates(P, options, t + c[i] * step, stage, k[i - 1])
             if code != OK:
                 break
             watch_stage(P, watch, c[i], t + c[i] * step, stage)
         if code == OK:
-            combine(b, step, point.y, k, stage)
+            combine(b, step, point.y, point.y_dot, k, stage)
             code = check_finite(P, stage)
         since = options.n_since_projection
         if code == OK:
             code = dynamics.post_step(P, options, t + step, stage, k_next)
         error = 1e10
         if code == OK:
-            error = error_of(E, units, step, control, point.y, stage, k)
+            error = error_of(E, units, step, control, point.y, stage, point.y_dot, k)
         elif code not in SHORTER_STEP_MAY_AVOID:
             control.t, control.h_next = t, h
             return code, done
@@ -204,7 +205,7 @@ class EmbeddedRungeKutta(Adaptive):
             shrink=self.limits[0],
             grow=self.limits[1],
         )
-        k, lengths = np.zeros((self.tableau.b.size + 1, ny)), batch_lengths(problem)
+        k, lengths = problem.stages(self.tableau.b.size), batch_lengths(problem)
         method, point = Embedded(self.tableau, self.errors, units), Point(problem.y, k1)
         while control.t < t_end:
             steps = empty_steps(next(lengths), ny)

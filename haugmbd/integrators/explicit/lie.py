@@ -23,8 +23,6 @@ from dataclasses import dataclass
 from math import sqrt, tan
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.jit import DirectCall, entry, kernel
@@ -120,14 +118,14 @@ def run_entry(
         copy_line(point.y_dot, k[0])
         put_turns(a[0], 0, h, k, spins, products, point.y)
         for i in range(1, c.size):
-            combine(a[i], h, point.y, k, stage)
+            combine(a[i], h, point.y, k[0], k[1:], stage)
             put_rotations(a[i], h, point.y, k, spins, products, stage)
             code = dynamics.rates(dynamics.pack, options, t + c[i] * h, stage, k[i])
             if code != OK:
                 return code, step
             watch_stage(dynamics.pack, watch, c[i], t + c[i] * h, stage)
             put_turns(a[i], i, h, k, spins, products, stage)
-        combine(b, h, point.y, k, stage)
+        combine(b, h, point.y, k[0], k[1:], stage)
         put_rotations(b, h, point.y, k, spins, products, stage)
         code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:
@@ -148,7 +146,7 @@ class LieRungeKutta(Explicit):
     products: ClassVar[bool] = False
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        k, group = np.zeros((self.tableau.b.size, problem.y.size)), Group(self.products, problem.state_space.places().spins)
+        k, group = problem.stages(self.tableau.b.size), Group(self.products, problem.state_space.places().spins)
         found: tuple[int, int] = run(problem.dynamics, problem.options, self.tableau, group, t, h, Point(problem.y, k1), k, steps)
         return found
 

@@ -24,7 +24,6 @@ from haugmbd.integrators.explicit.tableau import Tableau, combine
 from haugmbd.integrators.rank_watch import watch_stage, watch_step
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, empty_steps, end_step
-from haugmbd.model.generalized_forces import copy_line
 
 LEFT = 1e-9
 """Relative to a step: a smaller remainder to t_end is not a step of its own."""
@@ -35,21 +34,20 @@ LEFT = 1e-9
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s, ny) the stages.
+    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s - 1, ny) k_2, ..., k_s.
 
     Return the code and the number of steps done.
     """
     (c, a, b), P, watch = tableau, dynamics.pack, dynamics.watch
     for step in range(steps.y.shape[0]):
         t, stage = t0 + step * h, steps.y[step]
-        copy_line(point.y_dot, k[0])
         for i in range(1, c.size):
-            combine(a[i], h, point.y, k, stage)
-            code = dynamics.rates(P, options, t + c[i] * h, stage, k[i])
+            combine(a[i], h, point.y, point.y_dot, k, stage)
+            code = dynamics.rates(P, options, t + c[i] * h, stage, k[i - 1])
             if code != OK:
                 return code, step
             watch_stage(P, watch, c[i], t + c[i] * h, stage)
-        combine(b, h, point.y, k, stage)
+        combine(b, h, point.y, point.y_dot, k, stage)
         code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
@@ -139,6 +137,6 @@ class RungeKutta(Explicit):
 
 def runge_kutta_steps(tableau: Tableau, problem: Problem, t: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
     """Make steps of the method with this tableau from a point, which is advanced in place; return the code and the number of steps done."""
-    k = np.zeros((tableau.b.size, point.y.size))
+    k = problem.stages(tableau.b.size - 1)
     found: tuple[int, int] = run(problem.dynamics, problem.options, tableau, float(t), float(h), point, k, steps)
     return found

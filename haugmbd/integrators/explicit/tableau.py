@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.jit import kernel
 
 
@@ -38,14 +39,22 @@ def tableau(*rows: Sequence[float]) -> Tableau:
     return Tableau(np.array([row[0] for row in stages], dtype=np.float64), a, b)
 
 
+PART = 2048
+"""Numbers of a state that are combined together: few enough for the fast memory of a processor, in which a large state does not fit."""
+
+
 @kernel
-def combine(weights: Array, h: float, y: Array, k: Array, stage: Array) -> None:
-    """Set stage <- y + h sum_j weights_j k_j, with k_j in the rows of `k`."""
-    for a in range(y.size):
-        stage[a] = 0.0
-    for j in range(weights.size):
-        if weights[j] != 0.0:
-            for a in range(y.size):
-                stage[a] += weights[j] * k[j, a]
-    for a in range(y.size):
-        stage[a] = y[a] + h * stage[a]
+def combine(weights: Array, h: float, y: Array, k1: Array, k: Array, stage: Array) -> None:
+    """Set stage <- y + h sum_j weights_j k_j, with k_2, k_3, ... in the rows of `k`."""
+    for first in range(0, y.size, PART):
+        n = min(PART, y.size - first)
+        part, y_part = borrow_line(stage, first, n), borrow_line(y, first, n)
+        for a in range(n):
+            part[a] = 0.0
+        for j in range(weights.size):
+            if weights[j] != 0.0:
+                rates = borrow_line(k, (j - 1) * y.size + first, n) if j > 0 else borrow_line(k1, first, n)
+                for a in range(n):
+                    part[a] += weights[j] * rates[a]
+        for a in range(n):
+            part[a] = y_part[a] + h * part[a]

@@ -15,8 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
-import numpy as np
-
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
@@ -121,7 +119,7 @@ def run_entry(
             put_rates(P, t + c[i] * h, stage, k[i])
             last = i + 1 == stages
             weights = b if last else a[i + 1]
-            combine(weights, h, point.y, k, stage)
+            combine(weights, h, point.y, k[0], k[1:], stage)
             code = check_finite(P, stage)
             if code == OK:
                 code = reach(P, options, t + (h if last else c[i + 1] * h), h * weights[i], stage, k[i])
@@ -163,6 +161,6 @@ class HEM4(OneStep):
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         model_of(problem.state_space, type(self).__name__)
-        k, point = np.zeros((HEM4_METHOD.b.size, problem.y.size)), Point(problem.y, k1)
+        k, point = problem.stages(HEM4_METHOD.b.size), Point(problem.y, k1)
         found: tuple[int, int] = run(problem.dynamics, problem.options, HEM4_METHOD, t, h, point, k, steps)
         return found

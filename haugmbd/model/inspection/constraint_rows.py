@@ -63,7 +63,6 @@ class Rows:
     gamma: Array
     Phi_r: Array
     PiBar: Array
-    bodies: Ints
     labels: Sequence[RowLabel]
     nb: int
     model: Model
@@ -96,6 +95,11 @@ class Rows:
         explained = self.model.explain(int(k), state=self.state)
         assert isinstance(explained, RowExplanation)  # a number gives one row
         return explained
+
+    @property
+    def bodies(self) -> Ints:
+        """Return the numbers of body i, body j and further bodies, (nc, 2 or more), read-only."""
+        return self.model.bodies_of_rows()
 
     @cached_property
     def arms(self) -> Array:
@@ -160,4 +164,4 @@ def rows_in(model: Model, pack: Pack, state: State) -> Rows:
     J = workspace_array(pack, "J").reshape(-1, model.sides, 6)[slots[:, None], model.sides_of_rows]
     level = workspace_array(pack, "LEVEL")[slots]
     columns = (level[:, 0], level[:, 1], level[:, 2], J[:, :, :3], J[:, :, 3:])
-    return Rows(*columns, model.bodies_of_rows(), model.labels, model.nb, model, state)
+    return Rows(*columns, model.labels, model.nb, model, state)

@@ -364,11 +364,11 @@ class Run(Generic[R]):
             raise SimulationError(wrong)
 
     def _store(self, batch: StepBatch) -> None:
-        """Store states of a batch; its last one is the one from which the run goes on."""
+        """Store states of a batch; its last one, which is not copied, is the one from which the run goes on."""
         if len(batch.t) == 0:
             return
         before = self._last
-        self._last = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
+        self._last = (batch.t[-1:], batch.y[-1:], batch.y_dot[-1:])
         calls_follow = bool(batch.t[-1] >= self.stop < self.t_end)
         self.stored.add(before, batch, self.steps, self.t_end, calls_follow=calls_follow)
         self.steps += batch.accepted

@@ -99,6 +99,9 @@ class StoredStates:
     def _add_steps(self, last: Steps, batch: StepBatch, steps: int, t_end: float) -> None:
         """Store every `every`-th step, and the one that ends the run."""
         kept = self._kept(batch, steps, t_end)
+        numbers = np.flatnonzero(kept)
+        if self.clock is None and kept.all():
+            kept = slice(None)  # all, without a copy, since nothing is written to them
         if batch.lam is not None:
             if self.lam is None:
                 lam = Growing(batch.lam.shape[1])
@@ -107,13 +110,11 @@ class StoredStates:
             self.lam.append(batch.lam[kept])
         if self.u_dot is not None:
             self.u_dot.append((accelerations_in(batch.y_dot, self.bodies) if batch.u_dot is None else batch.u_dot)[kept])
-        angles = None if self.counter is None else self.counter.at_steps(last, batch[:3], np.flatnonzero(kept))
+        angles = None if self.counter is None else self.counter.at_steps(last, batch[:3], numbers)
         self._keep(batch.t[kept], batch.y[kept], angles)
 
     def _kept(self, batch: StepBatch, steps: int, t_end: float) -> Any:
-        """Return which states of a batch are stored: all, without a copy, where nothing is written to them."""
-        if self.selection.every == 1 and self.clock is None:
-            return slice(None)
+        """Return which states of a batch are stored."""
         numbers = np.arange(steps + 1, steps + 1 + len(batch.t))
         return (numbers % self.selection.every == 0) | ((batch.t[-1] >= t_end) & (batch.t >= t_end))
 

@@ -14,12 +14,17 @@ import pytest
 from scipy.linalg import expm
 
 import haugmbd as mbd
+from haugmbd.compiled.jit import entry
 from haugmbd.gallery import double_pendulum, four_bar, heavy_top, slider_crank
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta
 from haugmbd.integrators.explicit.lie import LieRungeKutta, dexpinv
 from haugmbd.integrators.explicit.runge_kutta import Explicit, RungeKutta
+from haugmbd.integrators.explicit.tableau import PART, combine
 from tests.support.explicit_cases import METHODS, SEEN, found
+
+ROUNDING = 1e-15
+"""Relative: a sum of six products, in one order or with one rounding less each."""
 
 ORDER_TOL = 0.15
 
@@ -31,6 +36,20 @@ MECHANISMS = {"double pendulum": double_pendulum, "heavy top": heavy_top, "four-
 
 PROJECTION = mbd.Projection(tol=1e-16)
 """Down to rounding: errors of order eight are below the usual tolerance, which would leave them alone in some of the steps."""
+
+
+@pytest.mark.parametrize("n", [1, PART - 1, PART, PART + 1, 2 * PART + 7])
+def test_stages_are_combined_part_by_part(n):
+    rng = np.random.default_rng(n)
+    weights, y, k, stage = rng.uniform(0.1, 1.0, 5), rng.uniform(1.0, 2.0, n), rng.uniform(0.1, 1.0, (5, n)), np.full(n, np.nan)
+    weights[3] = 0.0
+
+    @entry
+    def combined(weights, h, y, k1, k, stage):
+        combine(weights, h, y, k1, k, stage)
+
+    combined(weights, 0.1, y, k[0], k[1:], stage)
+    np.testing.assert_allclose(stage, y + 0.1 * (weights @ k), rtol=ROUNDING)
 
 
 def fixed(kind: type, h: float) -> Integrator:

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.gallery import chain
+from haugmbd.model.model import Model
 from haugmbd.simulation.stepping.growing import GROWTH, Growing
+
+MOST_STATES = 13
+"""State vectors that a run of RK4 holds at once beside its workspace: the current state and its rates, three stages, the last step and the
+one before with their rates, two stored states; and as much as two more in single numbers of bodies, joints and rows."""
 
 
 def thrown() -> mbd.System:
@@ -30,6 +36,37 @@ def test_the_peak_of_a_long_run():
         tracemalloc.stop()
     assert len(result) == 200_001
     assert peak <= GROWTH * (result.y.nbytes + result.t.nbytes) + 12e6
+
+
+@pytest.mark.slow
+def test_a_run_of_a_large_model_holds_its_workspace_and_few_states():
+    """Of 16,000 links each batch is a single step."""
+    model = chain(16_000).compile()
+
+    def peak(given: Model) -> int:
+        tracemalloc.start()
+        try:
+            mbd.simulate(given, 3e-4, h=1e-4, store_every=3)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(chain(20).compile())  # loads machine code
+    peak(model)  # and what a model keeps for later runs
+    assert peak(model) < 8 * model.tables.work_size + MOST_STATES * model.y0.nbytes
+
+
+def test_the_modelled_state_is_part_of_the_model_and_cannot_be_written_to():
+    model = chain(3).compile()
+    state = model.state()
+    for name in ("r", "p", "v", "omega_bar"):
+        own = getattr(state, name)
+        assert np.shares_memory(own, model.y0)
+        with pytest.raises(ValueError, match="read-only"):
+            own[0] = 1.0
+    copy = state.replace(t=1.0)
+    np.testing.assert_array_equal(copy.y, model.y0)
+    assert not np.shares_memory(copy.y, model.y0)
 
 
 def test_rows_that_have_been_given_out_stay_as_they_are():
