@@ -189,7 +189,9 @@ def test_friction_that_does_not_know_the_tooth_force_of_its_bearing_is_refused(c
         system = make()
         joint = next(joint for joint in system.joints if joint.name == name)
         system.add(mbd.JointFriction("rub", joint, law, **size))
-        with pytest.raises(mbd.ModelError, match=rf"JointFriction 'rub': joint '{name}' carries the tooth force of 'mesh'.*Leave out"):
+        with pytest.raises(
+            mbd.ModelError, match=rf"JointFriction 'rub': joint '{name}' carries the tooth force of 'mesh'.*Leave out"
+        ):
             system.compile()
 
 

@@ -3,7 +3,8 @@ r"""Friction in joints whose reactions are not unique, or hold more than the row
     Phi_q^T n = 0        self-stress: lam and lam + n give the same motion, so that a normal force that n changes is not determined
 
 Only what presses the bearing counts: forces out of the plane of a planar mechanism of revolute joints do not rub at a `radius`.
-The bearings of gears whose geometry is given carry tooth forces, which depend on |lam| of the gear: friction reads the rows of its joint alone.
+The bearings of gears whose geometry is given carry tooth forces, which depend on |lam| of the gear: friction reads the rows of its own
+joint only.
 Source: as `diagnostics.reaction_uniqueness`.
 """
 
