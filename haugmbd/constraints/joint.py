@@ -133,6 +133,10 @@ class Joint(ABC):
         """Return where the teeth of a pair of gears touch, if their geometry was given; reactions then have tooth forces."""
         return None
 
+    def doubts(self) -> tuple[str, ...]:
+        """Return what makes the joint doubtful, though it can be built: warnings of the model, one sentence each."""
+        return ()
+
     def as_added(self) -> Any:
         """Return what the user has added to the system: the joint itself, or the part that it was made of."""
         return self
