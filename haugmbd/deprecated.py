@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 NAMES = {
     "Branch": "AssemblyMode",
@@ -66,6 +66,21 @@ MEANT = {
     "max": ("upper",),
 }
 """Keywords of other programs to those of haugmbd, or to several; the first of them that is a parameter is suggested."""
+
+ATTRIBUTES_MEANT = {
+    "force": ("load(name)",),
+    "forces": ("load(name)",),
+    "torques": ("load(name)",),
+    "reactions": ("reaction(name)",),
+    "multipliers": ("lam",),
+    "positions": ("r",),
+    "velocities": ("v",),
+    "accelerations": ("a",),
+    "time": ("t",),
+    "times": ("t",),
+    "states": ("y",),
+}
+"""Attributes of other programs' results to those of haugmbd, or to several; the first of them that exists is suggested."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -127,12 +142,13 @@ def check_keywords(function: F) -> F:
 
     @functools.wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
-        if not given:
-            return function(*args)
-        if not given.keys() <= named:
-            who = type(args[0]).__name__ if function.__name__ == "__init__" and args else function.__name__
-            given = _translated(who, given, named)
-        return function(*args, **given)
+        try:
+            return function(*args, **given)
+        except TypeError:
+            if given.keys() <= named:
+                raise
+        who = type(args[0]).__name__ if function.__name__ == "__init__" and args else function.__name__
+        return function(*args, **_translated(who, given, named))  # nothing has run: an unknown keyword is no call
 
     return checked  # type: ignore[return-value]
 
@@ -163,6 +179,23 @@ def public_class(cls: C) -> C:
     for old, new in ATTRIBUTES.get(cls.__name__, {}).items():
         setattr(cls, old, property(functools.partial(_renamed, cls.__name__, old, new)))
     return cls
+
+
+class NamesMeant:
+    """Base class of results: an attribute that does not exist is an AttributeError with the name that was meant."""
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes that there are
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError, with the nearest name."""
+            kind = type(self)
+            if hasattr(kind, name):  # a property that raised AttributeError: its own is raised again
+                return object.__getattribute__(self, name)
+            names = () if name.startswith("_") else (*dir(kind), *getattr(kind, "__dataclass_fields__", ()))
+            known = [each for each in names if not each.startswith("_")]
+            meant = ATTRIBUTES_MEANT.get(name, ("",))
+            hint = next((f" (did you mean {text!r}?)" for text in meant if text.partition("(")[0] in known), "")
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint or did_you_mean(name, known)}")
 
 
 def _renamed(owner: str, old: str, new: str, self: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -45,6 +46,15 @@ PUBLIC = names_in(STUB.read_text(encoding="utf-8"))
 """Every public name, in the order of the documentation."""
 
 
+def meant_by(name: str) -> str:
+    """Return " (did you mean ...?)" for a name that is not public: the nearest one, or that of a joint, which has a package of its own."""
+    joints = [each for each in importlib.import_module("joints").__all__ if each not in PUBLIC]
+    near = get_close_matches(name, (*PUBLIC, *joints), n=1, cutoff=0.6)
+    if near and near[0] in joints:
+        return f" (did you mean: from joints import {near[0]}?)"
+    return did_you_mean(name, PUBLIC)
+
+
 class LazyPackage(ModuleType):
     """The package as an object: it imports a public name when it is first used."""
 
@@ -63,7 +73,7 @@ class LazyPackage(ModuleType):
         renamed = warn_renamed(name)
         if renamed is not None:
             return getattr(self, renamed)
-        hint = "" if name.startswith("_") else did_you_mean(name, PUBLIC)  # programs ask for private names, and often: __wrapped__
+        hint = "" if name.startswith("_") else meant_by(name)  # programs ask for private names, and often: __wrapped__
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}")
 
     def __dir__(self) -> list[str]:

@@ -3,6 +3,9 @@
 A new joint is one file and one line in `CATALOGUE`. The contract tests run for every joint of the catalogue.
 """
 
+from difflib import get_close_matches
+from typing import NoReturn
+
 from haugmbd.constraints.joint import Joint
 from joints.base import Composed
 from joints.belt import Belt
@@ -106,3 +109,9 @@ __all__ = [
     "Universal",
     "UniversalSpherical",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Raise AttributeError, with the nearest name."""
+    near = () if name.startswith("_") else get_close_matches(name, __all__, n=1)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{''.join(f' (did you mean {each!r}?)' for each in near)}")

@@ -27,6 +27,9 @@ CLOSED_TOL = 1e-9
 """Difference of a profile, or of its slope, at the two ends of a turn, relative to its largest value there, that is rounding of typed
 numbers; the same for the length of a table against a turn."""
 
+NEARLY = 0.05
+"""Difference of a table at the two ends of a turn, relative to its range, below which it was probably meant to close."""
+
 COMPILABLE = (
     "Write it with NumPy (np.where in place of if, np.sin in place of math.sin), or give a QuinticSpline through points of it."
 )
@@ -179,6 +182,20 @@ class Cam(CoordinateFunction):
             return self._smooth(where, gap)
         self.period, self.start = high - low, low
         return []
+
+    def doubts(self) -> tuple[str, ...]:
+        """Return a warning of a table over a turn that nearly closes: it is that of a sector cam."""
+        given = self.profile
+        if self._faults or self.period or not isinstance(given, QuinticSpline) or given.periodic:
+            return ()
+        if self.a is None or not self.a.turns or abs(given.t_range[1] - given.t_range[0] - TURN) > CLOSED_TOL * TURN:
+            return ()
+        gap, size = float(given.f[-1] - given.f[0]), float(np.ptp(given.f))
+        if not abs(gap) < NEARLY * size:
+            return ()
+        what = f"joint {self.name!r}: profile is a table over a turn whose ends differ by {gap:.6g}, {abs(gap) / size:.2g} of its range"
+        remedy = "Give both ends the same value for a closed cam"
+        return (f"{what}: it is used as a sector cam, and a run that leaves the turn is an error. {remedy}.",)
 
     def _smooth(self, where: str, gap: FloatArray) -> list[Fault]:
         """Take the periodic spline through a table that closes; return a fault for a function whose slope does not close."""

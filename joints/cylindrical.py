@@ -38,7 +38,7 @@ class CJ(Composed):
 
     Notes
     -----
-    The coordinates are theta and s.
+    The coordinates are theta and s. Where both are columns, as in the rate of `result.joint(name)`, the displacement s is the first.
     theta [rad] is the angle from f_i to f_j, positive about +h_i by the right-hand rule; theta = 0 at the modelled pose.
     s [m] is h_i . d_ij, positive along +h_i; s = 0 at the modelled pose if the joint is made from global geometry.
     """

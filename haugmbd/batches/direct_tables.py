@@ -20,6 +20,7 @@ from haugmbd.batches.parameters import GRAVITY, Parameter
 from haugmbd.batches.variant import variant_system
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
 from haugmbd.model.compiling.inertia import SUSPECT
@@ -75,6 +76,7 @@ def direct_model(direct: DirectTables, k: int) -> Model:
         loads=tuple(entry._replace(load=loads[entry.load.name]) for entry in model.loads),
         labels=labels,
         tables=tables,
+        angles=tuple((Coordinate(parts[q.joint.name], q.what, q.number), k) for q, k in model.angles),
     )
     put_length(found, direct.rows)  # masses decide it where all bodies and joints are in one place
     return found

@@ -27,7 +27,7 @@ PENDING = "not run: the batch was interrupted"
 @public_class
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """The runs of all members of a batch: `trajectories[k]` is the Result of member k.
+    """The runs of all members of a batch: `trajectories[k]` is the Result of member k (an ImpactResult with rigid stops).
 
     Attributes
     ----------
@@ -77,9 +77,8 @@ class Trajectories:
         if result is None:
             raise UsageError(f"member {int(k) % len(self)} has no states: {self.failures[int(k) % len(self)]}")
         if isinstance(result, Path):
-            found = load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
-            assert isinstance(found, Result)
-            return found
+            found: Any = load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
+            return found  # type: ignore[no-any-return]  # a Result, or an ImpactResult of a model with rigid stops
         return result  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Result]:

@@ -22,7 +22,7 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.freedoms import Freedom, slides_along_h_only, turns_about_h_only
 from haugmbd.constraints.tooth_contact import ToothContact
-from haugmbd.deprecated import public_class
+from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import Fault, UsageError
 
 
@@ -60,8 +60,13 @@ class Joint(ABC):
     """The `n_vectors` body-fixed vectors that rows are made of, of joints of the catalogue."""
 
     def __init_subclass__(cls) -> None:
-        """Raise TypeError for a declaration that is not a tuple of freedoms, such as one freedom without its comma."""
+        """Let the constructor of the class say which keyword was meant by a wrong one, and check what the class declares.
+
+        Raise UsageError for a declaration that is not a tuple of freedoms, such as one freedom without its comma.
+        """
         super().__init_subclass__()
+        if "__init__" in vars(cls):
+            setattr(cls, "__init__", check_keywords(vars(cls)["__init__"]))  # noqa: B010  mypy refuses the assignment to a method
         given = cls.freedoms
         if given is not None and not (type(given) is tuple and all(isinstance(freedom, Freedom) for freedom in given)):
             raise UsageError(f"{cls.__name__}.freedoms is {given!r}. Give a tuple of freedoms, such as (turn(H_I),), or None.")
@@ -127,6 +132,10 @@ class Joint(ABC):
     def tooth_contact(self) -> ToothContact | None:
         """Return where the teeth of a pair of gears touch, if their geometry was given; reactions then have tooth forces."""
         return None
+
+    def doubts(self) -> tuple[str, ...]:
+        """Return what makes the joint doubtful, though it can be built: warnings of the model, one sentence each."""
+        return ()
 
     def as_added(self) -> Any:
         """Return what the user has added to the system: the joint itself, or the part that it was made of."""

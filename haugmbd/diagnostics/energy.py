@@ -58,7 +58,7 @@ class Energy:
 
     @property
     def drift(self) -> Array:
-        """Return the total less the total at the first state."""
+        """Return the total less the total at the first state; impacts are not counted, and it falls at each by the energy lost there."""
         return self.total - self.total[:1]
 
 

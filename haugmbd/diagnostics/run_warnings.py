@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.deprecated import NamesMeant
 from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.errors import RunWarning, warn_user
@@ -114,7 +115,7 @@ class Outcome(NamedTuple):
         return self._replace(notes=(*self.notes, *notes))
 
 
-class HasOutcome:
+class HasOutcome(NamesMeant):
     """Base class of results that have an `outcome`.
 
     status: a RunStatus;  success: whether the run reached t_end or a terminal event;  message: the end of the run, in a sentence

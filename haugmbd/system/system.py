@@ -37,7 +37,7 @@ from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import TOLERANCE, put_row_scale
 from haugmbd.redundancy.redundancy import check_tolerance, put_mask
 from haugmbd.system.build import build_model
-from haugmbd.system.checks.validation import Checked, Parts, check
+from haugmbd.system.checks.validation import Checked, Parts, check, doubts_of
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
 from haugmbd.system.joint_equations import JointEquations
 from haugmbd.system.parameters import bind_expressions
@@ -269,12 +269,15 @@ class System(Pictured):
 
         Warns
         -----
+        UserWarning
+            If a joint is doubtful, such as a cam whose profile nearly closes; also in `Model.warnings`.
         LockedModelWarning
             If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
         model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+        doubts = doubts_of(self.joints)
         for note in model.warnings:
-            warn_user(note, LockedModelWarning)
+            warn_user(note, UserWarning if note in doubts else LockedModelWarning)
         return model
 
     def compile_quietly(self, *, check_pose: bool, redundancy: Rule, tolerance: float, solver: str | None) -> Model:

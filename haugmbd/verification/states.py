@@ -15,13 +15,16 @@ from haugmbd.model.state import State
 Random = np.random.Generator
 
 
-def random_state(model: Model, rng: Random, t: float) -> State:
-    """Return a state whose bodies are placed about the modelled positions, as far as the model is large; the ground stays."""
-    n, length = model.nb + 1, model.length
+def random_state(model: Model, rng: Random, t: float, part: float = 1.0) -> State:
+    """Return a state whose bodies are placed about the modelled positions, as far as the model is large; the ground stays.
+
+    part: of the way from the modelled pose at rest to such a state
+    """
+    n, length = model.nb + 1, part * model.length
     start = model.state()
     r = start.r + length * rng.normal(size=(n, 3))
-    v, omega_bar = length * rng.normal(size=(n, 3)), rng.normal(size=(n, 3))
-    p = euler_parameters.normalized(rng.normal(size=(n, 4)))
+    v, omega_bar = length * rng.normal(size=(n, 3)), part * rng.normal(size=(n, 3))
+    p = euler_parameters.normalized((1.0 - part) * start.p + part * rng.normal(size=(n, 4)))
     r[0], p[0], v[0], omega_bar[0] = start.r[0], start.p[0], 0.0, 0.0
     return start.replace(t=t, r=r, p=p, v=v, omega_bar=omega_bar)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -250,3 +252,23 @@ def test_what_is_no_joint_is_refused_at_once():
         with pytest.raises(mbd.UsageError):
             wrong()
     del guide
+
+
+@pytest.mark.parametrize(("gap", "doubtful"), [(1e-4, True), (2e-3, True), (4e-3, False), (0.0, False)])
+def test_a_table_over_a_turn_that_nearly_closes_is_a_sector_cam_with_a_warning(gap, doubtful):
+    system = mbd.System("cam")
+    disc = system.add(mbd.Body("disc", 1.0, (0.01, 0.01, 0.02)))
+    follower = system.add(mbd.Body("follower", 0.5, (0.01, 0.01, 0.01), r=(0, 0.1, 0)))
+    axle = system.add(RJ("axle", system.ground, disc, point=(0, 0, 0), axis=(0, 0, 1)))
+    guide = system.add(TJ("guide", system.ground, follower, point=(0, 0.1, 0), axis=(0, 1, 0)))
+    angle = np.linspace(0.0, 2.0 * np.pi, 25)
+    rise = 0.03 * (1.0 - np.cos(angle))  # its range is 0.06 m, of which 5 % are 0.003 m
+    rise[-1] = gap
+    system.add(Cam("cam", axle, guide, mbd.QuinticSpline(angle, rise)))
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        model = system.compile()
+    assert len(model.warnings) == len(issued) == doubtful
+    if doubtful:
+        assert f"joint 'cam': profile is a table over a turn whose ends differ by {gap:.6g}" in model.warnings[0]
+        assert issued[0].category is UserWarning

@@ -172,3 +172,36 @@ def test_tooth_geometry_goes_to_files(tmp_path):
         again = mbd.load_model(system.save(tmp_path / "gears.json"))
         one, two = (mbd.reaction(s.compile(), None, "second") for s in (system, again))
         np.testing.assert_array_equal(one.force, two.force)
+
+
+BEARING = dict(radius=0.05)
+FRICTION_IN_BEARINGS = {
+    "wheel": (lambda: wheels(gear=dict(teeth=(20, 50)), radii=(0.1, 0.25), place=(0.35, 0, 0)), "second", BEARING),
+    "pinion": (lambda: wheels(gear=dict(teeth=(20, 50)), radii=(0.1, 0.25), place=(0.35, 0, 0)), "first", BEARING),
+    "guide of a rack": (lambda: rack(pressure_angle=PRESSURE), "second", {}),
+}
+
+
+@pytest.mark.parametrize("case", FRICTION_IN_BEARINGS)
+def test_friction_that_does_not_know_the_tooth_force_of_its_bearing_is_refused(case):
+    make, name, size = FRICTION_IN_BEARINGS[case]
+    for law in (mbd.Coulomb(0.2), mbd.Coulomb(0.2, velocity=1e-3), mbd.BrownMcPhee(0.3, 0.2, 0.01), mbd.LuGre(0.3, 0.2, 0.01, 5.0)):
+        system = make()
+        joint = next(joint for joint in system.joints if joint.name == name)
+        system.add(mbd.JointFriction("rub", joint, law, **size))
+        with pytest.raises(
+            mbd.ModelError, match=rf"JointFriction 'rub': joint '{name}' carries the tooth force of 'mesh'.*Leave out"
+        ):
+            system.compile()
+
+
+def test_friction_beside_tooth_forces_runs():
+    """Viscous friction needs no reaction, a joint that is no bearing of the gear has none of its forces, and no geometry, no forces."""
+    system = wheels(**CASES["external"])
+    first, pin = (next(joint for joint in system.joints if joint.name == name) for name in ("first", "pin"))
+    system.add(mbd.JointFriction("oil", first, mbd.Viscous(0.1)))
+    system.add(mbd.JointFriction("rub", pin, mbd.Coulomb(0.2, velocity=1e-2), **BEARING))
+    system.compile()
+    system = rack()
+    system.add(mbd.JointFriction("rub", next(joint for joint in system.joints if joint.name == "second"), mbd.Coulomb(0.2)))
+    system.compile()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+import joints
 from haugmbd import deprecated
 from haugmbd.gallery import pendulum
 from haugmbd.public_names import PUBLIC, STUB
@@ -73,6 +76,61 @@ def test_an_old_class_makes_what_it_made_and_warns():
 def test_a_wrong_name_says_which_one_was_meant(wrong, meant):
     with pytest.raises(AttributeError, match=rf"no attribute '{wrong}' \(did you mean '{meant}'"):
         getattr(mbd, wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("RJ", "RJ"), ("Gear", "Gear"), ("Geer", "Gear"), ("RevoluteSpherical", "RevoluteSpherical")]
+)
+def test_a_joint_is_not_in_the_package_and_the_error_says_where_it_is(wrong, meant):
+    with pytest.raises(AttributeError, match=rf"no attribute '{wrong}' \(did you mean: from joints import {meant}\?\)"):
+        getattr(mbd, wrong)
+    assert not hasattr(mbd, "zzz")
+
+
+def test_a_wrong_joint_or_keyword_of_one_says_which_one_was_meant():
+    with pytest.raises(AttributeError, match=r"module 'joints' has no attribute 'Geer' \(did you mean 'Gear'\?"):
+        joints.Geer  # noqa: B018
+    assert not hasattr(joints, "__wrapped__")
+    ground = mbd.Body.ground()
+    body = mbd.Body("b", 1.0, (1, 1, 1))
+    with pytest.raises(TypeError, match=r"^RJ\(\) has no argument 'axes' \(did you mean 'axis'\?"):
+        joints.RJ("j", ground, body, point=(0, 0, 0), axes=(0, 0, 1))
+    pin = joints.RJ("j", ground, body, point=(0, 0, 0), axis=(0, 0, 1))
+    with pytest.raises(TypeError, match=r"^Gear\(\) has no argument 'ratoi' \(did you mean 'ratio'\?"):
+        joints.Gear("g", pin, pin, ratoi=2.0)
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'axis'"):
+        joints.RJ("j", ground, body, point=(0, 0, 0))
+    for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES):
+        with pytest.raises(TypeError, match=rf"^{kind.__name__}\(\) has no argument 'nonsens'"):
+            kind(nonsens=1)
+
+
+def test_a_wrong_attribute_of_a_result_says_which_one_was_meant():
+    result = mbd.simulate(pendulum(), 0.02, h=1e-2)
+    for wrong, meant in (("forces", r"load\(name\)"), ("reactoin", "reaction"), ("reactions", r"reaction\(name\)"), ("time", "t")):
+        with pytest.raises(AttributeError, match=rf"'Result' object has no attribute '{wrong}' \(did you mean '{meant}'\?"):
+            getattr(result, wrong)
+    assert not hasattr(result, "__wrapped__")
+    assert copy.copy(result).t.tolist() == result.t.tolist()
+    assert pickle.loads(pickle.dumps(result)).t.tolist() == result.t.tolist()
+
+
+def test_a_type_error_of_a_function_that_runs_is_its_own():
+    """Whether its keywords are right or not, nothing is called twice."""
+    calls = []
+
+    @deprecated.check_keywords
+    def add(a, *, b=0):
+        calls.append(1)
+        return a + b
+
+    assert add(1, b=2) == 3
+    with pytest.raises(TypeError, match="unsupported operand"):
+        add(1, b="2")
+    assert len(calls) == 2
+    with pytest.raises(TypeError, match=r"add\(\) has no argument 'c'"):
+        add(1, c=2)
+    assert len(calls) == 2
 
 
 def test_a_wrong_keyword_says_which_one_was_meant():

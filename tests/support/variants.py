@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import haugmbd as mbd
-from joints import RJ, SJ, TJ, RotationDriver
+from joints import RJ, SJ, TJ, Coupling, RotationDriver
 
 J_ROD, J_BOX = (1e-3, 1 / 12, 1 / 12), (0.06, 0.07, 0.08)
 
@@ -54,6 +54,18 @@ def geared(k=2.0, upper=0.5):
     system.add(mbd.JointSpring("spring", pin, k=k, c=0.1))
     system.add(mbd.JointLimit("stop", pin, upper=upper, k=100.0, c=1.0))
     system.add(mbd.Motor("motor", pin, torque=1.0, ratio=5.0, rotor_inertia=1e-3))
+    return system
+
+
+def bouncing(mass=1.0, lower=-0.5):
+    """A bar that falls on a rigid stop of its angle, and drives a slide by a coupling that reads the angle."""
+    system = mbd.System("bouncing", gravity=(0.0, -9.81, 0.0))
+    bar = system.add(mbd.Body("bar", mass, (0.1, 0.1, 0.1), r=(0.5, 0.0, 0.0)))
+    slide = system.add(mbd.Body("slide", 1.0, (0.1, 0.1, 0.1), r=(2.0, 0.0, 0.0)))
+    pin = system.add(RJ("pin", system.ground, bar, point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
+    rail = system.add(TJ("rail", system.ground, slide, point=(2.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
+    system.add(Coupling("link", {pin: 0.3, rail: -1.0}))
+    system.add(mbd.JointLimit("stop", pin, lower=lower, restitution=0.5))
     return system
 
 

@@ -59,8 +59,9 @@ class JointLimit(JointLoad):
     With k: beyond a limit by x the force along the coordinate is -(k x + c q'), and zero where this would pull. With c it jumps at touch.
     Touch and release are events of `simulate`, "NAME upper: touch": a step ends there, so that methods keep their order. Implicit methods
     of order two step across the release, whose force has a kink only; they report it where the coordinate leaves the stop. With
-    restitution: no force; a stop is a contact "NAME lower" or "NAME upper", which may also stay closed. The coordinate is positive as
-    the joint's class says, is `q0` at the modelled pose, and goes through any number of turns.
+    restitution: no force; a stop is a contact "NAME lower" or "NAME upper", which may also stay closed; `result.energy().drift`
+    falls at each hit by the energy that is lost there. The coordinate is positive as the joint's class says, is `q0` at the modelled
+    pose, and goes through any number of turns.
     Source: Haug (2021), generalized forces and virtual work.
     """
 

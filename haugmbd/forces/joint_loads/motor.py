@@ -65,8 +65,10 @@ class Motor(JointLoad):
     -----
     Positive along the coordinate, unlike the actuator of an RSDA. A motor with rotor_inertia adds three parts to the system: the body
     "NAME rotor", its bearing on the body that carries the joint's axis, and a gear, so that gyroscopic and reaction torques are exact.
-    The mass of the rotor and its inertia across the axis belong to the body that carries it. `result.load(name)` has angle, rate and
-    torque of the shaft.
+    The mass of the rotor and its inertia across the axis belong to the body that carries it. That is the body on which the axis is fixed,
+    body i of an RJ: with RJ(name, base, arm) the rotor is on the base, and the arm gets the reflected inertia ratio^2 J. With
+    RJ(name, arm, base) it is on the moving arm, which gets (1 - ratio)^2 J: exchange the bodies of the joint for a motor on the base.
+    `result.load(name)` has angle, rate and torque of the shaft.
     Source: Haug (2021), kinematic couplings; Featherstone (2008), sec. 9.6.
     """
 

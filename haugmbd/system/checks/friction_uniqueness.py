@@ -1,8 +1,10 @@
-r"""Friction in joints whose reactions are not unique.
+r"""Friction in joints whose reactions are not unique, or hold more than the rows of the joint say.
 
     Phi_q^T n = 0        self-stress: lam and lam + n give the same motion, so that a normal force that n changes is not determined
 
 Only what presses the bearing counts: forces out of the plane of a planar mechanism of revolute joints do not rub at a `radius`.
+The bearings of gears whose geometry is given carry tooth forces, which depend on |lam| of the gear: friction reads the rows of its own
+joint only.
 Source: as `diagnostics.reaction_uniqueness`.
 """
 
@@ -26,10 +28,13 @@ UNIQUE_TOL = 1e-5
 
 
 def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Sequence[ForceElement], length: float) -> list[Fault]:
-    """Return a fault for each friction whose normal force, or share at rest, is not unique; length: of the mechanism [m]."""
+    """Return a fault for each friction whose normal force is not unique or not known, or whose share at rest is not unique.
+
+    length: of the mechanism [m]
+    """
     found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
     found = [load for load in found if load.joint.name in model.joints]
-    faults = _shared_at_rest(found)
+    faults = [*_shared_at_rest(found), *_tooth_forces(model, found)]
     if not found or not redundancy.dropped:
         return faults
     Phi_q = rows.Phi_q.tocsr()
@@ -68,6 +73,23 @@ def _shared_at_rest(found: Sequence[JointFriction]) -> list[Fault]:
         if other is not None and other is not load:
             what = f"joint {load.joint.name!r} has the exact Coulomb friction {other.name!r}, too"
             faults.append(Fault(load.where, what, "Give a joint one friction that sticks; only Viscous may stand beside it."))
+    return faults
+
+
+def _tooth_forces(model: Model, found: Sequence[JointFriction]) -> list[Fault]:
+    """Return a fault for each friction in a bearing of a gear with tooth forces, which the friction would leave out."""
+    contacts = {name: contact for name, entry in model.joints.items() if (contact := entry.part.tooth_contact()) is not None}
+    faults = []
+    for load in found:
+        gears = [name for name, contact in contacts.items() if any(joint is load.joint for joint in contact.bearings)]
+        if gears:
+            named = ", ".join(map(repr, gears))
+            what = f"joint {load.joint.name!r} carries the tooth force of {named}, and friction by reactions does not know tooth forces"
+            remedy = (
+                f"Leave out pitch_radius= or pressure_angle= of {named}: friction is then by what the rows of the joint carry, without the "
+                "tooth force, for which preload= can stand [N]; or give Viscous friction."
+            )
+            faults.append(Fault(load.where, what, remedy))
     return faults
 
 

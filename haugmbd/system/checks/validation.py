@@ -58,7 +58,7 @@ class Checked(NamedTuple):
     """All faults; the rows of the whole system at the modelled pose, None if there is a fault; the rows that are dropped.
 
     model: of the parts without faults of their own, without loads, whatever their pose; None without bodies
-    notes: reasons why the system cannot move, if it cannot;  network: its blocks
+    notes: reasons why the system cannot move, if it cannot, and what makes its joints doubtful;  network: its blocks
     """
 
     faults: tuple[Fault, ...]
@@ -111,8 +111,15 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     faults += free_axis_faults(bodies, model, rows, unsure)
     if not faults:
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
-    notes = () if faults else locking_notes(model, rows, found)
+    notes = () if faults else (*locking_notes(model, rows, found), *doubts_of(parts.joints))
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes)
+
+
+def doubts_of(joints: Sequence[Joint]) -> tuple[str, ...]:
+    """Return what makes joints doubtful; only classes that can be doubtful are asked."""
+    found: set[type[Joint]] = {type(joint) for joint in joints}
+    kinds = {kind for kind in found if kind.doubts is not Joint.doubts}
+    return tuple(text for joint in joints if type(joint) in kinds for text in joint.doubts()) if kinds else ()
 
 
 def posed(body: Body) -> bool:

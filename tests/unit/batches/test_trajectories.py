@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.batches import batch as module
 from haugmbd.batches.direct_tables import direct_model, direct_tables
 from haugmbd.batches.parameters import read_parameters
-from tests.support.variants import controlled, driven, geared, spinning_top, states_of, swinging
+from tests.support.variants import bouncing, controlled, driven, geared, spinning_top, states_of, swinging
 
 N = 4
 METHODS = {
@@ -92,6 +92,22 @@ def test_joint_loads_and_motors_with_rotors_vary(rng):
         own = geared(**{name: x[k] for name, x in given.items()}).compile()
         np.testing.assert_array_equal(found.lam[k], mbd.accelerations(own).lam)
         np.testing.assert_array_equal(runs[k].y, mbd.simulate(own, 0.5, h=1e-2).y)
+
+
+def test_members_with_rigid_stops_bounce_as_single_runs_do(tmp_path):
+    """Masses are numbers in the tables of one model; a limit changes them, too, and both give an ImpactResult."""
+    for name, path in (("mass", "bar.mass"), ("lower", "stop.lower")):
+        values = [1.0, 2.5] if name == "mass" else [-0.6, -0.3]
+        batch = mbd.batch(bouncing(), parameters={path: values})
+        runs, stored = batch.simulate(0.8, h=1e-2), batch.simulate(0.8, h=1e-2, store=tmp_path / name)
+        assert runs.success.all(), runs.failures
+        for k, x in enumerate(values):
+            single = mbd.simulate(bouncing(**{name: x}), 0.8, h=1e-2)
+            assert [hit.t for hit in runs[k].impacts] == [hit.t for hit in single.impacts] != []
+            np.testing.assert_array_equal(runs[k].y, single.y)
+            np.testing.assert_array_equal(stored[k].y, single.y)
+            np.testing.assert_array_equal(runs[k].joint("pin").angle, single.joint("pin").angle)
+            np.testing.assert_array_equal(runs[k].energy().total, single.energy().total)
 
 
 def test_members_with_controllers_have_blocks_of_their_own(rng):

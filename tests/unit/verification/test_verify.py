@@ -234,3 +234,38 @@ def test_friction_of_a_joint_that_carries_no_force_is_right(law):
     system.add(mbd.JointFriction("rub", rail, law))
     found = mbd.verify(system)
     assert found.ok, found
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize(
+    "law", [mbd.Coulomb(0.3, 0.2), mbd.BrownMcPhee(0.3, 0.2, 0.01), mbd.LuGre(0.3, 0.2, 0.01, 500.0, 1.0, 0.1)], ids=repr
+)
+def test_friction_that_jams_at_random_states_is_verified_near_its_pose(law, swapped):
+    """Levers of random states are far longer than a guide of 0.1 m, and a random deflection of bristles far larger than they have."""
+    system = mbd.System("two joints", gravity=(0, 0, -9.81))
+    arm = system.add(mbd.Body("arm", 1.5, (0.1, 0.12, 0.15), r=(0.3, 0, 0)))
+    slide = system.add(mbd.Body("slide", 1.2, (0.1, 0.11, 0.13), r=(2, 0, 0)))
+    pin = joints.RJ("pin", *((arm, system.ground) if swapped else (system.ground, arm)), point=(0, 0, 0), axis=(0, 1, 0))
+    rail = joints.TJ("rail", *((slide, system.ground) if swapped else (system.ground, slide)), point=(2, 0, 0), axis=(1, 0, 0.3))
+    for joint in (pin, rail):
+        system.add(joint)
+    turning = system.add(mbd.JointFriction("turning", pin, law, radius=0.05, length=0.1))
+    sliding = system.add(mbd.JointFriction("sliding", rail, law, length=0.1))
+    for seed in range(3):
+        for part in (system, turning, sliding):
+            found = mbd.verify(part, seed=seed)
+            assert found.ok, found
+            assert "no solution" not in str(found)
+
+
+def test_friction_without_any_solution_is_reported(monkeypatch):
+    """A friction that no state solves is not called right, and verify does not raise."""
+    system = mbd.System("one joint")
+    arm = system.add(mbd.Body("arm", 1.5, (0.1, 0.12, 0.15), r=(0.3, 0, 0)))
+    pin = system.add(joints.RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    rub = system.add(mbd.JointFriction("rub", pin, mbd.LuGre(0.3, 0.2, 0.01, 500.0), radius=10.0))
+    monkeypatch.setattr("haugmbd.verification.forces.bristle_scale", lambda load: 1e6)
+    found = mbd.verify(rub)
+    assert not found.ok
+    assert "at 0 of 5 states: the friction has no solution near the others" in str(found)
+    assert "friction 'rub' in joint 'pin'" in found["energy"].where
