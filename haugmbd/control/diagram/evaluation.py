@@ -40,12 +40,22 @@ class Instant(Mapping[str, Any]):
 
     measured: the signals of force elements that compiled code has measured, (ns, 2), or None
     memory: what the run remembers, for delays, or None;  due: sampled blocks that are called now
+    left: whether outputs of delays are those before a jump at t; by default at the end of a step that a stop ends
     """
 
     def __init__(
-        self, network: Any, t: float, y: Array, *, measured: Array | None = None, memory: Any = None, due: tuple[Sampled, ...] = ()
+        self,
+        network: Any,
+        t: float,
+        y: Array,
+        *,
+        measured: Array | None = None,
+        memory: Any = None,
+        due: tuple[Sampled, ...] = (),
+        left: bool | None = None,
     ) -> None:
         self.network, self.t, self.y, self.measured, self.memory = network, t, y, measured, memory
+        self.left = memory is not None and memory.ends_at(t) if left is None else left
         self._due = list(due)
         self._values: dict[str, Any] = {}
         self._joints: dict[Any, tuple[float, float]] = {}

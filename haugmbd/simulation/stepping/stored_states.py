@@ -76,9 +76,13 @@ class StoredStates:
                 self.u_dot.append(accelerations_in(y_dot, self.bodies))
 
     def put_last(self, t: float, y: Array) -> None:
-        """Replace the last state, if it is the one at t."""
-        if self.t.ends_with(t):
-            self.y.put_last(y)
+        """Replace the last state, if it is the one at t, by the one behind a stop."""
+        if not self.t.ends_with(t):
+            return
+        behind = y.copy()
+        if self.clock is not None:
+            self.clock.put_delays(np.array([t]), behind[None])
+        self.y.put_last(behind)
 
     def add(self, last: Steps, batch: StepBatch, steps: int, t_end: float, *, calls_follow: bool) -> None:
         """Store states of a batch.
