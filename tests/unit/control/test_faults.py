@@ -73,6 +73,10 @@ def nothing(t, x, signals):
         ([mbd.DelayLine("a", "rail.rate", -1.0)], ["delay is -1 s"]),
         ([mbd.Block("a"), mbd.Block("a")], ["block 'a'", "used 2 times"]),
         ([mbd.Block("")], ["empty"]),
+        ([mbd.Block("rail", outputs={"rate": nothing})], ["block 'rail'", "used 2 times", "a block and a joint"]),
+        ([mbd.Sampled("rail", 1.0, lambda t, signals: 1.0)], ["block 'rail'", "used 2 times", "a block and a joint"]),
+        ([mbd.Block("strut", outputs={"rate": nothing})], ["signal 'strut.rate'", "the name of 2 things"]),
+        ([mbd.Sensor("rail.rate", lambda t, state: 1.0)], ["signal 'rail.rate'", "the name of 2 things"]),
     ],
 )
 def test_faults_are_said_by_name(blocks, words):
