@@ -192,9 +192,9 @@ def try_network(network: Network, loads: Sequence[ForceElement]) -> tuple[Fault,
         where = signal.block.where if isinstance(signal, OutputSignal) else f"signal {name!r}"
         _tried(faults, where, lambda name=name: Instant(network, 0.0, y)[name], loops)
     if not faults:
-        network.vectors = tuple(
-            name for name, one in network.signals.items() if isinstance(one, OutputSignal) and np.ndim(instant[name])
-        )
+        outputs = [name for name, one in network.signals.items() if isinstance(one, OutputSignal)]
+        network.shapes = {name: np.shape(instant[name]) for name in outputs}
+        network.vectors = tuple(name for name, shape in network.shapes.items() if shape)
         _tried(faults, "blocks", instant.rates)
     for load in loads if not faults else ():
         for driver in load.drivers():

@@ -145,11 +145,13 @@ class Instant(Mapping[str, Any]):
         """Return an output of a block: a finite number, or an array of them."""
         given = self._called(block, f"output {name!r}", block.outputs[name], self.x(block))
         value = numbers(given)
-        if value is None or value.ndim > 1 or not np.isfinite(value).all():
+        shape = self.network.shapes.get(f"{block.name}.{name}")
+        if value is None or value.ndim > 1 or not np.isfinite(value).all() or (shape is not None and value.shape != shape):
             what = given if value is None else value.tolist()
-            raise SimulationError(
-                f"{block.where}: output {name!r} is {shown(what)} at t = {self.t:.9g} s, must be a finite number, or a vector of them"
-            )
+            wanted = "a finite number, or a vector of them"
+            if shape is not None and value is not None and value.shape != shape:
+                wanted = f"{f'{shape[0]} finite numbers' if shape else 'a finite number'}, as at the modelled pose"
+            raise SimulationError(f"{block.where}: output {name!r} is {shown(what)} at t = {self.t:.9g} s, must be {wanted}")
         return float(value) if value.shape == () else np.array(value, dtype=np.float64)
 
     def _called(self, block: Block, label: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -126,7 +126,9 @@ class Run(Generic[R]):
         selection = Selection(recording.every, wanted, recording.keeps_ends)
         counter = TurnCounter(model) if skips and model is not None else None
         recorder = SensorRecorder(recording.sensors, problem.state_space.state)
-        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies)
+        callbacks = None if model is None else model.force_callbacks
+        blocks = (None, ()) if callbacks is None else (callbacks.network, callbacks.unchecked_outputs)
+        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies, *blocks)
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.cpu = time.process_time()
 
