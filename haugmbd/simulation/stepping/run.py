@@ -122,7 +122,11 @@ class Run(Generic[R]):
             self.clock.called = before.clock.called
         steps = 0.0 if method.step is None else (t_end - problem.t) / method.step
         need_memory_for_states(steps / recording.every if times is None else len(times), problem.y.size + 6 * recording.bodies)
-        wanted = None if times is None else WantedTimes(times, problem, method, need)
+        wanted = (
+            None
+            if times is None
+            else WantedTimes(times, problem, method, need, 0.0 if self.clock is None else self.clock.breaks.near)
+        )
         selection = Selection(recording.every, wanted, recording.keeps_ends)
         counter = TurnCounter(model) if skips and model is not None else None
         recorder = SensorRecorder(recording.sensors, problem.state_space.state)

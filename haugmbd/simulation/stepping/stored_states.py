@@ -111,7 +111,9 @@ class StoredStates:
         wanted, states = self.selection.wanted.states(t, y, y_dot, batch.curve, with_last=not calls_follow)
         if self.selection.with_ends and t[-1] >= t_end and not (len(wanted) and wanted[-1] == t[-1]):
             wanted, states = np.append(wanted, t[-1]), np.vstack([states, y[-1]])
-        self._keep(wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, wanted, states))
+        self._keep(
+            wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, np.maximum(wanted, t[0]), states)
+        )
 
     def _add_steps(self, last: Steps, batch: StepBatch, steps: int, t_end: float) -> None:
         """Store every `every`-th step, and the one that ends the run."""
