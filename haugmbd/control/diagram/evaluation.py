@@ -55,11 +55,16 @@ class Instant(Mapping[str, Any]):
         left: bool | None = None,
     ) -> None:
         self.network, self.t, self.y, self.measured, self.memory = network, t, y, measured, memory
-        self.left = memory is not None and memory.ends_at(t) if left is None else left
+        self._left = left
         self._due = list(due)
         self._values: dict[str, Any] = {}
         self._joints: dict[Any, tuple[float, float]] = {}
         self._active: list[str] = []
+
+    @property
+    def left(self) -> bool:
+        """Return whether outputs of delays are those before a jump."""
+        return self._left if self._left is not None else self.memory is not None and self.memory.ends_at(self.t)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.network.signals)
