@@ -105,6 +105,13 @@ class ForceCallbacks:
                 raise
             raise SimulationError(f"the state is not finite at t = {t:.9g} s, and with it {error.message}") from error
 
+    @property
+    def unchecked_outputs(self) -> tuple[str, ...]:
+        """Return the outputs of blocks that no evaluation calls, so that nothing tells whether they are finite."""
+        if self.network is None or (self._tables is not None and not self.compiled):
+            return ()
+        return self.network.unread
+
     def names(self) -> str:
         """Return the names of the functions, for a message."""
         blocks = () if self.network is None else (block.where for block in self.network.blocks)

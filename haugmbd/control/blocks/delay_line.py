@@ -2,8 +2,9 @@ r"""DelayLine: a signal as it was some time ago, exactly on the dense output of 
 
     out(t) = s(t - delay)                  s at the state of the dense output;  before the start of the run: `before`, or s at the start
 
-A run ends a step at each multiple of the delay. The signal at t - delay then belongs to steps that are complete (method of steps), and
-kinks that come back after the delay lie between steps, so that the order of the integrator is kept.
+A run ends a step at each multiple of the delay. The signal at t - delay then belongs to steps that are complete (method of steps). It ends
+one, too, where jumps and kinks of the signal arrive (`breaking_points`): the step to there has the value before the jump, the next one that
+behind it, so that the order of the integrator is kept.
 Source: Bellen, Zennaro, Numerical Methods for Delay Differential Equations, ch. 4 (method of steps, breaking points).
 """
 
@@ -40,7 +41,9 @@ class DelayLine(Block):
 
     Notes
     -----
-    The value is that of the signal on the dense output of the run, not of a table. No step is longer than the delay. The states of a
+    The value is that of the signal on the dense output of the run, not of a table. No step is longer than the delay. Steps end where jumps
+    and kinks arrive, of the start and of sampled blocks, through chains of delays and feedback, too; at such a time a result has the
+    output behind the jump. Jumps at other times, such as those in a function of a `Block`, lie within steps. The states of a
     result hold the output, so that accelerations and reactions belong to it. A run that goes on from a state of another knows nothing of
     the motion before: its output stays as it is there, until the delay has passed.
     Source: Bellen and Zennaro, Numerical Methods for Delay Differential Equations, ch. 4.
@@ -74,8 +77,9 @@ class DelayLine(Block):
         memory = signals.memory
         if memory is None or memory.between is None:
             return x[0]
-        if t - self.delay >= memory.t_start:
-            return memory.instant(t - self.delay)[self.signal]
+        then = t - self.delay
+        if then > memory.t_start + memory.near or (then >= memory.t_start - memory.near and not signals.left):
+            return memory.instant(max(then, memory.t_start), left=signals.left)[self.signal]
         if memory.t_start > 0.0:  # a run that goes on from another
             return x[0]
         return memory.instant(memory.t_start)[self.signal] if self.before is None else self.before

@@ -55,7 +55,7 @@ def build_network(
     scope = Scope(*map(_by_name, (joints, loads, blocks, sensors)))
     network = Network(tuple(blocks), scope, {body: k for k, body in enumerate(bodies)}, make_state=make_state)
     faults = [
-        *_name_faults(blocks, sensors),
+        *_name_faults(blocks, sensors, joints),
         *(fault for block in blocks for fault in block.faults()),
         *foreign_outputs(blocks, loads),
     ]
@@ -70,8 +70,8 @@ def _by_name(parts: Sequence[Any]) -> dict[str, Any]:
     return {part.name: part for part in parts if isinstance(part.name, str)}
 
 
-def _name_faults(blocks: Sequence[Block], sensors: Sequence[Any]) -> list[Fault]:
-    """Return faults for names that are used twice, or are no text, and for blocks that were added twice."""
+def _name_faults(blocks: Sequence[Block], sensors: Sequence[Any], joints: Sequence[Joint]) -> list[Fault]:
+    """Return faults for names that are used twice, also by a joint, or are no text, and for blocks that were added twice."""
     found = []
     for kind, parts in (("block", blocks), ("sensor", sensors)):
         remedy = f'Give each {kind} a name, such as "controller".'
@@ -81,6 +81,10 @@ def _name_faults(blocks: Sequence[Block], sensors: Sequence[Any]) -> list[Fault]
             if n > 1 and name.strip():
                 remedy = f"Give each {kind} a name of its own, and add it once; signals are read by it."
                 found.append(Fault(f"{kind} {name!r}", f"the name is used {n} times", remedy))
+    of_joints = {joint.name for joint in joints if isinstance(joint.name, str)}
+    for name in sorted({block.name for block in blocks if isinstance(block.name, str)} & of_joints):
+        what = "the name is used 2 times, by a block and a joint"
+        found.append(Fault(f"block {name!r}", what, "Give the block a name of its own; signals are read by it."))
     return found
 
 
@@ -114,8 +118,12 @@ def _read_names(network: Network) -> list[Fault]:
     for block in network.blocks:
         for output in block.outputs:
             network.signals[f"{block.name}.{output}"] = OutputSignal(block, output)
-    for name in scope.sensors:
-        network.signals[name] = scope.resolve(name)  # type: ignore[assignment]
+    for name in (*network.signals, *scope.sensors):
+        signal = scope.resolve(name)
+        if isinstance(signal, str):  # of a sensor and of something else, say
+            faults.append(Fault(f"signal {name!r}", signal.removeprefix(f"signal {name!r} "), "Signals are read by name."))
+        else:
+            network.signals[name] = signal
     for block in network.blocks:
         wrong: dict[str, str] = {}
         for label, function in _labelled(block):
@@ -184,9 +192,9 @@ def try_network(network: Network, loads: Sequence[ForceElement]) -> tuple[Fault,
         where = signal.block.where if isinstance(signal, OutputSignal) else f"signal {name!r}"
         _tried(faults, where, lambda name=name: Instant(network, 0.0, y)[name], loops)
     if not faults:
-        network.vectors = tuple(
-            name for name, one in network.signals.items() if isinstance(one, OutputSignal) and np.ndim(instant[name])
-        )
+        outputs = [name for name, one in network.signals.items() if isinstance(one, OutputSignal)]
+        network.shapes = {name: np.shape(instant[name]) for name in outputs}
+        network.vectors = tuple(name for name, shape in network.shapes.items() if shape)
         _tried(faults, "blocks", instant.rates)
     for load in loads if not faults else ():
         for driver in load.drivers():

@@ -43,16 +43,31 @@ class Instant(Mapping[str, Any]):
 
     measured: the signals of force elements that compiled code has measured, (ns, 2), or None
     memory: what the run remembers, for delays, or None;  due: sampled blocks that are called now
+    left: whether outputs of delays are those before a jump at t; by default at the end of a step that a stop ends
     """
 
     def __init__(
-        self, network: Any, t: float, y: Array, *, measured: Array | None = None, memory: Any = None, due: tuple[Sampled, ...] = ()
+        self,
+        network: Any,
+        t: float,
+        y: Array,
+        *,
+        measured: Array | None = None,
+        memory: Any = None,
+        due: tuple[Sampled, ...] = (),
+        left: bool | None = None,
     ) -> None:
         self.network, self.t, self.y, self.measured, self.memory = network, t, y, measured, memory
+        self._left = left
         self._due = list(due)
         self._values: dict[str, Any] = {}
         self._joints: dict[Any, tuple[float, float]] = {}
         self._active: list[str] = []
+
+    @property
+    def left(self) -> bool:
+        """Return whether outputs of delays are those before a jump."""
+        return self._left if self._left is not None else self.memory is not None and self.memory.ends_at(self.t)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.network.signals)
@@ -139,11 +154,13 @@ class Instant(Mapping[str, Any]):
         """Return an output of a block: a finite number, or an array of them."""
         given = self._called(block, f"output {name!r}", block.outputs[name], self.x(block))
         value = numbers(given)
-        if value is None or value.ndim > 1 or not np.isfinite(value).all():
+        shape = self.network.shapes.get(f"{block.name}.{name}")
+        if value is None or value.ndim > 1 or not np.isfinite(value).all() or (shape is not None and value.shape != shape):
             what = given if value is None else value.tolist()
-            raise SimulationError(
-                f"{block.where}: output {name!r} is {shown(what)} at t = {self.t:.9g} s, must be a finite number, or a vector of them"
-            )
+            wanted = "a finite number, or a vector of them"
+            if shape is not None and value is not None and value.shape != shape:
+                wanted = f"{f'{shape[0]} finite numbers' if shape else 'a finite number'}, as at the modelled pose"
+            raise SimulationError(f"{block.where}: output {name!r} is {shown(what)} at t = {self.t:.9g} s, must be {wanted}")
         return float(value) if value.shape == () else np.array(value, dtype=np.float64)
 
     def _called(self, block: Block, label: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -17,45 +18,61 @@ Between = Callable[[Array, Array, Array, Array], Array]
 
 SLACK = 1e-9
 """Relative to the time: beyond the end of the motion so far, where t - delay is rounding."""
+ROUNDING = 1e-15
+"""Relative to the time: of t - delay."""
 
 
 class Memory:
-    """The memory of one run;  between: the dense output, which a run with delays gives."""
+    """The memory of one run.
+
+    between: the dense output, which a run with delays gives;  stop: the time at which a step ends next, for jumps [s]
+    near: times that are nearer to each other are the same [s]
+    """
 
     def __init__(self, network: Any) -> None:
         self.network, self.solver = network, StateSolver()
         self.between: Between | None = None
-        self.t_start = np.inf
+        self.t_start = self.stop = np.inf
+        self.near = 0.0
         self._t: list[float] = []
         self._y: list[Array] = []
         self._y_dot: list[Array] = []
-        self._known: tuple[float, Instant] | None = None
+        self._known: tuple[tuple[float, bool], Instant] | None = None
 
     def begin(self, between: Between, t: float, y: Array, y_dot: Array) -> None:
         """Begin the motion at a state."""
         self.between, self.t_start = between, t
-        self._t, self._y, self._y_dot = [t], [y.copy()], [y_dot.copy()]
+        self._t, self._y, self._y_dot, self._known = [t], [y.copy()], [y_dot.copy()], None
 
     def add(self, t: float, y: Array, y_dot: Array) -> None:
-        """Add the end of a step; or, at the same time, a state after a call of sampled blocks."""
+        """Add the end of a step; or, at the same time, the state behind a jump."""
         self._t.append(t)
         self._y.append(y.copy())
         self._y_dot.append(y_dot.copy())
 
-    def instant(self, t: float) -> Instant:
-        """Return the blocks at a time of the motion so far."""
-        if self._known is not None and self._known[0] == t:
+    def ends_at(self, t: float) -> bool:
+        """Return whether a step ends at a stop at t, so that values before a jump there are meant."""
+        return t >= self.stop - self.near
+
+    def instant(self, t: float, *, left: bool = False) -> Instant:
+        """Return the blocks at a time of the motion so far; left: before a jump at this time, and not behind it."""
+        if self._known is not None and self._known[0] == (t, left):
             return self._known[1]
-        assert self.between is not None
-        k = int(np.searchsorted(self._t, t, side="right"))
-        if k == len(self._t) and t > self._t[-1] + SLACK * (1.0 + abs(t)):
-            raise SimulationError(f"a delay needs the state at t = {t:.9g} s, and the motion is known to t = {self._t[-1]:.9g} s")
-        k = min(max(k, 1), len(self._t) - 1) if len(self._t) > 1 else 0
-        ends = slice(max(k - 1, 0), k + 1)
-        at, y, y_dot = np.array(self._t[ends]), np.array(self._y[ends]), np.array(self._y_dot[ends])
-        if at[0] == at[-1]:  # the start, or a state after a call
-            at, y, y_dot = at[-1:], y[-1:], y_dot[-1:]
-        then = self.between(np.array([min(t, float(at[-1]))]), at, y, y_dot)[0]
-        instant = Instant(self.network, t, then, memory=self)
-        self._known = (t, instant)
+        instant = Instant(self.network, t, self._state(t, left), memory=self, left=left)
+        self._known = ((t, left), instant)
         return instant
+
+    def _state(self, t: float, left: bool) -> Array:
+        """Return the state at a time of the motion so far."""
+        assert self.between is not None
+        if t > self._t[-1] + SLACK * (1.0 + abs(t)):
+            raise SimulationError(f"a delay needs the state at t = {t:.9g} s, and the motion is known to t = {self._t[-1]:.9g} s")
+        near = self.near + ROUNDING * abs(t)
+        first, behind = bisect_left(self._t, t - near), bisect_right(self._t, t + near)
+        if first < behind or behind in (0, len(self._t)):
+            k = first if left else behind - 1
+            return self._y[min(max(k, 0), len(self._t) - 1)].copy()
+        ends = slice(behind - 1, behind + 1)
+        parts = (np.array(part[ends]) for part in (self._t, self._y, self._y_dot))
+        state: Array = self.between(np.array([t]), *parts)[0]
+        return state

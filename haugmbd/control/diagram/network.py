@@ -8,7 +8,7 @@ The angle of a joint goes through any number of turns: its rate is integrated, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,8 +23,8 @@ from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.implicit import StateSolver
 from haugmbd.control.joint_signal import JointPlaces, places_of
 from haugmbd.control.output import BlockOutput
-from haugmbd.control.sampled import Sampled
-from haugmbd.control.signals import JointSignal, Scope, Signal
+from haugmbd.control.sampled import HeldNumber, HeldVector, Sampled
+from haugmbd.control.signals import JointSignal, OutputSignal, Scope, Signal
 from haugmbd.workspace.layout import WIDTH
 
 
@@ -36,7 +36,8 @@ class Network:
     coordinates: of each joint coordinate that is a signal, its numbers and the state that counts its turns, -1 for none
     turning: the signals whose rates those states integrate;  x0: initial states
     entries: the force elements by name;  outputs: the outputs that they use, with their places in the driver table
-    vectors: the outputs that are vectors;  place: of the first state there;  n_states: internal states of the model
+    vectors: the outputs that are vectors;  shapes: of all outputs, at the modelled pose
+    place: of the first state there;  n_states: internal states of the model
     make_state: the State of a flat vector
     """
 
@@ -52,6 +53,7 @@ class Network:
     entries: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[tuple[int, BlockOutput], ...] = ()
     vectors: tuple[str, ...] = ()
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     place: int = 0
     n_states: int = 0
     make_state: Callable[[float, Array, int], Any] | None = None
@@ -89,6 +91,25 @@ class Network:
             if block.derivative is None:
                 moves[self.at[block] : self.at[block] + block.states] = False
         return moves
+
+    @cached_property
+    def unread(self) -> tuple[str, ...]:
+        """Return the names of the outputs that no evaluation of rates and forces calls, without held values and delays."""
+        reached = {output.label for _, output in self.outputs}
+        for block in self.blocks:
+            reached.update(name for label in ("derivative", "switch") for name in self.read_by.get((block, label), ()))
+        new = reached
+        while new:
+            outputs = [one for name in new if isinstance(one := self.signals.get(name), OutputSignal)]
+            new = {name for one in outputs for name in self.read_by[one.block, f"output {one.output!r}"]} - reached
+            reached |= new
+        kept = (HeldNumber, HeldVector)
+        return tuple(
+            f"{block.name}.{name}"
+            for block in self.blocks
+            for name, function in block.outputs.items()
+            if f"{block.name}.{name}" not in reached and not isinstance(function, kept) and not isinstance(block, DelayLine)
+        )
 
     def name_of(self, state: int) -> str:
         """Return the block, in messages, that a state belongs to."""
@@ -158,6 +179,19 @@ class Network:
         """Return the values of signals at states y (nt, ny), by name: (nt,), or (nt, n) of a vector."""
         instants = [Instant(self, float(time), row) for time, row in zip(t, y, strict=True)]
         return {name: np.array([instant[name] for instant in instants], dtype=np.float64) for name in names}
+
+    def first_wrong(self, t: Array, y: Array, names: Sequence[str]) -> tuple[int, Exception] | None:
+        """Return the first of the states y (nt, ny) at which one of the outputs is not what it must be, and the error; None for none."""
+        for k, (time, row) in enumerate(zip(t.tolist(), y, strict=True)):
+            if not np.isfinite(row).all():
+                continue
+            instant = Instant(self, time, row)
+            try:
+                for name in names:
+                    instant[name]
+            except Exception as error:  # noqa: BLE001  a user's function may raise anything
+                return k, error
+        return None
 
     def output_over_time(self, t: Array, y: Array, output: BlockOutput) -> Array:
         """Return an output that a force element uses at states y (nt, ny), (nt,)."""

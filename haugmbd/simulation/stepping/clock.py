@@ -1,7 +1,8 @@
-r"""The stops of a run, at which a step ends and the run goes on: times of sampled blocks, and multiples of delays.
+r"""The stops of a run, at which a step ends and the run goes on: times of sampled blocks, multiples of delays, and their breaking points.
 
 A sampled block is called at the times k period, with the state at the end of the step; its new values hold from there. With stops at
-t_0 + k delay the motion t - delay ago is always complete, and kinks that come back after the delay lie between steps.
+t_0 + k delay the motion t - delay ago is always complete. At a breaking point the output of a delay has a jump or a kink: the step to it
+has the values before, and the run goes on with those behind it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from math import floor
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.control.diagram.breaking_points import BreakingPoints
 from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.memory import Between, Memory
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.sampled import OUT, Sampled
+from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.state_space import MaximalStateSpace
@@ -29,13 +32,17 @@ ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 class Clock:
     """The stops of one run, and the memory of its blocks.  called: the last time of a call [s]."""
 
-    def __init__(self, network: Network, memory: Memory | None, between: Between, t: float) -> None:
+    def __init__(self, network: Network, memory: Memory | None, between: Between, t: float, order: float | None) -> None:
         self.network, self.memory, self.between, self.t_start = network, memory, between, t
+        near = SAME * min(*(block.period for block in network.sampled), *(block.delay for block in network.delays), np.inf)
+        self.breaks = BreakingPoints(network, order, near)
+        if memory is not None:
+            memory.near = near
         self._longest_step, self._t_before = 0.0, t
         self.called = -np.inf
 
     @classmethod
-    def of(cls, problem: Problem) -> Clock | None:
+    def of(cls, problem: Problem, method: Integrator) -> Clock | None:
         """Return the clock of a run; None if no block of it needs a stop."""
         if not isinstance(problem.state_space, MaximalStateSpace):
             return None
@@ -48,13 +55,27 @@ class Clock:
             raise UsageError(
                 f"{names} needs the motion so far, which a formulation written in Python does not keep: use NewtonEuler()."
             )
-        return cls(network, memory, problem.state_space.between, problem.t)
+        return cls(network, memory, problem.state_space.between, problem.t, getattr(method, "order", None))
 
     def begin(self, problem: Problem) -> None:
         """Call the sampled blocks that are due at the start, from where delays know the motion."""
+        self._begin_memory(problem)
+        if self.call(problem):
+            self._begin_memory(problem)  # with the values after the first calls
+        if self.network.delays:
+            self.breaks.start(problem.t, goes_on=problem.t > 0.0)
+
+    def _begin_memory(self, problem: Problem) -> None:
+        """Begin the motion that delays know."""
         if self.memory is not None:
             self.memory.begin(self.between, problem.t, problem.y, np.zeros_like(problem.y))
-        self.call(problem)
+
+    def go_on(self, problem: Problem) -> bool:
+        """Leave the stop at which the problem is, with calls of the sampled blocks that are due; return whether rates jump there."""
+        if self.memory is not None:
+            self.memory.stop = np.inf
+        jumps = self.breaks.reach(problem.t)
+        return self.call(problem) or jumps
 
     def call(self, problem: Problem) -> bool:
         """Call the sampled blocks that are due now; return whether there are some."""
@@ -62,6 +83,8 @@ class Clock:
         if due:
             self.network.sample(problem.t, problem.y, due, self.memory)
             self.called = problem.t
+            for block in due:
+                self.breaks.follow(block, problem.t)
         return bool(due)
 
     def _is_due(self, block: Sampled, t: float) -> bool:
@@ -69,11 +92,14 @@ class Clock:
         return multiple_at(t, block.period) is not None and t - self.called > SAME * block.period
 
     def next_stop(self, t: float, t_end: float) -> float:
-        """Return the first stop after t, at most t_end [s]."""
+        """Return the first stop after t, at most t_end [s]; delays have their values before a jump there until the run goes on."""
         stops = [block.period * next_multiple(t, block.period) for block in self.network.sampled]
         stops += [self.t_start + block.delay * next_multiple(t - self.t_start, block.delay) for block in self.network.delays]
-        stop = min(stops)
-        return t_end if stop >= t_end - SAME * (stop - t) else stop
+        stop = min(*stops, self.breaks.next())
+        stop = t_end if stop >= t_end - SAME * (stop - t) else stop
+        if self.memory is not None:
+            self.memory.stop = stop
+        return stop
 
     def remember(self, t: Array, y: Array, y_dot: Array) -> None:
         """Keep the ends of steps (n,), (n, ny), (n, ny), or a state after a call."""
@@ -91,6 +117,17 @@ class Clock:
             instant = Instant(self.network, time, row, memory=self.memory)
             for block in self.network.delays:
                 row[self.network.first(row) + self.network.at[block]] = instant[f"{block.name}.{OUT}"]
+
+    def notes(self) -> list[RunNote]:
+        """Return a note if jumps came back so often that they were no longer followed."""
+        names = ", ".join(map(repr, sorted(self.breaks.dropped)))
+        if not names:
+            return []
+        what = (
+            f"a jump has come back to {names} {self.breaks.most} times without an integration on its way; from then on it lies within "
+            "steps, with errors of first order in its size: take shorter steps, or let a LowPass be on the way"
+        )
+        return [RunNote("jump", what, doubtful=True)]
 
     def restarted(self, method: Integrator) -> Integrator:
         """Return the method for the steps after a stop: an adaptive one starts with the longest step since the last stop."""

@@ -120,16 +120,22 @@ class Run(Generic[R]):
         self.ended = ""
         self.switched: list[Array] = []
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
-        self.clock = Clock.of(problem)
+        self.clock = Clock.of(problem, method)
         if self.clock is not None and before is not None and before.clock is not None:
             self.clock.called = before.clock.called
         steps = 0.0 if method.step is None else (t_end - problem.t) / method.step
         need_memory_for_states(steps / recording.every if times is None else len(times), problem.y.size + 6 * recording.bodies)
-        wanted = None if times is None else WantedTimes(times, problem, method, need)
+        wanted = (
+            None
+            if times is None
+            else WantedTimes(times, problem, method, need, 0.0 if self.clock is None else self.clock.breaks.near)
+        )
         selection = Selection(recording.every, wanted, recording.keeps_ends)
         counter = TurnCounter(model) if skips and model is not None else None
         recorder = SensorRecorder(recording.sensors, problem.state_space.state)
-        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies)
+        callbacks = None if model is None else model.force_callbacks
+        blocks = (None, ()) if callbacks is None else (callbacks.network, callbacks.unchecked_outputs)
+        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies, *blocks)
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.cpu = time.process_time()
 
@@ -180,13 +186,12 @@ class Run(Generic[R]):
             method = clock.restarted(self.method)
 
     def _go_on(self, clock: Clock, k1: Array) -> None:
-        """Call the sampled blocks that are due at the stop, and replace the last state by the one after the calls."""
+        """Replace the last state by the one behind the stop: after calls of the sampled blocks that are due, and behind jumps of delays."""
         p, (t, y, y_dot) = self.problem, self._last
         p.t, p.y[:], k1[:] = float(t[0]), y[0], y_dot[0]
-        if not clock.call(p):
-            return
-        self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
-        self._stand_at(k1)
+        if clock.go_on(p):
+            self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
+            self._stand_at(k1)
         self.stored.put_last(p.t, p.y)
 
     def _to_next_switch(self, method: Any, k1: Array, bar: Progress) -> bool:
@@ -434,4 +439,6 @@ class Run(Generic[R]):
             status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
         notes = self.turns.notes(fixed=self.method.step is not None)
         notes += violation_notes(*self.gap) + singular_notes(self.problem.singular_crossings, self.problem.near_singular)
+        if self.clock is not None:
+            notes += self.clock.notes()
         return Outcome(status, message, tuple(notes))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.control.diagram.network import Network
 from haugmbd.diagnostics.joint_motions.turns import Steps, TurnCounter
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
@@ -48,12 +49,21 @@ class StoredStates:
     """The stored states of a run so far.
 
     ny: numbers of a state;  bodies: whose accelerations by the method are stored, 0 for none;  counter: of joint angles, None if every
-    step is stored;  clock: of delays
+    step is stored;  clock: of delays;  network: blocks whose `outputs` are checked at each state that is stored
     """
 
     def __init__(
-        self, selection: Selection, ny: int, sensors: SensorRecorder, counter: TurnCounter | None, clock: Clock | None, bodies: int
+        self,
+        selection: Selection,
+        ny: int,
+        sensors: SensorRecorder,
+        counter: TurnCounter | None,
+        clock: Clock | None,
+        bodies: int,
+        network: Network | None = None,
+        outputs: tuple[str, ...] = (),
     ) -> None:
+        self.network, self.outputs = network, outputs
         self.selection, self.sensors, self.counter, self.clock, self.bodies = selection, sensors, counter, clock, bodies
         self.t, self.y = Growing(1), Growing(ny)
         self.lam: Growing | None = None
@@ -76,9 +86,16 @@ class StoredStates:
                 self.u_dot.append(accelerations_in(y_dot, self.bodies))
 
     def put_last(self, t: float, y: Array) -> None:
-        """Replace the last state, if it is the one at t."""
-        if self.t.ends_with(t):
-            self.y.put_last(y)
+        """Replace the last state, if it is the one at t, by the one behind a stop."""
+        if not self.t.ends_with(t):
+            return
+        behind = y.copy()
+        if self.clock is not None:
+            self.clock.put_delays(np.array([t]), behind[None])
+        wrong = self._first_wrong(np.array([t]), behind[None])
+        if wrong is not None:
+            raise wrong[1]
+        self.y.put_last(behind)
 
     def add(self, last: Steps, batch: StepBatch, steps: int, t_end: float, *, calls_follow: bool) -> None:
         """Store states of a batch.
@@ -94,7 +111,9 @@ class StoredStates:
         wanted, states = self.selection.wanted.states(t, y, y_dot, batch.curve, with_last=not calls_follow)
         if self.selection.with_ends and t[-1] >= t_end and not (len(wanted) and wanted[-1] == t[-1]):
             wanted, states = np.append(wanted, t[-1]), np.vstack([states, y[-1]])
-        self._keep(wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, wanted, states))
+        self._keep(
+            wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, np.maximum(wanted, t[0]), states)
+        )
 
     def _add_steps(self, last: Steps, batch: StepBatch, steps: int, t_end: float) -> None:
         """Store every `every`-th step, and the one that ends the run."""
@@ -122,11 +141,22 @@ class StoredStates:
         """Store states y (n, ny), the joint angles that were counted at them, and the values of the sensors."""
         if self.clock is not None:
             self.clock.put_delays(t, y)
+        wrong = self._first_wrong(t, y)
+        if wrong is not None:
+            t, y, angles = t[: wrong[0]], y[: wrong[0]], None if angles is None else angles[: wrong[0]]
         self.t.append(t)
         self.y.append(y)
         if self.angles is not None and angles is not None:
             self.angles.append(angles)
         self.sensors.record(t, y)
+        if wrong is not None:
+            raise wrong[1]
+
+    def _first_wrong(self, t: Array, y: Array) -> tuple[int, Exception] | None:
+        """Return the first of the states at which an output is wrong that nobody reads, and the error; None for none."""
+        if self.network is None or not self.outputs:
+            return None
+        return self.network.first_wrong(t, y, self.outputs)
 
     def found(self) -> Stored:
         """Return what has been stored; all parts of one length, where Ctrl-C came while a batch was stored, too."""

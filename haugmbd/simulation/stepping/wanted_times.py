@@ -20,10 +20,11 @@ Need = Callable[[int, float], None]
 class WantedTimes:
     """The given times of a run, and how far it has come.
 
-    times: (nt,) ascending;  need: raises the error of a status code
+    times: (nt,) ascending;  need: raises the error of a status code;  near: times that are nearer to a stop belong behind it [s]
     """
 
-    def __init__(self, times: Array, problem: Problem, method: Any, need: Need) -> None:
+    def __init__(self, times: Array, problem: Problem, method: Any, need: Need, near: float = 0.0) -> None:
+        self.near = near
         self.times, self.problem, self.method, self.need = times, problem, method, need
         self.next = 0
 
@@ -32,8 +33,8 @@ class WantedTimes:
 
         t (k,), y (k, ny), y_dot (k, ny): the steps from the last state on;  with_last: whether t[-1] itself is among them
         """
-        stop = int(np.searchsorted(self.times, t[-1], side="right" if with_last else "left"))
-        wanted = self.times[self.next : stop]
+        stop = int(np.searchsorted(self.times, t[-1] if with_last else t[-1] - self.near, side="right" if with_last else "left"))
+        wanted = np.maximum(self.times[self.next : stop], t[0])
         if not len(wanted):
             return wanted, y[:0]
         if curve is not None:
@@ -43,8 +44,8 @@ class WantedTimes:
             self._post_step_each(wanted, states)
         else:
             states = self._step_to_each(wanted, t, y, y_dot)
-        self.next = stop
-        return wanted, states
+        given, self.next = self.times[self.next : stop], stop
+        return given, states
 
     def _post_step_each(self, t: Array, y: Array) -> None:
         """Apply the stabilization to interpolated states; this is not counted as work of the integrator."""

@@ -142,6 +142,18 @@ def test_wanted_times_have_the_values_after_the_call():
     np.testing.assert_array_equal(result.block("count").x[:, 0], [1, 1, 2, 2, 4, 4])
 
 
+def test_wanted_times_that_differ_from_those_of_calls_by_rounding_have_the_values_after_them():
+    system, *_ = slider()
+    system.add(mbd.Sampled("count", 0.05, lambda t, x, signals: x + 1.0))
+    times = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35]
+    assert 0.15 < 3 * 0.05
+    for steps in ({"h": 0.02}, {"rtol": 1e-6}):
+        result = run(system, t_eval=times, **steps)
+        np.testing.assert_array_equal(result.block("count").x[:, 0], np.arange(2, 9))
+        np.testing.assert_array_equal(result.t, times)
+        np.testing.assert_allclose(result.r[:, 1, 0], times, atol=EXACT)
+
+
 def test_sampled_blocks_follow_each_other_without_delay():
     system, *_ = slider()
     system.add(mbd.Sampled("second", 0.1, lambda t, signals: 10.0 * signals["first.out"]))

@@ -76,6 +76,10 @@ def nothing(t, x, signals):
         ([mbd.DelayLine("a", "rail.rate", -1.0)], ["delay is -1 s"]),
         ([mbd.Block("a"), mbd.Block("a")], ["block 'a'", "used 2 times"]),
         ([mbd.Block("")], ["empty"]),
+        ([mbd.Block("rail", outputs={"rate": nothing})], ["block 'rail'", "used 2 times", "a block and a joint"]),
+        ([mbd.Sampled("rail", 1.0, lambda t, signals: 1.0)], ["block 'rail'", "used 2 times", "a block and a joint"]),
+        ([mbd.Block("strut", outputs={"rate": nothing})], ["signal 'strut.rate'", "the name of 2 things"]),
+        ([mbd.Sensor("rail.rate", lambda t, state: 1.0)], ["signal 'rail.rate'", "the name of 2 things"]),
     ],
 )
 def test_faults_are_said_by_name(blocks, words):
@@ -400,3 +404,74 @@ def test_a_compiled_model_whose_blocks_read_joints_is_copied(copied):
     system.add(mbd.JointForce("push", system["rail"], system["pid"]["out"]))
     model = system.compile()
     assert mbd.simulate(copied(model), 0.3, h=0.05).y.tobytes() == mbd.simulate(model, 0.3, h=0.05).y.tobytes()
+
+
+LATE = 0.3
+"""Time from which outputs below are wrong [s]."""
+
+
+@numba.njit
+def compiled_late(t, x, signals):
+    return np.nan if t > LATE else 1.0
+
+
+WRONG = {
+    "not finite": (lambda t, x, s: np.nan if t > LATE else 1.0, "output 'u' is nan"),
+    "not finite, compiled": (compiled_late, "output 'u' is nan"),
+    "a vector": (
+        lambda t, x, s: (1.0, 2.0) if t > LATE else 1.0,
+        r"output 'u' is a list of length 2 at t = .* must be a finite number, as at",
+    ),
+    "a longer vector": (
+        lambda t, x, s: np.ones(3 if t > LATE else 2),
+        r"output 'u' is a list of length 3 at t = .* must be 2 finite num",
+    ),
+    "no number": (lambda t, x, s: "late" if t > LATE else 1.0, "output 'u' is 'late'"),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"store_every": 3}, {"t_eval": np.linspace(0.0, 1.0, 14)}], ids=["all", "some", "wanted"])
+@pytest.mark.parametrize("what", WRONG)
+def test_an_output_that_nobody_reads_stops_the_run_when_it_is_wrong(what, options):
+    function, words = WRONG[what]
+    system, _ = cart(mbd.Block("a", outputs={"u": function}))
+    with pytest.raises(mbd.SimulationError, match=f"Block 'a': {words}") as found:
+        mbd.simulate(system, 1.0, h=0.05, **options)
+    so_far = found.value.result
+    assert not so_far.success
+    assert 0.0 < so_far.t[-1] <= LATE + 1e-12
+    assert np.isfinite(so_far.block("a")["u"]).all()
+
+
+def test_an_output_that_nobody_reads_may_raise():
+    system, _ = cart(mbd.Block("a", outputs={"u": lambda t, x, s: 1.0 if t <= LATE else 1.0 / 0.0}))
+    with pytest.raises(ZeroDivisionError) as found:
+        mbd.simulate(system, 1.0, h=0.05)
+    assert "output 'u' of Block 'a'" in found.value.__notes__[0]
+    assert found.value.result.block("a")["u"][-1] == 1.0
+
+
+def test_an_output_that_is_read_keeps_its_shape():
+    late = mbd.Block("a", outputs={"u": WRONG["a vector"][0]})
+    reader = mbd.Block("b", 0.0, derivative=lambda t, x, s: np.sum(s["a.u"]), outputs={"x": lambda t, x, s: x[0]})
+    system, _ = cart(late, reader)
+    with pytest.raises(mbd.SimulationError, match=r"Block 'a': output 'u' is a list of length 2 at t = 0.3"):
+        mbd.simulate(system, 1.0, h=0.05)
+
+
+def test_outputs_that_are_read_are_not_called_for_the_stored_states():
+    calls = []
+
+    def output(t, x, signals):
+        calls.append(t)
+        return 1.0
+
+    block = mbd.Block("a", outputs={"u": output})
+    reader = mbd.Block("b", 0.0, derivative=lambda t, x, s: s["a.u"], outputs={"x": lambda t, x, s: x[0]})
+    push = mbd.Block("push", outputs={"f": lambda t, x, s: s["b.x"]})
+    system, mass = cart(block, reader, push)
+    system.add(mbd.PointForce("push", mass, point=(0, 0, 0), force=(push["f"], 0, 0)))
+    model = system.compile()
+    calls.clear()
+    result = mbd.simulate(model, 1.0, h=0.05)
+    assert len(calls) == result.counters.evaluations + 1  # and once before the run
