@@ -3,6 +3,7 @@
 array_types        types of the arrays that kernels take
 jit                the decorators: kernel, inlined, entry, routine
 array_views        matrices inside a flat array
+subscripts         subscripts that are not negative
 records            named numbers in place of numbered registers
 function_pointers  compiled functions that are called by address
 native_tuples      named tuples that compiled code receives as one address

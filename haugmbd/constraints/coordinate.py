@@ -218,6 +218,22 @@ def angle_and_moment(m: Motion, e: int, n: int, v: int) -> AngleRates:
     return AngleRates(c, s, q_ddot, cross(V, sub(scale(c * one, N), scale(s * one, E))))
 
 
+@inlined_kernel
+def angle_of_rotations(e: Vec, n: Vec, v: Vec, w_a: Vec, w_b: Vec) -> AngleRates:
+    """Return what `angle_and_moment` does, from e, n and v and the angular velocities of their bodies a and b.
+
+    With w = w_b - w_a, and the derivatives as the body a sees them:  q' = g . w,  c s'' - s c'' = (w . v) (c n - s e) . w,
+    and w' = - w_a x w_b, as w_a and w_b are constant at u' = 0.
+    """
+    c, s, w = dot(e, v), dot(n, v), sub(w_b, w_a)
+    one = 1.0 / (c * c + s * s)
+    k = sub(scale(c, n), scale(s, e))
+    g = scale(one, cross(v, k))
+    q_dot, growth = dot(g, w), dot(w, cross(v, add(scale(c, e), scale(s, n))))  # half of (c^2 + s^2)'
+    q_ddot = (dot(w, v) * dot(k, w) - 2.0 * q_dot * growth) * one - dot(g, cross(w_a, w_b))
+    return AngleRates(c, s, q_ddot, g)
+
+
 @kernel
 def angle_rates(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> Rates:
     """Return an angle and its derivatives, as those of a displacement."""

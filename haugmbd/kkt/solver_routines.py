@@ -91,11 +91,13 @@ WITH_TREES_ON_WIDE_BLOCKS = SolverRoutines(
 )
 
 WITH_COUPLED_TREE = tuple(
-    WITH_TREE._replace(factorize=factorize, finish=finish, begin=begin)
-    for factorize, finish, begin in zip(coupled_trees.FACTORIZE, coupled_trees.FINISH, coupled_trees.BEGIN, strict=True)
+    tuple(
+        WITH_TREE._replace(factorize=factorize, finish=finish, begin=begin) for factorize, finish, begin in zip(*pairs, strict=True)
+    )
+    for pairs in zip(coupled_trees.FACTORIZE, coupled_trees.FINISH, coupled_trees.BEGIN, strict=True)
 )
 """The same for forests with coupled joints, by the number of free coordinates of all clusters, 0 where it varies or is larger: gear trains
-have one, differentials two. What is for these is not compiled for others."""
+have one, differentials two; and by whether all joints are revolute. What is for these is not compiled for others."""
 
 WITH_RECURSION = (
     WITH_TREE,
@@ -104,7 +106,7 @@ WITH_RECURSION = (
     WITH_REVOLUTE_TANGENT_TREE,
     WITH_TREES_ON_BLOCKS,
     WITH_TREES_ON_WIDE_BLOCKS,
-    *WITH_COUPLED_TREE,
+    *(solver for pair in WITH_COUPLED_TREE for solver in pair),
 )
 """The solvers whose factor has no pivots of all rows."""
 
@@ -196,7 +198,7 @@ def tree_routines(tables: Tables) -> SolverRoutines:
     if not len(clusters):
         return WITH_REVOLUTE_TREE if is_all_revolute(steps) else WITH_TREE
     m = int(clusters[0, FREE]) if len(set(clusters[:, FREE].tolist())) == 1 else 0
-    return WITH_COUPLED_TREE[m if m < len(WITH_COUPLED_TREE) else 0]
+    return WITH_COUPLED_TREE[m if m < len(WITH_COUPLED_TREE) else 0][is_all_revolute(steps)]
 
 
 def has_fronts(tables: Tables) -> bool:

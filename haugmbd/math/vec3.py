@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.subscripts import unsigned
 
 Vec: TypeAlias = tuple[float, float, float]
 
@@ -16,15 +17,17 @@ Vec: TypeAlias = tuple[float, float, float]
 @kernel
 def load(table: Array, row: int, first: int) -> Vec:
     """The three numbers of `table[row]` that start at column `first`."""
-    return (table[row, first], table[row, first + 1], table[row, first + 2])
+    k, c = unsigned(row), unsigned(first)
+    return (table[k, c], table[k, unsigned(first + 1)], table[k, unsigned(first + 2)])
 
 
 @kernel
 def store(table: Array, row: int, first: int, a: Vec) -> None:
     """Write `a` to `table[row]` from column `first`."""
-    table[row, first] = a[0]
-    table[row, first + 1] = a[1]
-    table[row, first + 2] = a[2]
+    k, c = unsigned(row), unsigned(first)
+    table[k, c] = a[0]
+    table[k, unsigned(first + 1)] = a[1]
+    table[k, unsigned(first + 2)] = a[2]
 
 
 @kernel
@@ -60,20 +63,20 @@ def cross(a: Vec, b: Vec) -> Vec:
 @kernel
 def to_global(A: Array, k: int, a_bar: Vec) -> Vec:
     """A_k a_bar: from the frame of body k to the global frame."""
-    x, y, z = a_bar
+    (x, y, z), n = a_bar, unsigned(k)
     return (
-        A[k, 0, 0] * x + A[k, 0, 1] * y + A[k, 0, 2] * z,
-        A[k, 1, 0] * x + A[k, 1, 1] * y + A[k, 1, 2] * z,
-        A[k, 2, 0] * x + A[k, 2, 1] * y + A[k, 2, 2] * z,
+        A[n, 0, 0] * x + A[n, 0, 1] * y + A[n, 0, 2] * z,
+        A[n, 1, 0] * x + A[n, 1, 1] * y + A[n, 1, 2] * z,
+        A[n, 2, 0] * x + A[n, 2, 1] * y + A[n, 2, 2] * z,
     )
 
 
 @kernel
 def to_body(A: Array, k: int, a: Vec) -> Vec:
     """A_k^T a: from the global frame to the frame of body k."""
-    x, y, z = a
+    (x, y, z), n = a, unsigned(k)
     return (
-        A[k, 0, 0] * x + A[k, 1, 0] * y + A[k, 2, 0] * z,
-        A[k, 0, 1] * x + A[k, 1, 1] * y + A[k, 2, 1] * z,
-        A[k, 0, 2] * x + A[k, 1, 2] * y + A[k, 2, 2] * z,
+        A[n, 0, 0] * x + A[n, 1, 0] * y + A[n, 2, 0] * z,
+        A[n, 0, 1] * x + A[n, 1, 1] * y + A[n, 2, 1] * z,
+        A[n, 0, 2] * x + A[n, 1, 2] * y + A[n, 2, 2] * z,
     )

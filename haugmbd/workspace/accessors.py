@@ -2,7 +2,8 @@ r"""The matrices of a model by name, for compiled code:  `jacobian(P)` is the ma
 
     constants:  ints, reals        work: what belongs to one run        P: a `Pack` or a `Workspace`
 
-Each accessor is a pointer and a shape, at no cost; `workspace.layout` describes the content of each matrix.
+Each accessor is a pointer and a shape, at no cost; `workspace.layout` describes the content of each matrix.  A number of columns that is
+the same in all models is a constant of the compiled code: no multiplication finds a row.
 Kernels import this module as `ws`:  `b, x = ws.right_hand_side(P), ws.solution(P)`.
 """
 
@@ -28,6 +29,8 @@ def _accessor(name: str, *shape: int, flat: bool = False) -> Any:
     shape: of each of its rows, 0 for what the columns leave;  flat: all its numbers as one vector
     """
     number = at.NAMES.index(name)
+    if name in at.COLUMNS and not (shape or flat):
+        shape = (at.COLUMNS[name],)
     buffer = "ints" if name in at.INTS else "reals" if name in at.REALS else "work"
 
     def plain(P: Any) -> Any:

@@ -62,7 +62,7 @@ INTS = {
     "BODY_ROWS": "(., 3)",
     "TREE": "(nb, 16) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
     "PAIR_OF_STEP": "(nb, 2) of a forest, implicit: tangents of each body and its parent, see `tree.implicit.neighbour_tangents`",
-    "CLUSTER_STEPS": "(nb, 7) and the next five: coupled joints of a forest, see `kkt.tree.cluster_order`",
+    "CLUSTER_STEPS": "(nb, 8) and the next five: coupled joints of a forest, see `kkt.tree.cluster_order`",
     "CLUSTERS": "(nc, 6)",
     "CLUSTER_ROWS": "(nr, 5)",
     "CLUSTER_TERMS": "(nt, 10)",
@@ -195,6 +195,15 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
 
 HEAD = 3 * len(NAMES)
 
+COLUMNS = {
+    **{"HINGES": 8, "TREE": 16, "CLUSTER_STEPS": 8, "CLUSTERS": 6, "CLUSTER_ROWS": 5, "CLUSTER_TERMS": 10},
+    **{"CLUSTER_ANGLES": 1, "CLUSTER_DISPLACEMENTS": 1},
+    **{"INERTIA": 10, "SHIFTED": 10, "X_BAR": 3, "ROW_REALS": 3, "SCALE": 6},
+    **{"OMEGA": 3, "X": 9, "F": 3, "LEVEL": 3, "Q": 6, "D_INV": 6, "TREE_BODIES": 36, "CLUSTER_MOMENTS": 7, "DISPLACEMENTS": 11},
+    **{"RIGHT": 6, "SOLUTION": 6},
+}
+"""Numbers of columns that are constants of the compiled code, see `accessors`: of the matrices that each evaluation reads most."""
+
 ACCELERATIONS, POSITIONS, VELOCITIES = 0.0, 1.0, 2.0
 """Values of SOLVE_FOR; the block LDL^T solves every right-hand side in the same way, but not every formulation does."""
 
@@ -297,6 +306,9 @@ class Tables:
         for name, shape in work_shapes.items():
             head[PLACE[name] : PLACE[name] + 3] = size, *shape
             size += shape[0] * shape[1]
+        for name, columns in COLUMNS.items():
+            _, rows, found = head[PLACE[name] : PLACE[name] + 3].tolist()
+            assert rows == 0 or found == columns, f"{name} has {found} columns, and the compiled code knows {columns}"
         self.ints: Ints = np.concatenate(flat_ints)
         self.reals: Array = np.concatenate(flat_reals)
         self.work_size = size

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
+from haugmbd.compiled.subscripts import unsigned
 from haugmbd.kkt.tree.general_joint import eliminate_general, move_general, pass_general_force, pass_general_reaction, place_general
 from haugmbd.kkt.tree.revolute import (
     eliminate_revolute,
@@ -64,7 +65,7 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     t = tree_arrays(w)
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0]):
-        s = t.steps[n]
+        s = t.steps[unsigned(n)]
         weak = place_joint(w, t, n, all_revolute)
         put_own_inertia(t, s)
         if not weak >= worst and worst == worst:
@@ -73,14 +74,14 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     for n in range(t.steps.shape[0] - 1, -1, -1):
         weak = eliminate_joint(w, t, n, x, all_revolute)
         if not weak >= worst and worst == worst:
-            worst, where = weak, t.steps[n, BODY]
+            worst, where = weak, t.steps[unsigned(n), BODY]
     return worst, where
 
 
 @inlined
 def place_joint(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> float:
     """Write the geometry of the joint that carries a body; return the weakest pivot of its rows."""
-    s = t.steps[n]
+    s = t.steps[unsigned(n)]
     if all_revolute or s[KIND] == REVOLUTE:
         return place_revolute(t, s)
     return place_separable(t, s) if s[KIND] == SEPARABLE else place_general(w, n)
@@ -89,7 +90,7 @@ def place_joint(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> floa
 @inlined
 def eliminate_joint(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> float:
     """Pass the articulated inertia of a body, and the forces on it, to its parent; return the weakest pivot of D, at most 1."""
-    s = t.steps[n]
+    s = t.steps[unsigned(n)]
     if all_revolute or s[KIND] == REVOLUTE:
         D = eliminate_revolute(t, s)
         pass_force(t, s)
@@ -107,7 +108,7 @@ def eliminate_joint(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute:
 @inlined
 def pass_joint_force(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> None:
     """Pass the forces on a body to its parent."""
-    s = t.steps[n]
+    s = t.steps[unsigned(n)]
     if all_revolute or s[KIND] == REVOLUTE:
         pass_force(t, s)
     elif s[KIND] == SEPARABLE:
@@ -119,7 +120,7 @@ def pass_joint_force(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute
 @inlined
 def move_joint(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> Twist:
     """Return the acceleration of a body at its handle, from that of its parent."""
-    s = t.steps[n]
+    s = t.steps[unsigned(n)]
     if all_revolute or s[KIND] == REVOLUTE:
         return move_revolute(t, s)
     return move_separable(t, s) if s[KIND] == SEPARABLE else move_general(w, n, x)
@@ -128,7 +129,7 @@ def move_joint(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool
 @inlined
 def put_joint_multipliers(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool) -> None:
     """Pass the wrench on a body to its parent, and write the multipliers of its joint, where `move_joint` has not."""
-    s = t.steps[n]
+    s = t.steps[unsigned(n)]
     if all_revolute or s[KIND] == REVOLUTE:
         put_revolute_multipliers(t, s, x)
     elif s[KIND] == SEPARABLE:
@@ -141,7 +142,7 @@ def put_joint_multipliers(w: Workspace, t: TreeArrays, n: int, x: Array, all_rev
 def put_right_hand_side(t: TreeArrays, x: Array, all_revolute: bool) -> None:
     """Write the forces on every body, and the accelerations that the rows of revolute joints prescribe."""
     for n in range(t.steps.shape[0]):
-        s = t.steps[n]
+        s = t.steps[unsigned(n)]
         put_own_force(t, s, x)
         if all_revolute or s[KIND] == REVOLUTE:
             put_jump(t, s, x)
@@ -161,7 +162,7 @@ def backward(w: Workspace, x: Array, all_revolute: bool) -> None:
     """Overwrite the right-hand side x (nn, 6), after `factor` or `forward`, by the solution."""
     t = tree_arrays(w)
     for n in range(t.steps.shape[0]):
-        put_acceleration(t, t.steps[n], move_joint(w, t, n, x, all_revolute), x)
+        put_acceleration(t, t.steps[unsigned(n)], move_joint(w, t, n, x, all_revolute), x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         put_joint_multipliers(w, t, n, x, all_revolute)
 
@@ -169,7 +170,7 @@ def backward(w: Workspace, x: Array, all_revolute: bool) -> None:
 @inlined
 def put_acceleration(t: TreeArrays, s: Ints, a: Twist, x: Array) -> None:
     """Replace the forces on a body in x by its accelerations; store what the joints must give, b - M u_dot, at the centre of mass."""
-    k, J = s[BODY], t.inertia
+    k, J = unsigned(s[BODY]), t.inertia
     store(t.body, k, ACCELERATION, a.linear)
     store(t.body, k, TURNING, a.angular)
     v, alpha = add(a.linear, cross(a.angular, center(t, k))), to_body(t.A, k, a.angular)

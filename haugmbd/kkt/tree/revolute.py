@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
+from haugmbd.compiled.subscripts import unsigned
 from haugmbd.kkt.tree.tree_arrays import (
     ARM,
     AXIS,
@@ -72,7 +73,7 @@ from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 @inlined
 def place_revolute(t: TreeArrays, s: Ints) -> float:
     """Write the geometry of a joint; return |h|^2, which vanishes where the rows are dependent."""
-    k = s[BODY]
+    k = unsigned(s[BODY])
     m1 = cross(load(t.X, s[X1], 0), load(t.X, s[Y1], 0))
     m2 = cross(load(t.X, s[X2], 0), load(t.X, s[Y2], 0))
     h = cross(m1, m2)
@@ -83,14 +84,14 @@ def place_revolute(t: TreeArrays, s: Ints) -> float:
     store(t.joint, k, DUAL_1, scale(one, cross(m2, h)))
     store(t.joint, k, DUAL_2, scale(one, cross(h, m1)))
     store(t.joint, k, AXIS, h)
-    t.d_inv[t.body.shape[0] + s[EDGE], 3] = one
+    t.d_inv[unsigned(t.body.shape[0] + s[EDGE]), 3] = one
     return square
 
 
 @inlined
 def put_jump(t: TreeArrays, s: Ints, x: Array) -> None:
     """Write (g, beta), the acceleration that the right-hand side of the rows prescribes between P and Q."""
-    k, node = s[BODY], t.body.shape[0] + s[EDGE]
+    k, node = unsigned(s[BODY]), unsigned(t.body.shape[0] + s[EDGE])
     beta = add(scale(-x[node, 3], load(t.joint, k, DUAL_1)), scale(-x[node, 4], load(t.joint, k, DUAL_2)))
     store(t.joint, k, JUMP_LINEAR, scale(float(s[SIGN]), load(x, node, 0)))
     store(t.joint, k, JUMP_ANGULAR, beta)
@@ -102,7 +103,7 @@ def eliminate_revolute(t: TreeArrays, s: Ints) -> float:
 
     I^A is shifted while 1/D is computed, and U U^T / D subtracted there: each body waits for this of the one that it carries.
     """
-    k, i = s[BODY], s[PARENT]
+    k, i = unsigned(s[BODY]), unsigned(s[PARENT])
     I, h = load_inertia(t.body, k, LINEAR), load(t.joint, k, AXIS)
     D = quadratic_form(I.J, h)
     U = Wrench(times_full(I.H, h), times_symmetric(I.J, h))
@@ -119,7 +120,7 @@ def eliminate_revolute(t: TreeArrays, s: Ints) -> float:
 @inlined
 def pass_rigidly(t: TreeArrays, s: Ints) -> None:
     """Pass all the inertia of a body to its parent, where the joint is locked: U = 0."""
-    k, i = s[BODY], s[PARENT]
+    k, i = unsigned(s[BODY]), unsigned(s[PARENT])
     store(t.joint, k, U_FORCE, (0.0, 0.0, 0.0))
     store(t.joint, k, U_MOMENT, (0.0, 0.0, 0.0))
     if i > 0:
@@ -130,7 +131,7 @@ def pass_rigidly(t: TreeArrays, s: Ints) -> None:
 @inlined
 def pass_force(t: TreeArrays, s: Ints) -> None:
     """Pass the forces on a body to its parent."""
-    k, i = s[BODY], s[PARENT]
+    k, i = unsigned(s[BODY]), unsigned(s[PARENT])
     p = load_wrench(t, k, FORCE)
     u: float = dot(load(t.joint, k, AXIS), p.moment)
     t.joint[k, SMALL_U] = u
@@ -151,7 +152,7 @@ def jump(t: TreeArrays, k: int) -> Twist:
 @inlined
 def move_revolute(t: TreeArrays, s: Ints) -> Twist:
     """Return the acceleration of a body at its handle, from that of its parent."""
-    k, i = s[BODY], s[PARENT]
+    k, i = unsigned(s[BODY]), unsigned(s[PARENT])
     a = jump(t, k)
     if i > 0:
         carried = shift_twist(motion(t, i), load(t.joint, k, ARM))
@@ -164,8 +165,8 @@ def move_revolute(t: TreeArrays, s: Ints) -> Twist:
 @inlined
 def put_revolute_multipliers(t: TreeArrays, s: Ints, x: Array) -> Wrench:
     """Write the multipliers of the rows from the wrench on the body, pass it to the parent, and return it about the handle."""
-    k, i = s[BODY], s[PARENT]
-    node = t.body.shape[0] + s[EDGE]
+    k, i = unsigned(s[BODY]), unsigned(s[PARENT])
+    node = unsigned(t.body.shape[0] + s[EDGE])
     w = shift_wrench(load_wrench(t, k, FORCE), center(t, k))
     d1, d2 = load(t.joint, k, DUAL_1), load(t.joint, k, DUAL_2)
     store(x, node, 0, scale(float(s[SIGN]), w.force))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.subscripts import unsigned
 from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
     ArticulatedInertia,
@@ -120,20 +121,15 @@ def step_of(w: Workspace, n: int) -> tuple[TreeArrays, Ints]:
 @kernel
 def load_six(table: Array, k: int, first: int) -> Six:
     """Return six numbers."""
-    return (
-        table[k, first], table[k, first + 1], table[k, first + 2], table[k, first + 3], table[k, first + 4], table[k, first + 5]
-    )  # fmt: skip
+    a, b = load(table, k, first), load(table, k, first + 3)
+    return (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
 @kernel
 def load_inertia(table: Array, k: int, first: int) -> ArticulatedInertia:
     """Return M, H and J, which start at a column of a table."""
-    c = first + 6
-    H = (
-        table[k, c], table[k, c + 1], table[k, c + 2],
-        table[k, c + 3], table[k, c + 4], table[k, c + 5],
-        table[k, c + 6], table[k, c + 7], table[k, c + 8],
-    )  # fmt: skip
+    x, y, z = load(table, k, first + 6), load(table, k, first + 9), load(table, k, first + 12)
+    H = (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
     return ArticulatedInertia(load_six(table, k, first), H, load_six(table, k, first + 15))
 
 
@@ -191,7 +187,7 @@ def center(t: TreeArrays, k: int) -> Vec:
 @inlined
 def put_own_inertia(t: TreeArrays, s: Ints) -> None:
     """Write the inertia of a body, without what it carries, about its handle."""
-    k = s[BODY]
+    k = unsigned(s[BODY])
     store_inertia(t.body, k, LINEAR, add_rigid_body(NO_INERTIA, t.inertia[k, 0], center(t, k), global_inertia(t, k)))
 
 
@@ -210,7 +206,7 @@ def global_inertia(t: TreeArrays, k: int) -> Six:
 @inlined
 def put_own_force(t: TreeArrays, s: Ints, x: Array) -> None:
     """Write the forces of the right-hand side x (nn, 6) on a body, about its handle."""
-    k = s[BODY]
+    k = unsigned(s[BODY])
     store_wrench(t, k, FORCE, at_handle(Wrench(load(x, k, 0), to_global(t.A, k, load(x, k, 3))), center(t, k)))
 
 

@@ -14,7 +14,7 @@ import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE, CoupledRow, Term, cluster_tables, triangular_order
+from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE, SLIDES, CoupledRow, Term, cluster_tables, triangular_order
 from haugmbd.kkt.tree.tree_order import Branch
 from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Gear, RackPinion
 from tests.support.geared_trees import random_geared_tree
@@ -256,7 +256,7 @@ def test_the_tables_of_a_cluster():
     row = CoupledRow(4, 0, (Term((0, 1), 0, 1.0, "first"), Term((3, 2), 1, -3.0, "third")))
     tables = cluster_tables(branches, {0, 1, 2, 3}, (row,))
     assert tables.clusters.tolist() == [[0, 0, 2, 4, 0, 1]]
-    assert tables.steps.tolist() == [[0, 1, 0, 1, 0, 1, 0], [0, 2, 1, 0, 0, 1, 0], [0, 3, 2, 0, 1, 1, 0], [-1] * 7]
+    assert tables.steps.tolist() == [[0, 1, 0, 1, 0, 1, 0, 0], [0, 2, 1, 0, 0, 1, 0, 0], [0, 3, 2, 0, 1, 1, 0, 1], [-1] * 8]
     assert tables.rows.tolist() == [[5 + 4, 0, 0, 2, 0]]
     assert tables.angles.tolist() == [[1], [0]]
     assert tables.terms.tolist() == [
@@ -264,7 +264,7 @@ def test_the_tables_of_a_cluster():
         [0, 1, 1, 1, 5, 1, 1, 1, 0, 0],
     ]  # the larger coefficient is that of the dependent joint
     assert cluster_tables(branches, {0, 2, 3}, (row,)) is None  # the joint between them is not revolute
-    assert cluster_tables(branches, {0, 2, 3}, (row,), {1}).steps[:, -1].tolist() == [0, 1, 0, -1]  # it slides
+    assert cluster_tables(branches, {0, 2, 3}, (row,), {1}).steps[:, SLIDES].tolist() == [0, 1, 0, -1]  # it slides
     assert cluster_tables(branches, {1, 2, 3}, (row,), {0}) is None  # no angle of a joint that slides
     assert cluster_tables([Branch(1, 0, -1), Branch(2, 0, 0)], {0}, (CoupledRow(1, 0, (Term((0, 1), 0, 1.0, "first"),)),)) is None
 

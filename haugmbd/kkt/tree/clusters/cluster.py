@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
+from haugmbd.compiled.subscripts import unsigned
 from haugmbd.constraints.equations.coupling import COEFFICIENT
 from haugmbd.kkt.tree.clusters.cluster_arrays import (
     COLUMN,
@@ -34,9 +35,12 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     SOLVED,
     TAU,
     ClusterArrays,
+    free_coordinates,
     gain,
     gradient,
+    is_displacement,
     load_column,
+    slides,
     store_column,
 )
 from haugmbd.kkt.tree.clusters.cluster_arrays import FORCE as PULL
@@ -62,18 +66,15 @@ from haugmbd.kkt.tree.clusters.cluster_order import (
     FIRST,
     FIRST_ROW,
     FIRST_TERM,
-    FREE,
     JOINT,
     LEAF,
     LINE,
     MEMBER,
     NODE,
     OF,
-    OF_SLIDE,
     ONLY,
     ROW,
     SIGN,
-    SLIDES,
     STEP,
 )
 from haugmbd.kkt.tree.clusters.cluster_order import BODY as CARRIED
@@ -114,70 +115,66 @@ from haugmbd.math.vec3 import Vec, dot, load, scale, store, sub
 
 
 @inlined
-def free_coordinates(q: ClusterArrays, c: int, uniform: int) -> int:
-    """Return m of a cluster;  uniform: that of every cluster, a constant of the compiled code, or 0 if it varies."""
-    return uniform if uniform > 0 else q.clusters[c, FREE]
+def place_cluster(t: TreeArrays, q: ClusterArrays, c: int, x: Array) -> tuple[float, int]:
+    """Write W, C and G of the couplings of a cluster, do what `prescribe` does, and clear D and u.
 
-
-@inlined
-def place_clusters(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> tuple[float, int]:
-    """Write W, C and G of all couplings, what `put_prescribed` does, and clear D; return the weakest pivot C_d^2 / c_d^2, and its node."""
+    Return the weakest pivot C_d^2 / c_d^2, and its node (1.0, -1 where all are larger).
+    """
     worst, where = 1.0, -1
-    for c in range(q.clusters.shape[0]):
-        m, base = free_coordinates(q, c, uniform), q.clusters[c, BASE_MEMBER]
-        for i in range(m):
-            for j in range(m):
-                q.member[base + 1 + i, COLUMN + COLUMN_WIDTH * j] = 1.0 if i == j else 0.0
-                q.pivot[c, PIVOT + i, j] = 0.0
-            q.pivot[c, PASSED, i] = 0.0
-        for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
-            weak = place_coupling(t, q, r, m, x)
-            if not weak >= worst and worst == worst:
-                worst, where = weak, q.rows[r, NODE]
+    m, base = free_coordinates(q, c), q.clusters[c, BASE_MEMBER]
+    for i in range(m):
+        for j in range(m):
+            q.member[unsigned(base + 1 + i), COLUMN + COLUMN_WIDTH * j] = 1.0 if i == j else 0.0
+            q.pivot[c, PIVOT + i, j] = 0.0
+        q.pivot[c, PASSED, i] = 0.0
+    for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
+        weak = place_coupling(t, q, unsigned(r), m, x)
+        if not weak >= worst and worst == worst:
+            worst, where = weak, q.rows[unsigned(r), NODE]
     return worst, where
 
 
 @inlined
 def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int, x: Array) -> float:
     """Write W and C of a row, 1/C of its dependent joint, and G of that, and do what `prescribe` does; return C_d^2 / c_d^2."""
-    first, node, row = q.rows[r, FIRST_TERM], q.rows[r, NODE], q.rows[r, ROW]
-    own = q.terms[first, OF]
+    first, node, row = unsigned(q.rows[r, FIRST_TERM]), unsigned(q.rows[r, NODE]), unsigned(q.rows[r, ROW])
+    own = unsigned(q.terms[first, OF])
     C, given = place_term(t, q, first)
-    along: float = C / q.reals[q.terms[first, LINE], COEFFICIENT]
+    along: float = C / q.reals[unsigned(q.terms[first, LINE]), COEFFICIENT]
     one, total = 1.0 / C, x[node, row] - given
     q.moment[first, EFFECTIVE] = one
     t.d_inv[node, row] = one * one
     for j in range(m):
         q.member[own, COLUMN + COLUMN_WIDTH * j] = 0.0
-    for n in range(first + 1, q.rows[r, END_TERM]):
-        C, given = place_term(t, q, n)
-        q.moment[n, EFFECTIVE] = C
+    for n in range(q.rows[r, FIRST_TERM] + 1, q.rows[r, END_TERM]):
+        C, given = place_term(t, q, unsigned(n))
+        q.moment[unsigned(n), EFFECTIVE] = C
         total -= given
-        k, ratio = q.terms[n, OF], -one * C
+        k, ratio = unsigned(q.terms[unsigned(n), OF]), -one * C
         for j in range(m):
             q.member[own, COLUMN + COLUMN_WIDTH * j] += ratio * gain(q, k, j)
-    add_to_jump(t, q.terms[first, CARRIED], q.terms[first, OF_SLIDE], total * one)
+    add_to_jump(t, unsigned(q.terms[first, CARRIED]), is_displacement(q, first), total * one)
     return along * along
 
 
 @inlined
 def place_term(t: TreeArrays, q: ClusterArrays, n: int) -> tuple[float, float]:
     """Write W of a term; return C and W^T (g, beta)."""
-    k, c = q.terms[n, CARRIED], q.reals[q.terms[n, LINE], COEFFICIENT]
-    if q.terms[n, OF_SLIDE] == 1:
+    k, c = unsigned(q.terms[n, CARRIED]), q.reals[unsigned(q.terms[n, LINE]), COEFFICIENT]
+    if is_displacement(q, n):
         w = scale_wrench(c, displacement_wrench(t, q, n))
         store(q.moment, n, PULL, w.force)
         store(q.moment, n, MOMENT, w.moment)
-        return dot(w.force, axis_of(t, k, 1)), power(w, jump_of(t, k, 1))
-    moment = scale(c * q.terms[n, SIGN], gradient(q.angle, q.terms[n, COORDINATE]))
+        return dot(w.force, axis_of(t, k, True)), power(w, jump_of(t, k, True))
+    moment = scale(c * q.terms[n, SIGN], gradient(q.angle, unsigned(q.terms[n, COORDINATE])))
     store(q.moment, n, MOMENT, moment)
-    return dot(moment, axis_of(t, k, 0)), dot(moment, load(t.joint, k, JUMP_ANGULAR))
+    return dot(moment, axis_of(t, k, False)), dot(moment, load(t.joint, k, JUMP_ANGULAR))
 
 
 @inlined
 def displacement_wrench(t: TreeArrays, q: ClusterArrays, n: int) -> Wrench:
     """Return the gradient of the displacement of a term, as a wrench on the body that the joint carries, about its handle."""
-    k, d, sign = q.terms[n, CARRIED], q.terms[n, COORDINATE], float(q.terms[n, SIGN])
+    k, d, sign = unsigned(q.terms[n, CARRIED]), unsigned(q.terms[n, COORDINATE]), float(q.terms[n, SIGN])
     moment = load(q.displacement, d, SLIDE_MOMENT_B if sign > 0.0 else SLIDE_MOMENT_A)
     return shift_wrench(Wrench(scale(sign, load(q.displacement, d, SLIDE_FORCE)), moment), center(t, k))
 
@@ -185,29 +182,29 @@ def displacement_wrench(t: TreeArrays, q: ClusterArrays, n: int) -> Wrench:
 @inlined
 def prescribed_part(t: TreeArrays, q: ClusterArrays, n: int) -> float:
     """Return W^T (g, beta) of a term."""
-    k = q.terms[n, CARRIED]
-    if q.terms[n, OF_SLIDE] == 1:
-        return power(Wrench(load(q.moment, n, PULL), load(q.moment, n, MOMENT)), jump_of(t, k, 1))
+    k = unsigned(q.terms[n, CARRIED])
+    if is_displacement(q, n):
+        return power(Wrench(load(q.moment, n, PULL), load(q.moment, n, MOMENT)), jump_of(t, k, True))
     return dot(load(q.moment, n, MOMENT), load(t.joint, k, JUMP_ANGULAR))
 
 
 @inlined
-def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array, uniform: int) -> None:
+def put_prescribed(t: TreeArrays, q: ClusterArrays, x: Array) -> None:
     """Add S z0 to (g, beta) of the dependent joints, row by row, and clear u."""
     for c in range(q.clusters.shape[0]):
-        for j in range(free_coordinates(q, c, uniform)):
+        for j in range(free_coordinates(q, c)):
             q.pivot[c, PASSED, j] = 0.0
         for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
-            prescribe(t, q, r, x)
+            prescribe(t, q, unsigned(r), x)
 
 
 @inlined
 def prescribe(t: TreeArrays, q: ClusterArrays, r: int, x: Array) -> None:
     """Add S z0 to (g, beta) of the dependent joint of a row."""
-    first, total = q.rows[r, FIRST_TERM], x[q.rows[r, NODE], q.rows[r, ROW]]
-    for n in range(first, q.rows[r, END_TERM]):
-        total -= prescribed_part(t, q, n)
-    add_to_jump(t, q.terms[first, CARRIED], q.terms[first, OF_SLIDE], total * q.moment[first, EFFECTIVE])
+    first, total = unsigned(q.rows[r, FIRST_TERM]), x[unsigned(q.rows[r, NODE]), unsigned(q.rows[r, ROW])]
+    for n in range(q.rows[r, FIRST_TERM], q.rows[r, END_TERM]):
+        total -= prescribed_part(t, q, unsigned(n))
+    add_to_jump(t, unsigned(q.terms[first, CARRIED]), is_displacement(q, first), total * q.moment[first, EFFECTIVE])
 
 
 @inlined
@@ -216,8 +213,9 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
 
     The columns come first: the inertia need not wait in registers for them.
     """
-    k, i, c, own, carrier, slides = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[CARRIER], cs[SLIDES]
-    arm = arm_of(t, k, slides)
+    k, i, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), slides(q, cs)
+    c, own, carrier = unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), unsigned(cs[CARRIER])
+    arm = arm_of(t, k, sliding)
     add_joint(t, s, q, cs, m)
     if i > 0:
         for a in range(m):
@@ -227,7 +225,7 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
     if i > 0:
         I, p = load_inertia(t.body, k, LINEAR), load_wrench(t, k, FORCE)
         I_i = add_inertias(load_inertia(t.body, i, LINEAR), shift_inertia(I, arm))
-        p_i = add_wrenches(load_wrench(t, i, FORCE), passed_force(I, p, jump_of(t, k, slides), arm))
+        p_i = add_wrenches(load_wrench(t, i, FORCE), passed_force(I, p, jump_of(t, k, sliding), arm))
         if cs[FIRST] == 1:
             for j in range(m):
                 U, one = load_column(q, carrier, j), q.pivot[c, PIVOT + j, j]
@@ -241,20 +239,20 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
 @inlined
 def add_joint(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
     """Add a joint to D and u, and write U."""
-    k, c, own, slides = s[BODY], cs[CLUSTER], cs[MEMBER], cs[SLIDES]
-    p, axis, given = load_wrench(t, k, FORCE), axis_of(t, k, slides), jump_of(t, k, slides)
-    F = response(load_inertia(t.body, k, LINEAR), axis, slides)
-    stiff, u = along(axis, F, slides), along(axis, p, slides) - power(F, given)
+    k, c, own, sliding = unsigned(s[BODY]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
+    p, axis, given = load_wrench(t, k, FORCE), axis_of(t, k, sliding), jump_of(t, k, sliding)
+    F = response(load_inertia(t.body, k, LINEAR), axis, sliding)
+    stiff, u = along(axis, F, sliding), along(axis, p, sliding) - power(F, given)
     for a in range(m):
         G = gain(q, own, a)
         U, coupled, passed = scale_wrench(G, F), 0.0, G * u
         if cs[LEAF] == 0:
             V = load_column(q, own, a)
-            U, coupled, passed = add_wrenches(U, V), along(axis, V, slides), passed - power(V, given)
+            U, coupled, passed = add_wrenches(U, V), along(axis, V, sliding), passed - power(V, given)
         q.pivot[c, PASSED, a] += passed
         q.pivot[c, PIVOT + a, a] += G * (2.0 * coupled + G * stiff)
         for b in range(a):  # U_kb with its part of F, U_ka without
-            q.pivot[c, PIVOT + a, b] += G * along(axis, load_column(q, own, b), slides) + gain(q, own, b) * coupled
+            q.pivot[c, PIVOT + a, b] += G * along(axis, load_column(q, own, b), sliding) + gain(q, own, b) * coupled
         store_column(q, own, a, U)
 
 
@@ -268,7 +266,7 @@ def passed_force(I: ArticulatedInertia, p: Wrench, given: Twist, arm: Vec) -> Wr
 @inlined
 def eliminate_base(q: ClusterArrays, c: int, m: int, moves: bool) -> float:
     """Factor D = L diag(D_j) L^T, set u <- L^-1 u, and U <- U L^-T of a base that moves; return the smallest pivot, at most 1."""
-    base = q.clusters[c, BASE_MEMBER]
+    base = unsigned(q.clusters[c, BASE_MEMBER])
     D, weak = q.pivot[c], 1.0
     for j in range(m):
         pivot = D[PIVOT + j, j]
@@ -290,19 +288,19 @@ def eliminate_base(q: ClusterArrays, c: int, m: int, moves: bool) -> float:
 @inlined
 def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
     """Add the forces on a body to u, and pass them to its carrier."""
-    k, i, c, own, slides = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[SLIDES]
-    p, given = load_wrench(t, k, FORCE), jump_of(t, k, slides)
-    u = along(axis_of(t, k, slides), p, slides)
+    k, i, c, own, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
+    p, given = load_wrench(t, k, FORCE), jump_of(t, k, sliding)
+    u = along(axis_of(t, k, sliding), p, sliding)
     for j in range(m):
         q.pivot[c, PASSED, j] += gain(q, own, j) * u - power(load_column(q, own, j), given)
     if i > 0:
-        add_wrench(t, i, FORCE, passed_force(load_inertia(t.body, k, LINEAR), p, given, arm_of(t, k, slides)))
+        add_wrench(t, i, FORCE, passed_force(load_inertia(t.body, k, LINEAR), p, given, arm_of(t, k, sliding)))
 
 
 @inlined
 def pass_base_force(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
     """Set u <- L^-1 u, and subtract U D^-1 u from the forces on the base."""
-    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+    base, i = unsigned(q.clusters[c, BASE_MEMBER]), unsigned(q.clusters[c, BASE])
     D = q.pivot[c]
     for j in range(m):
         u = D[PASSED, j]
@@ -315,7 +313,7 @@ def pass_base_force(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
 @inlined
 def solve_free(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
     """Write y, from the acceleration of the base."""
-    base, i = q.clusters[c, BASE_MEMBER], q.clusters[c, BASE]
+    base, i = unsigned(q.clusters[c, BASE_MEMBER]), unsigned(q.clusters[c, BASE])
     D = q.pivot[c]
     for j in range(m - 1, -1, -1):
         y = D[PASSED, j]
@@ -330,44 +328,50 @@ def solve_free(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
 @inlined
 def move_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> Twist:
     """Return the acceleration of a body at its handle, from that of its carrier."""
-    k, i, c, own, slides = s[BODY], s[PARENT], cs[CLUSTER], cs[MEMBER], cs[SLIDES]
-    a = jump_of(t, k, slides)
+    k, i, c, own, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
+    a = jump_of(t, k, sliding)
     if i > 0:
-        a = add_twists(a, shift_twist(motion(t, i), arm_of(t, k, slides)))
+        a = add_twists(a, shift_twist(motion(t, i), arm_of(t, k, sliding)))
     z = 0.0
     for j in range(m):
         z += gain(q, own, j) * q.pivot[c, SOLVED, j]
-    return add_motion(a, axis_of(t, k, slides), z, slides)
+    return add_motion(a, axis_of(t, k, sliding), z, sliding)
 
 
 @inlined
 def put_member_multipliers(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, x: Array) -> None:
     """Write the multipliers of a joint, what its couplings give not yet taken off, and tau, what it must give along its freedom."""
-    slides = cs[SLIDES]
-    w = put_slide_multipliers(t, s, x) if slides == 1 else put_revolute_multipliers(t, s, x)
-    q.member[cs[MEMBER], TAU] = along(axis_of(t, s[BODY], slides), w, slides)
+    sliding = slides(q, cs)
+    w = put_slide_multipliers(t, s, x) if sliding else put_revolute_multipliers(t, s, x)
+    q.member[unsigned(cs[MEMBER]), TAU] = along(axis_of(t, unsigned(s[BODY]), sliding), w, sliding)
 
 
 @inlined
 def put_coupling_multipliers(t: TreeArrays, q: ClusterArrays, c: int, x: Array) -> None:
     """Write the multipliers of the couplings of a cluster, and take what they give off the multipliers of its joints."""
     for r in range(q.clusters[c, END_ROW] - 1, q.clusters[c, FIRST_ROW] - 1, -1):
-        first = q.rows[r, FIRST_TERM]
-        lam = q.member[q.terms[first, OF], TAU] * q.moment[first, EFFECTIVE]
-        x[q.rows[r, NODE], q.rows[r, ROW]] = lam
-        take_off(t, q, first, lam, x)
-        for n in range(first + 1, q.rows[r, END_TERM]):
-            q.member[q.terms[n, OF], TAU] -= q.moment[n, EFFECTIVE] * lam
-            take_off(t, q, n, lam, x)
+        put_coupling_multiplier(t, q, unsigned(r), x)
+
+
+@inlined
+def put_coupling_multiplier(t: TreeArrays, q: ClusterArrays, r: int, x: Array) -> None:
+    """Write the multiplier of a row, and take what it gives off the multipliers and tau of its joints."""
+    first = unsigned(q.rows[r, FIRST_TERM])
+    lam = q.member[unsigned(q.terms[first, OF]), TAU] * q.moment[first, EFFECTIVE]
+    x[unsigned(q.rows[r, NODE]), unsigned(q.rows[r, ROW])] = lam
+    take_off(t, q, first, lam, x)
+    for n in range(q.rows[r, FIRST_TERM] + 1, q.rows[r, END_TERM]):
+        q.member[unsigned(q.terms[unsigned(n), OF]), TAU] -= q.moment[unsigned(n), EFFECTIVE] * lam
+        take_off(t, q, unsigned(n), lam, x)
 
 
 @inlined
 def take_off(t: TreeArrays, q: ClusterArrays, n: int, lam: float, x: Array) -> None:
     """Take W lam of a term off the multipliers of its joint: those of the dot products, if it is revolute."""
-    k, node = q.terms[n, CARRIED], q.terms[n, JOINT]
-    if q.terms[n, OF_SLIDE] == 1:
+    k, node = unsigned(q.terms[n, CARRIED]), unsigned(q.terms[n, JOINT])
+    if is_displacement(q, n):
         w = Wrench(load(q.moment, n, PULL), load(q.moment, n, MOMENT))
-        add_slide_multipliers(t, t.steps[q.terms[n, STEP]], scale_wrench(-lam, w), x)
+        add_slide_multipliers(t, t.steps[unsigned(q.terms[n, STEP])], scale_wrench(-lam, w), x)
     else:
         moment = load(q.moment, n, MOMENT)
         x[node, 3] += lam * dot(moment, load(t.joint, k, DUAL_1))

@@ -2,11 +2,11 @@ r"""The arrays of clusters of coupled joints, and what stands in their columns."
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
-from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE
+from haugmbd.kkt.tree.clusters.cluster_order import FREE, MOST_FREE, OF_SLIDE, SLIDES
 from haugmbd.math.articulated_inertia import Wrench
 from haugmbd.math.vec3 import Vec, load, store
 from haugmbd.workspace import accessors as ws
@@ -39,12 +39,18 @@ def member_columns(most_free: int) -> int:
     return COLUMN + COLUMN_WIDTH * most_free
 
 
+Form: TypeAlias = tuple[int, bool]
+"""What the code is compiled for: `uniform` and `all_revolute` of `ClusterArrays`."""
+
+
 class ClusterArrays(NamedTuple):
     """Views of the arrays of clusters.
 
-    steps: (nb, 7);  clusters: (nc, 6);  rows: (nr, 5);  terms: (nt, 10), see `cluster_order`
+    steps: (nb, 8);  clusters: (nc, 6);  rows: (nr, 5);  terms: (nt, 10), see `cluster_order`
     reals: constants of the rows;  angle: (9, na);  displacement: (nd, 11);  member: (., 1 + 7 m);  pivot: (nc, 8, 6)
     moment: (nt, 7)
+    uniform: the number of free coordinates of every cluster, 0 if it varies;  all_revolute: whether all joints are; both are constants of
+    the compiled code
     """
 
     steps: Ints
@@ -57,10 +63,12 @@ class ClusterArrays(NamedTuple):
     member: Array
     pivot: Array
     moment: Array
+    uniform: int
+    all_revolute: bool
 
 
 @inlined
-def cluster_arrays(w: Workspace) -> ClusterArrays:
+def cluster_arrays(w: Workspace, form: Form) -> ClusterArrays:
     """Return the views."""
     return ClusterArrays(
         ws.cluster_steps(w),
@@ -73,7 +81,27 @@ def cluster_arrays(w: Workspace) -> ClusterArrays:
         ws.cluster_members(w),
         ws.cluster_pivots(w),
         ws.cluster_moments(w),
+        form[0],
+        form[1],
     )
+
+
+@inlined
+def free_coordinates(q: ClusterArrays, c: int) -> int:
+    """Return m of a cluster."""
+    return q.uniform if q.uniform > 0 else q.clusters[c, FREE]
+
+
+@inlined
+def slides(q: ClusterArrays, cs: Ints) -> bool:
+    """Return whether the joint of a step slides."""
+    return not q.all_revolute and cs[SLIDES] == 1
+
+
+@inlined
+def is_displacement(q: ClusterArrays, n: int) -> bool:
+    """Return whether a term is one."""
+    return not q.all_revolute and q.terms[n, OF_SLIDE] == 1
 
 
 @inlined

@@ -2,7 +2,7 @@ r"""The joints of clusters, which have one freedom: revolute ones, S = (0, h), a
 
     along      S^T w = h . n   or   d . f                response   I S = (H h, J h)   or   (M d, H^T d)
 
-Both keep their geometry in TREE_JOINTS, in columns of their own; `slides` is 1 or 0, from the tables.
+Both keep their geometry in TREE_JOINTS, in columns of their own; `slides` says which.
 Source: Featherstone (2008), sec. 4.4 (motion subspaces of revolute and prismatic joints).
 """
 
@@ -47,28 +47,28 @@ N_LINEAR_OF_SLIDE, N_ANGULAR_OF_SLIDE = 2, 3
 
 
 @inlined
-def axis_of(t: TreeArrays, k: int, slides: int) -> Vec:
+def axis_of(t: TreeArrays, k: int, slides: bool) -> Vec:
     """Return h, or d."""
-    return load(t.joint, k, LINE * (DIRECTION + N_LINEAR_OF_SLIDE) if slides == 1 else AXIS)
+    return load(t.joint, k, LINE * (DIRECTION + N_LINEAR_OF_SLIDE) if slides else AXIS)
 
 
 @inlined
-def arm_of(t: TreeArrays, k: int, slides: int) -> Vec:
+def arm_of(t: TreeArrays, k: int, slides: bool) -> Vec:
     """Return the point of the joint on the carrier, from its handle."""
-    return load(t.joint, k, LINE * ARM_LINE if slides == 1 else ARM)
+    return load(t.joint, k, LINE * ARM_LINE if slides else ARM)
 
 
 @inlined
-def jump_of(t: TreeArrays, k: int, slides: int) -> Twist:
+def jump_of(t: TreeArrays, k: int, slides: bool) -> Twist:
     """Return (g, beta), the acceleration that the right-hand side prescribes between the bodies."""
-    first = LINE * JUMP_LINE if slides == 1 else JUMP_LINEAR
+    first = LINE * JUMP_LINE if slides else JUMP_LINEAR
     return Twist(load(t.joint, k, first), load(t.joint, k, first + 3))
 
 
 @inlined
-def add_to_jump(t: TreeArrays, k: int, slides: int, z: float) -> None:
+def add_to_jump(t: TreeArrays, k: int, slides: bool, z: float) -> None:
     """Add S z to (g, beta)."""
-    first = LINE * JUMP_LINE if slides == 1 else JUMP_LINEAR + 3
+    first = LINE * JUMP_LINE if slides else JUMP_LINEAR + 3
     store(t.joint, k, first, add(load(t.joint, k, first), scale(z, axis_of(t, k, slides))))
 
 
@@ -82,23 +82,23 @@ def put_slide_jump(t: TreeArrays, s: Ints, x: Array) -> None:
 
 
 @inlined
-def along(axis: Vec, w: Wrench, slides: int) -> float:
+def along(axis: Vec, w: Wrench, slides: bool) -> float:
     """Return S^T w."""
-    return dot(axis, w.force if slides == 1 else w.moment)
+    return dot(axis, w.force if slides else w.moment)
 
 
 @inlined
-def response(I: ArticulatedInertia, axis: Vec, slides: int) -> Wrench:
+def response(I: ArticulatedInertia, axis: Vec, slides: bool) -> Wrench:
     """Return I S."""
-    if slides == 1:
+    if slides:
         return Wrench(times_symmetric(I.M, axis), times_full_transposed(I.H, axis))
     return Wrench(times_full(I.H, axis), times_symmetric(I.J, axis))
 
 
 @inlined
-def add_motion(a: Twist, axis: Vec, z: float, slides: int) -> Twist:
+def add_motion(a: Twist, axis: Vec, z: float, slides: bool) -> Twist:
     """Return a + S z."""
-    if slides == 1:
+    if slides:
         return Twist(add(a.linear, scale(z, axis)), a.angular)
     return Twist(a.linear, add(a.angular, scale(z, axis)))
 
@@ -112,7 +112,7 @@ def put_slide_multipliers(t: TreeArrays, s: Ints, x: Array) -> Wrench:
         x[node, s[FIRST_ROW + a]] = 0.0
     add_slide_multipliers(t, s, w, x)
     if i > 0:
-        add_wrench(t, i, FORCE, shift_wrench(w, sub(arm_of(t, k, 1), center(t, i))))
+        add_wrench(t, i, FORCE, shift_wrench(w, sub(arm_of(t, k, True), center(t, i))))
     return w
 
 

@@ -28,11 +28,12 @@ MOST_FREE = 6
 MOST_GAIN = 1e3
 """Largest entry of G: the solution loses this factor of digits."""
 
-CLUSTER, MEMBER, CARRIER, FIRST, LEAF, ONLY, SLIDES = range(7)
+CLUSTER, MEMBER, CARRIER, FIRST, LEAF, ONLY, SLIDES, LAST = range(8)
 """Columns of CLUSTER_STEPS: the cluster of a body, or -1; its line in CLUSTER_MEMBERS, and that of the body that carries it, or of the
 base; 1 for the first body of the cluster; 1 if it carries no other of the cluster; 1 for the last body that its carrier, or the base,
-carries of the cluster, which is the first that passes on what it carries; 1 if its joint slides, 0 if it is revolute."""
-STEP_COLUMNS = 7
+carries of the cluster, which is the first that passes on what it carries; 1 if its joint slides, 0 if it is revolute; 1 for the last body
+of the cluster, which is passed first inward."""
+STEP_COLUMNS = 8
 
 BASE, BASE_MEMBER, FREE, END_MEMBER, FIRST_ROW, END_ROW = range(6)
 """Columns of CLUSTERS: the body that carries the cluster; its line in CLUSTER_MEMBERS, behind which stand those of the m free joints, then
@@ -76,7 +77,7 @@ Parents = Mapping[int, int]
 
 
 class ClusterTables(NamedTuple):
-    """Tables for compiled code, see the columns above; shapes (nb, 7), (nc, 6), (nr, 5), (nt, 10), (na, 1), (nd, 1).
+    """Tables for compiled code, see the columns above; shapes (nb, 8), (nc, 6), (nr, 5), (nt, 10), (na, 1), (nd, 1).
 
     n_members: number of lines of CLUSTER_MEMBERS
     """
@@ -244,7 +245,8 @@ def _add_cluster(
         leaf, first = member[body] not in seen, carrier not in seen
         seen.add(carrier)
         slides = branches[step_of[body]].edge in tables.sliding
-        tables.steps[step_of[body]] = len(tables.clusters), member[body], carrier, n == 0, leaf, first, slides
+        last = n == len(bodies) - 1
+        tables.steps[step_of[body]] = len(tables.clusters), member[body], carrier, n == 0, leaf, first, slides, last
     for row, own in order:
         first_term, touched = len(tables.terms), set[int]()
         for term in sorted(row.terms, key=lambda term: _carried(term, parent) != own):

@@ -11,10 +11,11 @@ Source: as `constraints.coupling` and `constraints.coordinate`.
 
 from __future__ import annotations
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
-from haugmbd.constraints.base import DRIVER, SIDE, Motion, RowTable
-from haugmbd.constraints.coordinate import angle_and_moment, displacement_rates, unwound
+from haugmbd.compiled.subscripts import unsigned
+from haugmbd.constraints.base import DRIVER, SIDE, Motion, RowTable, value
+from haugmbd.constraints.coordinate import angle_of_rotations, displacement_rates, unwound
 from haugmbd.constraints.equations.coupling import ANGLE, COEFFICIENT, MARKERS, OFFSET, SIDE_B
 from haugmbd.kkt.tree.clusters.cluster_arrays import (
     ANGLE_COS,
@@ -53,12 +54,15 @@ ROWS_OF_EDGE = 6
 @inlined
 def measure_angles(P: Pack, m: Motion) -> None:
     """Write q'' and the gradient of every angle, and what `unwind_angles` needs."""
-    ints, reals, lines, angles = ws.row_ints(P), ws.row_reals(P), ws.cluster_angles(P), ws.angle_rates_and_moments(P)
+    ints, reals, omega, lines = ws.row_ints(P), ws.row_reals(P), ws.angular_velocities(P), ws.cluster_angles(P)
+    angles = ws.angle_rates_and_moments(P)
     for n in range(lines.shape[0]):
-        k = lines[n, 0]
-        q = angle_and_moment(m, ints[k, MARKERS], ints[k, MARKERS + 1], ints[k, MARKERS + 2])
+        k = unsigned(lines[n, 0])
+        e, v = unsigned(ints[k, MARKERS]), unsigned(ints[k, MARKERS + 2])
+        w_a, w_b = load(omega, m.body_of[e], 0), load(omega, m.body_of[v], 0)
+        q = angle_of_rotations(value(m, e), value(m, ints[k, MARKERS + 1]), value(m, v), w_a, w_b)
         angles[ANGLE_COS, n], angles[ANGLE_SIN, n], angles[ANGLE_Q_DDOT, n] = q.c, q.s, q.q_ddot
-        angles[ANGLE_OFFSET, n], angles[ANGLE_NEAR, n] = reals[k, OFFSET], m.angles[ints[k, ANGLE]]
+        angles[ANGLE_OFFSET, n], angles[ANGLE_NEAR, n] = reals[k, OFFSET], m.angles[unsigned(ints[k, ANGLE])]
         put_gradient(angles, n, q.moment)
 
 
@@ -89,16 +93,24 @@ def measure_couplings(P: Pack, m: Motion, rows: RowTable) -> None:
     measure_displacements(P, m)
     ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P), ws.displacement_rates_and_wrenches(P)
     couplings, terms, n_bodies = ws.cluster_rows(P), ws.cluster_terms(P), ws.n_bodies(P)
-    for r in range(couplings.shape[0]):
-        first = couplings[r, FIRST_TERM]
-        driver = ints[terms[first, LINE], DRIVER]
+    for row in range(couplings.shape[0]):
+        r = unsigned(row)
+        driver = driver_of(ints, terms, couplings[r, FIRST_TERM])
         gamma = m.F[driver, 2]
-        for n in range(first, couplings[r, END_TERM]):
-            q = terms[n, COORDINATE]
+        for term in range(couplings[r, FIRST_TERM], couplings[r, END_TERM]):
+            n = unsigned(term)
+            q = unsigned(terms[n, COORDINATE])
             q_ddot = D[q, SLIDE_Q_DDOT] if terms[n, OF_SLIDE] == 1 else angles[ANGLE_Q_DDOT, q]
-            gamma -= reals[terms[n, LINE], COEFFICIENT] * q_ddot
-        slot = ROWS_OF_EDGE * (couplings[r, NODE] - n_bodies) + couplings[r, ROW]
+            gamma -= reals[unsigned(terms[n, LINE]), COEFFICIENT] * q_ddot
+        slot = unsigned(ROWS_OF_EDGE * (couplings[r, NODE] - n_bodies) + couplings[r, ROW])
         rows.level[slot, 1], rows.level[slot, 2] = m.F[driver, 1], gamma
+
+
+@inlined
+def driver_of(ints: Ints, terms: Ints, first: int) -> int:
+    """Return the driver of the coupling with this first term, as a subscript."""
+    driver: int = unsigned(ints[unsigned(terms[unsigned(first), LINE]), DRIVER])
+    return driver
 
 
 @inlined
@@ -109,16 +121,18 @@ def assemble_couplings(P: Pack, m: Motion, rows: RowTable) -> None:
     measure_displacements(P, m)
     ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P), ws.displacement_rates_and_wrenches(P)
     couplings, terms, n_bodies = ws.cluster_rows(P), ws.cluster_terms(P), ws.n_bodies(P)
-    for r in range(couplings.shape[0]):
-        first = couplings[r, FIRST_TERM]
-        driver = ints[terms[first, LINE], DRIVER]
-        slot = ROWS_OF_EDGE * (couplings[r, NODE] - n_bodies) + couplings[r, ROW]
+    for row in range(couplings.shape[0]):
+        r = unsigned(row)
+        driver = driver_of(ints, terms, couplings[r, FIRST_TERM])
+        slot = unsigned(ROWS_OF_EDGE * (couplings[r, NODE] - n_bodies) + couplings[r, ROW])
         J, Phi, gamma = rows.J[slot], -m.F[driver, 0], m.F[driver, 2]
         if couplings[r, WITH_SLIDES] == 1:
             clear_forces(J)
-        for n in range(first, couplings[r, END_TERM]):
-            k, q = terms[n, LINE], terms[n, COORDINATE]
-            c, a, b = reals[k, COEFFICIENT], m.body_of[ints[k, MARKERS + terms[n, OF_SLIDE]]], m.body_of[ints[k, MARKERS + 2]]
+        for term in range(couplings[r, FIRST_TERM], couplings[r, END_TERM]):
+            n = unsigned(term)
+            k, q = unsigned(terms[n, LINE]), unsigned(terms[n, COORDINATE])
+            on_a, on_b = unsigned(ints[k, MARKERS + terms[n, OF_SLIDE]]), unsigned(ints[k, MARKERS + 2])
+            c, a, b = reals[k, COEFFICIENT], m.body_of[on_a], m.body_of[on_b]
             if terms[n, OF_SLIDE] == 1:
                 put_force(J, ints[k, SIDE], scale(-c, load(D, q, SLIDE_FORCE)))
                 put_force(J, ints[k, SIDE_B], scale(c, load(D, q, SLIDE_FORCE)))
