@@ -14,7 +14,7 @@ bushing          6 x 6 stiffness and damping between two points, with a rotation
 compliant        contact forces of shapes that touch
 friction         friction in joints
 derivatives      derivatives of forces
-internal_state   the line of an internal state in the driver table
+written_line     a line of the driver table that nothing prescribes
 registry         all force elements, and the kernels that run through them
 """
 

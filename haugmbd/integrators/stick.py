@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -234,6 +235,11 @@ class _Stick:
         self._recorded: dict[str, float] = {}
         self.ended_by: Event | None = None
 
+    @cached_property
+    def _watch_by_columns(self) -> Watch:
+        """The watch of a model whose friction is found by sweeps, for the rates that these leave out."""
+        return Watch(self.state_space.model, by_columns=True)
+
     @property
     def is_still(self) -> bool:
         """Whether a joint sticks."""
@@ -319,7 +325,7 @@ class _Stick:
         ended = np.flatnonzero(slow & (watch.at(p.t, p.y, self.state_space)[:, ALONG] <= CLEAR * BEYOND)).tolist()
         if ended:
             watch.modes[ended, at.MODE] = at.STICKS
-            watch.at(p.t, p.y, self.state_space)
+            watch.at(p.t, p.y, self.state_space, columns_alone=True)
             self._stop(ended)
 
     def _stop(self, joints: list[int]) -> None:
@@ -328,9 +334,10 @@ class _Stick:
             return
         watch = self.watch
         if len(self.state_space.model.tables["FRICTION_PATHS"]):
-            watch = Watch(self.state_space.model, by_columns=True)
+            watch = self._watch_by_columns
+            watch.modes[:] = 0.0
             watch.modes[joints, at.MODE] = at.STICKS
-            watch.at(self.problem.t, self.problem.y, self.state_space)
+            watch.at(self.problem.t, self.problem.y, self.state_space, columns_alone=True)
         channels = [
             (self.ints[k, at.FIRST] + c, watch.terms[k, at.RATE + c]) for k in joints for c in range(self.ints[k, at.CHANNELS])
         ]

@@ -14,13 +14,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.drivers import Driver
-from haugmbd.drivers.program import CONSTANT, Program
-from haugmbd.errors import Fault
 from haugmbd.forces.user_function import Value
+from haugmbd.forces.written_line import WrittenLine
 
 HELD = 1
 """The column of the driver table in which a run writes what a stop holds."""
@@ -69,22 +66,6 @@ def pressed(sides: Sequence[Side], q: Array, q_dot: Array) -> Pressed:
     return Pressed(x, push, EDGE * (1.0 + np.abs(limit) + np.abs(rate)), rate)
 
 
-class HeldSide(Driver):
-    """A place in the driver table for what a run holds; 0 elsewhere."""
-
-    def values(self, t: ArrayLike) -> Array:
-        """Return zeros: nothing is prescribed."""
-        return np.zeros((*np.shape(t), 3))
-
-    def faults(self) -> tuple[Fault, ...]:
-        """Return no fault."""
-        return ()
-
-    def program(self) -> Program:
-        """Return a constant, beside which a run writes what it holds."""
-        return Program(CONSTANT, value=0.0)
-
-
 def held_value() -> Value:
     """Return the value of a stop: a place of its own in the driver table."""
-    return Value((HeldSide(),))
+    return Value((WrittenLine(),))

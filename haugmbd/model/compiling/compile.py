@@ -26,7 +26,7 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.internal_state import InternalState
+from haugmbd.forces.written_line import WrittenLine
 from haugmbd.kkt.solver_choice import TREE, TREES_ON_BLOCKS, Forest, SolverTables, choose_solver
 from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
@@ -116,7 +116,7 @@ def compile_tables(
     rows = row_table(equations, edges, number, turns)
     entries = number_loads(number, loads, turns)
     states = (*(x for load in loads for x in load.states()), *(() if network is None else network.x0.tolist()))
-    places = [number.driver(InternalState()) for _ in states]
+    places = [number.driver(WrittenLine()) for _ in states]
     n_angles = turns.first + len(turns.angles)
     forces = force_table(number, entries, n_angles, places)
     friction = friction_tables(number, entries, _slots_by_joint(joints, equations, edges), edges, n_angles, places)

@@ -66,7 +66,7 @@ def test_the_closed_form_pushes_until_its_force_is_zero():
 
 @pytest.mark.parametrize("integrator", [mbd.RK4(), mbd.HEM4()], ids=lambda x: type(x).__name__)
 def test_events_keep_the_order_four_across_touch_and_release(integrator):
-    """Without them the jump of the damping at touch costs an error of first order: 1e-3 with these steps."""
+    """Without them the jump of the damping at touch costs an error of first order."""
     found = [errors(slider(lambda q: STOPS["upper"](q, 1.0)), h=h, integrator=integrator)[0] for h in (4e-3, 2e-3, 1e-3)]
     orders = np.log2(np.abs(found[:-1]) / np.abs(found[1:]))
     assert np.all(orders > 3.8)  # seen 3.95 to 3.98

@@ -1,0 +1,31 @@
+"""A line of the driver table that nothing prescribes: it is written while a model is evaluated or a run goes on.
+
+An internal state has x', and its equation in an implicit step, there (`model.internal_states`); a stop has what a run holds
+(`joint_loads.stops`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.drivers import Driver
+from haugmbd.drivers.program import CONSTANT, Program
+from haugmbd.errors import Fault
+
+
+class WrittenLine(Driver):
+    """A line of the driver table, all zero until it is written."""
+
+    def values(self, t: ArrayLike) -> Array:
+        """Return zeros: nothing is prescribed."""
+        return np.zeros((*np.shape(t), 3))
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Return no fault: the element checks what it writes."""
+        return ()
+
+    def program(self) -> Program:
+        """Return a constant; what else stands in the line is written."""
+        return Program(CONSTANT, value=0.0)
