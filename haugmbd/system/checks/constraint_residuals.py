@@ -289,12 +289,16 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
 
 
 def all_rows_hold(model: Model, t: float, y: Array) -> bool:
-    """Return whether the gaps of all rows are far below their tolerances at the state y (ny,); False if compiled code cannot tell."""
+    """Return whether the gaps of all rows are far below their tolerances at the state y (ny,); False if compiled code cannot tell.
+
+    Raises what a user's function has raised, and Ctrl-C.
+    """
     spread = _least_length(model)
     if not spread:
         return False
     pack = model.borrow()
     if evaluate_rows(pack, t, np.ascontiguousarray(y)) != OK:
+        model.raise_user_error(pack)
         return False
     gap: float = largest_gap(pack, spread)[0]
     model.give_back(pack)

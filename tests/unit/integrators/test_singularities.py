@@ -147,3 +147,21 @@ def test_rows_that_are_said_to_hold_have_no_faults(model, rng):
         assert not (held[-1] and size > 1e3 * FAR_BELOW * 1e-5)
     assert True in held
     assert False in held
+
+
+def test_rows_that_hold_are_not_asked_for_without_a_word_of_ctrl_c():
+    """It was taken for a state that compiled code cannot tell about, and the run went on to its end."""
+    pressed = []
+
+    def force(t, r, p, v, omega_bar):
+        if pressed:
+            raise KeyboardInterrupt
+        return 0.0, 0.0, 0.0
+
+    system = windows(1)
+    system.add(mbd.PointForce("push", system.bodies[1], force=force))
+    pushed = system.compile()
+    assert all_rows_hold(pushed, 0.0, pushed.state().y)
+    pressed.append(True)
+    with pytest.raises(KeyboardInterrupt):
+        all_rows_hold(pushed, 0.0, pushed.state().y)
