@@ -42,7 +42,7 @@ CONTENTS = {
         "mobility",
     ),
     "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "contact", "serial-chains"),
-    "Answers": ("quantities", "animation", "kinematics", "equilibrium"),
+    "Results": ("quantities", "animation", "kinematics", "equilibrium"),
     "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "faults-and-checks"),
     "Reference": (
         "generated/api/index",
@@ -102,7 +102,7 @@ def make_pages(app: Sphinx) -> None:
     docs = Path(app.srcdir)
     generated = docs / "generated"
     mathjax_files.copy(generated / "static" / "mathjax")
-    made = {"changelog.md": (docs.parent / "CHANGELOG.md").read_text()}
+    made = {"changelog.md": (docs.parent / "CHANGELOG.md").read_text().replace("](docs/", "](../")}
     for maker in MAKERS:
         made |= maker(docs.parent, generated)
     for name, text in made.items():
