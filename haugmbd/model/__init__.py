@@ -1,10 +1,9 @@
 """The compiled model: frozen tables, and their evaluation at a state.
 
-immutable            frozen classes
+immutable            frozen classes, and values computed once for each model
 state                State: time, poses, velocities
 inspection           what is read from a compiled model
 description          names and equations of a model as text
-remembered           what follows from a model alone, worked out once
 dependent_rows       Redundancy: dependent rows, as data
 compiling            from objects to tables
 body_kinematics      rotation matrices, points and vectors, drivers at one instant

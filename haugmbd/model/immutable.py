@@ -1,12 +1,14 @@
-"""Frozen classes whose error message names the way to change a value."""
+"""Frozen classes whose error message names the way to change a value, and values that are computed once for each frozen model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
+from functools import wraps
 from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
+Value = TypeVar("Value")
 
 
 def immutable(instead: str) -> Callable[[Class], Class]:
@@ -21,3 +23,19 @@ def immutable(instead: str) -> Callable[[Class], Class]:
         return cls
 
     return explain
+
+
+def once_per_model(function: Callable[[Any], Value]) -> Callable[[Any], Value]:
+    """Decorate a function of a model: its value is computed once, kept with the model, and must not be changed."""
+    key = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def computed_once(model: Any) -> Value:
+        known = vars(model).setdefault("_computed_once", {})
+        try:
+            value: Value = known[key]
+        except KeyError:
+            value = known[key] = function(model)
+        return value
+
+    return computed_once

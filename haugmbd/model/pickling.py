@@ -20,7 +20,7 @@ from haugmbd.forces.user_function import Component
 from haugmbd.model.inspection.driver_breaks import driven_joints
 from haugmbd.model.model import Model
 
-OF_THIS_PROCESS = ("_entry", "_idle", "_new_work", "_own_routines", "_modelled", "_remembered")
+OF_THIS_PROCESS = ("_entry", "_idle", "_new_work", "_own_routines", "_modelled", "_computed_once")
 """Attributes that are made anew where they are needed: the compiled callback, workspaces, and what follows from the model."""
 
 REMEDY = (

@@ -20,7 +20,10 @@ from haugmbd.simulation.compatibility import table as legal_triples
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
     str(page.relative_to(ROOT)): page.read_text()
-    for page in (*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")), *sorted((ROOT / "docs").glob("*.md")))
+    for page in (
+        *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+        *sorted((ROOT / "docs").glob("*.md")),
+    )
 }
 README = PAGES["README.md"]
 PROGRAMS = [

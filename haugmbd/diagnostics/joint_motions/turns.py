@@ -35,7 +35,7 @@ from haugmbd.diagnostics.joint_motions.joint_motion import (
 from haugmbd.errors import UsageError
 from haugmbd.model.description.labels import JointEntry, parts_of
 from haugmbd.model.model import Model
-from haugmbd.model.remembered import once_per_model
+from haugmbd.model.immutable import once_per_model
 from haugmbd.workspace.layout import WIDTH
 
 Flags = npt.NDArray[np.bool_]

@@ -21,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.drivers import Constant, Driver
 from haugmbd.errors import Fault
 from haugmbd.model.model import Model
-from haugmbd.model.remembered import once_per_model
+from haugmbd.model.immutable import once_per_model
 
 Flags = npt.NDArray[np.bool_]
 

@@ -32,7 +32,7 @@ from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import Model
-from haugmbd.model.remembered import once_per_model
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL

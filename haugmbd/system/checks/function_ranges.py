@@ -12,7 +12,7 @@ from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
-from haugmbd.model.remembered import once_per_model
+from haugmbd.model.immutable import once_per_model
 from haugmbd.workspace.layout import WIDTH
 
 PROFILE_TOL = 1e-9
