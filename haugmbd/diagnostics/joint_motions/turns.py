@@ -34,8 +34,8 @@ from haugmbd.diagnostics.joint_motions.joint_motion import (
 )
 from haugmbd.errors import UsageError
 from haugmbd.model.description.labels import JointEntry, parts_of
-from haugmbd.model.model import Model
 from haugmbd.model.immutable import once_per_model
+from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
 Flags = npt.NDArray[np.bool_]

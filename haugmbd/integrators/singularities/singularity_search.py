@@ -29,8 +29,8 @@ from haugmbd.kkt.solver_routines import has_tree, with_blocks
 from haugmbd.model.description.labels import joint_of_rows
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
-from haugmbd.model.model import Model
 from haugmbd.model.immutable import once_per_model
+from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import Pack

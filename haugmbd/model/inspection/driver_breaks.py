@@ -20,8 +20,8 @@ from haugmbd.callbacks.force_callbacks import DriverCall, driver_values
 from haugmbd.compiled.array_types import Array
 from haugmbd.drivers import Constant, Driver
 from haugmbd.errors import Fault
-from haugmbd.model.model import Model
 from haugmbd.model.immutable import once_per_model
+from haugmbd.model.model import Model
 
 Flags = npt.NDArray[np.bool_]
 

@@ -28,11 +28,11 @@ from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.description.labels import units_of_labels
 from haugmbd.model.evaluate import evaluate_rows
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import Model
-from haugmbd.model.immutable import once_per_model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL

@@ -10,9 +10,9 @@ from haugmbd.constraints.equations.coordinate_function import CoordinateFunction
 from haugmbd.constraints.equations.curve import PointOnCurveRow
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
-from haugmbd.model.immutable import once_per_model
 from haugmbd.workspace.layout import WIDTH
 
 PROFILE_TOL = 1e-9
