@@ -39,7 +39,7 @@ extensions = [
 root_doc = "index"
 exclude_patterns = ["_ext", "_static", "conf.py", "generated/static"]
 
-# Markdown: formulas between dollars, headings as targets; plain pages are no notebooks, their programs run in `executed_programs`.
+# Markdown: formulas between dollars, headings as targets; plain pages are not notebooks, their programs run in `executed_programs`.
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "auto"

@@ -120,7 +120,7 @@ def _search(near: list[list[int]], root: int, seen: dict[int, int], order: list[
 def bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
     """Return the edges whose removal separates the graph, each with its body on the far side (seen from the ground).
 
-    The ground (0) counts as one of the `n_bodies` bodies.  Two edges between the same bodies are no bridges.
+    The ground (0) counts as one of the `n_bodies` bodies.  Two edges between the same bodies are not bridges.
     Source: Tarjan, a note on finding the bridges of a graph, Information Processing Letters 2 (1974) 160-161.
     """
     at: list[list[tuple[int, int]]] = [[] for _ in range(n_bodies)]
@@ -161,7 +161,7 @@ def bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
 def bridges_of(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> dict[int, int]:
     """Return the bridges as `bridges` does, for edges of two or more bodies.
 
-    An edge of more than two bodies, as that of a coupling of several joints, counts as a ring of pairs, and is no bridge.
+    An edge of more than two bodies, as that of a coupling of several joints, counts as a ring of pairs, and is not a bridge.
     """
     pairs, number = pairs_of(edges)
     found = bridges(n_bodies, pairs)

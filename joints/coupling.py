@@ -115,7 +115,7 @@ class Coupling(Joint):
 
 
 def read_terms(faults: list[Fault], where: str, terms: Any) -> tuple[tuple[Coordinate, float], ...]:
-    """Return coordinates and coefficients; faults for joints without such a coordinate, and for coefficients that are no numbers or zero.
+    """Return coordinates and coefficients; faults for joints without such a coordinate, and for coefficients that are not numbers or zero.
 
     Raise UsageError if terms is not a dict of joints or coordinates.
     """

@@ -130,14 +130,14 @@ class Gear(Coupling):
         return self._teeth
 
     def _ratio_of_teeth(self, faults: list[Fault], where: str, a: Coordinate | None, b: Coordinate | None) -> float:
-        """Return the signed ratio of the teeth; NaN and a fault if they are no numbers of teeth, or the sign is not known."""
+        """Return the signed ratio of the teeth; NaN and a fault if they are not numbers of teeth, or the sign is not known."""
         z = read_array(faults, where, "teeth", self.teeth, (2,), remedy="Give two whole numbers, such as (20, 40).")
         if len(faults) or a is None or b is None:
             return float("nan")
         if not ((z > 0.0).all() and (z == np.round(z)).all()):
             faults.append(
                 Fault(
-                    where, f"teeth = {self.teeth!r} are no numbers of teeth", "Give two positive whole numbers, such as (20, 40)."
+                    where, f"teeth = {self.teeth!r} are not numbers of teeth", "Give two positive whole numbers, such as (20, 40)."
                 )
             )
             return float("nan")

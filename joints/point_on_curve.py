@@ -66,10 +66,10 @@ class PointOnCurve(Joint):
             self._fit(table @ np.eye(3))
 
     def _table(self, curve: Any) -> FloatArray:
-        """Return the points (n, 3); a fault if they are no curve."""
+        """Return the points (n, 3); a fault if they are not a curve."""
         table, remedy = numbers(curve), "Give at least six points, shape (n, 3), finite, each once, in their order [m]."
         if table is None or table.ndim != 2 or table.shape[1] != 3 or not np.isfinite(table).all():  # noqa: PLR2004
-            self.read.fault("curve is no table of points", remedy)
+            self.read.fault("curve is not a table of points", remedy)
             return np.zeros((FEWEST, 3))
         if len(table) < FEWEST:
             self.read.fault(f"curve has {len(table)} points", remedy)

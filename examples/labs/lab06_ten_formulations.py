@@ -67,7 +67,7 @@ for formulation in formulations:
 # %% [markdown]
 # Where they can treat the model, they agree to rounding; a penalty is an approximation. Three refuse it, and say why:
 # the slender rods have no inertia about their own axes, and `RangeSpace` and `UdwadiaKalaba` divide by it; and a loop
-# is no serial chain. **The mechanics is one, the algebra is ten.**
+# is not a serial chain. **The mechanics is one, the algebra is ten.**
 #
 # ## What do they cost?
 #

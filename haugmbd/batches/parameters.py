@@ -117,7 +117,7 @@ def read_parameters(model: Model, given: Any, members: int | None) -> tuple[Para
 def unknown(model: Model, path: Any, known: Mapping[str, Variable]) -> str:
     """Return what is wrong with a path that a model does not have."""
     if not isinstance(path, str):
-        return f"{path!r} is no path of a parameter: give a text, such as 'link.mass'"
+        return f"{path!r} is not a path of a parameter: give a string, such as 'link.mass'"
     name, dot, attribute = path.rpartition(".")
     parts = [part for part in parts_of(model) if part.name == name]
     if not dot or not parts:
@@ -125,7 +125,7 @@ def unknown(model: Model, path: Any, known: Mapping[str, Variable]) -> str:
         example = (
             "" if hint else ": paths are 'gravity', 'BODY.mass', 'JOINT.point', 'SPRING.k', and names of the system's parameters"
         )
-        return f"{path!r} is no parameter of model {model.name!r}{hint}{example}"
+        return f"{path!r} is not a parameter of model {model.name!r}{hint}{example}"
     if attribute in TOPOLOGY:
         return f"{path!r} changes the topology, and a batch has one: build and compile another system"
     if attribute in STATE:
@@ -133,7 +133,7 @@ def unknown(model: Model, path: Any, known: Mapping[str, Variable]) -> str:
     has = [f"{one}" for part in parts for one in part.variable]
     kind = type(parts[0]).__name__
     may = f"it has {', '.join(map(repr, has))}" if has else f"a batch can vary nothing of {kind}: build a system for each value"
-    return f"{path!r} is no parameter of {kind} {name!r}{did_you_mean(attribute, has)}: {may}"
+    return f"{path!r} is not a parameter of {kind} {name!r}{did_you_mean(attribute, has)}: {may}"
 
 
 def _read_values(path: str, value: Any, wanted: Variable) -> tuple[Array, str]:

@@ -109,7 +109,7 @@ class Body:
         faults: list[Fault] = []
         where = f"body {name!r}"
         if not (isinstance(name, str) and name.strip()):
-            faults.append(Fault(where, "the name is empty or not a text", 'Give each body a name, such as "crank".'))
+            faults.append(Fault(where, "the name is empty or not a string", 'Give each body a name, such as "crank".'))
         self._fill(
             name=str(name),
             mass=_read_mass(faults, where, mass),

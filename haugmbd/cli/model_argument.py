@@ -95,7 +95,7 @@ def read_model(given: str, *, allow_code: bool = False, loops: str | None = None
         return by_name()[given]()
     path = Path(given)
     if not path.is_file():
-        raise NothingToCheck(f"{given!r} is no file, and no mechanism of the gallery ({', '.join(by_name())}).")
+        raise NothingToCheck(f"{given!r} is neither a file nor a mechanism of the gallery ({', '.join(by_name())}).")
     if path.suffix in (URDF, XACRO):
         return read_urdf(path, loops=loops, allow_code=allow_code)
     if path.suffix in MJCF:

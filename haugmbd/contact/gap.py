@@ -38,7 +38,7 @@ class Placed(NamedTuple):
 
 
 class GapFunction(Protocol):
-    """A contact that is no plane, such as a limit of a joint, in the numbering of a model; it knows its own gap."""
+    """A contact that is not a plane, such as a limit of a joint, in the numbering of a model; it knows its own gap."""
 
     @property
     def name(self) -> str: ...
@@ -104,7 +104,7 @@ class PlacedContacts(NamedTuple):
 
 
 class MixedContacts:
-    """Several contacts, some of which are no planes; the same methods as PlacedContacts."""
+    """Several contacts, some of which are not planes; the same methods as PlacedContacts."""
 
     def __init__(self, contacts: Sequence[Placed | GapFunction]) -> None:
         self.bodies = np.array([(c.i, c.j) for c in contacts], dtype=np.int64).reshape(-1, 2)

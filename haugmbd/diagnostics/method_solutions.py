@@ -1,7 +1,7 @@
 r"""The accelerations and multipliers that a method itself computed at the stored states, in the rows of the model.
 
 methods that evaluate accelerations    `rates` of the formulation and the stabilization at the stored states, as the steps evaluate them
-methods that solve for them            u' and lam at the end of each step; NaN at states that are no steps of the method
+methods that solve for them            u' and lam at the end of each step; NaN at states that are not steps of the method
 start                                  the accelerations and multipliers of the equations of motion
 dependent rows                         the same reactions, shared by the rule of the model: on the kept rows only, or with the least sum
                                        of squares

@@ -113,7 +113,7 @@ class Unusable(Driver):
 
     def faults(self) -> tuple[Fault, ...]:
         """Return a fault that shows the given value."""
-        return (Fault("driver", f"{shown(self.given)} is no function of time", ACCEPTED),)
+        return (Fault("driver", f"{shown(self.given)} is not a function of time", ACCEPTED),)
 
     def fault_at(self, t: float) -> Fault | None:
         """Return the same fault at all times."""

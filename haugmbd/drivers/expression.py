@@ -80,7 +80,7 @@ class Expression(PythonDriver):
             return
         if missing:
             known, hint = ", ".join(map(repr, parameters)) or "none", did_you_mean(missing[0], parameters)
-            what = f"the expression {self.text!r} reads {missing[0]!r}, which is no parameter"
+            what = f"the expression {self.text!r} reads {missing[0]!r}, which is not a parameter"
             self._faults = (Fault("driver", what, f"Give System(parameters={{{missing[0]!r}: ...}}); there are {known}{hint}."),)
             return
         self._values = {name: float(parameters[name]) for name in self.names}

@@ -85,7 +85,7 @@ Program = tuple[Step, ...]
 def parse(text: Any) -> Program:
     """Return the postfix program of an expression. Raise UsageError, with the column, if the text is not one."""
     if not isinstance(text, str):
-        raise UsageError(f"an expression is a text such as '0.2 * sin(3 * t)', got {text!r:.60}.")
+        raise UsageError(f"an expression is a string such as '0.2 * sin(3 * t)', got {text!r:.60}.")
     if len(text) > MAX_LENGTH:
         raise UsageError(f"an expression has at most {MAX_LENGTH} characters, got {len(text)}: {text[:40]!r} ...")
     return _Parser(text).program()
@@ -114,7 +114,7 @@ def evaluate_number(text: str, values: Mapping[str, float]) -> float:
     program = parse(text)
     for name in variables(program):
         if name not in values:
-            what = "depends on t, and must be a number here" if name == TIME else f"reads {name!r}, which is no parameter"
+            what = "depends on t, and must be a number here" if name == TIME else f"reads {name!r}, which is not a parameter"
             hint = did_you_mean(name, values)
             raise UsageError(f"the expression {text!r} {what}{hint}.")
     with np.errstate(all="ignore"):
@@ -141,7 +141,7 @@ class _Parser:
         if self.kind != "end":
             self.fail(f"{self.token!r} is not expected here")
         if truth:
-            self.fail("a comparison is no number: write where(condition, value, otherwise)", 0)
+            self.fail("a comparison is not a number: write where(condition, value, otherwise)", 0)
         return tuple(self.steps)
 
     def fail(self, why: str, start: int | None = None) -> None:
@@ -191,7 +191,7 @@ class _Parser:
     def number(self, truth: bool) -> None:
         """Raise UsageError if the value that was read is a truth."""
         if truth:
-            self.fail("a comparison is no number")
+            self.fail("a comparison is not a number")
 
     def sum(self) -> bool:
         """Read a sum."""

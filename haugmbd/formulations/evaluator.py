@@ -32,7 +32,7 @@ class Evaluator:
     SingularKKTError
         In a call: at a singular configuration, or where an axis without inertia is free.
     UsageError
-        In a call: if the state is no contiguous array of 13 (nb + 1) + na floats.
+        In a call: if the state is not a contiguous array of 13 (nb + 1) + na floats.
 
     Notes
     -----

@@ -193,7 +193,7 @@ class EventLocator:
         one, two = self._value(event, there), self._value(event, there)
         if one != two:
             raise SimulationError(
-                f"event {event.name!r} is no function of (t, state): evaluated twice at t = {there.t:.9g} s, "
+                f"event {event.name!r} is not a function of (t, state): evaluated twice at t = {there.t:.9g} s, "
                 f"it gives {one:.9g} and {two:.9g}. "
                 "Let it depend on nothing but its arguments: no random number, no counter, nothing that it changes itself."
             )

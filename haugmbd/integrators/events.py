@@ -115,7 +115,7 @@ def read_events(events: Any) -> tuple[Event, ...]:
     given = tuple(events)
     for event in given:
         if not isinstance(event, Event):
-            raise UsageError(f"events has {event!r}, which is no Event: give Event('floor', lambda t, state: ...).")
+            raise UsageError(f"events has {event!r}, which is not an Event: give Event('floor', lambda t, state: ...).")
         if not (isinstance(event.name, str) and event.name.strip()):
             raise UsageError(f"an event is called {event.name!r}: give it a name, such as 'floor'.")
         if not callable(event.function):

@@ -8,7 +8,7 @@ The order is minimum degree, under a rule that keeps every pivot block definite:
   (leaf to root, Baraff 1996): the far side moves freely as a rigid body, so S = J D^-1 J^T has full rank;
 * an edge of one or two rows that closes a loop of the others (a coupling of joints, a rod) is eliminated after the bridges that
   connect its bodies to the body where their paths meet.  While this body is at rest, its rows have the rank that they have in
-  motion, because they depend on relative positions only; it is no member of the loop, and the others remain bridges;
+  motion, because they depend on relative positions only; it is not a member of the loop, and the others remain bridges;
 * any other edge in a loop is eliminated after all its bodies: S = J M^-1 J^T, the range space, only where loops need it.
 
 In general: the rows eliminated so far must have full rank in the columns of the bodies eliminated so far.

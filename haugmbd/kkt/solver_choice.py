@@ -83,7 +83,7 @@ class Forest(NamedTuple):
     """What the recursion over a forest needs to know of a model, besides its edges.
 
     forms: those of its edges;  body_of: the body of each marker;  massless: whether a body has a direction without inertia
-    couplings: of joint coordinates, on edges of their own;  hanging: the branches of trees that hang on loops, if the model is no forest
+    couplings: of joint coordinates, on edges of their own;  hanging: the branches of trees that hang on loops, if the model is not a forest
     """
 
     forms: Forms
@@ -223,7 +223,7 @@ def tree_tables(
 ) -> SolverTables:
     """Return the tables of the recursion over a forest.
 
-    branches, clusters: None raises UsageError: the model is no forest, or its couplings are not served
+    branches, clusters: None raises UsageError: the model is not a forest, or its couplings are not served
     """
     why = "its joints close loops, or couple more than two bodies" if branches is None else ""
     couples = "it couples joints that neither turn about one axis nor slide along one, or in loops, or too many of them at once"

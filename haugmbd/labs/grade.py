@@ -110,7 +110,7 @@ def _row(path: Path, lab: str, exercises: tuple[str, ...], timeout: float) -> tu
         try:
             program = _program(path)
         except (ValueError, KeyError, TypeError) as error:
-            return path.name, states, f"it is no notebook: {error}"
+            return path.name, states, f"it is not a notebook: {error}"
         script = Path(place) / "answer.py"
         script.write_text(program, encoding="utf-8")
         trouble = _run(script, record, timeout)

@@ -71,7 +71,7 @@ def _free_of_group(group: Group) -> float:
         limit, used = float(group.limit.read_text()), float(group.used.read_text())
         details = dict(line.split() for line in group.details.read_text().splitlines())
         return limit - used + float(details.get(group.droppable, 0.0))
-    except (OSError, ValueError):  # "max" is no number
+    except (OSError, ValueError):  # "max" is not a number
         return float("inf")
 
 

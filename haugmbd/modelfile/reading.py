@@ -63,7 +63,7 @@ class Reading:
         if isinstance(name, str) and name in known:
             return name
         if not isinstance(name, str):
-            return self.fault(path, f"{shown(name)} is no name of a {kind}", f"Give the name of a {kind} as a text.")
+            return self.fault(path, f"{shown(name)} is not a name of a {kind}", f"Give the name of a {kind} as a string.")
         return self.fault(path, f"there is no {kind} {name!r}{did_you_mean(name, known)}", f"There {_list(kind, known)}.")
 
 

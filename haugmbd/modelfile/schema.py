@@ -27,7 +27,7 @@ FORMAT = "haugmbd model 1"
 """The version of the format; a file of a newer one is refused."""
 SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 EQUATIONS = "Equations"
-"""The type of a joint that is no class of the catalogue: its frames and its equations."""
+"""The type of a joint that is not a class of the catalogue: its frames and its equations."""
 
 VECTOR, POINT = Array(((3,),)), Array(((3,),), "m")
 NAME = Field("name", Text())

@@ -40,7 +40,7 @@ def read_bounded(path: FilePath, most: int) -> bytes:
         if not path.exists():
             raise UsageError(f"there is no file {str(path)!r}.")
         if not path.is_file():
-            raise UsageError(f"{str(path)!r} is no regular file.")
+            raise UsageError(f"{str(path)!r} is not a regular file.")
         with path.open("rb") as file:
             data = file.read(most + 1)
     except OSError as error:
@@ -64,11 +64,11 @@ def parse_json(text: str) -> Any:
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise UsageError(f"line {error.lineno}, column {error.colno}: it is no JSON: {error.msg}") from None
+        raise UsageError(f"line {error.lineno}, column {error.colno}: it is not JSON: {error.msg}") from None
     except RecursionError:
         raise UsageError(f"it nests lists and tables deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:  # a number of thousands of digits, a key twice, NaN
-        raise UsageError(f"it is no JSON: {str(error).split(';')[0]}") from None
+        raise UsageError(f"it is not JSON: {str(error).split(';')[0]}") from None
     return bounded(data)
 
 
@@ -80,9 +80,9 @@ def parse_toml(text: str) -> Any:
     try:
         return bounded(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"it is no TOML: {error}") from None
+        raise UsageError(f"it is not TOML: {error}") from None
     except (RecursionError, ValueError, OverflowError) as error:
-        raise UsageError(f"it is no TOML that can be read: {type(error).__name__}") from None
+        raise UsageError(f"it is not TOML that can be read: {type(error).__name__}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def bounded(data: Any) -> Any:

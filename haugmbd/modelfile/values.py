@@ -97,7 +97,7 @@ class Text(Kind):
         if self.choices and isinstance(given, str) and given in self.choices:
             return given
         if not self.choices:
-            return reading.fault(path, f"it is {shown(given)}, not a text", "Give a text that is not empty.")
+            return reading.fault(path, f"it is {shown(given)}, not a string", "Give a string that is not empty.")
         hint = did_you_mean(given, self.choices) if isinstance(given, str) else ""
         return reading.fault(path, f"it is {shown(given)}{hint}", f"Give one of {', '.join(map(repr, self.choices))}.")
 
@@ -254,7 +254,7 @@ def _has_bad(values: Any) -> bool:
 
 
 def _shape(given: Any) -> tuple[int, ...] | None:
-    """Return the shape of nested lists; None for lists of different lengths, or of things that are no numbers."""
+    """Return the shape of nested lists; None for lists of different lengths, or of things that are not numbers."""
     if isinstance(given, bool) or not isinstance(given, int | float | str | list):
         return None
     if not isinstance(given, list):

@@ -44,7 +44,7 @@ class Element:
 
 
 def parse_xml(data: bytes, *, depth: int = MAX_DEPTH) -> Element:
-    """Return the root element. Raise UsageError, with the line, if the data are no XML, have a document type, or are too deep."""
+    """Return the root element. Raise UsageError, with the line, if the data are not XML, have a document type, or are too deep."""
     parser = expat.ParserCreate()
     top = Element("", {}, 0)
     stack = [top]
@@ -71,9 +71,9 @@ def parse_xml(data: bytes, *, depth: int = MAX_DEPTH) -> Element:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise UsageError(f"line {error.lineno}: it is no XML: {expat.errors.messages[error.code]}") from None
+        raise UsageError(f"line {error.lineno}: it is not XML: {expat.errors.messages[error.code]}") from None
     except (ValueError, LookupError) as error:
         if isinstance(error, UsageError):
             raise
-        raise UsageError(f"it is no XML that can be read: {error}") from None
+        raise UsageError(f"it is not XML that can be read: {error}") from None
     return top.children[0]

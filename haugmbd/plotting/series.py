@@ -18,7 +18,7 @@ ORDERS = ("", "rate of the ", "acceleration of the ")
 def known(result: object) -> HasQuantities:
     """Return the result. Raise UsageError for another type."""
     if not isinstance(result, HasQuantities):
-        raise UsageError(f"{type(result).__name__} is no result to draw: give what mbd.simulate(...) returned.")
+        raise UsageError(f"{type(result).__name__} is not a result to draw: give what mbd.simulate(...) returned.")
     return result
 
 

@@ -59,10 +59,10 @@ class BaseChain:
         order: Sequence[int] | None = None,
     ) -> None:
         if not isinstance(links, Iterable):
-            raise UsageError(f"links={links!r} is no list of links. Give [Link.revolute(...), Link.prismatic(...), ...].")
+            raise UsageError(f"links={links!r} is not a list of links. Give [Link.revolute(...), Link.prismatic(...), ...].")
         links = tuple(links)
         if not isinstance(order, Iterable | None):
-            raise UsageError(f"order={order!r} is no list of rows. Give each of the rows 1 ... {len(links)} once, or nothing.")
+            raise UsageError(f"order={order!r} is not a list of rows. Give each of the rows 1 ... {len(links)} once, or nothing.")
         order = tuple(range(1, len(links) + 1)) if order is None else tuple(order)
         faults: list[Fault] = []
         where = f"chain {name!r}"
@@ -72,7 +72,7 @@ class BaseChain:
         )
         faults += faults_in_a_row(where, links)
         if not (isinstance(name, str) and name.strip()):
-            faults.append(Fault(where, "the name is empty or not a text", 'Give the chain a name, such as "arm".'))
+            faults.append(Fault(where, "the name is empty or not a string", 'Give the chain a name, such as "arm".'))
         if set(order) != set(range(1, len(links) + 1)) or len(order) != len(links):
             faults.append(Fault(where, f"order is {order}", f"Give each of the rows 1 ... {len(links)} once, or nothing."))
         if faults:
@@ -151,7 +151,7 @@ class BaseChain:
                 raise UsageError(f"no link is called {name!r}; the links are {', '.join(map(repr, names))}.")
             return names.index(name)
         if isinstance(name, bool) or not isinstance(name, (int, np.integer)):
-            raise UsageError(f"link {name!r} is no link: give its name, or its number, 0 ... {self.n - 1}.")
+            raise UsageError(f"link {name!r} is not a link: give its name, or its number, 0 ... {self.n - 1}.")
         if not -self.n <= name < self.n:
             raise UsageError(f"link {name} does not exist: the chain has {self.n} links, 0 ... {self.n - 1}.")
         return int(name) % self.n

@@ -51,7 +51,7 @@ def random_chain(
     if isinstance(seed, bool) or not (isinstance(seed, int | np.integer) and seed >= 0):
         raise UsageError(f"a random chain needs a seed, a whole number, 0 or more, got {seed!r}.")
     if isinstance(kinds, str) or not isinstance(kinds, Iterable):
-        raise UsageError(f"kinds={kinds!r} is no list of joints. Give a list or tuple of some of {', '.join(KINDS)}.")
+        raise UsageError(f"kinds={kinds!r} is not a list of joints. Give a list or tuple of some of {', '.join(KINDS)}.")
     kinds = tuple(kinds)
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:

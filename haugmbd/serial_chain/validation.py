@@ -37,7 +37,7 @@ def faults_in_a_row(where: str, links: Sequence[Link]) -> list[Fault]:
     """Return all faults of the links, of each one and of the chain."""
     wrong = [link for link in links if not isinstance(link, Link)]
     if wrong or not links:
-        what = f"{wrong[0]!r} is no Link" if wrong else "it has no links"
+        what = f"{wrong[0]!r} is not a Link" if wrong else "it has no links"
         return [Fault(where, what, "Give a list of Link.revolute(...), Link.prismatic(...), ...")]
     faults = [fault for link in links for fault in link.faults()]
     names = [link.name for link in links]

@@ -69,7 +69,7 @@ class Method:
     def __post_init__(self) -> None:
         check_parts(self.formulation, self.integrator, self.stabilization)
         if not isinstance(self.label, str):
-            raise UsageError(f"label = {self.label!r} must be a text.")
+            raise UsageError(f"label = {self.label!r} must be a string.")
         object.__setattr__(self, "stabilization", usual_rule(self.integrator, self.stabilization))
         wrong = refusal(self.formulation, self.integrator, self.stabilization or Unstabilized())
         if wrong:

@@ -20,7 +20,7 @@ from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.study.method import Method
 
 LEFT_OUT = ("Accelerations", "Event", "EventRecord", "Formulation", "Unstabilized")
-"""Public names of the two packages that are no parts of a method."""
+"""Public names of the two packages that are not parts of a method."""
 CHOICES = {"Baumgarte.scaled": Baumgarte.scaled, "Baumgarte.critical": Baumgarte.critical}
 PARTS: dict[str, type[Any]] = {"formulation": Formulation, "integrator": Integrator, "stabilization": Stabilization}
 
@@ -43,7 +43,7 @@ def method_from(text: str) -> Method:
         part = _value(node, text)
         kinds = ["stabilization"] if part is None else [name for name, kind in PARTS.items() if isinstance(part, kind)]
         if not kinds:
-            raise UsageError(f"method {text!r}: {ast.unparse(node)} is no formulation, integrator or stabilization.")
+            raise UsageError(f"method {text!r}: {ast.unparse(node)} is not a formulation, integrator or stabilization.")
         if kinds[0] in given:
             raise UsageError(f"method {text!r} has two parts of one kind ({kinds[0]}).")
         given[kinds[0]] = part
@@ -79,7 +79,7 @@ def _value(node: ast.expr, text: str) -> Any:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        raise UsageError(f"method {text!r}: {ast.unparse(node)} is no name, number or text.") from None
+        raise UsageError(f"method {text!r}: {ast.unparse(node)} is not a name, number or text.") from None
 
 
 def _named(node: ast.expr, text: str) -> Any:

@@ -86,7 +86,7 @@ def read_primitives(joint: JointLike) -> tuple[tuple[Primitive, ...], tuple[Faul
         return (), (Fault(f"joint {joint.name!r}", f"primitives() raises {type(error).__name__}: {error}", remedy),)
     wrong = [p for p in primitives if not _is_primitive(type(p))]
     if wrong:
-        return (), (Fault(f"joint {joint.name!r}", f"primitives() gives {wrong[0]!r}, which is no primitive", remedy),)
+        return (), (Fault(f"joint {joint.name!r}", f"primitives() gives {wrong[0]!r}, which is not a primitive", remedy),)
     if not primitives:
         return (), (Fault(f"joint {joint.name!r}", "primitives() gives no primitive: the joint has no equations", remedy),)
     return primitives, ()

@@ -101,7 +101,7 @@ def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:
         except UsageError:
             return result.maximal(result.chain.to_system().compile()), False
     if not isinstance(result, Result | ImpactResult):
-        raise UsageError(f"{type(result).__name__} is no result to draw: give what mbd.simulate(...) returned.")
+        raise UsageError(f"{type(result).__name__} is not a result to draw: give what mbd.simulate(...) returned.")
     return result, True
 
 

@@ -163,7 +163,7 @@ def test_the_coefficients_of_a_friction_law_are_parameters_of_a_batch():
     mu = np.array([0.1, 0.3, 0.5])
     found = mbd.batch(system, parameters={"rub.mu_s": mu}).accelerations()
     np.testing.assert_allclose(found.v_dot[:, 1, 0], -mu * 9.81, rtol=1e-14)
-    with pytest.raises(mbd.UsageError, match="'rub.mu' is no parameter of JointFriction 'rub'.*'mu_s'"):
+    with pytest.raises(mbd.UsageError, match="'rub.mu' is not a parameter of JointFriction 'rub'.*'mu_s'"):
         mbd.batch(system, parameters={"rub.mu": mu})
 
 

@@ -234,7 +234,7 @@ FAULTS = {
     "cannot be compiled: it branches": lambda q: eccentric(q) if q < 7.0 else 0.0 * q,
     "a period of 360 rad": mbd.QuinticSpline(np.linspace(0.0, 360.0, 9), np.zeros(9), periodic=True),
     r"profile: \(f, f', f''\) is \(nan": lambda q: np.nan * q,
-    "is no function of time": "fast",
+    "is not a function of time": "fast",
     "is given for axle.angle = 1 .. 5 rad, which is 0": mbd.QuinticSpline(np.linspace(1.0, 5.0, 9), np.zeros(9)),
 }
 

@@ -270,7 +270,7 @@ FAULTS = {
     "f\\(0\\) = 0.3 rad.*0.3 rad apart": lambda s, a, b: Coupling("g", {a: 1.0, b: 1.0}, f=0.3),
     "coefficient of first.angle is zero": lambda s, a, b: Coupling("g", {a: 0.0, b: 1.0}),
     "coefficient of second.angle is nan": lambda s, a, b: Coupling("g", {a: 1.0, b: np.nan}),
-    "second.angle is no displacement": lambda s, a, b: RackPinion("g", a, b, radius=0.1),
+    "second.angle is not a displacement": lambda s, a, b: RackPinion("g", a, b, radius=0.1),
     "given twice": lambda s, a, b: Coupling("g", {a: 1.0, a.coordinate("angle"): 1.0}),
     "pitch is zero": lambda s, a, b: Screw("g", s.add(CJ("c", a.j, b.j, point=(0, 0, 0), axis=(1, 0, 0))), pitch=0.0),
     "more than one freedom": lambda s, a, b: Coupling("g", {s.add(CJ("c", a.j, b.j, point=(0, 0, 0), axis=(1, 0, 0))): 1.0}),

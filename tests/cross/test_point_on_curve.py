@@ -82,7 +82,7 @@ FAULTS = {
     r"curve meets itself near \(": lambda: bead(figure_eight(), 3, closed=True),
     "curve has 5 points": lambda: bead(circle()[:5], 1),
     "curve has the same point twice": lambda: bead(np.repeat(circle(), 2, axis=0), 1),
-    "curve is no table of points": flat,
+    "curve is not a table of points": flat,
 }
 
 

@@ -163,7 +163,7 @@ def test_a_bearing_that_lets_the_wheel_slide_cannot_carry_tooth_forces():
     first = system.add(RJ("first", system.ground, a, point=(0, 0, 0), axis=(0, 0, 1)))
     second = system.add(CJ("second", system.ground, b, point=(0.3, 0, 0), axis=(0, 0, 1))).coordinate("angle")
     system.add(Gear("mesh", first, second, ratio=-0.5, pitch_radius=(0.1, 0.2)))
-    with pytest.raises(mbd.ModelError, match=r"joint 'second' \(CJ\) is no bearing that carries tooth forces"):
+    with pytest.raises(mbd.ModelError, match=r"joint 'second' \(CJ\) is not a bearing that carries tooth forces"):
         system.compile()
 
 
@@ -196,7 +196,7 @@ def test_friction_that_does_not_know_the_tooth_force_of_its_bearing_is_refused(c
 
 
 def test_friction_beside_tooth_forces_runs():
-    """Viscous friction needs no reaction, a joint that is no bearing of the gear has none of its forces, and no geometry, no forces."""
+    """Viscous friction needs no reaction, a joint that is not a bearing of the gear has none of its forces, and no geometry, no forces."""
     system = wheels(**CASES["external"])
     first, pin = (next(joint for joint in system.joints if joint.name == name) for name in ("first", "pin"))
     system.add(mbd.JointFriction("oil", first, mbd.Viscous(0.1)))

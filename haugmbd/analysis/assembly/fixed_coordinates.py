@@ -138,7 +138,7 @@ def _columns(model: Model, hold: FixedCoordinates) -> tuple[int, list[int]]:
     names = hold.coordinates or tuple(AXES)
     wrong = [name for name in names if name not in AXES]
     if wrong:
-        raise UsageError(f"hold: {wrong[0]!r} is no coordinate of a body; give some of {', '.join(map(repr, AXES))}.")
+        raise UsageError(f"hold: {wrong[0]!r} is not a coordinate of a body; give some of {', '.join(map(repr, AXES))}.")
     columns = [column for name in names for column in AXES[name]]
     if (hold.value is not None or hold.rate is not None) and (len(columns) != 1):
         example = "such as FixedCoordinates(body, 'x', value=0.1)"

@@ -2,7 +2,7 @@ r"""The states of blocks in a balance and in small motions: where they stand in 
 
     z' = f(t, q, u, z)           0 in an equilibrium;  z moves with the bodies in small motions
 
-The turns that joint angles count for blocks are no states of their own here: they follow the pose. States that nothing depends on, such as
+The turns that joint angles count for blocks are not states of their own here: they follow the pose. States that nothing depends on, such as
 the integral of a PID without ki, are left out.
 """
 

@@ -131,5 +131,5 @@ def read_shapes(faults: list[Fault], where: str, given: Any) -> Drawn:
     for one in drawn:
         if one is not ... and not isinstance(one, Shape):
             remedy = "Give mbd.Box, Sphere, Cylinder, Cone or Mesh, or a list of them; ... stands for what is drawn by default."
-            faults.append(Fault(where, f"shape has {one!r:.60}, which is no shape", remedy))
+            faults.append(Fault(where, f"shape has {one!r:.60}, which is not a shape", remedy))
     return tuple(one for one in drawn if one is ... or isinstance(one, Shape))

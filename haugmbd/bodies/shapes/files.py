@@ -85,7 +85,7 @@ def text_lines(path: Path, data: bytes) -> list[str]:
     """Return the lines of a text file; names in it may be in any encoding."""
     if b"\0" in data:
         line = data[: data.index(b"\0")].count(b"\n") + 1
-        refuse(path, line, "it has a zero byte, and is no text")
+        refuse(path, line, "it has a zero byte, and is not text")
     return data.decode("utf-8", errors="replace").splitlines()
 
 

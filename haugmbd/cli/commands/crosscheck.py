@@ -84,7 +84,7 @@ def _joints(text: str) -> tuple[str, ...]:
     kinds = tuple(kind.strip() for kind in text.split(","))
     strange = [kind for kind in kinds if kind not in KINDS]
     if strange:
-        raise argparse.ArgumentTypeError(f"{strange[0]!r} is no kind of joint; choose from {','.join(KINDS)}")
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is not a kind of joint; choose from {','.join(KINDS)}")
     return kinds
 
 

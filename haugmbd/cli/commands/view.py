@@ -34,7 +34,7 @@ def run_view(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     given = arguments.model
     if not Path(given).is_file() and given not in {make.__name__ for make in GALLERY}:
-        print(f"haugmbd: {given!r} is no file, and no mechanism of the gallery.", file=sys.stderr)
+        print(f"haugmbd: {given!r} is neither a file nor a mechanism of the gallery.", file=sys.stderr)
         return 2
     try:
         server = server_of(live_page(given, **reading_of(arguments)), arguments.port)

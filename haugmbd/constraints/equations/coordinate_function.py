@@ -38,7 +38,7 @@ WRAP = 2
 """Column of the constants after coefficient and offset: the period (0 for none) on the line of q_b, q_start on that of q_a."""
 
 NO_ANGLE, NO_TERM = -1, -1
-"""Entries of a line that is no term."""
+"""Entries of a line that is not a term."""
 
 
 @public_class

@@ -72,7 +72,7 @@ def _part_faults(
     groups = (("impulse", [b.name for b in blows]), ("contact", [c.name for c in contacts]), ("joint", [j.name for j in joints]))
     for kind, names in groups:
         faults += [
-            Fault(f"{kind} {name!r}", "the name is empty or not a text", f'Give each {kind} a name, such as "blow".')
+            Fault(f"{kind} {name!r}", "the name is empty or not a string", f'Give each {kind} a name, such as "blow".')
             for name in names
             if not (isinstance(name, str) and name.strip())
         ]

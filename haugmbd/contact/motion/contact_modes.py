@@ -123,7 +123,7 @@ def _name_faults(model: Model, contacts: Sequence[Contact]) -> list[Fault]:
     for k, name in enumerate(names):
         where = f"contact {name!r}"
         if not (isinstance(name, str) and name.strip()):
-            found.append(Fault(where, "the name is empty or not a text", 'Give each contact a name, such as "floor".'))
+            found.append(Fault(where, "the name is empty or not a string", 'Give each contact a name, such as "floor".'))
         elif name in model.joints:
             found.append(Fault(where, "a joint has this name", "A closed contact becomes a joint: give it a name of its own."))
         elif name in names[:k]:

@@ -365,7 +365,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         Raises
         ------
         UsageError
-            If t is no time of the result.
+            If t is not a time of the result.
         """
         time = check_time(t, self.t)
         return [piece for piece in self._complete if len(piece) and piece.t[0] <= time][-1].at(time)

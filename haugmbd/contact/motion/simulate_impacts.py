@@ -214,7 +214,7 @@ def _read_contacts(contacts: Any) -> tuple[Contact, ...]:
     given = tuple(contacts)
     for contact in given:
         if not isinstance(contact, Contact):
-            raise UsageError(f"contacts has {contact!r}, which is no Contact: give Contact(name, i, j, point=..., normal=...).")
+            raise UsageError(f"contacts has {contact!r}, which is not a Contact: give Contact(name, i, j, point=..., normal=...).")
     if not given:
         raise UsageError("contacts is empty: give Contact objects, or use simulate.")
     return given

@@ -2,7 +2,7 @@ r"""The user's events in a motion with impacts: zeros inside smooth segments, an
 
     reaches zero at an impact    |g| <= |g_dot| NEAR, such as the gap of the contact itself      one event, if the direction is right
     jumps across zero            g(before) g(after) < 0, such as a velocity                      an event with its jump
-    starts a segment at zero     is no event, as at the start of a run
+    starts a segment at zero     is not an event, as at the start of a run
 
 g_dot is the difference over NEAR seconds along the velocities of the state.
 """

@@ -71,12 +71,12 @@ def _by_name(parts: Sequence[Any]) -> dict[str, Any]:
 
 
 def _name_faults(blocks: Sequence[Block], sensors: Sequence[Any], joints: Sequence[Joint]) -> list[Fault]:
-    """Return faults for names that are used twice, also by a joint, or are no text, and for blocks that were added twice."""
+    """Return faults for names that are used twice, also by a joint, or are not text, and for blocks that were added twice."""
     found = []
     for kind, parts in (("block", blocks), ("sensor", sensors)):
         remedy = f'Give each {kind} a name, such as "controller".'
         wrong = [part.name for part in parts if not (isinstance(part.name, str) and part.name.strip())]
-        found += [Fault(f"{kind} {name!r}", "the name is empty or not a text", remedy) for name in wrong]
+        found += [Fault(f"{kind} {name!r}", "the name is empty or not a string", remedy) for name in wrong]
         for name, n in Counter(part.name for part in parts if isinstance(part.name, str)).items():
             if n > 1 and name.strip():
                 remedy = f"Give each {kind} a name of its own, and add it once; signals are read by it."

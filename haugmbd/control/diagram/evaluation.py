@@ -35,7 +35,7 @@ class AlgebraicLoop(SimulationError):
 
 
 class UnknownSignal(SimulationError):
-    """A name that is no signal."""
+    """A name that is not a signal."""
 
 
 class Instant(Mapping[str, Any]):
@@ -187,7 +187,7 @@ class Instant(Mapping[str, Any]):
         return record[0]
 
     def number(self, output: BlockOutput) -> float:
-        """Return an output that is used by a force element, or one number of it. Raise SimulationError if it is no number."""
+        """Return an output that is used by a force element, or one number of it. Raise SimulationError if it is not a number."""
         value = self[output.label]
         if output.component is None and np.ndim(value) == 0:
             return float(value)

@@ -100,7 +100,7 @@ def _truth(recorder: Recorder, x: Any, numbers: bool = False) -> Any:
         return x
     if isinstance(x, bool | np.bool):
         return Tracer(recorder, recorder.constant(float(x)), boolean=True)
-    raise Untraceable("a condition that is no comparison")
+    raise Untraceable("a condition that is not a comparison")
 
 
 def _power(x: Any, n: Any) -> Any:

@@ -179,7 +179,7 @@ class ContactForce(ForceElement):
             (label, shape) for label, shape in (("shape_i", self.shape_i), ("shape_j", self.shape_j)) if type(shape) not in SHAPES
         ]
         for label, shape in unknown:
-            what = f"{label} is {shape!r:.60}, which is no shape of a contact"
+            what = f"{label} is {shape!r:.60}, which is not a shape of a contact"
             found.append(Fault(self.where, what, "Give mbd.Sphere, mbd.Plane, mbd.Cylinder or mbd.Box."))
         if unknown:
             return tuple(found)

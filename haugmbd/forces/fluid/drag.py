@@ -59,7 +59,7 @@ class Drag(ForceElement):
     Raises
     ------
     UsageError
-        If body is not a Body, or shape is no Sphere, Box or Cylinder. Other bad values are collected in `faults()`.
+        If body is not a Body, or shape is not a Sphere, Box or Cylinder. Other bad values are collected in `faults()`.
 
     Notes
     -----

@@ -216,7 +216,7 @@ class SingularSearch:
     def places(self, way: Way, last: float, spacing: float = SPACING) -> list[Place]:
         """Return the places at which g decreases without bound, in the order of time, by samples at most `spacing` apart.
 
-        The first state is no minimum if the motion before it, to its `behind`, was searched, and g was less there.
+        The first state is not a minimum if the motion before it, to its `behind`, was searched, and g was less there.
         """
         total = float(way.s[-1])
         if not 0.0 < total < MOST_MOTION:

@@ -113,7 +113,7 @@ def paths_to_ground(ints: Ints, branches: Sequence[Branch] | None, revolute: Con
 
     None, (0, 5), where the recursion over a forest does not solve for friction: a joint on the way is not revolute, a joint has two
     frictions, or a part is not attached.
-    branches: None for a model that is no forest;  revolute: the edges with a known axis
+    branches: None for a model that is not a forest;  revolute: the edges with a known axis
     """
     nothing = np.zeros((0, at.PATH_COLUMNS), np.int64)
     friction = {row[at.SLOTS] // 6: k for k, row in enumerate(ints) if row[at.LOADED] == 1}

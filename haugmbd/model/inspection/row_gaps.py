@@ -23,7 +23,7 @@ PADDING = -1.0
 
 @entry
 def worst_gap_entry(P: Pack, length: float) -> tuple[float, int]:
-    """Return the largest gap and its slot, -1 if all are zero; NaN, and its slot, if a gap is no number."""
+    """Return the largest gap and its slot, -1 if all are zero; NaN, and its slot, if a gap is not a number."""
     J, level, padding = ws.jacobian(P), ws.row_values(P), ws.padding_line(P)
     worst, where = 0.0, -1
     for slot in range(padding.shape[0]):

@@ -185,7 +185,7 @@ def _pose(made: Assembly, record: Record, where: str) -> Transform:
         return Transform(np.eye(3), r)
     A, gap = nearest_rotation(M)
     if A is None:
-        what = f"RotationMatrix is no rotation: max |A^T A - I| = {gap:.3g}, or it is a reflection"
+        what = f"RotationMatrix is not a rotation: max |A^T A - I| = {gap:.3g}, or it is a reflection"
         made.fault(given.line, where, what, "Give a rotation matrix by rows.")
         return Transform(np.eye(3), r)
     if gap > ROUNDED:

@@ -38,11 +38,11 @@ class Record:
 
 
 def parse_records(text: str) -> Record:
-    """Return the record of the assembly. Raise UsageError, with the line, for a text that is no ASMT."""
+    """Return the record of the assembly. Raise UsageError, with the line, for a text that is not ASMT."""
     lines = text.splitlines()
     if not lines or lines[0].strip() not in HEADS:
         found = lines[0].strip()[:40] if lines else ""
-        raise UsageError(f"line 1: it begins with {found!r}, not with {HEADS[0]!r}: it is no ASMT file")
+        raise UsageError(f"line 1: it begins with {found!r}, not with {HEADS[0]!r}: it is not an ASMT file")
     if len(lines) > MAX_LINES:
         raise UsageError(f"it has more than {MAX_LINES} lines")
     top = Record("", 0)

@@ -303,7 +303,7 @@ class _Reader:
         """Return Euler parameters of the rotation nearest to A; None, with a fault, if A is none."""
         turn, gap = nearest_rotation(A)
         if turn is None:
-            what = f"A of body {name!r} is no rotation: max |A^T A - I| = {gap:.3g}, or it is a reflection"
+            what = f"A of body {name!r} is not a rotation: max |A^T A - I| = {gap:.3g}, or it is a reflection"
             self.fault(path, what, "Give a rotation matrix, its rows as lists.")
             return None
         if gap > ROUNDED:

@@ -52,7 +52,7 @@ def _coupling(joint: Coupling, branches: list[Branch], faults: list[Fault]) -> l
     names = [coordinate_name(coordinate, branches) for coordinate, _ in terms]
     if not all(names):
         lost = terms[names.index("")][0]
-        faults.append(Fault(where, f"{lost.label} is no hinge or slide of the file", REMEDY))
+        faults.append(Fault(where, f"{lost.label} is not a hinge or slide of the file", REMEDY))
         return []
     ends = {f"joint{n}": name for n, name in enumerate(reversed(names), start=1)}
     factor = -terms[0][1] / terms[1][1] if len(terms) == 2 else 0.0

@@ -1,4 +1,4 @@
-r"""A joint that is given by its equations: what a file holds of a joint that is no class of the catalogue."""
+r"""A joint that is given by its equations: what a file holds of a joint that is not a class of the catalogue."""
 
 from __future__ import annotations
 

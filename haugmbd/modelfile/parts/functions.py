@@ -150,7 +150,7 @@ def _expression(text: str, path: Path, reading: Reading, remedy: str) -> Any:
             return BAD
         for name in found.names:
             if name not in reading.parameters:
-                what = f"the expression {text!r:.200} reads {name!r}, which is no parameter{did_you_mean(name, reading.parameters)}"
+                what = f"the expression {text!r:.200} reads {name!r}, which is not a parameter{did_you_mean(name, reading.parameters)}"
                 return reading.fault(path, what, "Add it to the parameters of the file.")
         if found.names:
             found.bind(reading.parameters, "the file")

@@ -13,7 +13,7 @@ Followers = dict[int, tuple[Joint, float]]
 
 
 def followers(cut: list[Joint], branches: list[Branch], remedy: str, faults: list[Fault]) -> tuple[Followers, list[Joint]]:
-    """Return the joints of the tree that follow others, and the joints that are no couplings; faults for other couplings."""
+    """Return the joints of the tree that follow others, and the joints that are not couplings; faults for other couplings."""
     tree = {id(branch.joint) for branch in branches if type(branch.joint) in (RJ, TJ)}
     found: Followers = {}
     rest = []

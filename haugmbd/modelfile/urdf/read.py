@@ -123,7 +123,7 @@ def read_urdf(
 
 
 def _robot(path: FilePath, allow_code: bool) -> Robot:
-    """Return the robot of a file. Raise ModelFileError if it is no XML."""
+    """Return the robot of a file. Raise ModelFileError if it is not XML."""
     data = _expanded(path, allow_code) if path.suffix == XACRO else read_bounded(path, MAX_BYTES)
     try:
         return robot_of(parse_xml(data))

@@ -282,7 +282,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
 
 
 def _effort(limit: Element) -> float:
-    """Return the largest force of a joint; 0, which is none, for a text that is no finite number."""
+    """Return the largest force of a joint; 0, which is none, for a text that is not a finite number."""
     try:
         effort = float(limit.attributes.get("effort", "0"))
     except ValueError:

@@ -291,7 +291,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         Raises
         ------
         UsageError
-            If t is no time of the result.
+            If t is not a time of the result.
         """
         time = check_time(t, self.t)
         stored = np.flatnonzero(self.t == time)

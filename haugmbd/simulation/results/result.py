@@ -290,7 +290,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         Raises
         ------
         UsageError
-            If t is no time of the result.
+            If t is not a time of the result.
         SimulationError
             If an interpolated state cannot be brought to the constraints.
         """

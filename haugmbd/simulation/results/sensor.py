@@ -83,7 +83,7 @@ def read_sensors(sensors: Any) -> tuple[Sensor, ...]:
     given = tuple(sensors)
     for sensor in given:
         if not isinstance(sensor, Sensor):
-            raise UsageError(f"sensors has {sensor!r}, which is no Sensor: {example}.")
+            raise UsageError(f"sensors has {sensor!r}, which is not a Sensor: {example}.")
         if not (isinstance(sensor.name, str) and sensor.name.strip()):
             raise UsageError(f"a sensor is called {sensor.name!r}: give it a name, such as 'tip height'.")
         if not callable(sensor.function):

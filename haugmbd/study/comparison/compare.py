@@ -149,11 +149,11 @@ def check_counts(**counts: int) -> None:
 
 
 def ready(methods: Any, span: float, h: float | None, rtol: float | None, atol: float | None) -> list[Method]:
-    """Return the methods, with steps and tolerances. Raise UsageError, with all faults, for what is no method or cannot be started."""
+    """Return the methods, with steps and tolerances. Raise UsageError, with all faults, for what is not a method or cannot be started."""
     if isinstance(methods, Method | str) or not isinstance(methods, Iterable):
         raise UsageError(f"methods = {methods!r} must be a list of Method objects, or what mbd.methods(...) returned.")
     given = list(methods)
-    wrong = [f"{one!r} is no Method: give mbd.Method(integrator=...)" for one in given if not isinstance(one, Method)]
+    wrong = [f"{one!r} is not a Method: give mbd.Method(integrator=...)" for one in given if not isinstance(one, Method)]
     if wrong:
         raise UsageError(f"{'; '.join(wrong)}.")
     if not given:
@@ -173,7 +173,7 @@ def ready(methods: Any, span: float, h: float | None, rtol: float | None, atol: 
 
 
 def _no_state(state: Any) -> float:
-    """Raise UsageError for something that is no state."""
+    """Raise UsageError for something that is not a state."""
     raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
 
 

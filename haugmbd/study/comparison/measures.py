@@ -124,7 +124,7 @@ class Measures:
             largest = float(errors[known].max()) if known.any() else np.nan
             self.numbers[f"error_{name}_max"] = largest if self.cell.completed else np.nan
             if not known.all() and name not in found.notes:
-                self.notes.append(f"errors of {name}: {np.sum(~known)} of {len(known)} states are no steps of the method")
+                self.notes.append(f"errors of {name}: {np.sum(~known)} of {len(known)} states are not steps of the method")
             self.numbers[f"error_{name}_end"] = found.end(name) if self.cell.completed else np.nan
         if outputs:
             for what in ("end", "max"):

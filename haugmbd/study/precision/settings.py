@@ -144,9 +144,9 @@ def other_arguments(state: State | None, project_velocity: bool) -> dict[str, An
 
 
 def listed_methods(methods: Any, who: str) -> list[Method]:
-    """Return the methods.  Raise UsageError for what is no method, and for labels that occur twice."""
+    """Return the methods.  Raise UsageError for what is not a method, and for labels that occur twice."""
     given = [methods] if isinstance(methods, Method) else list(methods) if isinstance(methods, Iterable) else [methods]
-    wrong = [f"{one!r} is no Method: give mbd.Method(integrator=...)" for one in given if not isinstance(one, Method)]
+    wrong = [f"{one!r} is not a Method: give mbd.Method(integrator=...)" for one in given if not isinstance(one, Method)]
     labels = [one.label for one in given if isinstance(one, Method)]
     wrong += [
         f"{labels.count(label)} methods have the label {label!r}: give each its own, Method(..., label=...)"

@@ -83,7 +83,7 @@ def _range_fault(name: str, given: Any) -> str:
         return "" if good else f"{name!r}: (low, high) = {given!r} must be two finite numbers, the smaller one first"
     if isinstance(given, list):
         return "" if given else f"{name!r}: the list is empty"
-    return "" if callable(given) else f"{name!r}: {given!r} is no tuple (low, high), list or function of a random generator"
+    return "" if callable(given) else f"{name!r}: {given!r} is not a tuple (low, high), list or function of a random generator"
 
 
 def _is_count(x: Any, least: int = 1) -> bool:
@@ -108,7 +108,7 @@ class AskTell:
     Raises
     ------
     UsageError
-        If ask or tell is no function, or n no positive integer.
+        If ask or tell is not a function, or n no positive integer.
 
     Notes
     -----
@@ -158,7 +158,7 @@ def read_cells(parameters: Any) -> tuple[list[Cell], tuple[str, ...] | None]:
 
 
 def read_grid(axes: Mapping[str, Any]) -> list[Cell]:
-    """Return every combination of the values of the axes. Raise UsageError for axes that are no lists, are empty or repeat a value."""
+    """Return every combination of the values of the axes. Raise UsageError for axes that are not lists, are empty or repeat a value."""
     faults, values = _name_faults(axes), []
     for name, given in axes.items():
         if isinstance(given, str | bytes | Mapping) or not np.iterable(given):
@@ -179,7 +179,7 @@ def read_grid(axes: Mapping[str, Any]) -> list[Cell]:
 
 
 def read_list(cells: Sequence[Any]) -> list[Cell]:
-    """Return the cells of a list. Raise UsageError, with all faults, for what is no dict, or has other names than the first."""
+    """Return the cells of a list. Raise UsageError, with all faults, for what is not a dict, or has other names than the first."""
     faults: list[str] = []
     for k, cell in enumerate(cells):
         faults += [f"cell {k}: {why}" for why in cell_faults(cell, cells[0])]
@@ -199,7 +199,7 @@ def cell_faults(cell: Any, first: Any) -> list[str]:
 
 def _name_faults(cell: Mapping[Any, Any]) -> list[str]:
     bad = [name for name in cell if not (isinstance(name, str) and name.isidentifier())]
-    faults = [f"{name!r} is no name of a parameter of a Python function" for name in bad]
+    faults = [f"{name!r} is not a name of a parameter of a Python function" for name in bad]
     return faults + [f"{name!r} is the name of something else in a sweep: call it otherwise" for name in cell if name in RESERVED]
 
 

@@ -137,7 +137,7 @@ def good_lines(data: bytes, path: Path) -> tuple[list[Record], int]:
             "delete that line: its cell will run again."
         )
     if data and not good and not data.startswith(b'{"sweep"'):
-        raise UsageError(f"{str(path)!r} is no store of a sweep. Give a new name, or delete it.")
+        raise UsageError(f"{str(path)!r} is not a store of a sweep. Give a new name, or delete it.")
     return [record for record in records[:good] if record is not None], sum(len(line) + 1 for line in whole[:good])
 
 

@@ -168,7 +168,7 @@ def read_netcdf(path: Path, study: Mapping[str, Any]) -> list[Record]:
     except UsageError as error:
         raise UsageError(f"store {str(path)!r}: {error}.") from None
     except (KeyError, OSError, ValueError, TypeError):
-        raise UsageError(f"{str(path)!r} is no store of a sweep. Give a new name, or delete it.") from None
+        raise UsageError(f"{str(path)!r} is not a store of a sweep. Give a new name, or delete it.") from None
     refuse_other_study(head, study, path)
     return [json.loads(text) for text in texts]
 

@@ -50,7 +50,7 @@ def sweep(
     build : callable
         `build(**cell)` returns a System, or whatever else `run` takes.
     parameters : dict, list of dict, RandomCells or AskTell
-        The cells: a dict of lists is a grid, a list of dicts is itself. A value is a number, a text, True, False, None, or a tuple of
+        The cells: a dict of lists is a grid, a list of dicts is itself. A value is a number, a string, True, False, None, or a tuple of
         these.
     run : callable
         `run(system)` returns a dict of numbers, by name.
@@ -182,7 +182,7 @@ def _check(executor: Any, seed: Any, version: Any, workers: Any, **flags: Any) -
     if seed is not None and not _is_integer(seed, 0):
         faults.append(f"seed = {seed!r} must be an integer, 0 or more, or None")
     if not isinstance(version, str):
-        faults.append(f"version = {version!r} must be a text")
+        faults.append(f"version = {version!r} must be a string")
     if workers is not None and not _is_integer(workers, 1):
         faults.append(f"workers = {workers!r} must be a positive integer, or None")
     faults += [f"{name} = {x!r} must be True or False" for name, x in flags.items() if not isinstance(x, bool)]

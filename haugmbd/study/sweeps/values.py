@@ -1,6 +1,6 @@
 """What a parameter and a result of a sweep may be, and their exact text.
 
-A parameter is a number, a text, True, False, None, or a tuple of these; a result is a number. NumPy's numbers become Python's, so that
+A parameter is a number, a string, True, False, None, or a tuple of these; a result is a number. NumPy's numbers become Python's, so that
 one value has one text. JSON writes a float with as many digits as it takes to read the same float again; NaN and infinities as words.
 """
 
@@ -29,7 +29,7 @@ def as_value(x: Any) -> Value:
         raise TypeError("it is NaN")
     if x is None or isinstance(x, bool | int | float | str):
         return x
-    raise TypeError(f"it is a {type(x).__name__}; a value is a number, a text, True, False, None, or a tuple of these")
+    raise TypeError(f"it is a {type(x).__name__}; a value is a number, a string, True, False, None, or a tuple of these")
 
 
 def as_number(x: Any) -> int | float | bool:

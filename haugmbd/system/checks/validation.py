@@ -151,7 +151,7 @@ def _name_faults(parts: Parts) -> list[Fault]:
         names = [part.name for part in _distinct(group)]
         if kind != "body":
             remedy = f'Give each {kind} a name, such as "pin".'
-            faults += [Fault(f"{kind} {name!r}", "the name is empty or not a text", remedy) for name in names if not _is_name(name)]
+            faults += [Fault(f"{kind} {name!r}", "the name is empty or not a string", remedy) for name in names if not _is_name(name)]
         for name, n in Counter(filter(_is_name, names)).items():
             where = f"{kind} {name!r}"
             if n > 1:

@@ -56,7 +56,7 @@ def frames_of(result: Result | ImpactResult, frames: int | None = None) -> Frame
     """Return the instants to be drawn, and the poses there.
 
     frames: so many at equal steps of time, or by default what the file's head says.
-    Raises UsageError for frames that are no whole number >= 1, for too many, and for a result without a finite state; warns of states
+    Raises UsageError for frames that are not a whole number >= 1, for too many, and for a result without a finite state; warns of states
     that are not finite, and are left out.
     """
     t, r, p, v, omega_bar = result.t, result.r, result.p, result.v, result.omega_bar

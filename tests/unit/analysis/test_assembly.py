@@ -281,7 +281,7 @@ def test_bad_arguments_are_refused():
     for call, text in (
         (lambda: mbd.assemble("four-bar"), "needs a System"),
         (lambda: mbd.assemble(system, tol=0.0), "tol"),
-        (lambda: mbd.assemble(system, hold=[mbd.FixedCoordinates(crank, "q")]), "'q' is no coordinate"),
+        (lambda: mbd.assemble(system, hold=[mbd.FixedCoordinates(crank, "q")]), "'q' is not a coordinate"),
         (lambda: mbd.assemble(system, hold=[mbd.FixedCoordinates(crank, value=1.0)]), "one coordinate"),
         (lambda: mbd.assemble(system, hold=[system["C"]]), "no single angle"),
         (lambda: mbd.assemble(system, hold=["crank"]), "neither a body nor a joint"),

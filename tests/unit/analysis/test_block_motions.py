@@ -341,7 +341,7 @@ def test_a_controller_without_integral_leaves_its_integral_out():
 
 
 def test_a_state_that_no_body_feels_comes_to_rest():
-    """The heat of a motor: T' = M^2 / 2 - a (T^4 - T0^4) is no linear equation."""
+    """The heat of a motor: T' = M^2 / 2 - a (T^4 - T0^4) is not a linear equation."""
     system = arm(CONTROLLERS["library"]())
     system.add(
         mbd.Block(

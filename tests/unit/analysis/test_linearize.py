@@ -279,7 +279,7 @@ def test_the_residual_is_the_force_that_accelerates():
 def test_a_state_that_moves_is_refused():
     model = pendulum().compile()
     moving = model.state().replace(omega_bar=[[0, 0, 0], [0, 0.5, 0]], v=[[0, 0, 0], [-0.6, 0, 0]])
-    with pytest.raises(mbd.UsageError, match="the state moves and is no equilibrium .*'bar' turns 0.50 about y"):
+    with pytest.raises(mbd.UsageError, match="the state moves and is not an equilibrium .*'bar' turns 0.50 about y"):
         mbd.linearize(model, moving)
     system, disk, _ = rotor(20.0)
     with pytest.raises(mbd.UsageError, match="otherwise than in the steady motion"):

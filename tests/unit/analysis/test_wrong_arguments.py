@@ -45,7 +45,7 @@ def test_holds_that_are_none():
         (mbd.FixedCoordinates(pin, value=np.nan), "value = nan"),
         (mbd.FixedCoordinates(pin, rate=np.inf), "rate = inf"),
         (mbd.FixedCoordinates(bar, "x", value=(1, 2)), "must be one finite number"),
-        (mbd.FixedCoordinates(bar, 3), "3 is no coordinate"),
+        (mbd.FixedCoordinates(bar, 3), "3 is not a coordinate"),
         (mbd.FixedCoordinates(system.ground, "x", value=1.0), "'ground' is the ground"),
     ):
         with pytest.raises(mbd.UsageError, match="hold: ") as caught:

@@ -51,13 +51,13 @@ def test_all_faults_are_named_at_once(model):
     for part in (
         "'link 3.mass' has 3 values, and the others have 4 members",
         "'link 1.J_bar' has shape (4, 2), and must have (N, 3) or (N, 3, 3)",
-        "'lnk 1.mass' is no parameter of model 'swinging' (did you mean 'link 1.mass'?)",
-        "'second.pint' is no parameter of RJ 'second' (did you mean 'point'?): it has 'point', 'axis'",
+        "'lnk 1.mass' is not a parameter of model 'swinging' (did you mean 'link 1.mass'?)",
+        "'second.pint' is not a parameter of RJ 'second' (did you mean 'point'?): it has 'point', 'axis'",
         "'second.i' changes the topology",
         "'link 1.omega_bar' belongs to the state",
         "'coil.k' is ['stiff', 'stiff', 'stiff', 'stiff'], and must be an array of numbers of shape (N,)",
         "'gravity' is not finite for member 0 and 3 more",
-        "3 is no path",
+        "3 is not a path",
     ):
         assert part in text, part
 
@@ -74,7 +74,7 @@ def test_all_faults_are_named_at_once(model):
         ({"parameters": [1.0]}, "must be a dict of arrays by path"),
         ({"parameters": {"link 1.mass": [1.0, 2.0]}, "t": [0.0, 1.0, 2.0]}, "must be a time"),
         ({"parameters": {"link 1.mass": [1.0, 2.0]}, "threads": 0}, "threads = 0 must be a whole number"),
-        ({"parameters": {"weight": [1.0]}}, "'weight' is no parameter of model 'swinging': paths are"),
+        ({"parameters": {"weight": [1.0]}}, "'weight' is not a parameter of model 'swinging': paths are"),
     ],
 )
 def test_bad_arguments_are_refused(model, arguments, words):

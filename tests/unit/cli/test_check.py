@@ -102,6 +102,6 @@ def test_what_cannot_be_checked_is_exit_code_2(text, sentence, tmp_path, capsys)
 
 def test_what_is_no_file(capsys):
     assert main.main(["check", "nowhere.py"]) == 2
-    assert "'nowhere.py' is no file, and no mechanism of the gallery (pendulum, " in capsys.readouterr().err
+    assert "'nowhere.py' is neither a file nor a mechanism of the gallery (pendulum, " in capsys.readouterr().err
     assert main.main(["check"]) == 2
     assert "required" in capsys.readouterr().err

@@ -33,7 +33,7 @@ def test_the_command_writes_a_report_and_a_table(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("argv", "code", "sentence"),
     [
-        (["nothing"], 2, "'nothing' is no file, and no mechanism of the gallery"),
+        (["nothing"], 2, "'nothing' is neither a file nor a mechanism of the gallery"),
         (["four_bar", "--methods", "RK5"], 2, "method 'RK5': there is no 'RK5' (did you mean 'RK"),
         (["four_bar", "--out", "report.pdf"], 2, "the report is an .html file"),
         (["four_bar", "--t-end", "0"], 2, "'0' is not a positive number"),
@@ -52,7 +52,7 @@ def test_a_file_as_json(tmp_path, capsys, monkeypatch):
     model, out = four_bar().save(tmp_path / "bar.json"), tmp_path / "report.html"
     argv = ["compare", str(model), "--methods", "RK4", "RATTLE", "--t-end", "0.02", "--h", "0.01", "--out", str(out), "--json"]
     assert main.main(argv) == 0
-    data = json.loads(capsys.readouterr().out, parse_constant=lambda x: pytest.fail(f"{x} is no JSON"))
+    data = json.loads(capsys.readouterr().out, parse_constant=lambda x: pytest.fail(f"{x} is not JSON"))
     assert data["ok"]
     assert [row["status"] for row in data["methods"].values()] == ["completed", "refused"]
     assert data["files"] == [str(out)]
@@ -83,12 +83,12 @@ def test_a_text_is_a_method():
         ("RK4 + Heun", "has two parts of one kind (integrator)"),
         ("__import__('os')", "there is no '__import__'"),
         ("RK4(h=open('x'))", "there is no 'open'"),
-        ("RK4(h=[x for x in 'a'])", "is no name, number or text"),
+        ("RK4(h=[x for x in 'a'])", "is not a name, number or text"),
         ("RK4(**{})", "cannot be read"),
         ("RK4(dt=1)", "did you mean 'h'"),
         ("Baumgarte", "Baumgarte needs arguments"),
-        ("GGL", "GGL is no formulation, integrator or stabilization"),
-        ("RK4 + 3", "3 is no formulation"),
+        ("GGL", "GGL is not a formulation, integrator or stabilization"),
+        ("RK4 + 3", "3 is not a formulation"),
         ("BDF + Projection", "BDF fulfils the constraints in its own step"),
     ],
 )

@@ -73,7 +73,7 @@ def test_a_chain_of_fixed_links_has_nothing_to_move(capsys):
         (["--seed", "-1"], "'-1' is not a whole number from 0"),
         (["--tol", "0"], "'0' is not a positive number"),
         (["--tol", "nan"], "'nan' is not a positive number"),
-        (["--joints", "revolute,hinge"], "'hinge' is no kind of joint; choose from revolute,prismatic"),
+        (["--joints", "revolute,hinge"], "'hinge' is not a kind of joint; choose from revolute,prismatic"),
     ],
 )
 def test_bad_arguments_get_one_sentence_and_exit_code_2(argv, sentence, capsys):

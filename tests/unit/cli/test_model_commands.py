@@ -135,7 +135,7 @@ def test_faults_of_a_file_are_exit_code_1_with_all_of_them(by_hand, capsys):
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
-        (["run", "nowhere.json"], "'nowhere.json' is no file"),
+        (["run", "nowhere.json"], "'nowhere.json' is neither a file"),
         (["run", "pendulum", "--t-end", "-1"], "'-1' is not a positive number"),
         (["run", "pendulum", "--method", "Euler"], "invalid choice: 'Euler'"),
         (["run"], "required: MODEL"),

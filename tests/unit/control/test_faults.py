@@ -362,7 +362,7 @@ def test_inputs_that_are_no_names_are_a_fault(inputs):
 @pytest.mark.parametrize("name", [[1], {}, np.zeros(2)])
 def test_a_name_that_is_a_list_is_a_fault_of_every_part(name):
     system = cart(mbd.LowPass(name, "rail.rate", 0.1))[0]
-    with pytest.raises(mbd.ModelError, match="the name is empty or not a text"):
+    with pytest.raises(mbd.ModelError, match="the name is empty or not a string"):
         system.validate()
     system = cart()[0]
     system.add(RJ(name, system.ground, system.bodies[1], point=(0, 0, 0), axis=(1, 0, 0)))

@@ -142,7 +142,7 @@ def test_impossible_numbers_are_refused_even_with_right_checksums(run, tmp_path)
         ({"bodies": ["ground", "one"]}, "2 bodies"),
         ({"bodies": 3}, "TypeError"),
         ({"rows": ["a"]}, "'lam_of_method' is of shape"),
-        ({"settings": {"integrator": 3}}, "in place of a text"),
+        ({"settings": {"integrator": 3}}, "in place of a string"),
         ({"counters": {"steps": 1, "leaps": 2}}, "leaps"),
         ({"events": [{"name": "half", "t": 0.01, "y": [0.0]}]}, "event 'half'"),
         ({"format": "haugmbd result 9"}, "its format is 'haugmbd result 9'"),

@@ -176,7 +176,7 @@ BAD = [
     (lambda: 1.0, "TypeError"),
     (lambda t, u: 1.0, "TypeError"),
     (lambda t: np.interp(t, [0, 1], [0, 1]), "np.interp has no derivative rule"),
-    (None, "None is no function of time"),
+    (None, "None is not a function of time"),
     ("sin(t)", "'sin(t)' (str)"),
     (True, "True (bool)"),
     (1j, "1j (complex)"),

@@ -340,7 +340,7 @@ WRONG = {
     "floor_speed is -1 m/s, must be positive": {"floor_speed": -1.0},
     "model is 'Hertz', not a damping model": {"model": "Hertz"},
     "model is <class": {"model": mbd.HuntCrossley},
-    "shape_i is 0.1, which is no shape of a contact": {"shape_i": 0.1},
+    "shape_i is 0.1, which is not a shape of a contact": {"shape_i": 0.1},
     "a Box and a Sphere have no contact": {"shape_i": mbd.Box((1, 1, 1)), "shape_j": mbd.Sphere(1.0)},
     "is not larger than the sphere's radius": {"shape_j": mbd.Cylinder(1.0, 1.0)},
     "two spheres of radius 0": {"shape_i": mbd.Sphere(0.0), "shape_j": mbd.Sphere(0.0)},

@@ -179,7 +179,7 @@ def test_a_random_function_is_told_and_loses_nothing(seed, options):
     random = np.random.default_rng(seed)
     noise = [mbd.Event(f"noise {k}", lambda t, state: random.normal() if t > 0.25 else 1.0) for k in range(8)]
     with pytest.raises(
-        mbd.SimulationError, match=r"event 'noise .' is no function of \(t, state\): evaluated twice at t = "
+        mbd.SimulationError, match=r"event 'noise .' is not a function of \(t, state\): evaluated twice at t = "
     ) as caught:
         mbd.simulate(thrown(), 0.5, events=noise, **options)
     result = caught.value.result
@@ -190,7 +190,7 @@ def test_a_random_function_is_told_and_loses_nothing(seed, options):
 
 def test_a_function_that_counts_is_told():
     calls = iter(range(10**6))
-    with pytest.raises(mbd.SimulationError, match="is no function of"):
+    with pytest.raises(mbd.SimulationError, match="is not a function of"):
         mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("count", lambda t, state: next(calls) - 30.5)])
 
 
@@ -254,7 +254,7 @@ def test_a_fixed_step_ends_at_the_end_exactly(h):
     [
         (mbd.Event("one", height(0.0)), "must be a list of Event"),
         (None, "must be a list of Event"),
-        ([height(0.0)], "which is no Event"),
+        ([height(0.0)], "which is not an Event"),
         ([mbd.Event("", height(0.0))], "an event is called ''"),
         ([mbd.Event("one", 3.0)], "event 'one': function is 3.0"),
         ([mbd.Event("one", height(0.0), direction="up")], "event 'one': direction is 'up'"),

@@ -157,7 +157,7 @@ def test_rows_of_global_directions_and_wide_edges_stay_in_their_loops():
 
 
 def test_bodies_that_only_rods_hold_stay_local():
-    """A rod that joins what no other edge joins is no closing edge: it would wait for the whole way to the ground."""
+    """A rod that joins what no other edge joins is not a closing edge: it would wait for the whole way to the ground."""
     n = 40
     edges = [(k, k + 1) for k in range(n)] + [(20, n + 1), (21, n + 1)]
     rows = EdgeRows([5] * n + [1, 1], [RELATIVE] * (n + 2))

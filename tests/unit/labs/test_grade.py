@@ -29,7 +29,7 @@ def test_a_class_is_graded(tmp_path):
     assert [row[0] for row in grades.rows] == ["ada.py", "bob.ipynb", "cy.py", "dan.ipynb"]
     assert [grades.right(row[0]) for row in grades.rows] == [1, 0, 0, 0]
     assert [row[1]["sweet spot"] for row in grades.rows] == ["right", "not yet", "not answered", "not answered"]
-    assert [row[2] for row in grades.rows] == ["", "", "ValueError: too late", "it is no notebook: 'cells'"]
+    assert [row[2] for row in grades.rows] == ["", "", "ValueError: too late", "it is not a notebook: 'cells'"]
     lines = grades.to_csv(tmp_path / "grades.csv").read_text().splitlines()
     assert lines[0] == "file,sweet spot,elbow,rest,right,trouble"
     assert lines[1].startswith("ada.py,right,not answered,not answered,1")

@@ -186,7 +186,7 @@ def test_an_iteration_is_taken_with_a_proof_and_without():
 
 @entry
 def with_a_number_lost(P, t, y, k):
-    """Slopes and sizes where a column, and the friction, of joint k is no number."""
+    """Slopes and sizes where a column, and the friction, of joint k is not a number."""
     accelerate(P, t, y)
     L = loop_of(P)
     for a in range(L.V.shape[0]):

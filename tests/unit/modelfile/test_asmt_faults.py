@@ -23,7 +23,7 @@ def test_all_faults_at_once_with_lines(tmp_path):
         read(tmp_path, text.replace("ConstantGravity\n\t\t0.0", "ConstantGravity\n\t\tnan"))
     told = str(error.value)
     for what in (
-        "part 'a': RotationMatrix is no rotation",
+        "part 'a': RotationMatrix is not a rotation",
         "the name 'm' is empty, or that of another marker",
         "the name 'a' is empty, or that of another part",
         "part 'b': its mass is -1",
@@ -80,7 +80,7 @@ def test_fixed_joints_in_a_circle(tmp_path):
     ("text", "what"),
     [
         ("", "line 1: it begins with ''"),
-        ("Solver\n", "it is no ASMT file"),
+        ("Solver\n", "it is not an ASMT file"),
         ("OndselSolver\nPart\n", "one record 'Assembly' is expected"),
         ("OndselSolver\nAssembly\n\t\t\tName\n", "line 3: 'Name' has 3 tabs"),
         ("OndselSolver\nAssembly\n\tParts\n", "it has no name"),

@@ -56,7 +56,7 @@ def test_all_faults_at_once_with_lines_and_paths(tmp_path):
     with pytest.raises(mbd.ModelFileError) as told:
         mbd.load_model(write(tmp_path, bad))
     found = {fault.where: f"{fault.what}. {fault.remedy}" for fault in told.value.faults}
-    assert "'leng', which is no parameter" in found["line 11, parameters.odd"]
+    assert "'leng', which is not a parameter" in found["line 11, parameters.odd"]
     assert "'axis' is missing" in found["line 26, joints[1]"]
     assert "did you mean 'axis'?" in found["line 32, joints[1].axsi"]
     assert "mass is -1.0 kg" in found["line 16, bodies[0].mass"]
@@ -85,12 +85,12 @@ def test_lines_of_json(tmp_path):
 @pytest.mark.parametrize(
     ("content", "name", "told"),
     [
-        ("{", "a.json", "line 1, column 2: it is no JSON"),
+        ("{", "a.json", "line 1, column 2: it is not JSON"),
         ("[1, 2]", "a.json", "not a table"),
         ("{}", "a.json", "'format' is missing"),
         ('{"format": "haugmbd model 2"}', "a.json", "install a newer one"),
         ('{"format": 1}', "a.json", "Give one of 'haugmbd model 1'"),
-        ('{"a": NaN}', "a.json", "NaN is no number"),
+        ('{"a": NaN}', "a.json", "NaN is not a number"),
         ('{"a": 1, "a": 2}', "a.json", "'a' is there twice"),
         ('{"a": ' + "[" * 100 + "]" * 100 + "}", "a.json", "deeper than 12 levels"),
         ("[" * 100_000, "a.json", "deeper than 12 levels|no JSON"),

@@ -142,7 +142,7 @@ def test_all_faults_at_once_with_lines(tmp_path):
     for part in (
         "p of body 'bar' has the length 0",
         "the id 1 is that of another body",
-        "A of body 'plate' is no rotation",
+        "A of body 'plate' is not a rotation",
         "bodies[4].r: it is [0.0, 0.0, 1e+308], with a number of 1e+60 or more",
         "the type is 'cd1' (did you mean 'CD'?)",
         "no body has the id 9",

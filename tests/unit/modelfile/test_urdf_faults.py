@@ -55,9 +55,9 @@ def test_faults_are_said_with_their_lines(text, said, tmp_path):
     [
         (b'<!DOCTYPE r [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;">]><robot name="&b;"/>', "document type or entities"),
         (b'<!DOCTYPE r SYSTEM "file:///etc/passwd"><robot/>', "document type or entities"),
-        (b"<robot>&undefined;</robot>", "line 1: it is no XML: undefined entity"),
+        (b"<robot>&undefined;</robot>", "line 1: it is not XML: undefined entity"),
         (b"<a>" * 100 + b"</a>" * 100, "deeper than 40 levels"),
-        (b"<robot>", "line 1: it is no XML: no element found"),
+        (b"<robot>", "line 1: it is not XML: no element found"),
         (b"", "no element found"),
         (b"\x00\xff", "no XML"),
         (b'<?xml version="1.0" encoding="klingon"?><robot/>', "no XML"),

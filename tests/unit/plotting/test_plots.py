@@ -106,7 +106,7 @@ def test_a_run_in_joint_coordinates_is_drawn_as_its_twin():
 
 def test_what_is_no_result_is_refused():
     for draw in (mbd.plot.energy, mbd.plot.violation, lambda x: mbd.plot.coordinates(x, "a"), lambda x: mbd.plot.reactions(x, "a")):
-        with pytest.raises(mbd.UsageError, match="list is no result to draw"):
+        with pytest.raises(mbd.UsageError, match="list is not a result to draw"):
             draw([1, 2])
 
 

@@ -32,8 +32,8 @@ def refused(error, make):
 ARM = mbd.Link.revolute("arm", 1.0, J)
 WRONG = [
     ([], {}, "chain 'chain': it has no links. Give a list of Link.revolute(...), Link.prismatic(...), ..."),
-    ([ARM, "rod"], {}, "chain 'chain': 'rod' is no Link. Give a list of Link.revolute(...)"),
-    ([mbd.Body("b", 1.0, J)], {}, "is no Link."),
+    ([ARM, "rod"], {}, "chain 'chain': 'rod' is not a Link. Give a list of Link.revolute(...)"),
+    ([mbd.Body("b", 1.0, J)], {}, "is not a Link."),
     ([ARM, ARM], {"name": "pair"}, "chain 'pair': two links are called 'arm'. Give each its own name."),
     (
         [ARM, mbd.Link.free("ship", 1.0, J)],
@@ -77,17 +77,17 @@ def test_all_faults_of_a_chain_come_at_once():
 
 
 def test_something_that_is_no_list_is_refused():
-    assert "links=3 is no list of links" in refused(UsageError, lambda: mbd.SerialChain(3))
+    assert "links=3 is not a list of links" in refused(UsageError, lambda: mbd.SerialChain(3))
 
 
 def test_an_order_that_is_no_list_is_refused():
-    assert "order=5 is no list of rows" in refused(UsageError, lambda: mbd.SerialChain([ARM], order=5))
+    assert "order=5 is not a list of rows" in refused(UsageError, lambda: mbd.SerialChain([ARM], order=5))
     assert "order is ('a',)" in refused(ModelError, lambda: mbd.SerialChain([ARM], order="a"))
 
 
 @pytest.mark.parametrize("name", [None, 5, " "])
 def test_a_chain_has_a_name(name):
-    assert f"chain {name!r}: the name is empty or not a text" in refused(ModelError, lambda: mbd.SerialChain([ARM], name=name))
+    assert f"chain {name!r}: the name is empty or not a string" in refused(ModelError, lambda: mbd.SerialChain([ARM], name=name))
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
@@ -164,7 +164,7 @@ def test_links_by_name_and_number():
         text = f"link {number} does not exist: the chain has 3 links, 0 ... 2."
         assert refused(UsageError, lambda number=number: chain.link(number)) == text
     for thing in (1.0, None, True, chain.links[0]):
-        text = f"link {thing!r} is no link: give its name, or its number, 0 ... 2."
+        text = f"link {thing!r} is not a link: give its name, or its number, 0 ... 2."
         assert refused(UsageError, lambda thing=thing: chain.link(thing)) == text
 
 
@@ -274,8 +274,8 @@ def test_the_same_seed_gives_the_same_chain():
         ({"n": 2.5}, "got 2.5."),
         ({"kinds": ("hinge",)}, "kinds of joints ['hinge']: choose from revolute, prismatic"),
         ({"kinds": ()}, "kinds of joints none: choose from"),
-        ({"kinds": "revolute"}, "kinds='revolute' is no list of joints"),
-        ({"kinds": None}, "kinds=None is no list of joints"),
+        ({"kinds": "revolute"}, "kinds='revolute' is not a list of joints"),
+        ({"kinds": None}, "kinds=None is not a list of joints"),
         ({"n": True}, "1 or more, got True."),
         ({"seed": None}, "needs a seed, a whole number, 0 or more, got None."),
         ({"seed": -1}, "0 or more, got -1."),

@@ -44,8 +44,8 @@ WRONG = [
     ({"restitution": "half"}, "restitution is 'half', not a number."),
     ({"link": "tip"}, "no link is called 'tip'; the links are 'rod 1', 'rod 2'."),
     ({"link": 2}, "link 2 does not exist: the chain has 2 links, 0 ... 1."),
-    ({"link": 0.5}, "link 0.5 is no link: give its name, or its number, 0 ... 1."),
-    ({"link": None}, "link None is no link: give its name, or its number, 0 ... 1."),
+    ({"link": 0.5}, "link 0.5 is not a link: give its name, or its number, 0 ... 1."),
+    ({"link": None}, "link None is not a link: give its name, or its number, 0 ... 1."),
     ({"q": (0.0,)}, "q (coordinates) has shape (1,), expected (2,). The chain of 2 links has 2 coordinates and 2 freedoms"),
     ({"qd": (0.0, 1.0, 2.0)}, "qd (rates) has shape (3,), expected (2,)."),
 ]

@@ -61,7 +61,7 @@ def test_a_sensor_that_fails_stops_the_run_and_keeps_what_is_before():
     [
         (tip, "must be a list of Sensor objects"),
         (SENSORS[0], "must be a list of Sensor objects"),
-        ([tip], "which is no Sensor"),
+        ([tip], "which is not a Sensor"),
         ([mbd.Sensor("", tip)], "give it a name"),
         ([mbd.Sensor("a", 3)], "must be a function"),
         ([SENSORS[0], SENSORS[0]], "'height' names more than one sensor"),

@@ -282,7 +282,7 @@ def test_bad_input_is_refused(model, exact):
     refused("output 'energy' has the name of a group", outputs={"energy": x_of_rocker})
     refused("output 'x' must return one value for each", outputs={"x": len})
     refused("must be a list of Method objects", methods=rk4)
-    refused("RK4.* is no Method: give mbd.Method", methods=[mbd.RK4()])
+    refused("RK4.* is not a Method: give mbd.Method", methods=[mbd.RK4()])
     refused("there is no method to compare", methods=[])
     refused("2 methods have the label", methods=[rk4, rk4])
     refused("RK4, Projection: the step h = None s must be positive", methods=[mbd.Method(integrator=mbd.RK4())])

@@ -200,7 +200,7 @@ def test_the_plot_shows_signal_and_trend(drift):
         (lambda run: drift_law(T[::-1], T), r"t must increase, but t\[1\]"),
         (lambda run: drift_law(T, np.where(T > 5.0, np.nan, T)), r"y\[250\] is nan"),
         (lambda run: drift_law(T, ["a"] * 500), "must be real numbers"),
-        (lambda run: drift_law(T), "ndarray is no Result"),
+        (lambda run: drift_law(T), "ndarray is not a Result"),
         (lambda run: drift_law(T, T, level="position"), "level and joint belong to a result"),
         (lambda run: drift_law(run, T), "not both"),
         (lambda run: drift_law(run, level="positions"), "level is 'positions'"),

@@ -106,7 +106,7 @@ def test_what_is_no_object_is_refused():
         mbd.Method(stabilization=mbd.Projection)
     with pytest.raises(mbd.UsageError, match="formulation = None must be an object"):
         mbd.Method(formulation=None)
-    with pytest.raises(mbd.UsageError, match="label = 3 must be a text"):
+    with pytest.raises(mbd.UsageError, match="label = 3 must be a string"):
         mbd.Method(label=3)
     with pytest.raises(mbd.UsageError, match='must be a list of objects, or "all"'):
         mbd.methods(formulations=mbd.NullSpace())

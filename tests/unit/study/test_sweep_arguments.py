@@ -34,7 +34,7 @@ def nested():
         ((build, {"x": [1, 1.0, 1]}, run, "serial"), "'x' repeats a value"),
         ((build, {"x": [object(), np.nan], "status": [1]}, run, "serial"), r"'status' is.*'x'\[0\]: it is a object.*'x'\[1\]: it is NaN"),
         ((build, [{"x": 1}, {"y": 1}, 7], run, "serial"), r"cell 1: its parameters are 'y'; those of the first are 'x'; cell 2: it is 7"),
-        ((build, [{"a b": 1}], run, "serial"), "'a b' is no name"),
+        ((build, [{"a b": 1}], run, "serial"), "'a b' is not a name"),
         ((build, mbd.RandomCells({"x": (2, 1), "y": [], "z": 3}, n=0), run, "serial"), "n = 0 .*'x': .*'y': the list is.*'z': 3"),
         ((build, GRID, run, "serial", "table.csv"), "must be a folder, or a file that ends with .nc"),
         ((build, GRID, run, "serial", 3), "store = 3 must be a path"),

@@ -263,7 +263,7 @@ def test_one_bad_point_of_three_rows_is_told_once() -> None:
     ("given", "words"),
     [
         ((), "gives no primitive"),
-        ((1, 2), "gives 1, which is no primitive"),
+        ((1, 2), "gives 1, which is not a primitive"),
         (KeyError("a"), "raises KeyError"),
         (None, "raises TypeError"),
     ],

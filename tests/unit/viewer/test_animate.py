@@ -46,7 +46,7 @@ def test_a_folder_that_cannot_be_written_is_named(swing, tmp_path):
 def test_what_is_no_result_is_refused(tmp_path):
     from haugmbd.viewer import animate
 
-    with pytest.raises(mbd.UsageError, match="System is no result"):
+    with pytest.raises(mbd.UsageError, match="System is not a result"):
         animate(pendulum(), tmp_path / "x.html")
 
 

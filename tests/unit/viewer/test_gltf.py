@@ -76,7 +76,7 @@ def test_a_system_is_written_at_its_modelled_pose(tmp_path):
         np.testing.assert_allclose(nodes[body.name]["translation"], body.r, atol=1e-6)
         p = np.array(nodes[body.name]["rotation"])[[3, 0, 1, 2]]
         assert abs(p @ body.p) == pytest.approx(1.0, abs=1e-6)
-    with pytest.raises(mbd.UsageError, match="is no result to draw"):
+    with pytest.raises(mbd.UsageError, match="is not a result to draw"):
         to_gltf("x", tmp_path / "y.glb")
 
 

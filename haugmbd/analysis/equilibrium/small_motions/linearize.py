@@ -210,7 +210,7 @@ def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) ->
     allowed = REST_TOL * (1.0 + float(np.abs(wanted).max()))
     if u.any() and np.abs(u - wanted).max() > allowed:
         text = motion_text(u - wanted, start.p, model.body_names, evaluator.length, unit=1.0)
-        motion = "otherwise than in the steady motion" if evaluator.steady.moves else "and is no equilibrium"
+        motion = "otherwise than in the steady motion" if evaluator.steady.moves else "and is not an equilibrium"
         raise UsageError(
             f"the state moves {motion} [m/s, rad/s]: {text}. Give the state at rest: state.replace(v=0 * state.v, "
             "omega_bar=0 * state.omega_bar), or the motion itself: steady=UniformRotation(...), UniformTranslation(...), RotorSpin(...)."
@@ -248,7 +248,7 @@ def _check_balance(evaluator: ResidualEvaluator, place: TrialPose, scale: float)
         for k in order
     ]
     raise UsageError(
-        f"the state at t = {evaluator.t:g} s is no equilibrium: {left / scale:.3g} of the forces at work is left over "
+        f"the state at t = {evaluator.t:g} s is not an equilibrium: {left / scale:.3g} of the forces at work is left over "
         f"(allowed {EQUILIBRIUM_TOL:.0e}): {'; '.join(texts)}. Linearize what mbd.equilibrium(system) finds."
     )
 

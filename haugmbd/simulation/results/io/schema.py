@@ -233,7 +233,7 @@ def sealed(
 
 
 def checked_meta(contents: Contents, where: str) -> dict[str, Any]:
-    """Return the metadata of a file; `where` is what a warning calls it. Raise UsageError if it is no result, or damaged."""
+    """Return the metadata of a file; `where` is what a warning calls it. Raise UsageError if it is not a result, or damaged."""
     if contents.meta is None:
         raise UsageError(f"is not a {FORMAT!r}. Give a file that result.save wrote")
     meta = json.loads(contents.meta)
@@ -432,7 +432,7 @@ def _event(stored: Any, n_bodies: int, ny: int) -> EventRecord:
 def _text(given: Any) -> str:
     """Return a text as it is.  Raises UsageError for anything else."""
     if not isinstance(given, str):
-        raise UsageError(f"its metadata have {given!r:.60} in place of a text")
+        raise UsageError(f"its metadata have {given!r:.60} in place of a string")
     return given
 
 

@@ -50,7 +50,7 @@ def test_all_faults_in_one_error(bar):
         "contact 'floor': restitution is 2, must be between 0 and 1",
         "contact 'wall': body 'stranger' is not in model",
         "contact 'wall': the name is used 2 times",
-        "contact '': the name is empty or not a text",
+        "contact '': the name is empty or not a string",
     ):
         assert sentence in text
 

@@ -24,7 +24,7 @@ def contact(system, name="floor", **changes):
     [
         ({"contacts": []}, "contacts is empty"),
         ({"contacts": None}, "must be a list of Contact"),
-        ({"contacts": ["floor"]}, "'floor', which is no Contact"),
+        ({"contacts": ["floor"]}, "'floor', which is not a Contact"),
         ({"system": "ball"}, "needs a System"),
         ({"h": 1e-2, "rtol": 1e-6}, "give one of them"),
         ({"h": "fast"}, "h = 'fast' must be a number"),

@@ -255,7 +255,7 @@ def test_a_delay_is_refused_by_name():
 def test_wrong_times_and_events_are_refused():
     with pytest.raises(mbd.UsageError, match="t_eval runs from 0 to 3 s"):
         mbd.simulate(falling(), 2.0, h=1e-2, t_eval=[0.0, 3.0])
-    with pytest.raises(mbd.UsageError, match="which is no Event"):
+    with pytest.raises(mbd.UsageError, match="which is not an Event"):
         mbd.simulate(falling(), 2.0, h=1e-2, events=[height])
 
 
