@@ -183,7 +183,7 @@ class Cam(CoordinateFunction):
         self.period, self.start = high - low, low
         return []
 
-    def doubts(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Return a warning of a table over a turn that nearly closes: it is that of a sector cam."""
         given = self.profile
         if self._faults or self.period or not isinstance(given, QuinticSpline) or given.periodic:

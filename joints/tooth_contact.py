@@ -98,7 +98,9 @@ class Teeth:
         shared = {a.joint.i, a.joint.j} & {b.joint.i, b.joint.j}
         for q in (a, b):
             if len(q.joint.freedoms or ()) != 1:
-                what = f"joint {q.joint.name!r} ({type(q.joint).__name__}) is not a bearing that carries tooth forces: it leaves more freedoms"
+                what = (
+                    f"joint {q.joint.name!r} ({type(q.joint).__name__}) is not a bearing for tooth forces: it leaves more freedoms"
+                )
                 self.fault(what, "Use RJ for a wheel and TJ for a rack, or leave out pitch_radius and angles.")
                 return None
         if len(shared) != 1:

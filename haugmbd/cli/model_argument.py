@@ -121,11 +121,11 @@ def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int,
         return failed(arguments, NOT_VALID, str(error))
     except HaugmbdError as error:
         faults = error.faults if isinstance(error, ModelError) else ()
-        told = str(error) if isinstance(error, ModelFileError) else f"{arguments.model}{line_of(error, arguments.model)}: {error}"
-        return failed(arguments, FAILED, told, str(error), [str(fault) for fault in faults])
+        note = str(error) if isinstance(error, ModelFileError) else f"{arguments.model}{line_of(error, arguments.model)}: {error}"
+        return failed(arguments, FAILED, note, str(error), [str(fault) for fault in faults])
     except OSError as error:
-        told = f"{error.filename or arguments.model}: {error.strerror or error}"
-        return failed(arguments, NOT_VALID, told)
+        note = f"{error.filename or arguments.model}: {error.strerror or error}"
+        return failed(arguments, NOT_VALID, note)
     print(json_line({"ok": code == OK, "model": arguments.model, **data}) if arguments.json else text)
     return code
 
@@ -148,11 +148,11 @@ def json_line(data: Any) -> str:
     return json.dumps(finite(data), allow_nan=False)
 
 
-def failed(arguments: argparse.Namespace, code: int, told: str, error: str = "", faults: Sequence[str] = ()) -> int:
+def failed(arguments: argparse.Namespace, code: int, note: str, error: str = "", faults: Sequence[str] = ()) -> int:
     """Print an error, and return the exit code."""
-    print(f"haugmbd: {told}", file=sys.stderr)
+    print(f"haugmbd: {note}", file=sys.stderr)
     if arguments.json:
-        print(json_line({"ok": False, "model": arguments.model, "error": error or told, "faults": list(faults)}))
+        print(json_line({"ok": False, "model": arguments.model, "error": error or note, "faults": list(faults)}))
     return code
 
 

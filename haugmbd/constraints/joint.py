@@ -133,8 +133,8 @@ class Joint(ABC):
         """Return where the teeth of a pair of gears touch, if their geometry was given; reactions then have tooth forces."""
         return None
 
-    def doubts(self) -> tuple[str, ...]:
-        """Return what makes the joint doubtful, though it can be built: warnings of the model, one sentence each."""
+    def warnings(self) -> tuple[str, ...]:
+        """Return warnings of the model about a joint that can be built but may be a mistake, one sentence each."""
         return ()
 
     def as_added(self) -> Any:

@@ -63,7 +63,7 @@ class Integrator(ABC):
     """Whether its batches carry multipliers `lam` that the step solved for, with `u_dot` or the accelerations in `y_dot`."""
 
     stops_at_kinks: ClassVar[bool] = True
-    """Whether steps end where a stop lets go, with a kink of its force, and not only where it jumps.
+    """Whether steps end where a stop is released, with a kink of its force, and not only where it jumps.
 
     Implicit methods of order two keep their order across kinks. They step across vibrations that they do not resolve, damp little of them,
     and would restart at kinks without end.

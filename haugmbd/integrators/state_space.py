@@ -147,6 +147,6 @@ def with_time(error: BaseException, t: float) -> BaseException:
     """Return an error that says the time [s] at which it has stopped a run: a formulation that knows no time does not."""
     if type(error) is not SimulationError or "t = " in str(error):
         return error
-    told = SimulationError(f"{error} (at t = {t:.9g} s)")
-    told.__cause__ = error
-    return told
+    timed = SimulationError(f"{error} (at t = {t:.9g} s)")
+    timed.__cause__ = error
+    return timed

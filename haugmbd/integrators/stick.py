@@ -1,4 +1,4 @@
-r"""Stick and slip of joints with exact Coulomb friction: events at which a joint comes to rest, and at which it lets go.
+r"""Stick and slip of joints with exact Coulomb friction: events at which a joint comes to rest, and at which it slips.
 
     begins    a joint of several rates slides along its acceleration; it ends where its speed is large enough for the steps that follow
     slides    it ends where the sliding speed along the direction at its beginning falls through zero
@@ -173,7 +173,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class StickEvent(Event):
-    """A joint comes to rest, or lets go; its function also takes many states at once."""
+    """A joint comes to rest, or slips; its function also takes many states at once."""
 
     function: Quantity
 
@@ -189,7 +189,7 @@ def may_stick(model: Model) -> bool:
 def batches_with_stick(
     method: Integrator, problem: Problem, k1: Array, t_end: float, search: CrossingSearch | None = None
 ) -> Iterator[StepBatch]:
-    """Yield the batches of `method`; they end at the events at which a joint comes to rest or lets go.
+    """Yield the batches of `method`; they end at the events at which a joint comes to rest or slips.
 
     search: that for singular configurations, if it goes on from one part of a run to the next
     """

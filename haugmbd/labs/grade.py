@@ -51,14 +51,14 @@ class Grades:
         """Write the table to a CSV file, and return its path."""
         with Path(path).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(["file", *self.exercises, "right", "trouble"])
-            writer.writerows([name, *states.values(), self.right(name), trouble] for name, states, trouble in self.rows)
+            writer.writerow(["file", *self.exercises, "right", "error"])
+            writer.writerows([name, *states.values(), self.right(name), reason] for name, states, reason in self.rows)
         return Path(path)
 
     def __str__(self) -> str:
         """Return the table."""
-        lines = [[name, *states.values(), str(self.right(name)), trouble] for name, states, trouble in self.rows]
-        return "\n".join([self.lab, *table_lines(["file", *self.exercises, "right", "trouble"], lines)])
+        lines = [[name, *states.values(), str(self.right(name)), reason] for name, states, reason in self.rows]
+        return "\n".join([self.lab, *table_lines(["file", *self.exercises, "right", "error"], lines)])
 
 
 @check_keywords
@@ -113,13 +113,13 @@ def _row(path: Path, lab: str, exercises: tuple[str, ...], timeout: float) -> tu
             return path.name, states, f"it is not a notebook: {error}"
         script = Path(place) / "answer.py"
         script.write_text(program, encoding="utf-8")
-        trouble = _run(script, record, timeout)
+        reason = _run(script, record, timeout)
         if record.exists():
             for line in record.read_text(encoding="utf-8").splitlines():
                 said: dict[str, Any] = json.loads(line)
                 if said["lab"] == lab:
                     states |= {name: state for name, state, _ in said["findings"]}
-    return path.name, states, trouble
+    return path.name, states, reason
 
 
 def _run(script: Path, record: Path, timeout: float) -> str:

@@ -318,7 +318,7 @@ LOADS: dict[str, Kind] = {
         Field("shape_j", ShapeValue(contact=True)),
         Field("K", Number("N/m^n"), True, "stiffness"),
         Field("model", DAMPING, False, "damping; by default HuntCrossley with the exponent 1.5"),
-        Field("restitution", Number(), False, "restitution that is asked"),
+        Field("restitution", Number(), False, "nominal coefficient of restitution"),
         Field("mu", Number(), False, "coefficient of friction"),
         Field("creep", Number("m/s"), False, "slip speed below which friction is regularized"),
         Field("floor_speed", Number("m/s"), False, "least speed at touch of the damping"),

@@ -212,9 +212,9 @@ class Record(Kind):
     def schema(self) -> dict[str, Any]:
         properties: dict[str, Any] = {COMMENT: {"type": "string", "description": "for people; it is not kept"}}
         for each in self.fields:
-            told = each.kind.schema()
-            words = " ".join(text for text in (each.says, told.get("description", "")) if text)
-            properties[each.name] = told | ({"description": words} if words else {})
+            note = each.kind.schema()
+            words = " ".join(text for text in (each.says, note.get("description", "")) if text)
+            properties[each.name] = note | ({"description": words} if words else {})
         required = [each.name for each in self.fields if each.required]
         found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
         return found | ({"required": required} if required else {}) | ({"description": self.says} if self.says else {})

@@ -37,7 +37,7 @@ from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import TOLERANCE, put_row_scale
 from haugmbd.redundancy.redundancy import check_tolerance, put_mask
 from haugmbd.system.build import build_model
-from haugmbd.system.checks.validation import Checked, Parts, check, doubts_of
+from haugmbd.system.checks.validation import Checked, Parts, check, warnings_of
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
 from haugmbd.system.joint_equations import JointEquations
 from haugmbd.system.parameters import bind_expressions
@@ -275,9 +275,9 @@ class System(Pictured):
             If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
         model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
-        doubts = doubts_of(self.joints)
+        of_joints = warnings_of(self.joints)
         for note in model.warnings:
-            warn_user(note, UserWarning if note in doubts else LockedModelWarning)
+            warn_user(note, UserWarning if note in of_joints else LockedModelWarning)
         return model
 
     def compile_quietly(self, *, check_pose: bool, redundancy: Rule, tolerance: float, solver: str | None) -> Model:

@@ -92,12 +92,12 @@ def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Ch
     loaded, empty = Evaluator(model), Evaluator(bare)
     error, size, where = 0.0, 0.0, ""
     faults: list[Fault] = []
-    found, told = 0, ""
+    found, note = 0, ""
     for _ in range(states):
         if isinstance(load, JointFriction):
             solved = _with_solution(model, loaded, rng)
             if isinstance(solved, str):
-                told = solved
+                note = solved
                 continue
             motion, Q, most = solved
             state, size = motion.at(0.0), max(size, most)
@@ -122,14 +122,14 @@ def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Ch
             angle = state.angles if len(state.angles) else np.zeros(1)
             faults += disagreement(load.jacobian, state.t, [x[0] for x in load.arguments(bodies, angle)])
     against = "applied - dissipated - dV/dt, from the ledger"
-    if told:
+    if note:
         against += f", at {found} of {states} states: the friction has no solution near the others"
-        where = where or told
+        where = where or note
     energy = Check("energy", error / (size or 1.0) if found else np.nan, ALLOWED, against, where)
     if load.jacobian is None:
         return (energy,)
-    told = str(faults[0]) if faults else ""
-    return energy, Check("jacobian", float(bool(faults)), 0.5, f"differences of {load.jacobian.user_function.label}", told)
+    note = str(faults[0]) if faults else ""
+    return energy, Check("jacobian", float(bool(faults)), 0.5, f"differences of {load.jacobian.user_function.label}", note)
 
 
 def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, rng: Random) -> Check:
@@ -157,14 +157,14 @@ def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, 
 
 def _with_solution(model: Model, loaded: Evaluator, rng: Random) -> tuple[LoadedMotion, Array, float] | str:
     """Return a motion at whose start the friction has a solution, and what `_left_over` returns there; else the error of the last state."""
-    told = ""
+    note = ""
     for part in NEARER:
         motion = LoadedMotion(model, rng, part)
         try:
             return motion, *_left_over(model, loaded, motion.at(0.0))
         except SimulationError as error:
-            told = str(error)
-    return told
+            note = str(error)
+    return note
 
 
 def _left_over(model: Model, loaded: Evaluator, state: State) -> tuple[Array, float]:

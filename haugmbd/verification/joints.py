@@ -35,9 +35,9 @@ def check_joint(model: Model, name: str, freedoms: tuple[Freedom, ...] | None) -
     pose = Check("modelled pose", float(Phi[k]), POSE_TOL, "Phi = 0 at the modelled pose", where)
     T = constraint_wrenches(model, None, name)
     smallest = float(np.linalg.svd(_unit(T, model.length), compute_uv=False)[-1])
-    told = f"the smallest singular value of its {len(T)} rows is {smallest:.1e}: one says what others say"
+    note = f"the smallest singular value of its {len(T)} rows is {smallest:.1e}: one says what others say"
     rank = Check(
-        "rank", EPS / max(smallest, EPS**2), EPS / RANK_TOL, "independent rows: rounding over the smallest singular value", told
+        "rank", EPS / max(smallest, EPS**2), EPS / RANK_TOL, "independent rows: rounding over the smallest singular value", note
     )
     if freedoms is None:
         return pose, rank

@@ -90,5 +90,5 @@ class Verification:
             ["" if check.ok else "!", check.name, f"{check.error:.1e}", f"{check.allowed:.0e}", check.against]
             for check in self.checks
         ]
-        told = [f"{self.subject}: {verdict}", *table_lines(["", "block", "error", "allowed", "against"], lines, right=(2, 3))]
-        return "\n".join([*told, *(f"  {check.name}: {check.where}" for check in self.checks if not check.ok and check.where)])
+        note = [f"{self.subject}: {verdict}", *table_lines(["", "block", "error", "allowed", "against"], lines, right=(2, 3))]
+        return "\n".join([*note, *(f"  {check.name}: {check.where}" for check in self.checks if not check.ok and check.where)])

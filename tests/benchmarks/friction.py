@@ -1,4 +1,4 @@
-"""The section of `make bench` on friction in joints: what reactions that rub cost a right-hand side."""
+"""The section of `make bench` on friction in joints: what friction by reactions costs a right-hand side."""
 
 from __future__ import annotations
 

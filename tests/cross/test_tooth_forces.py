@@ -163,7 +163,7 @@ def test_a_bearing_that_lets_the_wheel_slide_cannot_carry_tooth_forces():
     first = system.add(RJ("first", system.ground, a, point=(0, 0, 0), axis=(0, 0, 1)))
     second = system.add(CJ("second", system.ground, b, point=(0.3, 0, 0), axis=(0, 0, 1))).coordinate("angle")
     system.add(Gear("mesh", first, second, ratio=-0.5, pitch_radius=(0.1, 0.2)))
-    with pytest.raises(mbd.ModelError, match=r"joint 'second' \(CJ\) is not a bearing that carries tooth forces"):
+    with pytest.raises(mbd.ModelError, match=r"joint 'second' \(CJ\) is not a bearing for tooth forces"):
         system.compile()
 
 

@@ -25,14 +25,14 @@ SIZES: Array = 10.0 ** np.arange(-5.0, 7.0)
 """Sizes of steps in z, relative to the typical value."""
 
 
-class Trouble(NamedTuple):
-    """Why a derivative is none, "" if it is one, and its largest value for a step of typical size, if all may be rounding."""
+class Defect(NamedTuple):
+    """Reason why there is no derivative, "" if there is one, and its largest value for a step of typical size, if all may be rounding."""
 
     text: str
     largest: float
 
 
-NO_TROUBLE = Trouble("", np.inf)
+NO_DEFECT = Defect("", np.inf)
 
 
 class BlockMatrices(NamedTuple):
@@ -64,42 +64,42 @@ def block_matrices(evaluator: ResidualEvaluator, y: Array, N: Array) -> BlockMat
     states, nd = evaluator.states, N.shape[1]
     ns = len(states.columns)
     of_rates = [[k] for k in range(ns)]
-    columns, troubles = list[Array](), list[list[Trouble]]()
+    columns, defects = list[Array](), list[list[Defect]]()
     for k, x in enumerate([*N.T, *N.T]):
-        column, trouble = _column(_rates_along(evaluator, y, x, k >= nd), MOVED, of_rates)
+        column, defect = _column(_rates_along(evaluator, y, x, k >= nd), MOVED, of_rates)
         columns.append(np.concatenate([np.zeros(nd), column]))
-        troubles.append([NO_TROUBLE, *trouble])
+        defects.append([NO_DEFECT, *defect])
     for j in range(ns):
-        column, trouble = _column(_after(evaluator, y, N, j), SIZES, [list(range(nd)), *([nd + k] for k in range(ns))])
+        column, defect = _column(_after(evaluator, y, N, j), SIZES, [list(range(nd)), *([nd + k] for k in range(ns))])
         columns.append(column / states.typical[j])
-        troubles.append(trouble)
+        defects.append(defect)
     A = np.array(columns).T
-    _refuse_kinks(evaluator, A, troubles, nd)
+    _refuse_kinks(evaluator, A, defects, nd)
     return BlockMatrices(A[:nd, 2 * nd :], A[nd:, :nd], A[nd:, nd : 2 * nd], A[nd:, 2 * nd :])
 
 
-def _column(f: Callable[[float], Array], sizes: Array, groups: list[list[int]]) -> tuple[Array, list[Trouble]]:
+def _column(f: Callable[[float], Array], sizes: Array, groups: list[list[int]]) -> tuple[Array, list[Defect]]:
     """Return the derivative of f, and what is wrong with it in each group."""
     found = differences(f, sizes)
-    column, troubles = np.zeros(found.slopes.shape[1]), list[Trouble]()
+    column, defects = np.zeros(found.slopes.shape[1]), list[Defect]()
     for group in groups:
         part = smooth_derivative(found.part(group))
         column[group] = part.value
-        troubles.append(Trouble(part.trouble, part.largest))
-    return column, troubles
+        defects.append(Defect(part.defect, part.largest))
+    return column, defects
 
 
-def _refuse_kinks(evaluator: ResidualEvaluator, A: Array, troubles: list[list[Trouble]], nd: int) -> None:
+def _refuse_kinks(evaluator: ResidualEvaluator, A: Array, defects: list[list[Defect]], nd: int) -> None:
     """Raise UsageError with what is not smooth, unless rounding hides what is too small to matter.
 
-    A: (nd + ns, 2 nd + ns) with columns of x, x' and z;  troubles: of each column, of the forces and of each rate
+    A: (nd + ns, 2 nd + ns) with columns of x, x' and z;  defects: of each column, of the forces and of each rate
     """
     names, typical = evaluator.states.names, np.concatenate([np.ones(2 * nd), evaluator.states.typical])
     size = np.abs(A * typical)
     of_rows = [float(size[:nd].max(initial=0.0)), *size[nd:].max(axis=1, initial=0.0).tolist()]
-    for column, trouble in enumerate(troubles):
+    for column, defect in enumerate(defects):
         by = names[column - 2 * nd] if column >= 2 * nd else "the motion of the bodies"
-        for row, (text, largest) in enumerate(trouble):
+        for row, (text, largest) in enumerate(defect):
             if not text or largest <= NO_PART * of_rows[row]:
                 continue
             what = f"the rate of {names[row - 1]} is" if row else "forces are"

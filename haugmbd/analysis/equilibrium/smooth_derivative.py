@@ -65,13 +65,13 @@ class Differences(NamedTuple):
 
 
 class SmoothDerivative(NamedTuple):
-    """value: (m,) of the derivative;  trouble: why it is none, "" if it is one.
+    """value: (m,) of the derivative;  defect: the reason why there is no derivative, "" if there is one.
 
     largest: of all steps, where all of them may be rounding; infinite otherwise
     """
 
     value: Array
-    trouble: str
+    defect: str
     largest: float
 
 
@@ -120,8 +120,8 @@ def motion_derivative(work: float) -> Derivative:
         if np.abs(large - small).max(initial=0.0) <= allowed and kink <= allowed + CONVERGES * bend:
             return np.asarray(large)
         found = smooth_derivative(differences(f, MOVED))
-        if found.trouble and found.largest > NO_PART * work:
-            raise NotSmooth(f"forces are not smooth in the motion of the bodies ({found.trouble})")
+        if found.defect and found.largest > NO_PART * work:
+            raise NotSmooth(f"forces are not smooth in the motion of the bodies ({found.defect})")
         return found.value
 
     return derivative

@@ -71,8 +71,8 @@ def check_states(evaluator: ResidualEvaluator, residual: Residual, rate_scale: A
     if moves:
         names = ", ".join(f"{evaluator.states.names[k]} at {residual.rates[k]:.4g} per second" for k in moves)
         raise UsageError(
-            f"the state is not an equilibrium of the blocks: {when} there moves {names}. Linearize what mbd.equilibrium(system) finds; in a "
-            "steady motion give the state of the blocks that belongs to it."
+            f"the state is not an equilibrium of the blocks: {when} there moves {names}. Linearize what "
+            "mbd.equilibrium(system) finds; in a steady motion give the state of the blocks that belongs to it."
         )
 
 

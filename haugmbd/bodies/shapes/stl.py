@@ -29,7 +29,9 @@ def read_stl(path: Path, data: bytes) -> Triangles:
             return _binary(path, data, count)
     if not data.lstrip().lower().startswith(b"solid"):
         said = f" for {struct.unpack_from('<I', data, HEADER - 4)[0]} triangles" if len(data) >= HEADER else ""
-        refuse(path, None, f"it is not an STL file: it does not begin with 'solid', and {len(data)} bytes are not a binary one{said}")
+        refuse(
+            path, None, f"it is not an STL file: it does not begin with 'solid', and {len(data)} bytes are not a binary one{said}"
+        )
     return _text(path, text_lines(path, data))
 
 

@@ -93,6 +93,6 @@ def page(rows: list[tuple[str, str, int, int, int]], systems: dict[str, System])
         for name, what, bodies, equations, freedoms in rows:
             data = base64.b64encode(picture(systems[name]).save(Path(folder) / f"{name}.png").read_bytes()).decode()
             counted = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {equations} rows"
-            told = f"{counted}, {freedoms} degree{'s' * (freedoms != 1)} of freedom"
-            figures.append(FIGURE.format(name=html.escape(name), what=html.escape(what), counts=told, data=data))
+            note = f"{counted}, {freedoms} degree{'s' * (freedoms != 1)} of freedom"
+            figures.append(FIGURE.format(name=html.escape(name), what=html.escape(what), counts=note, data=data))
     return PAGE.format(figures="\n".join(figures))

@@ -1,4 +1,4 @@
-r"""The command `haugmbd sweep`: simulate a model for many values of its parameters; a table, which a store lets go on.
+r"""The command `haugmbd sweep`: simulate a model for many values of its parameters; a table, which a store can resume.
 
     --set length=0.5,1,2         values             --set mass=1:3:5         5 values from 1 to 3; several --set are a grid
 

@@ -70,8 +70,8 @@ class Reaction:
         return tuple(name for name, unique in zip(COMPONENTS, self.unique, strict=True) if not unique)
 
     def __repr__(self) -> str:
-        doubt = f", not unique: {', '.join(self.shared)}" if self.shared else ""
-        return f"Reaction of {self.joint!r} on {self.body!r}, {self.frame} frame, {np.size(self.t)} states{doubt}"
+        shared = f", not unique: {', '.join(self.shared)}" if self.shared else ""
+        return f"Reaction of {self.joint!r} on {self.body!r}, {self.frame} frame, {np.size(self.t)} states{shared}"
 
 
 def reactions_over_time(

@@ -82,7 +82,7 @@ class ContactForce(ForceElement):
     model : HuntCrossley, LankaraniNikravesh or Flores
         The damping c(restitution), and the exponent n.
     restitution : float
-        Restitution that is asked, 0 to 1; 1 is elastic. `restitution_reached` is the one that follows from the model.
+        Nominal coefficient of restitution, 0 to 1; 1 is elastic. `restitution_reached` is the one that follows from the model.
     mu : float
         Coefficient of friction.
     creep : float

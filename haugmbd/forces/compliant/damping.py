@@ -5,7 +5,7 @@ r"""Damping of compliant contact: N = K d^n (1 + c d' / v_0), v_0 the speed at t
     LankaraniNikravesh    3 (1 - e^2) / 4     1 - e
     Flores                8 (1 - e) / (5 e)   16 (1 - e) / 15; usable for small e, too
 
-e is what is asked. What is reached, where no other force acts meanwhile, follows from m d'' = -N with w = d' / v_0:
+e is the nominal restitution. What is reached, where no other force acts meanwhile, follows from m d'' = -N with w = d' / v_0:
 
     w dw / (1 + c w) = -(K / (m v_0^2)) d^n dd      over the whole contact:      c (1 + e') = ln[(1 + c) / (1 - c e')]
 
@@ -48,12 +48,12 @@ class DampingModel:
         object.__setattr__(self, "exponent", n)
 
     def damping(self, restitution: float) -> float:
-        """Return the damping c for the restitution that is asked.
+        """Return the damping c for a nominal restitution.
 
         Parameters
         ----------
         restitution : float
-            Asked coefficient of restitution, 0 to 1.
+            Nominal coefficient of restitution, 0 to 1.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class DampingModel:
         Parameters
         ----------
         restitution : float
-            Asked coefficient of restitution, 0 to 1.
+            Nominal coefficient of restitution, 0 to 1.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class HuntCrossley(DampingModel):
 
     Notes
     -----
-    Of first order in 1 - e: asked 0.8, it reaches 0.833; asked 0, it still reaches 0.488.
+    Of first order in 1 - e: for a nominal 0.8 it reaches 0.833, and for 0 still 0.488.
     Source: Hunt, Crossley, Coefficient of restitution interpreted as damping in vibroimpact, J. Appl. Mech. 42 (1975).
     """
 

@@ -88,7 +88,7 @@ class JointFriction(ForceElement):
     preload : float
         Normal force that is always there [N].
     thrust_radius : float
-        Radius at which the force along the axis of a revolute joint rubs [m].
+        Radius at which the force along the axis of a revolute joint causes a friction torque [m].
     stick : bool
         Coulomb friction at rest holds what it can, without creep: `simulate` locates the instants at which the joint comes to rest
         and at which the force needed passes its limit. With False the law must be smooth: Coulomb(mu, velocity=...).

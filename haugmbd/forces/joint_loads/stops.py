@@ -1,4 +1,4 @@
-r"""The sides of a stop: where a one-sided spring and damper touches and lets go, and what a run holds between these instants.
+r"""The sides of a stop: where a one-sided spring and damper touches and is released, and what a run holds between these instants.
 
     x = q - upper, or lower - q                    s = k x + c x'          the force is s where x > 0 and s > 0, else 0
     p = min(x, s / k)  (k = 0: min(x, x' 1 s))     > 0 where it pushes

@@ -1,4 +1,4 @@
-r"""A bouncing toy: a head on a spring over a foot, both on an upright pole; pressed down and let go, it hops.
+r"""A bouncing toy: a head on a spring over a foot, both on an upright pole; pressed down and released, it hops.
 
     floor on the foot: k_floor max(0, -z)               z: height of the sole over the floor
 

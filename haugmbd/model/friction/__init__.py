@@ -2,7 +2,7 @@
 
 columns       the tables of friction, and where their numbers stand
 tables        the constant tables
-load          what a joint carries: its wrench, and the normal force that rubs
+load          what a joint carries: its wrench, and the normal force of its friction
 channels      rates, directions and coefficients of friction at a state
 loop          friction and multipliers solved together, with joints that stick
 tangents      damping by friction, for implicit steps

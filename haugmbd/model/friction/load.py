@@ -1,4 +1,4 @@
-r"""What a joint carries: the wrench on body j at its point, and the normal force N that rubs, with its derivative.
+r"""What a joint carries: the wrench on body j at its point, and the normal force N of its friction, with its derivative.
 
     F = -sum lam Phi_r,   n_bar = -sum lam PiBar,   M = A n_bar - s x F                 over the joint's own rows, s: lever of P_j
 

@@ -143,12 +143,12 @@ def paths_to_ground(ints: Ints, branches: Sequence[Branch] | None, revolute: Con
 
 
 def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], edge_of_row: Ints) -> None:
-    """Write the bodies behind the joints of a model without loops, and how many joints rub on each body."""
+    """Write the bodies behind the joints of a model without loops, and the number of joints with friction on each body."""
     child_of = bridges_of(1 + max(body for edge in edges for body in edge), edges)
     is_tree = len(child_of) == len(edges)
     n_rows, loaded = np.bincount(edge_of_row), ints[ints[:, at.LOADED] == 1]
-    rubs = Counter(int(body) for row in loaded for body in row[[at.BODY_I, at.BODY_J]])
+    joints_on = Counter(int(body) for row in loaded for body in row[[at.BODY_I, at.BODY_J]])
     for row in ints:
         edge = row[at.SLOTS] // 6
         row[at.CHILD] = child_of[edge] if is_tree and n_rows[edge] == row[at.N_SLOTS] else -1
-        row[at.RUBS_I], row[at.RUBS_J] = rubs[row[at.BODY_I]], rubs[row[at.BODY_J]]
+        row[at.JOINTS_ON_I], row[at.JOINTS_ON_J] = joints_on[row[at.BODY_I]], joints_on[row[at.BODY_J]]

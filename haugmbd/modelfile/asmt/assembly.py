@@ -137,9 +137,9 @@ def assembly_of(root: Record, length: float) -> Assembly:
         for record in _below(root, key):
             what = f"the load {_name(record) or record.text!r} ({record.text}) cannot be read"
             made.fault(record.line, where, what, "Remove it, and add a PointForce or a Torque to the system.")
-    for key, told in NOT_READ.items():
+    for key, note in NOT_READ.items():
         if root.first(key) is not None and root.first(key).children:  # type: ignore[union-attr]
-            made.ignored[told] += 1
+            made.ignored[note] += 1
     for record in root.children:
         if record.text not in (*READ, *READ_TOO):
             made.ignored[f"the record {record.text[:40]!r}"] += 1

@@ -72,7 +72,7 @@ def mechanism(made: Assembly, merge_fixed: bool) -> Built:
                 _add_joint(made, built, bodies, joint)
     for motion in made.motions.values():
         _add_motion(made, built, motion)
-    _doubts(made, built)
+    _add_warnings(made, built)
     return built
 
 
@@ -144,8 +144,8 @@ def _bodies(made: Assembly, built: Built, places: dict[str, Place]) -> dict[str,
         else:
             inertia = _common(made, places, parts)
             if inertia is None:
-                inertia, told = substitute("part", leader, total)
-                built.substituted.append(told)
+                inertia, note = substitute("part", leader, total)
+                built.substituted.append(note)
             body, center, frame = _body(made, leader, inertia), inertia.center, IDENTITY
             built.system.add(body)
         for part in parts:
@@ -223,15 +223,15 @@ def _add_motion(made: Assembly, built: Built, motion: Motion) -> None:
     built.system.add(driver)
 
 
-def _doubts(made: Assembly, built: Built) -> None:
+def _add_warnings(made: Assembly, built: Built) -> None:
     """Append what is doubtful about masses and units."""
     unit = UNIT.J_bar * made.length**2
     solids = [part.inertia for part in made.parts.values()]
     if solids and all(own is not None and own.mass == 1.0 and np.allclose(own.J_bar, unit, rtol=1e-9, atol=0.0) for own in solids):
-        told = "every part has mass 1 and moments (1, 1, 1), as FreeCAD writes them: they are not the masses of the parts"
-        built.warnings.append(f"{told}; `kinematics` does not use them")
+        note = "every part has mass 1 and moments (1, 1, 1), as FreeCAD writes them: they are not the masses of the parts"
+        built.warnings.append(f"{note}; `kinematics` does not use them")
     size = max((float(np.abs(part.pose.r).max()) for part in made.parts.values()), default=0.0)
     if size > LARGE:
-        told = f"a part is {size:.4g} m from the origin: if the file is in millimetres, as FreeCAD's are"
-        built.warnings.append(f"{told}, pass length=0.001")
+        note = f"a part is {size:.4g} m from the origin: if the file is in millimetres, as FreeCAD's are"
+        built.warnings.append(f"{note}, pass length=0.001")
     built.warnings.extend(heavy("part", built.system.bodies))

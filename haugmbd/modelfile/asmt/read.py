@@ -102,7 +102,7 @@ def read_asmt(
         iterations=done.iterations,
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*built.warnings, *done.doubts, *stops.warnings),
+        warnings=(*built.warnings, *done.warnings, *stops.warnings),
         word="part",
     )
     return done.system

@@ -17,7 +17,7 @@ class Closed(NamedTuple):
     """A mechanism with its joints closed.
 
     system: at the closed pose;  gaps: distance [m] and angle [rad] of each joint as read, the largest first; empty if nothing was closed;
-    closed: whether all joints are closed;  degrees_of_freedom: None if it was not determined;  doubts: of the mobility report
+    closed: whether all joints are closed;  degrees_of_freedom: None if it was not determined;  warnings: of the mobility report
     """
 
     system: System
@@ -25,7 +25,7 @@ class Closed(NamedTuple):
     iterations: int
     closed: bool
     degrees_of_freedom: int | None
-    doubts: list[str]
+    warnings: list[str]
 
 
 def close_joints(system: System, may_be_open: bool, close: bool) -> Closed:
@@ -41,9 +41,9 @@ def close_joints(system: System, may_be_open: bool, close: bool) -> Closed:
         iterations, closed = assembly.iterations, True
         if iterations or assembly.rate_before > OPEN:
             system = at_state(system, assembly.state)
-    freedom, doubts = None, []
+    freedom, warnings = None, []
     if closed and len(system.bodies) > 1:
         mobile = mobility(system)
         freedom = mobile.degrees_of_freedom
-        doubts = [str(fault) for fault in (*mobile.faults, *mobile.warnings)]
-    return Closed(system, gaps, iterations, closed, freedom, doubts)
+        warnings = [str(fault) for fault in (*mobile.faults, *mobile.warnings)]
+    return Closed(system, gaps, iterations, closed, freedom, warnings)

@@ -71,8 +71,8 @@ def add_stops(limits: list[Limit], before: System, after: System, stiffness: flo
             warnings.append(f"joint {limit.name!r} has the limits {limit.lower:g} to {limit.upper:g}, between which it cannot be")
             continue
         if not limit.lower <= q <= limit.upper:
-            told = f"joint {limit.name!r} is modelled at {q:.4g}, outside its limits {limit.lower:g} to {limit.upper:g}"
-            warnings.append(f"{told}; they were not read")
+            note = f"joint {limit.name!r} is modelled at {q:.4g}, outside its limits {limit.lower:g} to {limit.upper:g}"
+            warnings.append(f"{note}; they were not read")
             continue
         k = stiffness if stiffness is not None else limit.effort / YIELD[own.turns]
         if not 0.0 < k < np.inf:

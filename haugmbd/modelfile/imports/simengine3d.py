@@ -175,7 +175,7 @@ def _reported(system: System, said: Said, source: str, close: bool) -> System:
         iterations=done.iterations,
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*said.warnings, *heavy("body", done.system.bodies), *done.doubts),
+        warnings=(*said.warnings, *heavy("body", done.system.bodies), *done.warnings),
         word="body",
     )
     return done.system
@@ -325,8 +325,8 @@ class _Reader:
             return values["mass"], values["J_bar"]
         if "mass" in values or "J_bar" in values:
             self.fault(path, f"body {name!r} has only one of mass and J_bar", "Give both, or none.")
-        made, told = substitute("body", name, 0.0)
-        self.said.substituted.append(told)
+        made, note = substitute("body", name, 0.0)
+        self.said.substituted.append(note)
         return made.mass, made.J_bar
 
     def _equation(self, entry: dict[str, Any], path: Path, system: System, names: set[str]) -> None:

@@ -88,7 +88,7 @@ def put_followers(engine: Engine) -> tuple[str, ...]:
     m, d = engine.m, engine.d
     rules = {rule.joint: rule for rule in reversed(followers(engine)) if sound(rule)}
     done: set[int] = set()
-    told = []
+    note = []
     for start in rules:
         chain: list[int] = []
         here = start
@@ -101,8 +101,8 @@ def put_followers(engine: Engine) -> tuple[str, ...]:
             d.qpos[m.jnt_qposadr[n]] -= gap
             if abs(gap) > OPEN:
                 unit = "rad" if m.jnt_type[n] == HINGE else "m"
-                told.append(f"joint {engine.name('joint', n)!r} was moved by {-gap:.4g} {unit}, where its equality holds")
-    return tuple(told)
+                note.append(f"joint {engine.name('joint', n)!r} was moved by {-gap:.4g} {unit}, where its equality holds")
+    return tuple(note)
 
 
 def follow(engine: Engine, placed: dict[int, Placed], rule: Follower, name: str) -> Joint | Fault:

@@ -80,7 +80,7 @@ def compile_file(
         m = mujoco.MjModel.from_xml_path(str(path))
         engine = Engine(mujoco, m, mujoco.MjData(m))
         _put_pose(engine, key, q)
-        told = adjust(engine)
+        note = adjust(engine)
         _forward(engine)
     except UsageError:
         raise
@@ -89,7 +89,7 @@ def compile_file(
         raise ModelFileError(str(path), [Fault(str(path), f"MuJoCo: {text}", "")]) from None
     finally:
         mujoco.set_mju_user_warning(None)
-    return engine, told
+    return engine, note
 
 
 def _put_pose(engine: Engine, key: str | None, q: Mapping[str, float] | None) -> None:

@@ -74,7 +74,7 @@ def read_mjcf(
     Source: MuJoCo's documentation, XML reference and Computation.
     """
     path = path_of(path)
-    engine, told = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
+    engine, note = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
     faults = refused(engine)
     if not faults:
         built = mechanism(engine, engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem, control)
@@ -92,7 +92,7 @@ def read_mjcf(
         body_of={name: body for name, (body, _) in built.where.items() if name != "world"},
         q=_coordinates(engine),
         frames={name: Frame(bodies[body], at.r, at.A) for name, (body, at) in built.where.items() if name != "world"},
-        substituted=(*told, *built.substituted, *stops.substituted),
+        substituted=(*note, *built.substituted, *stops.substituted),
         ignored=(*ignored(engine), *built.ignored, *stops.ignored, *other_limits(engine, built.placed)),
         loops=tuple(
             LoopClosure(name, kind, "MJCF", *done.gaps.get(name, unknown))
@@ -102,7 +102,7 @@ def read_mjcf(
         iterations=done.iterations,
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*built.warnings, *done.doubts, *stops.warnings),
+        warnings=(*built.warnings, *done.warnings, *stops.warnings),
         word="body",
     )
     return done.system

@@ -150,7 +150,9 @@ def _expression(text: str, path: Path, reading: Reading, remedy: str) -> Any:
             return BAD
         for name in found.names:
             if name not in reading.parameters:
-                what = f"the expression {text!r:.200} reads {name!r}, which is not a parameter{did_you_mean(name, reading.parameters)}"
+                what = (
+                    f"the expression {text!r:.200} reads {name!r}, which is not a parameter{did_you_mean(name, reading.parameters)}"
+                )
                 return reading.fault(path, what, "Add it to the parameters of the file.")
         if found.names:
             found.bind(reading.parameters, "the file")
@@ -210,18 +212,18 @@ def code_name(function: Callable[..., Any]) -> dict[str, Any]:
     module, qualified = getattr(plain, "__module__", None), getattr(plain, "__qualname__", getattr(plain, "__name__", None))
     if isinstance(function, type(sys.modules["numpy"].sin)):
         module, qualified = "numpy", plain.__name__
-    told = f"{module}:{qualified}"
-    if qualified is None or "<" in told:
-        kind = "a lambda" if "<lambda>" in told else "a function inside another one" if "<" in told else repr(function)[:60]
+    note = f"{module}:{qualified}"
+    if qualified is None or "<" in note:
+        kind = "a lambda" if "<lambda>" in note else "a function inside another one" if "<" in note else repr(function)[:60]
         raise Unwritable(f"its function is {kind}, which has no name that a file could hold")
     if module == "__main__":
         raise Unwritable(f"its function {qualified} is defined in the program that runs, which cannot be imported by its name")
     found: Any = sys.modules.get(str(module))
     for part in str(qualified).split("."):
         found = getattr(found, part, None)
-    if found is not function or not CODE.fullmatch(told):
-        raise Unwritable(f"its function {told!r} cannot be found again by that name")
-    return {"function": told}
+    if found is not function or not CODE.fullmatch(note):
+        raise Unwritable(f"its function {note!r} cannot be found again by that name")
+    return {"function": note}
 
 
 def driver_text(driver: Driver, parameters: Mapping[str, float]) -> Any:

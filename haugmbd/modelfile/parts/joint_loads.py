@@ -142,7 +142,7 @@ JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
             Field("radius", Number("m"), False, "of the bearing"),
             Field("length", Number("m"), False, "of the bearings from each other"),
             Field("preload", Number("N"), False, "normal force that is always there"),
-            Field("thrust_radius", Number("m"), False, "at which the axial force rubs"),
+            Field("thrust_radius", Number("m"), False, "at which the axial force causes friction"),
             Field("stick", Flag(), False),
         ),
     ),

@@ -89,12 +89,12 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     inertia = group.inertia
     where = f"line {robot.links[group.first].line}, link {group.first!r}"
     if inertia is None:
-        inertia, told = substitute("link", group.first, total)
-        built.substituted.append(told)
+        inertia, note = substitute("link", group.first, total)
+        built.substituted.append(note)
     elif choices.repair_inertia:
-        inertia, told = physical(inertia)
-        if told:
-            built.substituted.append(f"link {group.first!r}: {told}")
+        inertia, note = physical(inertia)
+        if note:
+            built.substituted.append(f"link {group.first!r}: {note}")
     p = euler_parameters.from_rotation_matrix(pose.A)
     shapes = _shapes(robot, group, inertia.center, choices.meshes) or ...
     body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p, shape=shapes)

@@ -201,6 +201,6 @@ def _closed(robot: Robot, built: Built, close: bool, source: str) -> tuple[Syste
         iterations=done.iterations,
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*built.warnings, *done.doubts),
+        warnings=(*built.warnings, *done.warnings),
     )
     return done.system, report

@@ -135,6 +135,6 @@ def physical(inertia: MassProperties) -> tuple[MassProperties, str]:
     better[:2] += max(0.0, 0.5 * float(better[2] - better[0] - better[1]))
     if np.abs(better - moments).max() <= TRIANGLE_RTOL * moments.max():
         return inertia, ""
-    told = ", ".join(f"{a:.4g}" for a in moments), ", ".join(f"{b:.4g}" for b in better)
+    note = ", ".join(f"{a:.4g}" for a in moments), ", ".join(f"{b:.4g}" for b in better)
     repaired = MassProperties(inertia.mass, axes @ np.diag(better) @ axes.T, inertia.center)
-    return repaired, f"principal moments ({told[0]}) became ({told[1]}) kg m2"
+    return repaired, f"principal moments ({note[0]}) became ({note[1]}) kg m2"

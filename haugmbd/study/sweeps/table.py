@@ -160,10 +160,10 @@ class Sweep:
         columns = self._columns()
         numeric = {k for k, x in enumerate(columns.values()) if x.dtype != object}
         lines = [[_shown(x[k]) for x in columns.values()] for k in range(min(SHOWN, len(self)))]
-        told = table_lines(list(columns), lines, right=numeric, width=132, may_be_cut=[len(columns) - 1])
-        told += [f"... {len(self) - SHOWN} more"] if len(self) > SHOWN else []
+        note = table_lines(list(columns), lines, right=numeric, width=132, may_be_cut=[len(columns) - 1])
+        note += [f"... {len(self) - SHOWN} more"] if len(self) > SHOWN else []
         counts = {status: self.status.count(status) for status in dict.fromkeys(self.status)}
-        return "\n".join([*told, f"{len(self)} cells: " + (", ".join(f"{n} {status}" for status, n in counts.items()) or "none")])
+        return "\n".join([*note, f"{len(self)} cells: " + (", ".join(f"{n} {status}" for status, n in counts.items()) or "none")])
 
     def __repr__(self) -> str:
         return f"<Sweep of {len(self)} cells, {self.status.count(OK)} ok>"

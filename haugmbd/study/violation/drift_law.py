@@ -150,7 +150,9 @@ def drift_law(result: Any, y: Any = None, *, level: Level | None = None, joint: 
             raise UsageError("drift_law(result, y): give a result, or times and a signal, not both.")
         signal = violation_signal(result, level or "position", joint)
     elif y is None:
-        raise UsageError(f"drift_law: {type(result).__name__} is not a Result: give drift_law(result, level=...), or drift_law(t, y).")
+        raise UsageError(
+            f"drift_law: {type(result).__name__} is not a Result: give drift_law(result, level=...), or drift_law(t, y)."
+        )
     elif level is not None or joint is not None:
         raise UsageError("drift_law(t, y): level and joint belong to a result.")
     else:

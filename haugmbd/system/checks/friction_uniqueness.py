@@ -2,7 +2,7 @@ r"""Friction in joints whose reactions are not unique, or hold more than the row
 
     Phi_q^T n = 0        self-stress: lam and lam + n give the same motion, so that a normal force that n changes is not determined
 
-Only what presses the bearing counts: forces out of the plane of a planar mechanism of revolute joints do not rub at a `radius`.
+Only what presses the bearing counts: forces out of the plane of a planar mechanism of revolute joints cause no friction at a `radius`.
 The bearings of gears whose geometry is given carry tooth forces, which depend on |lam| of the gear: friction reads the rows of its own
 joint only.
 Source: as `diagnostics.reaction_uniqueness`.

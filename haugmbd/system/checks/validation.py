@@ -111,15 +111,15 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     faults += free_axis_faults(bodies, model, rows, unsure)
     if not faults:
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
-    notes = () if faults else (*locking_notes(model, rows, found), *doubts_of(parts.joints))
+    notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints))
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes)
 
 
-def doubts_of(joints: Sequence[Joint]) -> tuple[str, ...]:
-    """Return what makes joints doubtful; only classes that can be doubtful are asked."""
+def warnings_of(joints: Sequence[Joint]) -> tuple[str, ...]:
+    """Return the warnings of joints; only classes that define some are called."""
     found: set[type[Joint]] = {type(joint) for joint in joints}
-    kinds = {kind for kind in found if kind.doubts is not Joint.doubts}
-    return tuple(text for joint in joints if type(joint) in kinds for text in joint.doubts()) if kinds else ()
+    kinds = {kind for kind in found if kind.warnings is not Joint.warnings}
+    return tuple(text for joint in joints if type(joint) in kinds for text in joint.warnings()) if kinds else ()
 
 
 def posed(body: Body) -> bool:
@@ -151,7 +151,9 @@ def _name_faults(parts: Parts) -> list[Fault]:
         names = [part.name for part in _distinct(group)]
         if kind != "body":
             remedy = f'Give each {kind} a name, such as "pin".'
-            faults += [Fault(f"{kind} {name!r}", "the name is empty or not a string", remedy) for name in names if not _is_name(name)]
+            faults += [
+                Fault(f"{kind} {name!r}", "the name is empty or not a string", remedy) for name in names if not _is_name(name)
+            ]
         for name, n in Counter(filter(_is_name, names)).items():
             where = f"{kind} {name!r}"
             if n > 1:

@@ -31,7 +31,7 @@ def test_a_class_is_graded(tmp_path):
     assert [row[1]["sweet spot"] for row in grades.rows] == ["right", "not yet", "not answered", "not answered"]
     assert [row[2] for row in grades.rows] == ["", "", "ValueError: too late", "it is not a notebook: 'cells'"]
     lines = grades.to_csv(tmp_path / "grades.csv").read_text().splitlines()
-    assert lines[0] == "file,sweet spot,elbow,rest,right,trouble"
+    assert lines[0] == "file,sweet spot,elbow,rest,right,error"
     assert lines[1].startswith("ada.py,right,not answered,not answered,1")
     assert "too late" in str(grades)
     with pytest.raises(mbd.UsageError, match="no file is called 'eve.py'"):
@@ -41,8 +41,8 @@ def test_a_class_is_graded(tmp_path):
 @pytest.mark.slow
 def test_a_program_that_does_not_end_is_ended(tmp_path):
     (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)\n")
-    ((_, states, trouble),) = grade(tmp_path, "lab9", timeout=0.5).rows
-    assert trouble == "it took more than 0.5 s"
+    ((_, states, reason),) = grade(tmp_path, "lab9", timeout=0.5).rows
+    assert reason == "it took more than 0.5 s"
     assert set(states.values()) == {"not answered"}
 
 

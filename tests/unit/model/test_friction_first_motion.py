@@ -1,4 +1,4 @@
-"""A joint of several rates that is let go at rest slides in the direction of its acceleration, against its friction."""
+"""A joint of several rates that is released at rest slides in the direction of its acceleration, against its friction."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_block_that_slips_turns_with_the_load(method, options, error):
 
 
 def test_joints_begin_to_slide_one_after_the_other():
-    """The second joint lets go while the first one begins: it goes on to begin."""
+    """The second joint slips while the first one begins to slide, which it continues to do."""
     model = arm_of_balls(mbd.Coulomb(0.3)).compile()
     fine = mbd.simulate(model, 0.2, rtol=1e-10, atol=1e-12)
     coarse = mbd.simulate(model, 0.2, rtol=1e-7, atol=1e-9)

@@ -4,7 +4,7 @@ r"""A cheap proof that the friction of joints that slide is unique: a bound of t
 
     friction f gives the bodies the forces F = B^T f, and lam = -S^-1 Phi_q M^-1 F, S = Phi_q M^-1 Phi_q^T (Gauss' principle), so that
 
-    lam^T S lam <= F^T M^-1 F <= sum b_k^2 f_k^2        b_k^2 = sum over both bodies of (joints that rub on the body) F_1^T M^-1 F_1
+    lam^T S lam <= F^T M^-1 F <= sum b_k^2 f_k^2        b_k^2 = sum over both bodies of (joints with friction on the body) F_1^T M^-1 F_1
     C_k changes by c_1 |P_N w_k| + c_2 |P_T w_k|        <= a_k sqrt(lam^T S lam)
     a_k = c_1 tr(P_N I_A P_N^T)^1/2 + c_2 tr(P_T I_A P_T^T)^1/2
     q^2 = sum a_k^2 b_k^2                               in the norm (sum b_k^2 f_k^2)^1/2
@@ -110,7 +110,7 @@ def source_bound(inertia: Array, L: Loop, k: int) -> float:
     """Return b_k^2: the bodies' answer to unit friction of joint k."""
     total = 0.0
     for side in range(2):
-        body, others = L.ints[k, at.BODY_I + side], L.ints[k, at.RUBS_I + side]
+        body, others = L.ints[k, at.BODY_I + side], L.ints[k, at.JOINTS_ON_I + side]
         if body > 0:
             force = n = (0.0, 0.0, 0.0)
             for c in range(L.ints[k, at.CHANNELS]):

@@ -33,9 +33,9 @@ from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     ACCELERATION,
     COMPLIANCE,
     D_INV,
+    HAS_FRICTION,
     LANES,
     NORMAL,
-    RUBS,
     TORQUE,
     in_fours,
     put,
@@ -87,9 +87,9 @@ def largest_own_slope(P: Pack) -> float:
     put_own_accelerations(P)
     for b in range(lanes.shape[0]):
         z, m = lanes[b], min(LANES, paths.shape[0] - b * LANES)
-        if z[RUBS, 1] > 0.0:
+        if z[HAS_FRICTION, 1] > 0.0:
             put_own_slopes(z, in_fours(m))
-        elif z[RUBS, 0] > 0.0:
+        elif z[HAS_FRICTION, 0] > 0.0:
             put_own_slopes_of_forces(z, in_fours(m))
         for r in range(m):
             if paths[b * LANES + r, FRICTION_OF] != NO_FRICTION:

@@ -27,7 +27,7 @@ LINEAR, MIXED, ANGULAR, FORCES, DIRECTION = 22, 28, 37, 43, 49
 """M, H and J of I^A; p_0; the axis h of the friction."""
 C_0, C_1, C_2, PER_LENGTH, NORMAL, PUSH = 52, 53, 54, 55, 57, 58
 """As in `columns`;  1 / length, 0 without;  N;  |F . h|."""
-RUBS = 59
+HAS_FRICTION = 59
 """Of all lanes: 1 if a joint has friction; 1 if the length of one presses; 1 if dp of one is a sum."""
 COMPLIANCE = 60
 """Omega, see `own_slopes`."""
@@ -73,7 +73,7 @@ def acceleration_of(lanes: Array, line: int) -> Twist:
 def clear_sums(paths: Ints, lanes: Array) -> None:
     """Clear dp of the bodies on which it is a sum."""
     for b in range(lanes.shape[0]):
-        if lanes[b, RUBS, 2] > 0.0:
+        if lanes[b, HAS_FRICTION, 2] > 0.0:
             for r in range(min(LANES, paths.shape[0] - b * LANES)):
                 if paths[b * LANES + r, IS_CHAIN] == 0:
                     put(lanes[b], CHANGE, r, (0.0, 0.0, 0.0))

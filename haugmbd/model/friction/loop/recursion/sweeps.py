@@ -52,6 +52,7 @@ from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     DIRECTION,
     FORCES,
     FREE,
+    HAS_FRICTION,
     LANES,
     LINEAR,
     LOST,
@@ -59,7 +60,6 @@ from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     NORMAL,
     PER_LENGTH,
     PUSH,
-    RUBS,
     TORQUE,
     acceleration_of,
     add_to,
@@ -136,7 +136,7 @@ def begin_sweeps(P: Pack) -> bool:
         D_inv, arm, h = t.joint[k, TREE_D_INV], load(t.joint, k, TREE_ARM), load(t.joint, k, TREE_AXIS)
         lost, given = lost_wrench(t, k), jump(t, k)
         if r == 0:
-            z[RUBS, 0] = z[RUBS, 1] = z[RUBS, 2] = 0.0
+            z[HAS_FRICTION, 0] = z[HAS_FRICTION, 1] = z[HAS_FRICTION, 2] = 0.0
         z[D_INV, r] = D_inv
         passed, free = scale_wrench(D_inv, shift_wrench(lost, arm)), D_inv * (t.joint[k, SMALL_U] - power(lost, given))
         put(z, LOST, r, passed.force)
@@ -149,7 +149,7 @@ def begin_sweeps(P: Pack) -> bool:
                 z[COUPLING, r] = dot(passed.moment, load(t.joint, i, TREE_AXIS))
                 put(z, AHEAD, r, shift_wrench(passed, load(t.joint, i, TREE_ARM)).moment)
             else:
-                lanes[parent // LANES, RUBS, 2] = 1.0
+                lanes[parent // LANES, HAS_FRICTION, 2] = 1.0
         z[FREE, r] = z[MOVE, r] = free
         put(z, CHANGE, r, (0.0, 0.0, 0.0))
         put(z, CHANGE + 3, r, (0.0, 0.0, 0.0))
@@ -170,10 +170,10 @@ def put_joint(z: Array, r: int, p: Wrench, length: float, terms: Array, f: int) 
     put(z, DIRECTION, r, load(terms, f, at.AXIS))
     slides = terms[f, at.STATE] != at.STICKS
     z[C_0, r], z[C_1, r], z[C_2, r] = (terms[f, at.C_0], terms[f, at.C_1], terms[f, at.C_2]) if slides else (0.0, 0.0, 0.0)
-    z[PER_LENGTH, r], z[RUBS, 0] = 0.0, 1.0
+    z[PER_LENGTH, r], z[HAS_FRICTION, 0] = 0.0, 1.0
     if length > 0.0:
         put(z, FORCES + 3, r, p.moment)
-        z[PER_LENGTH, r], z[RUBS, 1] = 1.0 / length, 1.0
+        z[PER_LENGTH, r], z[HAS_FRICTION, 1] = 1.0 / length, 1.0
 
 
 @kernel
@@ -219,8 +219,8 @@ def sweep_outward(P: Pack, out: Array) -> None:
     move_outward(P)
     for b in range(lanes.shape[0]):  # not at once: numbers that were just written wait to be read by eight
         z, first, m = lanes[b], b * LANES, min(LANES, paths.shape[0] - b * LANES)
-        if z[RUBS, 0] > 0.0:
-            put_loads(z, in_fours(m), z[RUBS, 1] > 0.0, out[first : first + in_fours(m)])
+        if z[HAS_FRICTION, 0] > 0.0:
+            put_loads(z, in_fours(m), z[HAS_FRICTION, 1] > 0.0, out[first : first + in_fours(m)])
     clear_sums(paths, lanes)
 
 
