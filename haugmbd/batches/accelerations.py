@@ -85,7 +85,7 @@ class BatchAccelerations:
 class Members(NamedTuple):
     """What the kernel knows of members.
 
-    places: (m,) indices in `reals`;  values: (n, m) what stands there;  slots: (nc,) of the rows;  ground: (13,) its state
+    places: (m,) indices in `reals`;  values: (n, m) the numbers there;  slots: (nc,) of the rows;  ground: (13,) its state
     work: a new workspace, to which a workspace is reset after a failure;  anew: whether that is necessary after each member
     """
 
@@ -111,7 +111,7 @@ class Solutions(NamedTuple):
 
 @kernel
 def is_sound(n: int, ground: Array, t: float, y: Array) -> bool:
-    """Return whether a state of n bodies has nothing but finite numbers, |p| near 1, and a ground that rests."""
+    """Return whether a state of n bodies is finite, has |p| near 1, and has the ground at rest."""
     bad = 0 if isfinite(t) else 1
     for a in range(y.size):
         bad += 0 if abs(y[a]) < inf else 1

@@ -199,7 +199,7 @@ class Batch:
         budget : float, optional
             Longest time that the run of one member may take [s].
         store : path, optional
-            A folder, to which each result is written when its run ends, so that memory is bounded. A batch with the same folder goes on
+            A folder, to which each result is written when its run ends, so that memory is bounded. A batch with the same folder continues
             where another one of the same members and methods ended.
 
         Returns

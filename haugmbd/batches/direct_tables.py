@@ -135,7 +135,7 @@ def _places_of(model: Model, one: Parameter) -> Ints | None:
 
 
 def _numbers(one: Parameter, members: slice) -> Array:
-    """Return what stands at the places of a parameter, (n, .)."""
+    """Return the numbers at the places of a parameter, (n, .)."""
     values = one.values[members]
     if not isinstance(one.part, Body):
         return values.reshape(len(values), -1)

@@ -4,7 +4,7 @@
     folder/member_00000012.npz   the Result of member 12, see `simulation.io`
     folder/member_00000012.txt   why its run did not reach its end
 
-Every file is whole or not there. A batch with the same folder goes on where another one of the same digest ended; a folder of another
+Every file is whole or not there. A batch with the same folder continues where another one of the same digest ended; a folder of another
 batch is refused.
 """
 

@@ -214,7 +214,7 @@ def _read_inertia(faults: list[Fault], where: str, value: Any) -> FloatArray:
 
 @lru_cache(maxsize=256)
 def _defects(J: bytes) -> list[tuple[str, str]]:
-    """Return what is unphysical of an inertia (3, 3); that of many equal bodies is looked at once."""
+    """Return what is unphysical of an inertia (3, 3); that of many equal bodies is checked once."""
     return _unphysical(np.frombuffer(J).reshape(3, 3))
 
 

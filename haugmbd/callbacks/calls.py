@@ -23,7 +23,7 @@ class JacobianCall(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return how many numbers it returns."""
+        """Return the number of values that the user's jacobian returns."""
         return self.jacobian.shape[0] * self.jacobian.shape[1]
 
 

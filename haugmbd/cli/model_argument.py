@@ -30,7 +30,7 @@ from haugmbd.modelfile.urdf import read_urdf
 from haugmbd.system.system import System
 
 MODULE = "checked_mechanism"
-"""`__name__` of a Python file while it is run: what stands under `if __name__ == "__main__"` is left alone."""
+"""`__name__` of a Python file while it is run: code under `if __name__ == "__main__"` is left alone."""
 URDF, XACRO, ASMT, SIMENGINE3D = ".urdf", ".xacro", ".asmt", ".mdl"
 MJCF = (".xml", ".mjcf")
 FORMATS = (*SUFFIXES, URDF, XACRO, *MJCF, ASMT, SIMENGINE3D)

@@ -6,7 +6,7 @@ only; both are cached on disk. Three things differ from a bare `numba.njit`:
 * `fastmath={"contract"}` lets a*b + c become one fused multiply-add (one rounding less); nothing is reordered, NaN stays NaN.
 * References are not counted: kernels borrow the arrays that they read, and allocate none. A `counted` one may allocate. Compilation and
   small models are faster.
-* A cached kernel is bound to the text of all files that its own file imports (`cache_stamp`); Numba looks at its own file only.
+* A cached kernel is bound to the text of all files that its own file imports (`cache_stamp`); Numba considers its own file only.
   The cache tolerates damaged files and missing folders (`code_cache`).
 """
 

@@ -172,7 +172,7 @@ class Joint(ABC):
         return self.faults_of_rows(self.primitives()) if given is None else given
 
     def faults_of_values(self) -> tuple[Fault, ...] | None:
-        """Return the faults of the given values that hide those of the rows; None if the rows are to be looked at."""
+        """Return the faults of the given values that hide those of the rows; None if the rows are to be checked."""
         if not (self.frame_i.faults() or self.frame_j.faults()):
             return None
         where = f"joint {self.name!r}"

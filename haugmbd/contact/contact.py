@@ -225,7 +225,7 @@ def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radi
     found = []
     if i is j:
         remedy = "Give two different bodies, or system.ground for one of them."
-        found.append(Fault(where, f"it holds body {i.name!r} against itself", remedy))
+        found.append(Fault(where, f"both of its sides are on body {i.name!r}", remedy))
     if not n.any():
         found.append(Fault(where, "normal is (0, 0, 0)", DIRECTION))
     if restitution < 0.0 or restitution > 1.0:

@@ -291,14 +291,14 @@ def model_notes(texts: Iterable[Any]) -> list[RunNote]:
 
 
 def delay_notes(model: Model, t_start: float) -> list[RunNote]:
-    """Return a note on the delays of a run that goes on from a later state: the motion before it is not known."""
+    """Return a note on the delays of a run that continues from a later state: the motion before it is not known."""
     network = model.network
     late = [] if network is None or t_start <= model.state().t else [one for one in network.delays if one.before is None]
     if not late:
         return []
     names, longest = _listed([repr(one.name) for one in late]), max(one.delay for one in late)
     text = (
-        f"the run goes on from a state at t = {t_start:.6g} s, and its delays {names} do not know the motion before: up to "
+        f"the run continues from a state at t = {t_start:.6g} s, and its delays {names} do not know the motion before: up to "
         f"t = {t_start + longest:.6g} s they hold their first value. Simulate from the beginning, or give before=."
     )
     return [RunNote("delay", text, doubtful=True)]

@@ -86,7 +86,7 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
 
 
 def hold_touch_speeds(model: Model, t: Array, y: Array, t_new: Array, states: Array) -> None:
-    """Write the touch speeds of contacts to interpolated states in place: those of the stored state before, because they jump."""
+    """Overwrite the touch speeds of contacts in interpolated states by those of the previous stored state, because they jump."""
     if len(model.touch_columns):
         before = np.searchsorted(t, t_new, side="right") - 1
         states[:, model.touch_columns] = y[np.ix_(before, model.touch_columns)]

@@ -22,7 +22,7 @@ WITH_NUMPY = (
 
 
 class FunctionFault(HaugmbdError):
-    """A user's function did not return a finite real number at some time; `fault` is the reason."""
+    """Error of a user's function that did not return a finite real number at some time; `fault` has the reason."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault)

@@ -8,7 +8,7 @@ r"""The evaluation of rows and forces at a state, as in `model.evaluate`, with o
     FORGOTTEN_NORMALIZATION   A = E G^T without the division by |p|^2, for p of another length than 1
     WRONG_PIBAR               A PiBar in place of PiBar: moments in global axes where the body's are wanted
 
-The number of the fault and its parameter stand behind the constants of the model, in an array of its own.
+The number of the fault and its parameter follow the constants of the model, in an array of its own.
 Source: Haug (2021), spatial kinematics and the Newton-Euler equations; the faults are those that students make.
 """
 

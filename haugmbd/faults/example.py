@@ -1,6 +1,6 @@
 """The mechanism in which fingerprints are taken: two bodies, a ball joint and a skew hinge, spinning in space, so that every fault acts.
 
-Its energy is constant, and so is its angular momentum about the vertical through the ball joint, which stands at the origin.
+Its energy is constant, and so is its angular momentum about the vertical through the ball joint, which is at the origin.
 """
 
 from __future__ import annotations

@@ -299,7 +299,7 @@ def rotation_vector(f: Vec, g: Vec, h: Vec) -> tuple[Vec, float]:
 
 @kernel
 def deformed(ints: Ints, k: int, m: Motion) -> Deformed:
-    """Return the kinematics of element k."""
+    """Return the deformation of element k and its rate."""
     f, g, h = value(m, ints[k, AXES_I]), value(m, ints[k, AXES_I + 1]), value(m, ints[k, AXES_I + 2])
     theta, factor = rotation_vector(
         axes_of(f, g, h, value(m, ints[k, AXES_J])),

@@ -62,7 +62,7 @@ def table_of(kind: type[ForceElement]) -> int:
 def each_kind(name: str, modules: Iterable[Any]) -> Callable[..., Any]:
     """Return the kernel  run(ints, floats, at, m, out)  that calls the kernel `name` of each module that has it, which writes to `out`.
 
-    Kind k stands in rows at[k] ... at[k + 1] - 1 of the force tables.  The calls are written out one after another before LLVM sees them.
+    Kind k has rows at[k] ... at[k + 1] - 1 of the force tables.  The calls are written out one after another before LLVM sees them.
     """
     run: Callable[..., Any] | None = None
     for k, module in reversed(list(enumerate(modules))):

@@ -222,7 +222,7 @@ def plain_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def arguments_needed(function: Callable[..., Any]) -> int | None:
-    """Return the number of positional arguments without a default; None if the signature does not determine it (*args alone)."""
+    """Return the number of positional arguments without a default; None for a function of *args."""
     if isinstance(function, np.ufunc):
         return function.nin
     try:

@@ -1,4 +1,4 @@
-"""A line of the driver table that nothing prescribes: it is written while a model is evaluated or a run goes on.
+"""A line of the driver table that nothing prescribes: it is written while a model is evaluated or a run continues.
 
 An internal state has x', and its equation in an implicit step, there (`model.internal_states`); a stop has what a run holds
 (`joint_loads.stops`).
@@ -27,5 +27,5 @@ class WrittenLine(Driver):
         return ()
 
     def program(self) -> Program:
-        """Return a constant; what else stands in the line is written."""
+        """Return a constant; the other numbers of the line are written in a run."""
         return Program(CONSTANT, value=0.0)

@@ -145,7 +145,7 @@ def accelerations(
     x = workspace_array(pack, "SOLUTION")
     if not by.all_rows and model.redundancy.dropped:
         x = least_multipliers(model, np.array([state.t]), state.y[None], x[None])[0]
-    x[0] = 0.0  # the forces on the ground stand there
+    x[0] = 0.0  # the forces on the ground are stored there
     n, last = model.nb + 1, kkt_solution_of(pack)
     lam_p = np.concatenate([np.zeros(min(1, len(last.lam_p))), last.lam_p])
     found = Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x), lam_p, last.iterations)

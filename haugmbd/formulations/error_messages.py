@@ -197,7 +197,7 @@ def _friction(one: Failure) -> str:
     """Return why the friction in a joint could not be solved for."""
     load = _friction_at(one.model, one.node)
     what = _words(load)
-    why = f"each newton of its friction presses the joint with so much that the friction grows by {one.number:.3g} N"
+    why = f"1 N of its friction increases the normal force so much that the friction grows by {one.number:.3g} N"
     remedy = f"Reduce the coefficient, or change the geometry so that friction presses the joint less (at t = {one.t:.6g} s)."
     if isinstance(load.law, LuGre):
         slip = load.law.mu_c / load.law.sigma0

@@ -1,4 +1,4 @@
-"""Accelerations, multipliers and constraint rows for loops of a user's own: one workspace, no copies, no look at the state."""
+"""Accelerations, multipliers and constraint rows for loops of a user's own: one workspace, no copies, no check of the state."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Evaluator:
 
     Notes
     -----
-    States are not looked at: Euler parameters of a length other than one, or numbers that are not finite, give such results.
+    States are not checked: Euler parameters of a length other than one, or numbers that are not finite, give such results.
     Multipliers of dependent rows are those of the kept rows.
     """
 
@@ -59,7 +59,7 @@ class Evaluator:
         if code != 0:
             self.model.raise_user_error(self._pack)
             raise explain(self.model, self._pack, code, t)
-        self.v_dot[0] = self.omega_bar_dot[0] = 0.0  # the forces on the ground stand there
+        self.v_dot[0] = self.omega_bar_dot[0] = 0.0  # the forces on the ground are stored there
         return self
 
     @property

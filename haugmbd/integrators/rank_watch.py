@@ -37,9 +37,9 @@ from haugmbd.workspace.layout import PACK_TYPE, SOLVE_SIGNATURE, WIDTH, Pack
 AHEAD, STEPS_AHEAD = 0.25, 1.25
 """The horizon: motion [rad, or parts of the size], and steps."""
 SPACING = 0.15
-"""Motion within a step after which a stage is looked at."""
+"""Motion within a step after which a stage is examined."""
 LOOK = 0.04
-"""Motion after which the end of a step is looked at again, if the next step goes beyond it."""
+"""Motion after which the end of a step is examined again, if the next step goes beyond it."""
 CLOSE = 0.005
 """Motion after the last values within which none are taken."""
 LAST_STAGE = 0.9
@@ -58,7 +58,7 @@ class WatchState:
     next_step: float  # [s]
     horizon: float  # [s]
     spacing: float  # [s]
-    t_look: float  # when the end of a step is looked at again
+    t_look: float  # when the end of a step is examined again
     armed: float  # 1 if a batch of steps ends where rows are about to become dependent
     due: float  # 1 if some are, or if a step does not show whether they are
     evaluates: float  # 1 if the pivots are those of the watch's own workspace
@@ -227,7 +227,7 @@ def keep_end(watch: RankWatch, t: float, y: Array, y_dot: Array) -> None:
 
 @inlined
 def needs_look(watch: RankWatch, t: float, h: float) -> bool:
-    """Return whether the rows are to be looked at at the end t of a step, before one of h."""
+    """Return whether the rows are to be examined at the end t of a step, before one of h."""
     w = watch.state
     return watch.volumes.shape[1] > 0 and not (w.values > 0.0 and w.t_new < t and t + h < w.t_look)
 
@@ -245,7 +245,7 @@ def watch_step(P: Pack, watch: RankWatch, t: float, h: float, y: Array, y_dot: A
 
 @kernel
 def look(P: Pack, watch: RankWatch, t: float, h: float, y: Array, y_dot: Array) -> None:
-    """Take the volumes at the end (t, y) of a step, before one of h."""
+    """Compute the volumes of the rows at the end (t, y) of a step, before a step of h."""
     w = watch.state
     if not t > w.t_new:
         w.values = 0.0

@@ -144,7 +144,7 @@ def model_of(state_space: StateSpace, method: str) -> Model:
 
 
 def with_time(error: BaseException, t: float) -> BaseException:
-    """Return an error that says the time [s] at which it has stopped a run: a formulation that knows no time does not."""
+    """Return the error with the time t [s] in its text, if the text has none (that of a formulation which does not know the time)."""
     if type(error) is not SimulationError or "t = " in str(error):
         return error
     timed = SimulationError(f"{error} (at t = {t:.9g} s)")

@@ -5,7 +5,7 @@ r"""Stick and slip of joints with exact Coulomb friction: events at which a join
     slows     one of several rates slides along a fixed direction, where fixed steps would not follow its own; it ends as the two before
     sticks    its rates are zero by the friction needed (rows that are switched on); it ends where limit - |needed| falls through zero
 
-At an event the state decides how every joint goes on (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
+At an event the state decides how every joint continues (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
 otherwise it slides.  Between events the modes are kept, so that the right-hand side is smooth and
 every method keeps its order.  Changes of mode that are no stop and no slip are no events of the run: a joint that has begun to slide, and
 one of several rates that has turned by a right angle.
@@ -48,7 +48,7 @@ STILL_STEPS = 200
 """While a joint sticks, an adaptive step is at most the interval divided by this: the error control does not see the force of a joint that
 does not move."""
 BEYOND = 1e-12
-"""[m/s; N and relative to the limit] An event is located so far beyond zero: a joint that starts at zero, and goes on, has no event, and
+"""[m/s; N and relative to the limit] An event is located so far beyond zero: a joint that starts at zero, and continues, has no event, and
 one that turns back has."""
 CLEAR = 4.0
 """Times BEYOND: larger quantities are not near their event."""
@@ -191,7 +191,7 @@ def batches_with_stick(
 ) -> Iterator[StepBatch]:
     """Yield the batches of `method`; they end at the events at which a joint comes to rest or slips.
 
-    search: that for singular configurations, if it goes on from one part of a run to the next
+    search: that for singular configurations, if it continues from one part of a run to the next
     """
     if not isinstance(problem.state_space, MaximalStateSpace) or not may_stick(problem.state_space.model):
         yield from batches_across(method, problem, k1, t_end, search)
@@ -251,7 +251,7 @@ class _Stick:
             raise self.state_space.error(self.problem.pack, code, t)
 
     def decide(self, k1: Array) -> None:
-        """Decide how every joint goes on from the state of the problem, and write its rates to k1."""
+        """Decide how every joint continues from the state of the problem, and write its rates to k1."""
         p, watch = self.problem, self.watch
         self._count(p.t)
         before = self.modes.copy()

@@ -45,7 +45,7 @@ class RowChoice(NamedTuple):
 
 @inlined
 def factor_chosen_nodes(s: Steps, c: RowChoice, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
-    """Factor as `block_ldl.factor_nodes` does, with some rows left out;  all_wide: a constant, as there."""
+    """Factor as `block_ldl.factor_nodes` does, with dependent rows left out;  all_wide: a compile-time constant, see there."""
     D, d_inv, B = f.D, f.d_inv, f.B
     first_edge = c.scale.shape[0] - c.kept.shape[0]
     worst, where = 1.0, -1

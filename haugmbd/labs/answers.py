@@ -64,7 +64,7 @@ def number(expected: Callable[[], float], rtol: float, hint: str) -> Judge:
         if abs(x - right) <= rtol * abs(right):
             return ""
         ratio = x / right if right else np.inf
-        return next((text for factor, text in FACTORS.items() if abs(ratio / factor - 1.0) <= rtol), f"{x:g} is not it. {hint}")
+        return next((text for factor, text in FACTORS.items() if abs(ratio / factor - 1.0) <= rtol), f"{x:g} is not right. {hint}")
 
     return judge
 

@@ -55,7 +55,7 @@ def judge_slider(given: Any) -> str:
         return f"mbd.verify finds {', '.join(report.wrong)} wrong: print(mbd.verify(joint))"
     Phi_q = evaluate(system.compile()).Phi_q.toarray()
     if np.linalg.matrix_rank(Phi_q) < 5:
-        return f"its rows have rank {np.linalg.matrix_rank(Phi_q)} in place of 5: two of them say the same"
+        return f"its rows have rank {np.linalg.matrix_rank(Phi_q)} in place of 5: they are dependent"
     if np.abs(Phi_q @ np.concatenate([axis, np.zeros(3)])).max() > ZERO:
         return "its rows resist a translation along the axis, which is to be free"
     return ""

@@ -174,7 +174,7 @@ class Model(Pictured):
 
     @cached_property
     def has_stops(self) -> bool:
-        """Whether one of the loads begins and ends to push at a limit of a joint's coordinate."""
+        """Whether one of the loads starts and stops pushing at a limit of a joint's coordinate."""
         return any(isinstance(entry.load, JointLoad) and entry.load.sides() for entry in self.loads)
 
     @cached_property

@@ -191,7 +191,9 @@ def _evaluated(values: dict[str, float], texts: dict[str, str], reading: Reading
     for name, count in waiting.items():
         if count > 0:
             reading.fault(
-                (PARAMETERS, name), f"the expression {texts[name]!r} needs itself, through others", "Give one of them a number."
+                (PARAMETERS, name),
+                f"the expression {texts[name]!r} depends on itself, through others",
+                "Give one of them a number.",
             )
     reading.failed = {name for name in (*texts, *reading.failed) if name not in values}
     return {name: values[name] for name in (*(n for n in values if n not in texts), *texts) if name in values}

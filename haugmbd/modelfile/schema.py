@@ -151,10 +151,10 @@ COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
         Field("radii", Array(((2,),), "m")),
         Field("crossed", Flag(), False, "pulleys turn against each other"),
     ),
-    "CoordinateFunction": (*_GEAR[:2], Field("f", TimeValue(), says="q_b against q_a, which stands in place of t")),
+    "CoordinateFunction": (*_GEAR[:2], Field("f", TimeValue(), says="q_b against q_a, in place of t")),
     "Cam": (
         *_GEAR[:2],
-        Field("profile", TimeValue(), says="q_b against q_a, which stands in place of t"),
+        Field("profile", TimeValue(), says="q_b against q_a, in place of t"),
         Field("unilateral", Flag(), False, "the follower only rests on the cam"),
     ),
 }

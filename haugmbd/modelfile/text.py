@@ -180,7 +180,7 @@ def _counted(names: list[str], counts: dict[str, int]) -> Path:
 
 
 def line_of(lines: dict[Path, int], path: Path) -> int:
-    """Return the line of a path, or of the nearest table that it stands in."""
+    """Return the line of a path, or of the nearest table that contains it."""
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path, 1)

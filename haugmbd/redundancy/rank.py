@@ -58,7 +58,7 @@ PROBED = 0.1
 """Part of the tolerance above which the distance of a row is computed exactly; the random motions estimate it to a factor of ten."""
 
 AT_ONCE = 4096
-"""Edges of open chains whose rows are looked at together: they stay in the cache."""
+"""Edges of open chains whose rows are examined together: they stay in the cache."""
 
 ZERO_PART = 1e-3
 """Part of the tolerance below which a combination of kept rows counts as zero."""

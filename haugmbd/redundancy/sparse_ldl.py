@@ -9,7 +9,7 @@ eliminated in the order of the schedule. Inside an edge the row that is farthest
 pivoting), and a row whose pivot is too small is left out. Rounding of a pivot grows with the square of the coefficients by which its
 row follows from those before: rows that are kept near the span of others make them large, and hide pivots that should be zero. A first
 pass therefore keeps only rows that are far from the others (WELL_TOL); `rank` decides about the rest.
-The unit matrix stands in place of M, because with very different masses a pivot would not measure the angle between rows.
+The unit matrix replaces M, because with very different masses a pivot would not measure the angle between rows.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ HALVINGS = 5
 
 
 def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
-    """Return those of the dropped rows (numbers) that depend on the others only at `state`, where the rows were examined."""
+    """Return the numbers of the dropped rows that depend on the others at `state` only, and not along the motion."""
     dropped = examined.dropped
     still = corrected(model, state, examined, np.zeros((model.nb + 1, SLOTS)))
     moved = np.zeros(len(dropped), dtype=bool)

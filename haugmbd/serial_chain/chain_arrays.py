@@ -78,7 +78,7 @@ def first_freedom(c: ChainArrays, i: int) -> int:
 
 @kernel
 def end_freedom(c: ChainArrays, i: int) -> int:
-    """Return the number after the last freedom of link i."""
+    """Return one more than the number of the last freedom of link i."""
     return c.links[i, 0] + c.links[i, 1]  # type: ignore[no-any-return]
 
 

@@ -27,7 +27,7 @@ PARTS: dict[str, type[Any]] = {"formulation": Formulation, "integrator": Integra
 
 @cache
 def names() -> dict[str, Any]:
-    """Return what may stand in a text, by name."""
+    """Return the names that a text may contain."""
     found = {name: getattr(package, name) for package in (formulations, integrators) for name in package.__all__}
     return {name: kind for name, kind in found.items() if isinstance(kind, type) and name not in LEFT_OUT} | CHOICES
 

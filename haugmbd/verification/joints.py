@@ -35,7 +35,7 @@ def check_joint(model: Model, name: str, freedoms: tuple[Freedom, ...] | None) -
     pose = Check("modelled pose", float(Phi[k]), POSE_TOL, "Phi = 0 at the modelled pose", where)
     T = constraint_wrenches(model, None, name)
     smallest = float(np.linalg.svd(_unit(T, model.length), compute_uv=False)[-1])
-    note = f"the smallest singular value of its {len(T)} rows is {smallest:.1e}: one says what others say"
+    note = f"the smallest singular value of its {len(T)} rows is {smallest:.1e}: one of them depends on the others"
     rank = Check(
         "rank", EPS / max(smallest, EPS**2), EPS / RANK_TOL, "independent rows: rounding over the smallest singular value", note
     )

@@ -46,7 +46,7 @@ def _accessor(name: str, *shape: int, flat: bool = False) -> Any:
         return types.Array(item, 1 if flat else 1 + max(1, len(shape)), "C")(P), lower
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        """Write the code: start, rows and columns stand in the head of `ints`."""
+        """Write the code: start, rows and columns are in the head of `ints`."""
         record = signature.args[0]
 
         def data(field: str) -> Any:
@@ -282,7 +282,7 @@ def n_frictions(P: Any) -> int:
 
 @kernel
 def friction_mode(P: Any) -> int:
-    """Return how friction in joints enters; 0 if no friction depends on what its joint carries."""
+    """Return the mode in which friction in joints is solved for; 0 if no friction depends on the reaction of its joint."""
     return P.ints[P.ints[3 * at.FLAGS] + FRICTION_FLAG]  # type: ignore[no-any-return]
 
 

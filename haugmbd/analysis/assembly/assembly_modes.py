@@ -173,7 +173,7 @@ def same(problem: Problem, one: State, other: State) -> bool:
 
 
 def with_free_joints_held(problem: Problem, state: State) -> Problem:
-    """Return the problem with more joints held, until nothing can move.
+    """Return the assembly problem with further joints held fixed, until no free motion is left.
 
     Each joint that a free motion moves is held in turn; then coordinates of bodies.
     """

@@ -64,7 +64,7 @@ class Pose(NamedTuple):
 
 
 def row_scale_to_metres(model: Model, rows: Rows, t: float, size: float) -> Array:
-    """Return the factors of Phi to gaps in metres, (nc,). They are constant, so that the sum of squares is one function."""
+    """Return constant factors that convert Phi to gaps in metres, (nc,)."""
     measured = constraint_gaps(model, rows, t)
     unit = np.array([label.unit for label in model.labels], dtype=object)
     length = np.hypot(rows.Phi + measured.f, measured.gradient)

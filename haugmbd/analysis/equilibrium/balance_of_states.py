@@ -41,8 +41,8 @@ REST_TOL = 1e-8
 def find_balance_of_states(evaluator: ResidualEvaluator, y: Array) -> Balance:
     """Return the next balance from y, stable or not.
 
-    Where there is no step, the bodies look for a balance with the states held, and Newton's method goes on from there.
-    Raise NotHeld if the bodies find none, and SimulationError if a state goes on moving.
+    Where there is no step, the bodies search for a balance with the states held, and Newton's method continues from there.
+    Raise NotHeld if the bodies find none, and SimulationError if a state keeps moving.
     """
     place, relaxed, rounds = trial_pose_at(evaluator, y), 0, 0
     for n in range(MAX_NEWTON):
@@ -76,7 +76,7 @@ def _check_rest(evaluator: ResidualEvaluator, place: TrialPose, step: _Correctio
         return
     name, rate = evaluator.states.names[int(np.argmax(part))], place.residual.rates[int(np.argmax(part))]
     raise SimulationError(
-        f"no equilibrium is found from the given state: {name} goes on moving, at {rate:.4g} per second, where the forces are in balance. "
+        f"no equilibrium is found from the given state: {name} keeps moving, at {rate:.4g} per second, where the forces are in balance. "
         "Is it an integrator whose error nothing brings to zero, or a controller at its limit? Give it a way to rest, or another start."
     )
 

@@ -1,4 +1,4 @@
-r"""The states of blocks in a balance and in small motions: where they stand in y, and their rates.
+r"""The states of blocks in a balance and in small motions: their places in y, and their rates.
 
     z' = f(t, q, u, z)           0 in an equilibrium;  z moves with the bodies in small motions
 

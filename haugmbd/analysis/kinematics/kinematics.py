@@ -237,8 +237,8 @@ def _why(model: Model, state: State) -> str:
     k = 6 * model.nb - 1
     names = ", ".join(map(repr, joints_of(model, found, k)))
     return (
-        f"the rows of {names} fall together (smallest singular value {found.sigma[k]:.1e}, rank {k} of {6 * model.nb} there), and no "
-        f"driver decides how this goes on: {motion_words(model, state, found, k)}. Drive another joint through this position, "
+        f"the rows of {names} become dependent (smallest singular value {found.sigma[k]:.1e}, rank {k} of {6 * model.nb} there), and no "
+        f"driver decides how this continues: {motion_words(model, state, found, k)}. Drive another joint through this position, "
         "or let the driver stop or turn before it."
     )
 

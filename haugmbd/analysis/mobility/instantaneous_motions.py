@@ -82,7 +82,7 @@ class Motion:
 
 
 class Motions(Sequence[Motion]):
-    """The motions of a mechanism. Those that are given as functions are made when somebody looks at them."""
+    """The motions of a mechanism. Those that are given as functions are made when they are read."""
 
     def __init__(self, made: Iterable[Motion | Callable[[], Motion]]) -> None:
         self._made = list(made)

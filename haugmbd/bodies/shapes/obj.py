@@ -26,7 +26,7 @@ def read_obj(path: Path, data: bytes) -> Triangles:
     begun, first = "", 0
     for number, line in enumerate(text_lines(path, data), start=1):
         part = line.split("#", 1)[0]
-        if part.rstrip().endswith("\\"):  # the line goes on
+        if part.rstrip().endswith("\\"):  # the line continues
             begun, first = begun + part.rstrip()[:-1] + " ", first or number
             continue
         at, (begun, words, first) = first or number, ("", (begun + part).split(), 0)

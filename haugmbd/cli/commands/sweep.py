@@ -96,7 +96,7 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     command.add_argument("--h", type=positive, default=STEP, metavar="H", help=f"step [s] ({STEP:g})")
     command.add_argument("--method", default="", metavar="METHOD", help='such as "NullSpace + RK4"; by default that of `simulate`')
     command.add_argument("--body", action="append", default=[], metavar="NAME", help="a body whose last position is in the table")
-    command.add_argument("--store", metavar="PATH", help="folder or .nc file of the rows: a sweep that is stopped goes on there")
+    command.add_argument("--store", metavar="PATH", help="folder or .nc file of the rows: a sweep that is stopped continues there")
     command.add_argument("--out", type=Path, metavar="FILE", help="the table: .csv")
     command.add_argument("--workers", type=int, default=1, metavar="N", help="processes (1)")
     command.add_argument("--budget", type=positive, metavar="B", help="longest time of a run [s] (no limit)")

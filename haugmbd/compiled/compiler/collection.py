@@ -1,7 +1,7 @@
-"""A pause of Python's garbage collector, while many objects are made that all stay: it would look at each of them again and again.
+"""A pause of Python's garbage collector, while many objects are made that all stay: it would visit each of them again and again.
 
-After the pause these objects are treated as old ones, which only a full collection looks at. Otherwise the next collection of young
-objects would look at all of them.
+After the pause these objects are treated as old ones, which only a full collection visits. Otherwise the next collection of young
+objects would visit all of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Pause the garbage collector; it goes on afterwards if it was on before."""
+    """Pause the garbage collector; it continues afterwards if it was on before."""
     enabled = gc.isenabled()
     gc.disable()
     try:

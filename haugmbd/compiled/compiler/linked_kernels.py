@@ -116,7 +116,7 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class LinkedLowering(NativeLowering):  # type: ignore[misc]
-    """Lower a kernel to LLVM code, and register it for its callers."""
+    """Lowering that translates a kernel to LLVM code and registers it for its callers."""
 
     _name = "linked_lowering"
 
@@ -132,7 +132,7 @@ class LinkedLowering(NativeLowering):  # type: ignore[misc]
 
 
 class EntryCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler, with contexts that remember."""
+    """Numba's compiler, with contexts that cache signatures and operators."""
 
     replaced: Any = {InlineInlinables: QuickInlining, NativeLowering: EntryLowering}
 

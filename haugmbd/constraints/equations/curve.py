@@ -148,7 +148,7 @@ def polynomial(numbers: Array, row: int, x: float) -> tuple[float, float, float,
 
 @kernel
 def piece_of(numbers: Array, first: int, pieces: int, s: float) -> int:
-    """Return the piece of s; the outer pieces reach to infinity."""
+    """Return the number of the spline piece that contains s; the first and the last piece extend to infinity."""
     low, high = 0, pieces
     while high - low > 1:
         middle = (low + high) // 2
@@ -161,7 +161,7 @@ def piece_of(numbers: Array, first: int, pieces: int, s: float) -> int:
 
 @kernel
 def function_at(numbers: Array, first: int, pieces: int, s: float, which: int) -> Place:
-    """Return c (which = 0) or n (which = 1) at s."""
+    """Return the curve c(s) (which = 0) or its normal n(s) (which = 1), frame of body i, (3,)."""
     k = piece_of(numbers, first, pieces, s)
     x, row = s - numbers[first + k], first + pieces + 1 + PIECE * k + 18 * which
     a, b, c = polynomial(numbers, row, x), polynomial(numbers, row + 6, x), polynomial(numbers, row + 12, x)

@@ -178,7 +178,7 @@ def _modes(model: Model, contacts: Sequence[Contact]) -> ContactModes:
     if delays:
         names = ", ".join(block.where for block in delays)
         raise UsageError(
-            f"a run with impacts does not go on with {names}: a jump of the velocities would come back after the delay, inside a step. "
+            f"a run with impacts does not take {names}: a jump of the velocities would come back after the delay, inside a step. "
             "Leave it out, make the stop compliant (k=, c=), or simulate without impacts."
         )
     return ContactModes(model, (*contacts, *stops_of(entry.load for entry in model.loads)))

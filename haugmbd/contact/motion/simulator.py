@@ -67,7 +67,7 @@ class HybridSimulation:
 
     def __init__(self, of: ImpactRun) -> None:
         self.of, self.mechanism, self.t_end = of, of.mechanism, of.t_end
-        self.sensors = tuple(map(counting_turns, of.recording.sensors))  # once: turns go on from segment to segment
+        self.sensors = tuple(map(counting_turns, of.recording.sensors))  # once: turns continue from segment to segment
         self.events = tuple(map(counting_turns, of.recording.events))
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []

@@ -44,7 +44,7 @@ class DelayLine(Block):
     The value is that of the signal on the dense output of the run, not of a table. No step is longer than the delay. Steps end where jumps
     and kinks arrive, of the start and of sampled blocks, through chains of delays and feedback, too; at such a time a result has the
     output behind the jump. Jumps at other times, such as those in a function of a `Block`, lie within steps. The states of a
-    result hold the output, so that accelerations and reactions belong to it. A run that goes on from a state of another knows nothing of
+    result hold the output, so that accelerations and reactions belong to it. A run that continues from a state of another knows nothing of
     the motion before: its output stays as it is there, until the delay has passed.
     Source: Bellen and Zennaro, Numerical Methods for Delay Differential Equations, ch. 4.
     """
@@ -80,6 +80,6 @@ class DelayLine(Block):
         then = t - self.delay
         if then > memory.t_start + memory.near or (then >= memory.t_start - memory.near and not signals.left):
             return memory.instant(max(then, memory.t_start), left=signals.left)[self.signal]
-        if memory.t_start > 0.0:  # a run that goes on from another
+        if memory.t_start > 0.0:  # a run that continues from another
             return x[0]
         return memory.instant(memory.t_start)[self.signal] if self.before is None else self.before

@@ -107,7 +107,7 @@ def contact_values(entry: LoadEntry, model: Model, y: Array) -> tuple[Indentatio
 
 
 def over_steps(entry: LoadEntry, model: Model, t: Array, y: Array, y_dot: Array) -> Steps:
-    """Return what a contact has done in the steps between states y (nt, ny) at t, with their rates."""
+    """Return impulses, energies and largest indentations of a contact in the steps between states y (nt, ny) at t, with their rates."""
     ends, _ = contact_values(entry, model, y)
     times = times_between(t, AT_CONTACT)
     states = interpolate(times, t, y, y_dot, model.nb + 1)
@@ -173,7 +173,7 @@ class ImpactLog:
                 )
 
     def impacts(self) -> tuple[ContactImpact, ...]:
-        """Return all impacts in the order of their ends; those that go on are the last."""
+        """Return all impacts in the order of their ends; those that continue are the last."""
         return (*self.done, *self._open.values())
 
 
@@ -207,7 +207,7 @@ def impacts_of_states(
 
 
 def joined_impacts(parts: Iterable[tuple[ContactImpact, ...]]) -> tuple[ContactImpact, ...]:
-    """Return the impacts of consecutive segments of a motion, in the order of touch; one that goes on is one."""
+    """Return the impacts of consecutive segments of a motion, in the order of touch; one that continues is one."""
     whole: list[ContactImpact] = []
     for part in parts:
         for impact in part:

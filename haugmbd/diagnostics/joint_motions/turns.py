@@ -1,6 +1,6 @@
 r"""The whole turns of joint angles: from a spring's or a driver's own angle, from the run's record, or from the rates at stored states.
 
-    RSDA            its integrated angle stands in the state         driver    theta = f(t) through any number of turns
+    RSDA            its integrated angle is in the state             driver    theta = f(t) through any number of turns
     record          the run counts from step to step and keeps the angle at the stored states, if it does not store every step
     rates           between stored states the angle changes by h (w_0 + w_1) / 2 + h^2 (a_0 - a_1) / 12 up to order five
 
@@ -48,7 +48,7 @@ so much else than its rates."""
 SHORT = 0.5
 """[rad] A step in which no angle may change by more than this needs no rates: nearest angles are the right ones."""
 TOGETHER = 1.5
-"""[rad] Such steps are looked at together as far as no angle changes by more than this: less than UNSURE."""
+"""[rad] Such steps are examined together as far as no angle changes by more than this: less than UNSURE."""
 SURE = 0.3
 """[rad] The same, of an angle that turns by more than half a turn from state to state."""
 AT_ONCE = 2000
@@ -92,7 +92,7 @@ def counted_changes(t: Array, angle: Array, rate: Array, acceleration: Array) ->
 def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array) -> Array:
     """Return the angle (nt,) with its whole turns, counted by the rates; UsageError where the states are too far apart to know them.
 
-    States that are not finite keep NaN, and the turns go on behind them.
+    States that are not finite keep NaN, and the turns continue behind them.
     """
     finite = np.isfinite(angle) & np.isfinite(rate) & np.isfinite(acceleration)
     out = np.full(len(angle), np.nan)
@@ -207,10 +207,10 @@ class TurnCounter:
         omega, alpha    the largest angular velocity and acceleration of a body: no angle about an axis changes by more than
                         2 h (omega + h alpha / 2) in a step
 
-    Where this is a small part of a turn from one state to another, nearest angles are the right ones; steps between are not looked at.
+    Where this is a small part of a turn from one state to another, nearest angles are the right ones; steps between are not examined.
     Longer steps, and arms, which may be faster, need rates and accelerations.
 
-    last: the angles at the last state that was looked at;  unseen: [rad] how far an angle may have turned since then
+    last: the angles at the last state that was examined;  unseen: [rad] how far an angle may have turned since then
     """
 
     def __init__(self, model: Model) -> None:
@@ -264,7 +264,7 @@ class TurnCounter:
         return nearest_turn(self._angles(y_wanted), _near(t, counted, rate, wanted))
 
     def _at_steps(self, t: Array, states: Callable[[Ints], Array], way: Array, numbers: Ints) -> Array:
-        """Return the angles (k, m) at some of the steps: steps between are looked at only where an angle may turn too far without them.
+        """Return the angles (k, m) at some of the steps: steps between are examined only where an angle may turn too far without them.
 
         states: returns the states of steps with these numbers, in ascending order
         """

@@ -104,7 +104,7 @@ class Buoyancy(ForceElement):
 
     @property
     def up(self) -> Array:
-        """Return the direction against gravity."""
+        """Return the unit vector opposite to gravity, global frame, (3,)."""
         return -self.gravity / float(np.linalg.norm(self.gravity))
 
     def numbers(self) -> tuple[float, ...]:

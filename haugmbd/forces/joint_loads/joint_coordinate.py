@@ -107,7 +107,7 @@ def add_along(Q: Array, A: Array, c: Measured, f: float) -> None:
 
 @kernel
 def put_rate(c: Measured, rates: Array, angle: int) -> None:
-    """Write the rate of the integrated angle, if the coordinate has one."""
+    """Write the rate of the coordinate [rad/s] as that of the integrated angle, if it has one."""
     if angle >= 0:
         rates[angle] = c.q_dot
 

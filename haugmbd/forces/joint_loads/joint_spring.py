@@ -60,7 +60,7 @@ class JointSpring(JointLoad):
         Value of the coordinate where the spring is free [rad or m].
     characteristic : (x, f) or QuinticSpline, optional
         In place of k, the force f with which the spring resists the deflection x = q - free: a table, interpolated by monotone cubics, or a
-        spline, which may be periodic. Beyond a table it goes on with the slope at its end.
+        spline, which may be periodic. Beyond a table it continues with the slope at its end.
     side : {"both", "above", "below"}
         Where a linear spring acts: everywhere, or only above or below its free value, as a bump stop. There it never pulls, damper
         included.
@@ -74,7 +74,7 @@ class JointSpring(JointLoad):
     -----
     f = -(k (q - free) + c q') along the coordinate q, which is positive as the joint's class says, is the joint's `q0` at the modelled
     pose, and goes through any number of turns. `result.load(name)` has the force or torque along the coordinate. Where a one-sided spring
-    begins and ends to push, `simulate` has an event, "NAME: touch" or "NAME: release", at which a step ends, so that methods keep their
+    starts and stops pushing, `simulate` has an event, "NAME: touch" or "NAME: release", at which a step ends, so that methods keep their
     order.
     Source: Haug (2021), generalized forces and virtual work.
     """

@@ -1,4 +1,4 @@
-r"""An indexing cam: like a Geneva wheel, the turret stands for two thirds of each turn of the cam, and goes on by one station in the rest.
+r"""An indexing cam: like a Geneva wheel, the turret stands for two thirds of each turn of the cam, and advances by one station in the rest.
 
     q_turret = (2 pi / 4) (n + s - sin(2 pi s) / (2 pi))        n: full turns of the cam,  s = min(angle in this turn / (2 pi / 3), 1)
 

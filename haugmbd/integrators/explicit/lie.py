@@ -64,7 +64,7 @@ def dexpinv(theta: Vec, w: Vec) -> Vec:
 
 @kernel
 def put_rotations(weights: Array, h: float, y: Array, k: Array, spins: Ints, products: bool, stage: Array) -> None:
-    """Write p_i of every body from its p, for a stage whose p_i is p + Theta_i so far; K_j stands in place of the rate of p."""
+    """Write p_i of every body from its p, for a stage whose p_i is p + Theta_i so far; K_j takes the place of the rate of p."""
     for body in range(spins.shape[0]):
         p = spins[body, 0]
         x1, x2, x3 = stage[p] - y[p], stage[p + 1] - y[p + 1], stage[p + 2] - y[p + 2]
@@ -97,7 +97,7 @@ def put_turns(weights: Array, i: int, h: float, k: Array, spins: Ints, products:
 
 
 class Group(NamedTuple):
-    """products: Crouch-Grossman, not Munthe-Kaas;  spins: (., 2) where p and omega_bar of each body stand in y."""
+    """products: Crouch-Grossman, not Munthe-Kaas;  spins: (., 2) places of p and omega_bar of each body in y."""
 
     products: bool
     spins: Ints

@@ -24,9 +24,9 @@ PLUNGE = 30.0
 AT_END = 1e3
 """Fall of the smallest singular value towards the end of a run, beyond which velocities and the branch are uncertain there."""
 STEPS_BESIDE, SAMPLES_IN_STEP = 2, 17
-"""Steps on either side of such a place that are looked at, and samples in each."""
+"""Steps on either side of such a place that are examined, and samples in each."""
 END, BEFORE_END = 0.15, 0.5
-"""Motion before the end of a run that is looked at, and with which it is compared."""
+"""Motion before the end of a run that is examined, and with which it is compared."""
 
 
 class StepsTaken(NamedTuple):
@@ -46,7 +46,7 @@ class NearSingularities:
         self.trail: list[tuple[float, Array, float]] = []
 
     def leapt_over(self, refused: list[float], steps: StepsTaken) -> list[NearSingular]:
-        """Return the places that were looked at and not crossed, and which one of these steps has leapt over."""
+        """Return the places that were examined and not crossed, and which one of these steps has leapt over."""
         found, t = [], steps.t
         for place in refused:
             if place in self.passed_near or not t[0] < place <= t[-1]:

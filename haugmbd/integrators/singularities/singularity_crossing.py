@@ -95,7 +95,7 @@ def batches_across(
 ) -> Iterator[StepBatch]:
     """Yield the batches of `method`, and of the crossings of singular configurations between them.
 
-    driver: the search of a run that goes on behind `t_end`; by default a new one
+    driver: the search of a run that continues behind `t_end`; by default a new one
     """
     driver = driver or crossing_search(problem, t_end)
     if driver is None:
@@ -183,7 +183,7 @@ class CrossingSearch:
         """
         problem, state = self.problem, self.watch.state
         if self.is_watching and state.armed and 0.0 < state.values and state.t_new <= start.t:
-            return  # the same motion goes on
+            return  # the same motion continues
         self.is_watching = method.watches_rank
         problem.watch = self.watch if self.is_watching else NO_WATCH
         state.values = state.armed = state.due = 0.0

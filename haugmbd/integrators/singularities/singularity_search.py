@@ -214,9 +214,9 @@ class SingularSearch:
         return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), steps, self.n)
 
     def places(self, way: Way, last: float, spacing: float = SPACING) -> list[Place]:
-        """Return the places at which g decreases without bound, in the order of time, by samples at most `spacing` apart.
+        """Return the places at which g tends to minus infinity, in the order of time, from samples that are at most `spacing` apart.
 
-        The first state is not a minimum if the motion before it, to its `behind`, was searched, and g was less there.
+        The first state does not count as a minimum if the motion before it, back to its `behind`, was searched and g was smaller there.
         """
         total = float(way.s[-1])
         if not 0.0 < total < MOST_MOTION:

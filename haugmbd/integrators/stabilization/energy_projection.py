@@ -75,7 +75,7 @@ def potential_of(P: Pack, t: float, y: Array) -> float:
 
 @kernel
 def put_forces(P: Pack, bodies: Array) -> None:
-    """Write b = (F, 0): the generalized forces without the gyroscopic moments, which do no work."""
+    """Write the right-hand side b = (F, 0): generalized forces without gyroscopic moments, which do no work."""
     ws.solve_for(P)[0, 0] = at.VELOCITIES
     b, Q, inertia = ws.right_hand_side(P), ws.generalized_forces(P), ws.inertia(P)
     clear(b)

@@ -144,7 +144,10 @@ def store_front(s: FrontTables, q: int, f: FrontFactor, F: Array) -> None:
 
 
 def front_loop(select: Any) -> Any:
-    """Return the kernel that factors all fronts:  select(choice, F, d_inv, rows, panel) eliminates the pivots of one."""
+    """Return the kernel that factors all fronts.
+
+    select: select(choice, F, d_inv, rows, panel) eliminates the pivots of one front
+    """
 
     @kernel
     def factor_fronts(choice: Any, s: FrontTables, J: Array, diagonal: Array, scale: Array, f: FrontFactor) -> tuple[float, int]:

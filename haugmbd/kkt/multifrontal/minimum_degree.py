@@ -51,7 +51,7 @@ class Quotient(NamedTuple):
     size, active: of each variable, its weight with all that it stands for, and whether it is still to be eliminated
     member_next, member_last: the variables that it stands for, as a list: twins are eliminated together
     own_starts, own, own_count: the elements that it is on
-    starts, ends: of each element, where its variables stand in the pool;  element_size: their weight;  alive: whether it is not merged
+    starts, ends: of each element, the range of its variables in the pool;  element_size: their weight;  alive: whether it is not merged
     front_of: the front of each element, -1 for a given one
     stamp: the front at which a variable was seen last;  outside, outside_stamp: weight of an element outside of the new one, and when
     bucket, bucket_stamp, next_in_bucket: variables that may be twins, by the sum of their elements

@@ -1,4 +1,4 @@
-r"""The arrays of the recursion over a forest, and what stands in their columns.
+r"""The arrays of the recursion over a forest, and the meaning of their columns.
 
 Each body has a HANDLE: a point of the joint that carries it, or its centre of mass. All vectors are in global axes.
 """

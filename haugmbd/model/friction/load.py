@@ -64,7 +64,7 @@ def size(a: Vec) -> float:
 
 @kernel
 def direction(a: Vec) -> Vec:
-    """Return a / |a|, 0 where a is 0: the gradient of |a|."""
+    """Return a / |a|, which is the gradient of |a|; 0 where a is 0."""
     length = size(a)
     return scale(1.0 / length, a) if length > 0.0 else (0.0, 0.0, 0.0)
 

@@ -101,7 +101,7 @@ def _add_actuator(engine: Engine, k: int, u: float, found: Array) -> str:
 
 
 def load_of(name: str, joint: Joint, kind: int, law: Any, q_0: float, sense: float) -> ForceElement:
-    """Return the element with the law a0, a1, a2 of the hinge or slide along h of a joint, which stands at q_0.
+    """Return the element with the law a0, a1, a2 of the hinge or slide along h of a joint, whose value is q_0.
 
     sense: of the axis of the file along h, 1 or -1
     """
@@ -116,7 +116,7 @@ def load_of(name: str, joint: Joint, kind: int, law: Any, q_0: float, sense: flo
 
 
 def loads_along(name: str, coordinate: Coordinate, sense: float, law: Any, q_0: float) -> list[ForceElement]:
-    """Return the elements with the law a0, a1, a2 along a coordinate of a joint with several, which stands at q_0."""
+    """Return the elements with the law a0, a1, a2 along a coordinate of a joint with several, whose value is q_0."""
     a0, a1, a2 = (float(a) for a in law)
     constant = sense * (a0 + a1 * q_0)
     found: list[ForceElement] = [JointSpring(f"{name} spring", coordinate, k=-a1, c=-a2)] if a1 or a2 else []

@@ -135,7 +135,7 @@ def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame
 
 
 def _add_couplings(built: Built, robot: Robot) -> None:
-    """Add a coupling for each joint that follows another one: q - q_0 = multiplier (q_leader - q_leader0), offsets stand in the pose."""
+    """Add a coupling for each joint that follows another one: q - q_0 = multiplier (q_leader - q_leader0), offsets are part of the pose."""
     made = {joint.name: joint for joint in built.system.joints}
     for joint in robot.joints.values():
         if joint.mimic is None or joint.type not in TURNING + SLIDING:

@@ -37,7 +37,7 @@ class Met(NamedTuple):
 
 
 def walk(model: Model, joints: Sequence[JointEntry]) -> tuple[list[Step], list[Fault]]:
-    """Return the bodies of `model` in the order of a chain, and all faults. With faults, the order is not valid."""
+    """Return the bodies of `model` in the order of a serial chain, which is valid if there are no faults, and all faults."""
     names = model.body_names
     graph: Graph = {body: {} for body in range(model.nb + 1)}
     for e in joints:

@@ -72,7 +72,10 @@ class InertiaScale(NamedTuple):
 
 
 class Eliminated(NamedTuple):
-    """Articulated inertia and bias at the handle of the link before;  weak: the last freedom without inertia, or FINE."""
+    """Articulated inertia and bias force at the handle of the previous link.
+
+    weak: number of the last freedom without inertia; FINE if there is none
+    """
 
     inertia: ArticulatedInertia
     bias: Wrench

@@ -138,7 +138,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
     def joint_wrench(self, link: str | int) -> Array:
         """Return the force and moment through the joint of `link` on the link, (nt, 6) [N, N m].
 
-        The moment is about the link's handle. Components are global. The wrench includes the actuator.
+        The moment is about the point of the joint (the handle of the link). Components are global. The wrench includes the actuator.
         """
         k, external = self.chain.link(link), self._external()
         rows = zip(*self._rows, for_kernels(self.qdd), strict=True)
@@ -226,7 +226,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         Raises
         ------
         ModelError
-            If a link has no twin in maximal coordinates, such as one without mass.
+            If a link has no counterpart in maximal coordinates, such as one without mass.
         """
         if model is None:
             given = None if callable(self.state_space.tau) else self.state_space.tau
@@ -251,7 +251,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         )
 
     def _turns_of(self, model: Model) -> Array | None:
-        """Return the joint angles of the twin from the coordinates, which count their turns; None for bodies of another model."""
+        """Return the joint angles in maximal coordinates, which count their turns; None for bodies of another model."""
         columns: dict[str, list[Array]] = {}
         first = 0
         for link in self.chain.links:
@@ -400,7 +400,7 @@ def reduced_result_of(contents: Contents, meta: Mapping[str, Any]) -> ReducedRes
 
 
 def continuous(p: Array) -> Array:
-    """Return Euler parameters (nt, ..., 4) with the signs that let them go on from state to state: p and -p are the same."""
+    """Return Euler parameters (nt, ..., 4) with the signs that let them continue from state to state: p and -p are the same."""
     flips = np.where(np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
     return np.concatenate([p[:1], p[1:] * np.cumprod(flips, axis=0)])
 

@@ -36,7 +36,7 @@ def joined(parts: Sequence[H]) -> H:
 
 
 def join_joints(parts: Sequence[JointHistory]) -> JointHistory:
-    """Return the coordinates of a joint; its angles go on with the turns of the part before, where this ends at the same time."""
+    """Return the coordinates of a joint; its angles continue with the turns of the part before, where this ends at the same time."""
     turned, last, end = [], None, np.nan
     for part in parts:
         values = dict(part._values)
@@ -50,7 +50,7 @@ def join_joints(parts: Sequence[JointHistory]) -> JointHistory:
 
 
 def join_bodies(parts: Sequence[BodyHistory]) -> BodyHistory:
-    """Return the motion of a body; each part has the accelerations of its own model."""
+    """Return the history of a body, joined from its parts; accelerations of each part are those of its own model."""
     if len(parts) == 1:
         return parts[0]
 

@@ -5,7 +5,7 @@ switch_event   an event behind which a run restarts
 touch_events   touch and release of contact forces
 state_memory   the memory that the states take
 stop_events    touch and release of stops and one-sided springs
-growing        arrays that grow while a run goes on
+growing        arrays that grow while a run continues
 wanted_times   states at given times between steps
 clock          stops of a run for sampled blocks and delays
 stored_states  what a run stores of its steps

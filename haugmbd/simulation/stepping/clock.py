@@ -1,8 +1,8 @@
-r"""The stops of a run, at which a step ends and the run goes on: times of sampled blocks, multiples of delays, and their breaking points.
+r"""The stops of a run, at which a step ends and the run continues: times of sampled blocks, multiples of delays, and their breaking points.
 
 A sampled block is called at the times k period, with the state at the end of the step; its new values hold from there. With stops at
 t_0 + k delay the motion t - delay ago is always complete. At a breaking point the output of a delay has a jump or a kink: the step to it
-has the values before, and the run goes on with those behind it.
+has the values before, and the run continues with those behind it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Clock:
         return multiple_at(t, block.period) is not None and t - self.called > SAME * block.period
 
     def next_stop(self, t: float, t_end: float) -> float:
-        """Return the first stop after t, at most t_end [s]; delays have their values before a jump there until the run goes on."""
+        """Return the first stop after t, at most t_end [s]; delays have their values before a jump there until the run continues."""
         stops = [block.period * next_multiple(t, block.period) for block in self.network.sampled]
         stops += [self.t_start + block.delay * next_multiple(t - self.t_start, block.delay) for block in self.network.delays]
         stop = min(*stops, self.breaks.next())
@@ -124,8 +124,8 @@ class Clock:
         if not names:
             return []
         what = (
-            f"a jump has come back to {names} {self.breaks.most} times without an integration on its way; from then on it lies within "
-            "steps, with errors of first order in its size: take shorter steps, or let a LowPass be on the way"
+            f"a jump has come back to {names} {self.breaks.most} times through a loop without an integration; later ones lie within steps, "
+            "with errors of first order in their size: take shorter steps, or put a LowPass into the loop"
         )
         return [RunNote("jump", what, doubtful=True)]
 

@@ -1,4 +1,4 @@
-"""Arrays that grow while a run goes on."""
+"""Arrays that grow while a run continues."""
 
 from __future__ import annotations
 

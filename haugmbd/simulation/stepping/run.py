@@ -83,7 +83,7 @@ class Run(Generic[R]):
     """The loop of one simulation, with the data stored so far.
 
     record: makes the result of the data;  budget: time [s] after which the run is stopped
-    before: the run that this one goes on from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
+    before: the run that this one continues from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class Run(Generic[R]):
     def _to_next_switch(self, method: Any, k1: Array, bar: Progress) -> bool:
         """Take batch after batch to the next touch or release; return whether there is one before the stop of the run.
 
-        The run goes on from there.
+        The run continues from there.
         """
         p = self.problem
         options = copy_options(p.options)
@@ -283,7 +283,7 @@ class Run(Generic[R]):
         self._stand_at(k1)
 
     def _stand_at(self, k1: Array) -> None:
-        """Make the state of the problem, with the rates k1 (ny,), the last one, from which the run goes on."""
+        """Make the state of the problem, with the rates k1 (ny,), the last one, from which the run continues."""
         p = self.problem
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         self.turns.start(*self._last[:2])
@@ -369,7 +369,7 @@ class Run(Generic[R]):
             raise SimulationError(wrong)
 
     def _store(self, batch: StepBatch) -> None:
-        """Store states of a batch; its last one, which is not copied, is the one from which the run goes on."""
+        """Store states of a batch; its last one, which is not copied, is the one from which the run continues."""
         if len(batch.t) == 0:
             return
         before = self._last

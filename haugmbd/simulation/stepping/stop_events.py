@@ -5,7 +5,7 @@ r"""Touch and release of stops and one-sided springs: events at which a step end
     leaves     released inside; watched: x, until it is outside, where its energy has a kink; -s, until it pushes again: touch
     inside     in place of the last two, where a method steps across kinks: the state decides; watched: x, until it is outside: release
 
-Between events a run holds the side that pushes, or none, so that every step has a smooth force. What it holds stands in its workspace;
+Between events a run holds the side that pushes, or none, so that every step has a smooth force. What it holds is in its workspace;
 anything else that evaluates forces goes by the state. A place is switched where p is across its edge: the state there decides as the run.
 """
 

@@ -73,7 +73,7 @@ class StoredStates:
     def begin(self, first: Steps, turned: Array | None) -> None:
         """Store the initial state, the first of every result without given times.
 
-        turned: the angles counted so far, if a run goes on
+        turned: the angles counted so far, if a run continues
         """
         t, y, y_dot = first
         angles = None

@@ -37,7 +37,7 @@ LOST = 0.1
 LEAST = 1e-15
 """Of the size of the model: a smaller violation is rounding, and its growth is not measured."""
 FEWEST_STEPS = 80
-"""Steps below which growth cannot be told."""
+"""Steps below which growth cannot be judged."""
 
 
 class Cell(NamedTuple):
@@ -72,7 +72,7 @@ class GainRuns:
         """Return the runs with step h.  Raise UsageError if there are too few steps to judge them."""
         if t_end < FEWEST_STEPS * h:
             raise UsageError(
-                f"t_end = {t_end:g} s has {t_end / h:.0f} steps of h = {h:g} s; growth is told from {FEWEST_STEPS} or more: "
+                f"t_end = {t_end:g} s has {t_end / h:.0f} steps of h = {h:g} s; growth can be judged from {FEWEST_STEPS} or more: "
                 f"give t_end = {FEWEST_STEPS * h:g} or longer."
             )
         runs = cls(model, formulation, choose_integrator(h, None, None, integrator), h, t_end, level)

@@ -200,7 +200,7 @@ def cell_faults(cell: Any, first: Any) -> list[str]:
 def _name_faults(cell: Mapping[Any, Any]) -> list[str]:
     bad = [name for name in cell if not (isinstance(name, str) and name.isidentifier())]
     faults = [f"{name!r} is not a name of a parameter of a Python function" for name in bad]
-    return faults + [f"{name!r} is the name of something else in a sweep: call it otherwise" for name in cell if name in RESERVED]
+    return faults + [f"{name!r} is a reserved name in a sweep: choose another one" for name in cell if name in RESERVED]
 
 
 def _value_faults(values: list[Any]) -> list[tuple[int, str]]:

@@ -73,7 +73,7 @@ def _evaluate(task: Task, cell: Cell, seed: int | None) -> dict[str, int | float
     if not isinstance(found, Mapping):
         raise TypeError(f"run returned a {type(found).__name__}; it must return a dict of numbers")
     wrong = [f"{name!r} is not a string" for name in found if not isinstance(name, str)]
-    wrong += [f"{name!r} is the name of something else" for name in found if name in cell or name in RESERVED]
+    wrong += [f"{name!r} is the name of a parameter, or reserved" for name in found if name in cell or name in RESERVED]
     numbers: dict[str, int | float | bool] = {}
     for name, x in found.items():
         try:

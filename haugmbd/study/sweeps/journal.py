@@ -126,7 +126,7 @@ def _check(record: Record) -> str:
 
 
 def good_lines(data: bytes, path: Path) -> tuple[list[Record], int]:
-    """Return the records of a journal, and the length of its good part. Raise UsageError if there are good lines after a bad one."""
+    """Return the records of a journal, and the length [bytes] of its undamaged part; UsageError if good lines follow a damaged one."""
     lines = data.split(b"\n")
     whole = lines[:-1]  # what follows the last end of a line is torn
     records = [_record(line) for line in whole]

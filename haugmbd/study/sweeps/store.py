@@ -4,7 +4,7 @@ folder       folder/cells.jsonl, the journal
 study.nc     while the sweep runs: the journal, study.nc.cells.jsonl. At the end study.nc replaces the old one; the journal is deleted.
 
 An HDF5 file that is written to when its process is killed is lost; a file that is only appended to is not. Therefore the journal is
-what counts while cells run, and the NetCDF file is written whole, under another name, and renamed. A sweep that goes on reads both.
+what counts while cells run, and the NetCDF file is written whole, under another name, and renamed. A sweep that continues reads both.
 """
 
 from __future__ import annotations

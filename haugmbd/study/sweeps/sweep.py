@@ -59,7 +59,7 @@ def sweep(
         whose compiled steps take place at the same time, as in `batch`; an executor (threads, processes, Dask's
         `client.get_executor()`, mpi4py's `MPIPoolExecutor`) is used and not shut down.
     store : path, optional
-        A folder, or a file that ends with .nc. Rows are written there as they come. A sweep with the same store goes on where another
+        A folder, or a file that ends with .nc. Rows are written there as they come. A sweep with the same store continues where another
         one of the same study ended, however it ended; cells that were not asked for before are added.
     budget : float, optional
         Wall time for one cell [s]. A worker process of the sweep is ended when its cell takes longer; elsewhere the cell ends by itself.
@@ -88,7 +88,7 @@ def sweep(
         If an argument is not valid, worker processes cannot import a function (a lambda, a function of a notebook), or the store is that
         of another study, damaged, or in use.
     SimulationError
-        If an executor breaks. The rows that are known are in the store and in the attribute `result`; call sweep again to go on.
+        If an executor breaks. The rows that are known are in the store and in the attribute `result`; call sweep again to continue.
 
     Notes
     -----
@@ -146,13 +146,13 @@ def _collect(study: StudyRows, rows: Generator[tuple[Job, Row]], axes: tuple[str
 
 
 def _how_to_resume(table: Sweep) -> str:
-    """Return how many rows are kept, and how the sweep goes on."""
+    """Return how many rows are kept, and how the sweep continues."""
     known = f"{sum(status != PENDING for status in table.status)} of {len(table)} cells"
     if table.store == NOWHERE:
         return (
             f"{known} are in the attribute `result` of this error. Give store= to keep them: a sweep with a store can be resumed."
         )
-    return f"{known} are kept in {table.store!r}: call sweep again with this store and another executor, and it goes on there."
+    return f"{known} are kept in {table.store!r}: call sweep again with this store and another executor, and it continues there."
 
 
 def _function(name: str, given: Any) -> Callable[..., Any]:

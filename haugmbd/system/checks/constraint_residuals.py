@@ -190,7 +190,7 @@ of drivers and typed numbers, and of a spline that starts from rest."""
 
 
 def is_sound(model: Model, state: State) -> bool:
-    """Return whether a state is finite, has unit Euler parameters, and the ground where it was modelled; it is looked at once."""
+    """Return whether a state is finite, has unit Euler parameters, and the ground where it was modelled; it is checked once."""
     if vars(state).get("_sound_for") is model.y0:
         return True
     n = model.nb + 1
@@ -277,8 +277,8 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
     dropped = np.array(redundancy.dropped)
     kept = float(np.delete(open_by, dropped).max(initial=0.0))
     remedy = (
-        "These rows depend on the others at the modelled pose, and were dropped; now they prescribe something else. Let drivers that "
-        "double each other prescribe the same motion at all times, check that axes are as parallel as they should be, or reduce h."
+        "These rows depend on the others at the modelled pose, and were dropped; now they prescribe something else. Let redundant "
+        "drivers prescribe the same motion at all times, check that axes are as parallel as they should be, or reduce h."
     )
     found = []
     for row in dropped[open_by[dropped] > max(1.0, DROPPED_FACTOR * kept)].tolist():

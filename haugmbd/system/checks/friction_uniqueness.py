@@ -72,7 +72,7 @@ def _shared_at_rest(found: Sequence[JointFriction]) -> list[Fault]:
         other = exact.get(load.joint.name)
         if other is not None and other is not load:
             what = f"joint {load.joint.name!r} has the exact Coulomb friction {other.name!r}, too"
-            faults.append(Fault(load.where, what, "Give a joint one friction that sticks; only Viscous may stand beside it."))
+            faults.append(Fault(load.where, what, "Give a joint one friction that sticks; only Viscous can be combined with it."))
     return faults
 
 

@@ -38,7 +38,7 @@ from haugmbd.system.joint_equations import JointEquations, bodies_of
 class Parts(NamedTuple):
     """The parts of a system, the ground first; `owner` returns the name of another system that has a body, "" if there is none.
 
-    equations: those of the joints, read once
+    equations: the constraint equations of the joints, read once
     """
 
     name: str

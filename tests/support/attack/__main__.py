@@ -18,7 +18,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.support.attack", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cases", type=int, default=2000)
-    parser.add_argument("--first", type=int, default=0, help="the first case, to go on with an attack that was ended")
+    parser.add_argument("--first", type=int, default=0, help="the first case, to continue an attack that was ended")
     parser.add_argument("--only", type=int, nargs="+", help="these cases alone")
     parser.add_argument("--family", default="", choices=["", *FAMILIES])
     parser.add_argument("--print", nargs="+", default=["finding"], metavar="VERDICT", help="what to print (finding)")

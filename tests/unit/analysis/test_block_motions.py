@@ -218,7 +218,7 @@ def test_a_filter_that_drives_nothing_has_a_mode_of_its_own():
 
 def test_a_state_that_cannot_rest_is_named():
     system = cart(mbd.Block("clock", 0.0, derivative=lambda t, x, signals: 2.0, outputs={}))
-    with pytest.raises(mbd.SimulationError, match=r"x\[0\] of Block 'clock' goes on moving, at 2 per second"):
+    with pytest.raises(mbd.SimulationError, match=r"x\[0\] of Block 'clock' keeps moving, at 2 per second"):
         mbd.equilibrium(system)
     with pytest.raises(mbd.UsageError, match=r"there moves x\[0\] of Block 'clock' at 2 per second"):
         mbd.linearize(system)

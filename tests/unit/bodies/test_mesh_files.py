@@ -105,7 +105,7 @@ BROKEN = {
     "no file": ("x.stl", None, "no file"),
     "folder": (".stl", None, "ends with"),
     "ending": ("x.step", b"solid", "ends with '.step'"),
-    "empty": ("x.stl", b"", "no STL file"),
+    "empty": ("x.stl", b"", "not an STL file"),
     "short binary": ("x.stl", binary_stl(head=b"exported")[:-7], "for 12 triangles"),
     "binary NaN": ("x.stl", binary_stl(np.where(CORNERS[TRIANGLES] == 3.0, np.nan, CORNERS[TRIANGLES])), "triangle 1 of 12"),
     "cut text": ("x.stl", text_stl()[: len(text_stl()) // 2], "line 44: the file ends"),

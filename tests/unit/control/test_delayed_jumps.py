@@ -171,7 +171,7 @@ def test_what_a_sampled_block_gives_first_is_before_the_start_too():
 
 
 def test_a_jump_that_comes_back_too_often_is_told():
-    with pytest.warns(mbd.RunWarning, match=r"a jump has come back to 'line 0' 51 times without an integration"):
+    with pytest.warns(mbd.RunWarning, match=r"a jump has come back to 'line 0' 51 times through a loop without an integration"):
         mbd.simulate(cart(10.0, 0.01, gain=0.5), 0.6, h=0.01)
 
 

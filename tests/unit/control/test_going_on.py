@@ -1,4 +1,4 @@
-"""Runs that go on from a state of another: blocks and held values go on exactly; delays do not know the motion before, and say so."""
+"""Runs that continue from a state of another: blocks and held values continue exactly; delays do not know the motion before, and say so."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def arm(*blocks):
 
 
 def in_two_runs(model, t, end):
-    """The last states of one run, and of one that goes on at t."""
+    """The last states of one run, and of one that continues at t."""
     whole, first = mbd.simulate(model, end, **TOLERANCES), mbd.simulate(model, t, **TOLERANCES)
     return whole.y[-1], mbd.simulate(model, end, state=first.state(-1), **TOLERANCES)
 
@@ -47,7 +47,9 @@ def test_held_values_and_controllers_go_on(t):
 def test_a_delay_says_that_it_does_not_know_the_motion_before():
     late = mbd.DelayLine("late", "pin.angle", 0.05)
     pid = mbd.PID("pid", "late.out", 0.2, kp=30.0, ki=10.0, kd=3.0, tau=0.02)
-    with pytest.warns(mbd.RunWarning, match=r"goes on from a state at t = 0.25 s, and its delays 'late' do not .* up to t = 0.3 s"):
+    with pytest.warns(
+        mbd.RunWarning, match=r"continues from a state at t = 0.25 s, and its delays 'late' do not .* up to t = 0.3 s"
+    ):
         wanted, run = in_two_runs(arm(late, pid), 0.25, 0.5)
     assert abs(run.y[-1] - wanted).max() > 0.1
     assert len(run.warnings) == 1

@@ -67,7 +67,7 @@ def test_components_may_be_drivers(rig):
         (None, "force is None"),
         (np.zeros((3, 3)), "force is an array of shape (3, 3)"),
         ((1.0, np.nan, 0.0), "must be a finite real number"),
-        (("a", "b", "c"), "no function of time"),
+        (("a", "b", "c"), "not a function of time"),
         (lambda t, r: (0, 0, 0), "force is a function of 2 arguments"),
         (lambda *a: (0, 0, 0), "force does not say how many arguments it needs"),
         (lambda t: (0.0, 0.0), "force(t) returns (0.0, 0.0) at t = 0 s, must be finite numbers of shape (3,)"),

@@ -150,7 +150,7 @@ def test_rows_that_are_said_to_hold_have_no_faults(model, rng):
 
 
 def test_rows_that_hold_are_not_asked_for_without_a_word_of_ctrl_c():
-    """It was taken for a state that compiled code cannot tell about, and the run went on to its end."""
+    """It was taken for a state that compiled code cannot tell about, and the run continued to its end."""
     pressed = []
 
     def force(t, r, p, v, omega_bar):

@@ -123,7 +123,7 @@ def test_what_is_refused_is_a_row_with_its_reason(comparison):
     assert row.status == "refused"
     assert "have no inertia about some axis" in row.reason
     assert "rattle" not in comparison.results
-    assert "rattle: refused: RATTLE turns every body freely" in repr(comparison)
+    assert "rattle: refused: RATTLE needs inertia about every axis" in repr(comparison)
 
 
 def test_the_same_numbers_as_xarray_and_csv(comparison, tmp_path):

@@ -176,7 +176,7 @@ def test_a_single_beta_is_a_curve(model):
         ({"beta": []}, "beta = "),
         ({"alpha": [1.0, 1.0]}, r"alpha = \[1.0, 1.0\] holds a number twice"),
         ({"beta": [[1.0]]}, "beta = "),
-        ({"t_end": 0.5}, "50 steps of h = 0.01 s; growth is told from 80"),
+        ({"t_end": 0.5}, "50 steps of h = 0.01 s; growth can be judged from 80"),
         ({"level": "speed"}, "level is 'speed'"),
         ({"integrator": mbd.DormandPrince()}, "method of fixed step"),
         ({"integrator": mbd.HHT()}, "fulfils the constraints in its own step"),

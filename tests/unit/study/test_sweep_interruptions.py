@@ -162,7 +162,7 @@ def test_results_that_are_no_numbers_are_failures_that_say_so():
     wrong = {"array": np.zeros(3), "text": "fast", "x": 1.0, "good": np.float64(2.0)}
     (row,) = mbd.sweep(build, [{"x": 1, "y": 2}], lambda _: wrong, "serial").rows
     assert row.status == "failed"
-    for part in ("'array' is a ndarray of shape (3,)", "'text' is a str", "'x' is the name of something else"):
+    for part in ("'array' is a ndarray of shape (3,)", "'text' is a str", "'x' is the name of a parameter, or reserved"):
         assert part in row.reason
     (row,) = mbd.sweep(build, [{"x": 1, "y": 2}], lambda _: 3.0, "serial").rows
     assert row.reason == "TypeError: run returned a float; it must return a dict of numbers"

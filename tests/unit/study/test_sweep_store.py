@@ -98,7 +98,7 @@ def test_a_damaged_store_is_refused_and_a_torn_end_is_cut_off(tmp_path):
     journal.write_bytes(good[: -len(good.splitlines()[-1]) - 1] + b"\0" * 50 + b"\n")
     assert_same(go(), whole)
     journal.write_bytes(b"x,y\n1,2\n")
-    with pytest.raises(mbd.UsageError, match="no store of a sweep"):
+    with pytest.raises(mbd.UsageError, match="not a store of a sweep"):
         go()
 
 
@@ -112,7 +112,7 @@ def test_a_netcdf_file_that_is_none_or_is_damaged_is_refused(tmp_path):
     with pytest.raises(mbd.UsageError, match="damaged"):
         mbd.sweep(build, {"x": [1, 2], "y": [2]}, run, "serial", store=store)
     store.write_bytes(b"nothing")
-    with pytest.raises(mbd.UsageError, match="no store of a sweep"):
+    with pytest.raises(mbd.UsageError, match="not a store of a sweep"):
         mbd.sweep(build, {"x": [1, 2], "y": [2]}, run, "serial", store=store)
 
 

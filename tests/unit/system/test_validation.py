@@ -219,7 +219,7 @@ def test_an_empty_system() -> None:
 
 @pytest.mark.parametrize(
     ("f", "words"),
-    [(lambda t: np.nan * t, "nan"), (lambda t: [t, t], "list of length 2"), ("fast", "no function of time"), (np.nan, "nan")],
+    [(lambda t: np.nan * t, "nan"), (lambda t: [t, t], "list of length 2"), ("fast", "not a function of time"), (np.nan, "nan")],
 )
 def test_a_bad_driver_is_told_once(f: object, words: str) -> None:
     system, link = pendulum()

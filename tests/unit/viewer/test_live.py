@@ -72,6 +72,6 @@ def test_others_get_nothing(served):
 
 def test_what_cannot_be_viewed_is_refused(capsys):
     assert main.main(["view", "no_such.py", "--no-browser"]) == 2
-    assert "no file" in capsys.readouterr().err
+    assert "neither a file" in capsys.readouterr().err
     assert main.main(["view", "pendulum", "--no-browser", "--port", "99999"]) == 2
     assert "port 99999" in capsys.readouterr().err

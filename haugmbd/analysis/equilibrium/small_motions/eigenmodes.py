@@ -4,7 +4,7 @@ r"""Eigenvalues and modes of  M x'' + C x' + K x = 0.
     otherwise           A = [0 1; -M^-1 K  -M^-1 C],   A (x, x') = eigenvalue (x, x')
     velocity rows       x' = G x + N y,  M y' + C y + K x = 0: see `velocity_rows`
     blocks              M y' + C y + K x = E z,  z' = Z (x, y, z): see `block_modes`
-    free motions        K x = 0: the eigenvalue 0, once, or twice where the motion goes on by itself (y C x = 0)
+    free motions        K x = 0: the eigenvalue 0, once, or twice where the motion continues by itself (y C x = 0)
 
 Zero eigenvalues are counted from K and C, not from A, where rounding splits a double zero.
 """

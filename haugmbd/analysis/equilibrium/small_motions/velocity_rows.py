@@ -8,7 +8,7 @@ r"""Small motions of a mechanism with velocity rows, such as rolling wheels: mor
     x' = G x + N y
     (N^T M N) y' = -N^T (M G + C) N y - N^T ((M G + C) G + K) x
 
-Eigenvalues 0 (places and headings that do not matter, and speeds that go on) are split off step by step, see `eigenmodes`.
+Eigenvalues 0 (places and headings that do not matter, and speeds that continue) are split off step by step, see `eigenmodes`.
 Source: Neimark and Fufaev (1972), ch. III and IV, dynamics and steady motions of nonholonomic systems.
 """
 

@@ -1,4 +1,4 @@
-r"""The arrays of clusters of coupled joints, and what stands in their columns."""
+r"""The arrays of clusters of coupled joints, and the meaning of their columns."""
 
 from __future__ import annotations
 

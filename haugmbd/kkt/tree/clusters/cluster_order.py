@@ -165,7 +165,7 @@ def _carried(term: Term, parent: Parents) -> int:
 
 
 def _joints_between(joints: Sequence[int], parent: Parents, depth: Sequence[int]) -> list[int]:
-    """Return the joints, by the bodies that they carry, and those between them; none if they stand in parts that nothing connects."""
+    """Return the joints, by the bodies that they carry, and those between them; none if they are in parts that nothing connects."""
     found = list(dict.fromkeys(joints))
     known = set(found)
     tops = {parent[body] for body in found}

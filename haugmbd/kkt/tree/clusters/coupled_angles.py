@@ -81,7 +81,7 @@ def measure_displacements(P: Pack, m: Motion) -> None:
 
 @inlined
 def unwind_angles(angles: Array) -> None:
-    """Write q of every angle; several at once, as their numbers stand in lines."""
+    """Write the unwound coordinate q of every coupled angle; angles side by side, so that the loop is vectorised."""
     for n in range(angles.shape[1]):
         angles[ANGLE_Q, n] = unwound(angles[ANGLE_COS, n], angles[ANGLE_SIN, n], angles[ANGLE_OFFSET, n], angles[ANGLE_NEAR, n])
 

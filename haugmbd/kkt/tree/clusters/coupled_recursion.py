@@ -1,6 +1,6 @@
 r"""Factorization and solution over a forest whose joints are coupled: `recursion` with clusters, see `cluster`.
 
-The bodies of a cluster stand behind its base, in their own order: inward, the last of them that is passed is the first of the cluster.
+The bodies of a cluster follow its base, in their own order: inward, the last of them that is passed is the first of the cluster.
 It is a recursion of its own, so that models without couplings do without its compilation; `form` is a constant of the compiled code.
 """
 

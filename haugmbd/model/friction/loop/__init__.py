@@ -10,7 +10,7 @@ contraction  a cheap proof that the friction is unique
 anderson     the step of an iteration without columns, and when it is done
 recursion    the friction loop of revolute joints of a forest, in sweeps of the recursion
 fixed_point  where the loop contracts: an iteration with solutions of the factored system
-release      how joints at rest go on
+release      whether joints at rest stick or begin to slide
 first_motion the direction in which a joint of several rates begins to slide
 solve        friction and multipliers solved together
 """

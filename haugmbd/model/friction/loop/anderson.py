@@ -37,7 +37,7 @@ def forget(f_t: Array) -> None:
 def advance(f_t: Array, count: int, before: float, slope: float, proved: bool) -> tuple[int, float, float]:
     """Compare the friction f_t[0] with C = f_t[1] by its reactions, and improve it.
 
-    Return whether it goes on, the residual, and the largest slope |change of C| / |change of f| so far.
+    Return whether it continues, the residual, and the largest slope |change of C| / |change of f| so far.
     f_t: (6, n), of the iteration before f, r, p and q follow;  count: steps so far;  before, slope: as it was returned before, else 0
     proved: whether the loop is known to contract, otherwise it must along every step
     """

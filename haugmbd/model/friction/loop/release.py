@@ -1,4 +1,4 @@
-r"""How joints at rest go on, at a state without modes.
+r"""Which joints at rest stick and which begin to slide, at a state without modes.
 
 A joint that sticks beyond its limit is released at the limit; it slides unless others hold it.  A joint at rest for an instant only, that
 no friction of its own stops, slides on.  Joints beyond their limits carry the limit, and the others the rest.
@@ -26,7 +26,7 @@ MOVES = 1e-9
 
 @kernel
 def release(L: Loop) -> bool:
-    """Release the joint that is furthest beyond its limit, where no mode says that it sticks; return whether there is one."""
+    """Release the joint that exceeds its limit most, unless its mode says that it sticks; return whether there is one."""
     worst, which = 0.0, -1
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] == at.STICKS and L.modes[k, at.MODE] == at.FREE:

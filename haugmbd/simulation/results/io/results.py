@@ -4,7 +4,7 @@ r"""Results on disk: states, names, counters and settings without rounding, and 
 .nc     NetCDF-4 through h5netcdf       time, body;  the same variables, with units;  meta: JSON
 .csv    one line a state                t, crank.r.x, ..., crank.p.e0, ..., crank.v.x, ..., crank.omega_bar.x, ..., angle.0
 
-What the variables and the metadata are stands in `schema`.  Files are whole or not there (`atomic`), and a damaged one is refused
+`schema` describes the variables and the metadata.  Files are whole or not there (`atomic`), and a damaged one is refused
 (`checksums`).
 """
 

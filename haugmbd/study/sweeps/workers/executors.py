@@ -29,7 +29,7 @@ class Job(NamedTuple):
 
 
 class BrokenSweepError(HaugmbdError, RuntimeError):
-    """An executor cannot go on; the message says why. `sweep` turns it into a SimulationError with the rows that are done."""
+    """An executor cannot continue; the message says why. `sweep` turns it into a SimulationError with the rows that are done."""
 
     page: ClassVar[str] = "docs/errors.md#brokensweeperror"
 

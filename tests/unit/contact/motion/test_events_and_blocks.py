@@ -248,7 +248,7 @@ def test_the_work_of_a_driver_between_wanted_times_is_whole():
 def test_a_delay_is_refused_by_name():
     system, _ = controlled()
     system.add(mbd.DelayLine("late", "rail.displacement", 0.1))
-    with pytest.raises(mbd.UsageError, match="does not go on with DelayLine 'late'"):
+    with pytest.raises(mbd.UsageError, match="does not take DelayLine 'late'"):
         mbd.simulate(system, 0.2, h=1e-2)
 
 
