@@ -7,7 +7,7 @@ r"""ContactForce: compliant contact of two shapes, with Coulomb friction.
     potential energy  K d^(n + 1) / (n + 1)       dissipated power  (N - K d^n) d' + |F| |v_t|
 
 v_0 is the speed d' at touch, at least the floor speed. It is stored in the state after the integrated angles, one number for each
-point of contact, with the rate 0: the run sets it at touch, which is an event. It is 0 before the first touch; max(|d'|, floor) is then used.
+point of contact, with the rate 0: the run sets it at touch, an event. It is 0 before the first touch; max(|d'|, floor) is used then.
 Sources: Hunt, Crossley (1975); Hertz (1881) for n = 3/2; Flores, Lankarani, Contact Force Models for Multibody Dynamics (2016).
 """
 
