@@ -178,7 +178,7 @@ def coordinate_of_kind(faults: list[Fault], where: str, given: Any, what: str) -
     found = as_coordinate(faults, where, given)
     if found is not None and found.what != what:
         remedy = f"Give a joint with {'an' if what == 'angle' else 'a'} {what}, such as {'RJ' if what == 'angle' else 'TJ'}."
-        faults.append(Fault(where, f"{found.label} is no {what}", remedy))
+        faults.append(Fault(where, f"{found.label} is not {'an' if what == 'angle' else 'a'} {what}", remedy))
         return None
     return found
 

@@ -25,7 +25,7 @@ import validation_pages
 from sphinx.application import Sphinx
 
 CONTENTS = {
-    "First steps": ("start", "concepts", "gallery", "generated/gallery_pictures", "labs", *lab_pages.PAGES),
+    "First steps": ("start", "concepts", "other-programs", "gallery", "generated/gallery_pictures", "labs", *lab_pages.PAGES),
     "Models": (
         "joints",
         "generated/joints",

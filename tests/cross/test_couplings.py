@@ -266,7 +266,7 @@ def test_trains_that_do_not_close_are_locked_and_only_functions_of_time_conflict
 FAULTS = {
     "ratio is zero": lambda s, a, b: Gear("g", a, b, ratio=0.0),
     "ratio is 2.0 and teeth is": lambda s, a, b: Gear("g", a, b, ratio=2.0, teeth=(1, 2)),
-    "no numbers of teeth": lambda s, a, b: Gear("g", a, b, teeth=(20, 2.5)),
+    "not numbers of teeth": lambda s, a, b: Gear("g", a, b, teeth=(20, 2.5)),
     "f\\(0\\) = 0.3 rad.*0.3 rad apart": lambda s, a, b: Coupling("g", {a: 1.0, b: 1.0}, f=0.3),
     "coefficient of first.angle is zero": lambda s, a, b: Coupling("g", {a: 0.0, b: 1.0}),
     "coefficient of second.angle is nan": lambda s, a, b: Coupling("g", {a: 1.0, b: np.nan}),

@@ -407,7 +407,7 @@ class RATTLE(OneStep):
         thin = [name for name, J in zip(model.body_names[1:], moments, strict=True) if J[0] <= THIN * J[2]]
         if thin:
             who = f"{', '.join(map(repr, thin))} {'has' if len(thin) == 1 else 'have'}"
-            raise UsageError(f"RATTLE needs inertia about every axis of a body, and {who} none about some axis: use RK4.")
+            raise UsageError(f"RATTLE needs inertia about every axis of a body, and {who} no inertia about some axis: use RK4.")
         if len(model.velocity_rows):
             joints = ", ".join(dict.fromkeys(repr(model.labels[row].joint) for row in model.velocity_rows))
             raise UsageError(
