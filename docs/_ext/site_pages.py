@@ -50,6 +50,7 @@ CONTENTS = {
         "errors",
         "generated/error_texts",
         "extending",
+        "generated/contributing",
         "generated/notation",
         "validation",
         "benchmarks",
@@ -60,7 +61,7 @@ CONTENTS = {
 """The pages of the site, by chapter."""
 
 LINKS = {
-    "../CONTRIBUTING.md": "extending.md",
+    "../CONTRIBUTING.md": "generated/contributing.md",
     "../CHANGELOG.md": "generated/changelog.md",
     "../CITATION.cff": "cite.md",
 }
@@ -102,7 +103,8 @@ def make_pages(app: Sphinx) -> None:
     docs = Path(app.srcdir)
     generated = docs / "generated"
     mathjax_files.copy(generated / "static" / "mathjax")
-    made = {"changelog.md": (docs.parent / "CHANGELOG.md").read_text().replace("](docs/", "](../")}
+    texts = {name.lower(): (docs.parent / name).read_text() for name in ("CHANGELOG.md", "CONTRIBUTING.md")}
+    made = {name: text.replace("](docs/", "](../") for name, text in texts.items()}
     for maker in MAKERS:
         made |= maker(docs.parent, generated)
     for name, text in made.items():
