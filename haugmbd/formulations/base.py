@@ -244,7 +244,7 @@ class Formulation(ABC):
             now = self.ms * (bodies / MOST_BODIES) ** self.exponent
             text += f", from {self.ms:g} ms a solution with {MOST_BODIES} bodies to some {now:.2g} ms here. "
             text += f"A step of RK4 needs four or more, so that 1000 steps take {4.0 * now:.2g} s or more"
-        return f"{text}. NewtonEuler() gives the same accelerations in some {4e-4 * bodies:.2g} ms."
+        return f"{text}. NewtonEuler() gives the same accelerations in some {1e-4 * bodies:.2g} ms."
 
 
 def not_positive(**numbers: float) -> list[str]:

@@ -53,7 +53,7 @@ class NewtonEuler(Formulation):
     """
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.3 (Newton-Euler form); Baraff 1996 (linear time for trees)"
-    ms: ClassVar[float] = 0.02
+    ms: ClassVar[float] = 0.006
     block_factor: ClassVar[bool] = True
     exponent: ClassVar[int] = 1
     most_bodies: ClassVar[float] = np.inf

@@ -61,7 +61,7 @@ class AugmentedLagrangian(PythonFormulation):
 
     reference: ClassVar[str] = "Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195"
     any_unit: ClassVar[bool] = True
-    ms: ClassVar[float] = 8.0
+    ms: ClassVar[float] = 2.4
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True
 

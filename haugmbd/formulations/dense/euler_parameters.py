@@ -81,7 +81,7 @@ class EulerParameters(PythonFormulation):
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.4 (the r-p form with Euler parameter normalization)"
     any_unit: ClassVar[bool] = True
-    ms: ClassVar[float] = 22.0
+    ms: ClassVar[float] = 15.0
 
     def solve(self, kkt: KKTSystem) -> KKTSolution:
         f = euler_form(kkt)

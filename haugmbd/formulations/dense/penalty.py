@@ -60,7 +60,7 @@ class Penalty(PythonFormulation):
 
     reference: ClassVar[str] = "Bayo, Garcia de Jalon and Serna 1988, CMAME 71, 183-195, sec. 2"
     any_unit: ClassVar[bool] = True
-    ms: ClassVar[float] = 3.0
+    ms: ClassVar[float] = 2.1
     multipliers: ClassVar[Multipliers] = Multipliers.APPROXIMATE
     all_rows: ClassVar[bool] = True
 

@@ -45,7 +45,7 @@ class ReducedChain(PythonFormulation):
     """
 
     reference: ClassVar[str] = "Featherstone 2008, ch. 7 (articulated-body algorithm); Mirtich 1996, ch. 4"
-    ms: ClassVar[float] = 16.0
+    ms: ClassVar[float] = 7.2
     chains_only: ClassVar[bool] = True
     exponent: ClassVar[int] = 1
     most_bodies: ClassVar[float] = 200
