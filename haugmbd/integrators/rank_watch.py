@@ -237,14 +237,14 @@ def watch_step(P: Pack, watch: RankWatch, t: float, h: float, y: Array, y_dot: A
     """Look at the rows at the end (t, y) of a step, before one of h; return whether the steps end here, to be searched."""
     w = watch.state
     if needs_look(watch, t, h):
-        look(P, watch, t, h, y, y_dot)
+        update_volumes(P, watch, t, h, y, y_dot)
     if w.kept_new != w.t_new or w.values < 2.0:  # noqa: PLR2004
         keep_values(watch)
     return w.armed == 1.0 and w.due != 0.0
 
 
 @kernel
-def look(P: Pack, watch: RankWatch, t: float, h: float, y: Array, y_dot: Array) -> None:
+def update_volumes(P: Pack, watch: RankWatch, t: float, h: float, y: Array, y_dot: Array) -> None:
     """Compute the volumes of the rows at the end (t, y) of a step, before a step of h."""
     w = watch.state
     if not t > w.t_new:

@@ -10,7 +10,7 @@ entry_points        factorize, solve, refine: routines that are called by addres
 least_squares       accelerations that fit dependent rows by least squares
 multifrontal        the same system by a multifrontal LDL^T, for nets and trusses
 tree                the same system by a recursion over open chains and trees
-solver_choice       the choice between blocks and fronts
+solver_choice       the choice between blocks, recursions over trees, and fronts
 solver_routines     the routines of the solver that a set of tables belongs to
 python_solver       entry points that call a formulation in Python
 """

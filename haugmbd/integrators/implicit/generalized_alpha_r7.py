@@ -84,7 +84,7 @@ def scales(step: Step) -> tuple[float, float, float]:
 
 
 @kernel
-def astray(m: R7Memory, p: Array, k: int, h: float) -> float:
+def tangency_error(m: R7Memory, p: Array, k: int, h: float) -> float:
     """Return p^T p' relative to |p'| if it is too large; otherwise 0."""
     radial = square = 0.0
     for a in range(4):
@@ -105,7 +105,7 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
     _, c_q, c_u = scales(step)
     newton.c_q, newton.c_u = c_q, c_u
     for k in range(1, ws.n_bodies(P)):
-        off = astray(m, bodies[k, 3:7], k, h)
+        off = tangency_error(m, bodies[k, 3:7], k, h)
         if off > 0.0:
             return report(ws.status(P), NOT_TANGENT, k, off)
         for a in range(7):

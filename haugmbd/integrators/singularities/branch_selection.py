@@ -68,15 +68,15 @@ class Selection(NamedTuple):
     regular: bool
 
 
-class Weakness(NamedTuple):
-    """sigma;  change: of the lengths of all rows in the motion that belongs to it."""
+class SmallestSingularValue(NamedTuple):
+    """sigma;  change: change of the lengths of all rows in the motion that belongs to it."""
 
     sigma: float
     change: float
 
 
 @entry
-def weaknesses_entry(P: Pack, t: Array, y: Array, units: Array, sweeps: int, more: int, found: Array) -> int:
+def singular_values_entry(P: Pack, t: Array, y: Array, units: Array, sweeps: int, more: int, found: Array) -> int:
     """Write sigma, and |Phi_q u / units| of the motion u that belongs to it, at the states y (k, ny) to found (k, 2); 0 where that fails.
 
     units: (6 ne,) of Phi by slots, 0 for padding;  sweeps, more: of inverse iteration at the first state, and at the others, each from
@@ -94,7 +94,7 @@ def weaknesses_entry(P: Pack, t: Array, y: Array, units: Array, sweeps: int, mor
     return first
 
 
-weaknesses = DirectCall(weaknesses_entry)
+singular_values = DirectCall(singular_values_entry)
 
 
 @kernel
@@ -228,7 +228,7 @@ class BranchSelection:
         if gap is None:
             return None
         names = self.joints()
-        least = 0.0 if regular else self.weakness(curve, np.array([t_singular]))[0].sigma
+        least = 0.0 if regular else self.singular_values(curve, np.array([t_singular]))[0].sigma
         return Selection(t_singular, names, (least / abs(outer[-1])) ** 2, gap, regular)
 
     def _around(
@@ -236,12 +236,12 @@ class BranchSelection:
     ) -> tuple[list[float], list[float], list[float]]:
         """Return the times from t_singular, sigma with their sign, and the change of the rows, at some parts of tau on either side."""
         x = [-tau * parts[0], -tau * parts[1], tau * parts[0], tau * parts[1]]
-        found = self.weakness(curve, t_singular + np.array(x))
+        found = self.singular_values(curve, t_singular + np.array(x))
         return x, [copysign(one.sigma, x_k) for x_k, one in zip(x, found, strict=True)], [one.change for one in found]
 
     def _gap(self, curve: Curve, t_singular: float, beside: float, accuracy: float) -> float | None:
         """Return the contradiction of the dependent rows at t_singular; None if the curve is not on the constraints there."""
-        self.weakness(curve, np.array([t_singular + beside]))
+        self.singular_values(curve, np.array([t_singular + beside]))
         b = self.dependent_rows()
         y = curve.states(np.array([t_singular]))[0]
         code, gap = contradiction(self.pack, t_singular, y, self.units_of_slots, b, max(ON_BRANCH, accuracy))
@@ -256,13 +256,13 @@ class BranchSelection:
         b[model.nb + 1 :].reshape(-1)[model.slot_of_row] = random.standard_normal(model.nc) * self.units
         self.sweeps = SWEEPS
 
-    def weakness(self, motion: Motion, t: Array) -> list[Weakness]:
+    def singular_values(self, motion: Motion, t: Array) -> list[SmallestSingularValue]:
         """Return the smallest singular values at the times t (k,), one after the other; 0 where that fails."""
         found = np.empty((len(t), 2))
-        code = weaknesses(self.pack, t, motion.states(t), self.units_of_slots, self.sweeps, MORE_SWEEPS, found)
+        code = singular_values(self.pack, t, motion.states(t), self.units_of_slots, self.sweeps, MORE_SWEEPS, found)
         self.sweeps = MORE_SWEEPS
         self.pack.callback.keep_interruption(code)
-        return [Weakness(*line) for line in found.tolist()]
+        return [SmallestSingularValue(*line) for line in found.tolist()]
 
     def dependent_rows(self) -> Array:
         """Return the combination of rows (6 ne,) that was found last to be most nearly zero."""
@@ -277,5 +277,5 @@ class BranchSelection:
     def joints_at(self, motion: Motion, t: float) -> tuple[str, ...]:
         """Return the joints of the most nearly dependent rows at time t [s] of a motion."""
         self.start()
-        self.weakness(motion, np.array([t]))
+        self.singular_values(motion, np.array([t]))
         return self.joints()

@@ -280,7 +280,7 @@ class CrossingSearch:
         last = float(t[-1])
         places, way = self._places(steps, spacing)
         s = way.s[: len(t)]
-        if not places and len(t) > 1 and self._plunges(t, y):
+        if not places and len(t) > 1 and self._becomes_singular(t, y):
             step = float(s[-1] - s[-2])
             places = [
                 p._replace(distance=p.distance - step) for p in self._places(StepsTaken(t[:-1], y[:-1], y_dot[:-1]), spacing)[0]
@@ -300,7 +300,7 @@ class CrossingSearch:
         found = [p for p in self.search.places(way, float(steps.t[-1]), spacing) if p.distance <= most]
         return [p for p in found if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)], way
 
-    def _plunges(self, t: Array, y: Array) -> bool:
+    def _becomes_singular(self, t: Array, y: Array) -> bool:
         """Return whether the last of the states is singular, or nearly so: its rates then say nothing of the motion."""
         g = self.search.values(t[-2:], y[-2:])
         return not g[1] >= g[0] - 2.0 * log(PLUNGE)

@@ -1,6 +1,6 @@
 """Friction in joints, proportional to their own reactions, in compiled code.
 
-columns       the tables of friction, and where their numbers stand
+columns       the tables of friction, and the places of their numbers
 tables        the constant tables
 load          what a joint carries: its wrench, and the normal force of its friction
 channels      rates, directions and coefficients of friction at a state

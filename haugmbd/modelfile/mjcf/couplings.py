@@ -78,7 +78,7 @@ def gap_of(engine: Engine, rule: Follower) -> float:
     return offsets[0] - float(np.polynomial.polynomial.polyval(offsets[1], rule.a))
 
 
-def sound(rule: Follower) -> bool:
+def is_valid(rule: Follower) -> bool:
     """Return whether the numbers of a polynomial are such that positions and rows are finite."""
     return bool(np.all(np.abs(rule.a) < LARGEST))
 
@@ -86,7 +86,7 @@ def sound(rule: Follower) -> bool:
 def put_followers(engine: Engine) -> tuple[str, ...]:
     """Put the positions of joints that follow others, each after its leader, and return what was moved as texts."""
     m, d = engine.m, engine.d
-    rules = {rule.joint: rule for rule in reversed(followers(engine)) if sound(rule)}
+    rules = {rule.joint: rule for rule in reversed(followers(engine)) if is_valid(rule)}
     done: set[int] = set()
     note = []
     for start in rules:
@@ -108,7 +108,7 @@ def put_followers(engine: Engine) -> tuple[str, ...]:
 def follow(engine: Engine, placed: dict[int, Placed], rule: Follower, name: str) -> Joint | Fault:
     """Return the coupling of an equality of joints, or why there is none."""
     where = f"equality {name!r}"
-    if not sound(rule):
+    if not is_valid(rule):
         return Fault(where, f"its polynomial has the numbers {rule.a.tolist()}", f"Give numbers below {LARGEST:g}.")
     used = [rule.joint, *([rule.leader] if rule.leader >= 0 and rule.a[1:].any() else [])]
     for n in used:

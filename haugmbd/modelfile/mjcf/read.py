@@ -58,8 +58,8 @@ def read_mjcf(
     Raises
     ------
     ModelFileError
-        If MuJoCo cannot compile the file, in its words; if it names files outside of the folder, or makes more elements than is
-        sound; or with all elements that cannot be read, by name.
+        If MuJoCo cannot compile the file, in its words; if it names files outside of the folder, or makes more elements than are
+        allowed; or with all elements that cannot be read, by name.
     AssemblyError
         If the equalities cannot be closed; close=False leaves them open.
     UsageError

@@ -26,7 +26,7 @@ from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.conversion.coordinates import coordinates
-from haugmbd.serial_chain.conversion.topology import Step, walk
+from haugmbd.serial_chain.conversion.topology import Step, order_of_chain
 from haugmbd.serial_chain.link import Link
 from haugmbd.system.system import System
 
@@ -43,7 +43,7 @@ def from_system(make: type[Chain], system: System | Model, without_loads: bool) 
         raise UsageError(f"from_system got {system!r} ({type(system).__name__}). Give a System, or the Model that it compiles to.")
     model = system if isinstance(system, Model) else system.compile(check_pose=False)
     driven = _driven(model, system)
-    steps, faults = walk(model, [e for e in model.joints.values() if e.name not in driven])
+    steps, faults = order_of_chain(model, [e for e in model.joints.values() if e.name not in driven])
     faults += [fault for e in model.joints.values() for fault in _out_of_place(model, e, e.name in driven)]
     if not without_loads:
         faults += [Fault(entry.load.where, "a chain does not carry it over", LOADS) for entry in model.loads]

@@ -36,7 +36,7 @@ class Met(NamedTuple):
     loops: list[list[int]]
 
 
-def walk(model: Model, joints: Sequence[JointEntry]) -> tuple[list[Step], list[Fault]]:
+def order_of_chain(model: Model, joints: Sequence[JointEntry]) -> tuple[list[Step], list[Fault]]:
     """Return the bodies of `model` in the order of a serial chain, which is valid if there are no faults, and all faults."""
     names = model.body_names
     graph: Graph = {body: {} for body in range(model.nb + 1)}

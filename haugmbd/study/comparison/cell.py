@@ -71,7 +71,7 @@ def run_cell(method: Method, model: Model, t_end: float, *, repeats: int, budget
     compilation = warm(method, model, t_end, more)
     began = time.perf_counter()
     try:
-        result = _quiet(method, model, t_end, budget=budget, record_method=True, **more)
+        result = _without_warnings(method, model, t_end, budget=budget, record_method=True, **more)
     except (ModelError, UsageError) as error:
         return Cell(method.label, REFUSED, str(error), method, compilation=compilation)
     except Exception as error:  # noqa: BLE001  of a user's function, too: a failure is a row
@@ -83,7 +83,7 @@ def run_cell(method: Method, model: Model, t_end: float, *, repeats: int, budget
         taken = time.perf_counter() - began
         if taken > min(REPEATS_FOR, np.inf if budget is None else budget * runs / (runs + 1)):
             break
-        again = _quiet(method, model, t_end, **more)  # it keeps within the budget, and its batches need not be short
+        again = _without_warnings(method, model, t_end, **more)  # it keeps within the budget, and its batches need not be short
         if not again.success:
             break
         cpu, runs = min(cpu, again.counters.cpu), runs + 1
@@ -98,13 +98,13 @@ def warm(method: Method, model: Model, t_end: float, more: Mapping[str, Any]) ->
     part = min(span, FIRST_PART * span if h is None else 2.0 * h)
     began = time.perf_counter()
     try:
-        _quiet(method, model, t_start + part, record_method=True, **more)
+        _without_warnings(method, model, t_start + part, record_method=True, **more)
     except Exception:  # noqa: BLE001, S110  the run itself reports it
         pass
     return time.perf_counter() - began
 
 
-def _quiet(method: Method, model: Model, t_end: float, **more: Any) -> Result:
+def _without_warnings(method: Method, model: Model, t_end: float, **more: Any) -> Result:
     """Run a method; its warnings stay in the result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RunWarning)

@@ -93,7 +93,7 @@ class WorkerPool:
     def _received(self) -> Iterator[tuple[Job, Row]]:
         """Wait for messages, deaths and the end of a budget; yield the rows."""
         by_pipe: dict[Any, Worker] = {worker.pipe: worker for worker in self._workers}
-        for pipe in wait(list(by_pipe), timeout=self._patience()):
+        for pipe in wait(list(by_pipe), timeout=self._time_to_wait()):
             yield from self._from_worker(by_pipe[pipe])
         budget = self._task.budget
         for worker in [worker for worker in self._workers if budget is not None and worker.seconds() > budget]:
@@ -107,7 +107,7 @@ class WorkerPool:
         try:
             what, found = worker.pipe.recv()
         except (EOFError, ConnectionResetError):
-            yield from self._died(worker)
+            yield from self._after_crash(worker)
             return
         if what == UNABLE:
             raise UsageError(f"a worker process cannot import build, run or method: {found}. {NOTEBOOK}")
@@ -116,7 +116,7 @@ class WorkerPool:
             job, worker.job = worker.job, None
             yield job, found
 
-    def _died(self, worker: Worker) -> Iterator[tuple[Job, Row]]:
+    def _after_crash(self, worker: Worker) -> Iterator[tuple[Job, Row]]:
         """Yield the row of the cell that ran in a process that has ended. Raise BrokenSweepError if no cell had begun."""
         worker.process.join(PATIENCE)
         how, job, seconds = _ended_how(worker.process.exitcode), worker.job, worker.seconds()
@@ -126,7 +126,7 @@ class WorkerPool:
         if job is not None:
             yield job, Row(KILLED, reason=f"its worker process {how}", seconds=seconds)
 
-    def _patience(self) -> float | None:
+    def _time_to_wait(self) -> float | None:
         """Return the time until the first budget ends [s], None if there is none."""
         if self._task.budget is None:
             return None
