@@ -132,7 +132,7 @@ def unknown(model: Model, path: Any, known: Mapping[str, Variable]) -> str:
         return f"{path!r} belongs to the state: give it in states=, one row a member"
     has = [f"{one}" for part in parts for one in part.variable]
     kind = type(parts[0]).__name__
-    may = f"it has {', '.join(map(repr, has))}" if has else f"a batch can vary nothing of {kind}: build a system for each value"
+    may = f"it has {', '.join(map(repr, has))}" if has else f"a batch cannot vary a {kind}: build a system for each value"
     return f"{path!r} is not a parameter of {kind} {name!r}{did_you_mean(attribute, has)}: {may}"
 
 

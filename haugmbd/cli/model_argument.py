@@ -90,7 +90,7 @@ def read_model(given: str, *, allow_code: bool = False, loops: str | None = None
         ("--length", length, (ASMT,), "assemblies"),
     ):
         if value is not None and Path(given).suffix not in endings:
-            raise NothingToCheck(f"{option} is for {kind} ({', '.join(endings)}), and {given!r} is none.")
+            raise NothingToCheck(f"{option} is for {kind} ({', '.join(endings)}), and {given!r} is not one.")
     if given in by_name():
         return by_name()[given]()
     path = Path(given)

@@ -162,7 +162,7 @@ class Block:
 
 
 def _are_names(inputs: Any) -> bool:
-    """Return whether these are names of signals; one text is none, whose letters would be taken for names."""
+    """Return whether these are names of signals; a single string is not, because its letters would be taken for names."""
     return isinstance(inputs, Iterable) and not isinstance(inputs, str) and all(isinstance(name, str) for name in inputs)
 
 

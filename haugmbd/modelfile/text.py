@@ -28,7 +28,7 @@ TOML_KEY = re.compile(r"^\s*([A-Za-z0-9_$\-]+|\"[^\"]*\"|'[^']*')\s*=")
 
 
 def path_of(given: Any, what: str = "path") -> FilePath:
-    """Return a path. Raise UsageError for anything that is none."""
+    """Return a path. Raise UsageError for anything else."""
     if not isinstance(given, str | FilePath):
         raise UsageError(f"{what} is {given!r:.80}, must be the path of a file as str or Path.")
     return FilePath(given)

@@ -83,7 +83,7 @@ def pyplot() -> Any:
 
 
 def axes(ax: Axes | None) -> Axes:
-    """Return the given Axes, or new ones, in haugmbd's style. Raise UsageError if matplotlib is missing, or ax is none of its Axes."""
+    """Return the given Axes, or new ones, in haugmbd's style. Raise UsageError if matplotlib is missing, or ax is not an Axes."""
     plt = pyplot()
     if ax is None:
         with plt.rc_context(STYLE):

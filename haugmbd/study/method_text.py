@@ -33,7 +33,7 @@ def names() -> dict[str, Any]:
 
 
 def method_from(text: str) -> Method:
-    """Return the method that a text describes. Raise UsageError if it is none, with the text."""
+    """Return the method that a text describes. Raise UsageError, with the text, if it does not describe one."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):

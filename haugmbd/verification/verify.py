@@ -71,7 +71,7 @@ def verify(x: Any, *, states: int = 5, seed: int = 0) -> Verification:
 
 
 def _check_options(x: Any, states: Any, seed: Any) -> None:
-    """Raise UsageError for a class in place of an object, and for numbers that are none."""
+    """Raise UsageError for a class in place of an object, and for values that are not numbers."""
     if isinstance(x, type):
         raise UsageError(f"verify got the class {x.__name__}; pass an object of it: {x.__name__}(...).")
     for name, number, least in (("states", states, 1), ("seed", seed, 0)):

@@ -25,7 +25,7 @@ from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import half_turned
 
 FLAT = 0.05
-"""A triple product below this, of unit vectors, has no sign to speak of: the modelled axes are 87 degrees off, or in one plane."""
+"""A triple product below this, of unit vectors, has no reliable sign: the modelled axes are 87 degrees off, or in one plane."""
 
 
 class Sign(NamedTuple):

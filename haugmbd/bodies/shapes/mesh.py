@@ -161,7 +161,7 @@ def read_file(path: Path) -> Triangles:
 
 
 def _checked(vertices: Any, triangles: Any) -> Triangles:
-    """Return triangles of arrays. Raise UsageError if they are none."""
+    """Return triangles of arrays. Raise UsageError if the arrays are not vertices and triangles."""
     points = numbers(vertices)
     if points is None or points.ndim != 2 or points.shape[1] != 3 or not np.all(np.abs(points) < LARGEST):
         what = "not of numbers" if points is None else f"of shape {points.shape}"

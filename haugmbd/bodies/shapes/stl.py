@@ -68,7 +68,7 @@ def _text(path: Path, lines: list[str]) -> Triangles:
                 refuse(path, number, f"a loop ends with {max(corners, 0)} corners: a facet is a triangle")
             corners = -1
         elif head not in ("", "solid", "facet", "endfacet", "endsolid"):
-            refuse(path, number, f"{line.strip()!r:.60} is none of STL's words")
+            refuse(path, number, f"{line.strip()!r:.60} is not a keyword of STL")
         ended = head == "endsolid" or (ended and not head)
     if not ended:
         refuse(path, number, "the file ends without 'endsolid': a part of it is missing")

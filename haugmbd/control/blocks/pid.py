@@ -144,11 +144,11 @@ def _limit_faults(where: str, lower: float, upper: float) -> list[Fault]:
     """Return a fault of limits that leave nothing between them."""
     if lower < upper or np.isnan(lower) or np.isnan(upper):
         return []
-    return [Fault(where, f"its limits are {lower:g} and {upper:g}", "Give lower < upper; leave out a limit that there is none of.")]
+    return [Fault(where, f"its limits are {lower:g} and {upper:g}", "Give lower < upper; leave out a limit that does not exist.")]
 
 
 def _setpoint_faults(where: str, setpoint: Any) -> list[Fault]:
-    """Return a fault of a setpoint that is none."""
+    """Return a fault of an invalid setpoint."""
     fits = isinstance(setpoint, str) or np.isfinite(real_or_nan(setpoint))
     if fits or (callable(setpoint) and arguments_needed(setpoint) == 1):
         return []

@@ -76,7 +76,7 @@ class Instant(Mapping[str, Any]):
         return len(self.network.signals)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value of a signal. Raise SimulationError for a name that is none, and for an algebraic loop."""
+        """Return the value of a signal. Raise SimulationError for an unknown name, and for an algebraic loop."""
         if name in self._values:
             return self._values[name]
         if name in self._active:

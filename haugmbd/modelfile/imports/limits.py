@@ -21,7 +21,7 @@ from haugmbd.system.system import System
 YIELD = {True: 1e-2, False: 1e-3}
 """By how much a stop gives way under the largest force of its joint: angles [rad], displacements [m]."""
 FAR = 1e3
-"""[rad], [m] A limit as far as this is none."""
+"""[rad], [m] A limit of this size or more is not a limit."""
 
 
 class Limit(NamedTuple):
@@ -85,5 +85,5 @@ def add_stops(limits: list[Limit], before: System, after: System, stiffness: flo
             joint = joints[own.joint.name].coordinate(own.what, own.number)
             after.add(JointLimit(f"{limit.name} limit", joint, k=k, **bounds))
     how = "k = stop_stiffness" if stiffness is not None else "which the effort of the joint moves by 0.01 rad or 0.001 m"
-    ignored = [f"joint limits ({soft}), for want of a stiffness: give stop_stiffness="] if soft else []
+    ignored = [f"joint limits ({soft}), because they have no stiffness: give stop_stiffness="] if soft else []
     return Stops([f"{what} ({n}) became JointLimit, {how}" for what, n in kinds.items()], ignored, warnings)

@@ -36,7 +36,7 @@ class Prescribed(NamedTuple):
 
 
 def prescribed_value(equation: Prescribed, given: tuple[Any, Any, Any], reading: Reading, warnings: list[str]) -> Any:
-    """Return f as a number or an Expression; BAD, with a fault, if it is none. `given` are f, f' and f'' of the file."""
+    """Return f as a number or an Expression; BAD, with a fault, if it is neither. `given` are f, f' and f'' of the file."""
     path = (*equation.path, "f")
     try:
         number, text = _parsed(given[0])

@@ -300,7 +300,7 @@ class _Reader:
         return p, omega
 
     def _from_matrix(self, A: Array, path: Path, name: str) -> Array | None:
-        """Return Euler parameters of the rotation nearest to A; None, with a fault, if A is none."""
+        """Return Euler parameters of the rotation nearest to A; None, with a fault, if A is not near a rotation."""
         turn, gap = nearest_rotation(A)
         if turn is None:
             what = f"A of body {name!r} is not a rotation: max |A^T A - I| = {gap:.3g}, or it is a reflection"

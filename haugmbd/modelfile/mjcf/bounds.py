@@ -121,7 +121,7 @@ def _counted(element: Element, times: float, where: str, faults: list[Fault]) ->
 
 
 def _numbers(text: str) -> list[float]:
-    """Return the numbers of an attribute; [1] if they are none, which MuJoCo refuses."""
+    """Return the numbers of an attribute; [1] if they are not numbers, which MuJoCo refuses."""
     try:
         found = [float(part) for part in text.split()]
     except ValueError:
@@ -130,7 +130,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _bytes(text: str) -> float:
-    """Return a size such as 100M in bytes; 0 for a text that is none, which MuJoCo refuses."""
+    """Return a size such as 100M in bytes; 0 for a text that is not a size, which MuJoCo refuses."""
     number = text.strip().rstrip("".join(UNITS) + "".join(UNITS).lower())
     unit = text.strip()[len(number) :][:1].upper()
     try:

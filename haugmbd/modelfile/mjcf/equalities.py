@@ -60,7 +60,7 @@ def _coupling(joint: Coupling, branches: list[Branch], faults: list[Fault]) -> l
 
 
 def coordinate_name(coordinate: Coordinate, branches: list[Branch]) -> str:
-    """Return the name of the hinge or slide of the file that a coordinate is, "" if it is none of the tree."""
+    """Return the name of the hinge or slide of the file that a coordinate is, "" if it is not in the tree."""
     joint = coordinate.joint
     branch = next((branch for branch in branches if branch.joint is joint), None)
     if branch is None:

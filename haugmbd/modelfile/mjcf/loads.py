@@ -33,7 +33,7 @@ SLIDER_LENGTH = 10.0
 
 
 def controls(engine: Engine, given: Mapping[str, float] | None) -> Array | None:
-    """Return the control of each actuator within its range, (nu,); None if none is given. Raise UsageError for a name that is none."""
+    """Return the control of each actuator within its range, (nu,); None if none is given. Raise UsageError for an unknown name."""
     if given is None:
         return None
     m = engine.m

@@ -29,7 +29,7 @@ from haugmbd.modelfile.values import Array, Field, Flag, Kind, ListOf, Number, R
 
 CODE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 WORD = re.compile(r"(?<![0-9.])\b[A-Za-z_][A-Za-z0-9_]*")
-"""A name in an expression; the e of 1e-3 is none."""
+"""A name in an expression; the e of 1e-3 is not one."""
 TRUST = "If you trust the file, and its module can be imported, pass allow_code=True; otherwise write an expression."
 REMEDY = (
     'Write a function of time as mbd.Expression("0.2 * sin(3 * t)"), or with def at the top of a module that can be imported; '

@@ -127,7 +127,7 @@ SHAPES = ListOf(ShapeValue())
 
 
 def shapes_of(given: Any) -> tuple[Any, ...]:
-    """Return the shapes that `shape_text` wrote. Raise UsageError, with the first fault, if they are none."""
+    """Return the shapes that `shape_text` wrote. Raise UsageError, with the first fault, if they are not shapes."""
     reading = Reading()
     found = SHAPES.read(given, ("shape",), reading)
     if reading.problems:

@@ -149,7 +149,7 @@ def _expanded(path: FilePath, allow_code: bool) -> bytes:
 
 
 def _read_loops(robot: Robot, path: FilePath) -> list[str]:
-    """Append the loops of a sidecar file, and return its keys that are not read. Raise ModelFileError if it is none."""
+    """Append the loops of a sidecar file, and return its keys that are not read. Raise ModelFileError if it is not a sidecar file."""
     data = read_bounded(path, MAX_BYTES)
     try:
         pairs, unread = read_sidecar(decode(data))

@@ -160,7 +160,7 @@ def rotation(roll: float, pitch: float, yaw: float) -> Array:
 
 
 def _numbers(robot: Robot, element: Element | None, key: str, default: tuple[float, ...], where: str) -> Array:
-    """Return the numbers of an attribute; a fault, and the default, if they are none."""
+    """Return the numbers of an attribute; a fault, and the default, if they are not numbers."""
     text = None if element is None else element.attributes.get(key)
     if element is None or text is None:
         return np.array(default)
@@ -282,7 +282,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
 
 
 def _effort(limit: Element) -> float:
-    """Return the largest force of a joint; 0, which is none, for a text that is not a finite number."""
+    """Return the largest force of a joint; 0 (no limit) for a text that is not a finite number."""
     try:
         effort = float(limit.attributes.get("effort", "0"))
     except ValueError:

@@ -70,7 +70,7 @@ def test_limits_of_robots_with_loops_and_those_that_cannot_be(tmp_path):
         assert moved == pytest.approx(turned["now"] - turned["then"], abs=1e-9)
     assert max(abs(stops[f"{name} limit"].upper - upper) for name, upper in zip(joints, (1, 2, 3), strict=True)) > 1e-3
     report = limited((0.5, 1, 10), (1, 1, 10), (-1, 1, 0)).import_report
-    assert "joint limits (1), for want of a stiffness: give stop_stiffness=" in report.ignored
+    assert "joint limits (1), because they have no stiffness: give stop_stiffness=" in report.ignored
     assert any("joint 'motor' is modelled at" in told and "they were not read" in told for told in report.warnings)
     assert any("joint 'knee' has the limits 1 to 1, between which it cannot be" in told for told in report.warnings)
     for bad in (0.0, -1, "soft", np.nan):

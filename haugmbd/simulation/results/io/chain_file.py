@@ -130,7 +130,7 @@ def chain_data(chain: SerialChain) -> dict[str, Any]:
 
 
 def chain_of(data: Mapping[str, Any]) -> SerialChain:
-    """Return the chain that `chain_data` wrote. Raise UsageError, or ModelError with its faults, if it is none."""
+    """Return the chain that `chain_data` wrote. Raise UsageError, or ModelError with its faults, if it is not a chain."""
     read: Callable[[Any], tuple[Any, ...]] = importlib.import_module("haugmbd.modelfile.parts.shapes").shapes_of
     links = [_link(link, read) for link in data["links"]]
     return SerialChain(links, gravity=data["gravity"], base=data["base"], name=data["name"], order=data["order"])

@@ -419,7 +419,7 @@ def _sha256(*parts: bytes) -> str:
 
 
 def _event(stored: Any, n_bodies: int, ny: int) -> EventRecord:
-    """Return an event record.  Raises UsageError for a state that is none."""
+    """Return an event record.  Raises UsageError for an invalid state."""
     y = np.array(stored["y"], dtype=np.float64)
     if y.shape != (ny,) or not np.isfinite(y).all() or not np.isfinite(stored["t"]):
         raise UsageError(f"the state of its event {stored['name']!r} is of {y.shape}, must be ({ny},), finite")
