@@ -39,7 +39,7 @@ IDENTITY = Transform(np.eye(3), np.zeros(3))
 
 
 def nearest_rotation(M: Array) -> tuple[Array | None, float]:
-    """Return the rotation nearest to M, and max |M^T M - I|; None for the rotation if M is not near one (the entries of a rotation are at most 1)."""
+    """Return the rotation nearest to M, and max |M^T M - I|; None for the rotation if M is not near one."""
     if not np.abs(M).max() <= 2.0:
         return None, float("inf")
     gap = float(np.abs(M.T @ M - np.eye(3)).max())
