@@ -2,8 +2,8 @@ r"""Sampled: a controller that is called at exact times, and whose values are he
 
     t_k = k period,  k = 0, 1, 2, ...        x_k = update(t_k, x_(k-1), signals at t_k)        x(t) = x_k for t_k <= t < t_(k+1)
 
-A run ends a step at each t_k, calls `update` once, and continues with the new values: there is no delay, and the order of the integrator is
-kept. x_k is stored in the flat state, with the rate zero.
+A run ends a step at each t_k, calls `update` once, and goes on with the new values: there is no delay, and the order of the integrator is
+kept. x_k stands in the flat state, with the rate zero.
 Source: Astrom, Wittenmark, Computer-Controlled Systems, ch. 2 (sampling, zero-order hold).
 """
 
@@ -50,7 +50,7 @@ class Sampled(Block):
     Notes
     -----
     The first call is at t = 0. Values hold from the time of the call on, without a delay; at that time a result has the new ones. A run
-    does not call at its end; one that continues from there does.
+    does not call at its end; one that goes on from there does.
     If several blocks are called at the same time, one that reads the output of another is called after it.
     Source: Astrom and Wittenmark, Computer-Controlled Systems, ch. 2.
     """

@@ -17,7 +17,7 @@ from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
 AT_EDGE = 4.0
-"""Times the width of its edge: a stop that is nearer touches or is released in this state."""
+"""Times the width of its edge: a stop that is nearer touches or lets go in this state."""
 
 
 def rates_of(t: Array, y: Array, solutions: Array, n: int) -> Array:
@@ -48,7 +48,7 @@ def states_between(model: Model, times: Array, t: Array, y: Array, rates: Array)
 
 
 def rates_before(model: Model, t: Array, y: Array) -> dict[int, Array]:
-    """Return, by the number of the stored state, the rates (13 n,) of bodies just before a stop touches or is released there."""
+    """Return, by the number of the stored state, the rates (13 n,) of bodies just before a stop touches or lets go there."""
     if not model.has_stops or len(t) < 2:
         return {}
     stops, found = Stops(model), {}

@@ -21,7 +21,7 @@ from haugmbd.workspace.layout import WIDTH
 
 @kernel
 def put_parabola(tau: float, y: Array, y_dot: Array, n_bodies: int, out: Array) -> None:
-    """Write the state that follows from y after the time tau [s] with constant accelerations."""
+    """Write the state of the parabola from y after tau."""
     half = 0.5 * tau * tau
     for a in range(y.size):
         out[a] = y[a] + tau * y_dot[a]
