@@ -54,7 +54,7 @@ def test_no_answer_of_another_kind_is_right_or_raises(lab, given):
         (1000.0, "SI units"),
         (9.81, "9.81"),
         (180.0 / np.pi, "degrees"),
-        (1.3, "is not it"),
+        (1.3, "is not right"),
     ],
 )
 def test_typical_mistakes_of_a_number_are_named(factor, said):
