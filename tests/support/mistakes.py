@@ -217,7 +217,7 @@ def said(mistake: Mistake) -> str:
 
 def table() -> list[str]:
     """The lines of that table."""
-    lines = ["| mistake | what is said |", "|---|---|"]
+    lines = ["| mistake | message |", "|---|---|"]
     for mistake in MISTAKES:
         sentences = " ... ".join(mistake.says).replace("|", "\\|")
         lines.append(f"| {mistake.what} | {sentences} |")
