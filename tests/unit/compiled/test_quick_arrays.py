@@ -114,3 +114,32 @@ def test_parts_are_references_to_the_memory_of_their_array() -> None:
     finally:
         _nrt.memsys_disable_stats()
     assert now.alloc - before.alloc == now.free - before.free > 0
+
+
+@entry
+def steps(start: np.ndarray, many: int) -> float:
+    """Return a number by variables that are assigned once and used in many blocks, beside others that loops assign again."""
+    first = start[0]
+    step = 0.5 * first
+    total, sign = 0.0, 1.0
+    for k in range(many):
+        if k % 3 == 1:
+            sign = -sign
+            here = step * k
+        else:
+            here = first
+        part = here + step
+        for a in range(2):
+            if a == 1 and part > 2.0:
+                continue
+            total += sign * (part + a * first)
+        before = part
+        if before > 20.0:
+            break
+    return total - step
+
+
+@pytest.mark.parametrize("many", [0, 1, 2, 7, 60])
+def test_variables_keep_their_values_from_block_to_block(many: int) -> None:
+    start = np.array([1.25, 3.0])
+    assert steps(start, many) == steps.py_func(start, many)
