@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import sys
+from types import BuiltinFunctionType
 from typing import Any
 
 from numba.core import types
@@ -47,7 +48,7 @@ class RememberingContext:
 
     def resolve_function_type(self, function: Any, arguments: Any, keywords: Any) -> Any:
         """Return the signature of a call."""
-        if keywords or not isinstance(function, types.Function):
+        if keywords or not isinstance(function, types.Function | BuiltinFunctionType):
             return self._context.resolve_function_type(function, arguments, keywords)
         return _signature(self._context, function, arguments)
 
