@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+
+from haugmbd.compiled.compiler.quick_arrays import DATA, ITEM_SIZE, SHAPE, SIZE, STRIDES, array_value, part, product, tuple_value
 
 
 def _plain_view(buffer: Any, start: int, *shape: int) -> Any:
@@ -24,26 +25,24 @@ def _plain_view(buffer: Any, start: int, *shape: int) -> Any:
 
 def lower_view(context: Any, builder: Any, array_type: Any, data: Any, shape: list[Any]) -> Any:
     """Return the LLVM value of a C-contiguous array of `array_type` over the memory at `data`, of a shape of LLVM integers."""
-    array = make_array(array_type)(context, builder)
-    item = context.get_abi_sizeof(context.get_data_type(array_type.dtype))
-    strides = [context.get_constant(types.intp, item)]
+    item = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(array_type.dtype)))
+    strides = [item]
     for n in reversed(shape[1:]):
-        strides.insert(0, builder.mul(strides[0], n))
-    populate_array(
-        array,
-        data=data,
-        shape=cgutils.pack_array(builder, shape),
-        strides=cgutils.pack_array(builder, strides),
-        itemsize=context.get_constant(types.intp, item),
-        meminfo=None,
-    )
-    return array._getvalue()
+        strides.insert(0, product(builder, [strides[0], n]))
+    parts = {
+        SIZE: product(builder, shape),
+        ITEM_SIZE: item,
+        DATA: data,
+        SHAPE: tuple_value(builder, shape),
+        STRIDES: tuple_value(builder, strides),
+    }
+    return array_value(builder, context.get_value_type(array_type), parts)
 
 
 def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Return an array of the signature's type from (buffer, start, shape ...)."""
-    buffer = make_array(signature.args[0])(context, builder, arguments[0])
-    return lower_view(context, builder, signature.return_type, builder.gep(buffer.data, [arguments[1]]), list(arguments[2:]))
+    data = part(builder, arguments[0], DATA)
+    return lower_view(context, builder, signature.return_type, builder.gep(data, [arguments[1]]), list(arguments[2:]))
 
 
 def _typed(buffer: Any, dimensions: int) -> Any:

@@ -32,6 +32,22 @@ def second_rates(p: Array, w: Array, w_dot: Array) -> tuple[float, float, float,
 
 
 @kernel
+def put_parabola(tau: float, y: Array, y_dot: Array, n_bodies: int, out: Array) -> None:
+    """Write the state after tau on the parabola from y:  q + tau q' + tau^2 q'' / 2,  u + tau u',  with q = (r, p)."""
+    half = 0.5 * tau * tau
+    for a in range(y.size):
+        out[a] = y[a] + tau * y_dot[a]
+    for body in range(1, n_bodies):
+        k = WIDTH * body
+        for a in range(3):
+            out[k + a] += half * y_dot[k + 7 + a]
+        p_ddot = second_rates(y[k + 3 : k + 7], y[k + 10 : k + 13], y_dot[k + 10 : k + 13])
+        for a in range(4):
+            out[k + 3 + a] += half * p_ddot[a]
+        normalize(out[k + 3 : k + 7])
+
+
+@kernel
 def quintic_value(s: float, h: float, start: tuple[float, float, float], end: tuple[float, float, float]) -> tuple[float, float]:
     """Return value and time derivative of the quintic through value, rate and second derivative at both ends; s = (t - t0) / h."""
     (x0, d0, a0), (x1, d1, a1) = start, end

@@ -14,7 +14,7 @@ Source: Golub and Van Loan, Matrix Computations, sec. 5.2 (pivots and determinan
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +26,9 @@ from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.function_pointers import F2, Routine, types
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
-from haugmbd.compiled.status_codes import OK
+from haugmbd.compiled.status_codes import NOT_FINITE, OK
 from haugmbd.formulations.newton_euler import factorize
-from haugmbd.integrators.dense_output import put_state
+from haugmbd.integrators.dense_output import put_parabola, put_state
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.workspace import accessors as ws
@@ -44,6 +44,8 @@ CLOSE = 0.005
 """Motion after the last values within which none are taken."""
 LAST_STAGE = 0.9
 """Part of a step: stages beyond are as good as its end."""
+FIRST_LOOK, LONGEST_LOOK = 0.02, 1.0
+"""Motion, and time [s], after the start of a run at which the rows are compared with those at the start."""
 LONGEST = 1e9
 """[s] the horizon of a motion that rests."""
 
@@ -278,13 +280,20 @@ def restore_values(watch: RankWatch) -> None:
 
 
 @entry
-def begin_watch(watch: RankWatch, t: float, tau: float, h: float, y: Array, ahead: Array, y_dot: Array) -> int:
-    """Begin with the values of the state y and of the state `ahead` after tau, before a step of h; return the code."""
+def begin_watch(watch: RankWatch, t: float, h: float, y: Array, y_dot: Array) -> int:
+    """Begin with the values of the state y and of one ahead of it, on a parabola, before a step of h; return the code."""
+    P, ahead = watch.pack, watch.ends[2]
+    n, size = ws.n_bodies(P), ws.length(P)
+    tau = min(time_of(FIRST_LOOK, motion_of(y, n, size), motion_of(y_dot, n, size)), LONGEST_LOOK)
+    put_parabola(tau, y, y_dot, n, ahead)
+    for a in range(ahead.size):
+        if not isfinite(ahead[a]):
+            return NOT_FINITE
     watch.state.values = watch.state.evaluates = 0.0
     for k in range(2):
         state = ahead if k == 1 else y
         code = factorize_own(watch, t + k * tau, state)
         if code != OK:
             return code
-        watch_step(watch.pack, watch, t + k * tau, h, state, y_dot)
+        watch_step(P, watch, t + k * tau, h, state, y_dot)
     return OK

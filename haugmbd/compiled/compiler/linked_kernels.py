@@ -23,6 +23,7 @@ from numba.core.untyped_passes import InlineInlinables
 from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.compiled.compiler.inlining import QuickInlining
 from haugmbd.compiled.compiler.quick_contexts import QuickFlags, quick_contexts
+from haugmbd.compiled.compiler.quick_lowering import QuickLower
 from haugmbd.compiled.compiler.quick_passes import quick_passes
 
 
@@ -104,6 +105,7 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
     """Lower an entry to LLVM code."""
 
     _name = "entry_lowering"
+    lowering_class = QuickLower
 
     def run_pass(self, state: Any) -> bool:
         """Lower to a library that is optimised once."""
@@ -119,6 +121,7 @@ class LinkedLowering(NativeLowering):  # type: ignore[misc]
     """Lowering that translates a kernel to LLVM code and registers it for its callers."""
 
     _name = "linked_lowering"
+    lowering_class = QuickLower
 
     def run_pass(self, state: Any) -> bool:
         """Lower without machine code."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import copy
 import sys
+from types import BuiltinFunctionType
 from typing import Any
 
 from numba.core import types
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUContext
+
+from haugmbd.compiled.compiler.quick_arrays import quick_access, quick_attribute
 
 _found: dict[Any, Any] = {}
 """The signatures of Numba's own operations, by operation and types of the arguments."""
@@ -45,7 +48,7 @@ class RememberingContext:
 
     def resolve_function_type(self, function: Any, arguments: Any, keywords: Any) -> Any:
         """Return the signature of a call."""
-        if keywords or not isinstance(function, types.Function):
+        if keywords or not isinstance(function, types.Function | BuiltinFunctionType):
             return self._context.resolve_function_type(function, arguments, keywords)
         return _signature(self._context, function, arguments)
 
@@ -112,6 +115,9 @@ class QuickContext(CPUContext):  # type: ignore[misc]
 
     def get_function(self, function: Any, signature: Any, _firstcall: bool = True) -> Any:
         """Return the implementation of an operation; raise NotImplementedError if there is none."""
+        quick = quick_access(self, function, signature)
+        if quick is not None:
+            return quick
         key = (function, signature) if isinstance(function, str) else None
         if key in _missing:
             raise NotImplementedError(f"no implementation of {function}{signature}")
@@ -121,6 +127,10 @@ class QuickContext(CPUContext):  # type: ignore[misc]
             if key is not None:
                 _missing.add(key)
             raise
+
+    def get_getattr(self, kind: Any, name: str) -> Any:
+        """Return the implementation of an attribute; raise NotImplementedError if there is none."""
+        return quick_attribute(kind, name) or super().get_getattr(kind, name)
 
 
 def quick_contexts(typing: Any, target: Any) -> tuple[Any, Any]:

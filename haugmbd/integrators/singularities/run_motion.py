@@ -1,7 +1,4 @@
-r"""The motion of a run in compiled code: on the dense output between its steps, and on a parabola ahead of the last of them.
-
-q + tau q' + tau^2 q'' / 2,  u + tau u'            q = (r, p),  p'' = G^T omega_bar' / 2 - |omega_bar|^2 p / 4
-"""
+"""The motion of a run in compiled code: on the dense output between its steps, and on a parabola ahead of the last of them."""
 
 from __future__ import annotations
 
@@ -11,28 +8,10 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, entry, kernel
-from haugmbd.integrators.dense_output import put_state, second_rates
+from haugmbd.integrators.dense_output import put_parabola, put_state
 from haugmbd.integrators.rank_watch import motion_of
 from haugmbd.integrators.step_context import Steps
-from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
-from haugmbd.workspace.layout import WIDTH
-
-
-@kernel
-def put_parabola(tau: float, y: Array, y_dot: Array, n_bodies: int, out: Array) -> None:
-    """Write the state of the parabola from y after tau."""
-    half = 0.5 * tau * tau
-    for a in range(y.size):
-        out[a] = y[a] + tau * y_dot[a]
-    for body in range(1, n_bodies):
-        k = WIDTH * body
-        for a in range(3):
-            out[k + a] += half * y_dot[k + 7 + a]
-        p_ddot = second_rates(y[k + 3 : k + 7], y[k + 10 : k + 13], y_dot[k + 10 : k + 13])
-        for a in range(4):
-            out[k + 3 + a] += half * p_ddot[a]
-        normalize(out[k + 3 : k + 7])
 
 
 @kernel

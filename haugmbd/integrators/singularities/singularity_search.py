@@ -40,8 +40,6 @@ SPACING = 0.05
 AHEAD = 0.6
 """Motion that is searched ahead of the last state: more than a batch of steps, so that a singular configuration is found before the steps
 are inaccurate."""
-FIRST_LOOK, LONGEST_LOOK = 0.02, 1.0
-"""Motion, and time [s], after the start of a run at which the rows are compared with those at the start."""
 MOST_MOTION = 1000.0
 """A batch of steps that goes farther than this grows without bound, which is reported where its state is used."""
 DENSE = 4
@@ -180,12 +178,9 @@ class SingularSearch:
         t, y, y_dot = start
         if not self.ahead:
             return False
-        with np.errstate(over="ignore", invalid="ignore"):
-            tau = min(time_to(FIRST_LOOK, *map(float, self.speeds(np.vstack([y, y_dot])))), LONGEST_LOOK)
-        ahead = parabola(y, y_dot, tau, self.n)
-        code = begin_watch(watch, t, tau, h, y, ahead, y_dot)
+        code = begin_watch(watch, t, h, y, y_dot)
         self.pack.callback.keep_interruption(code)
-        return code == OK and bool(np.isfinite(ahead).all())
+        return bool(code == OK)
 
     def speeds(self, y: Array) -> Array:
         """Return the motion per second (k,) of states y (k, ny)."""
