@@ -75,9 +75,10 @@ class Composed(Joint):
 
     def faults_of_values(self) -> tuple[Fault, ...] | None:
         """Return the faults of the given values, which hide the faults that follow from them, and so does a faulty pose."""
-        if self._faults or not (posed(self.i) and posed(self.j)):
+        i, j = self.frame_i, self.frame_j
+        if self._faults or not (posed(i.body) and posed(j.body)):
             return self._faults
-        return super().faults_of_values()
+        return super().faults_of_values() if i.faults() or j.faults() else None
 
 
 POINT, AXIS = {"point": ((3,),)}, {"axis": ((3,),)}

@@ -43,6 +43,19 @@ class JointEquations:
         """Yield the equations of the joints that have no pattern: all that have drivers."""
         return (own for own, _ in self._read.values())
 
+    def that_have_no_pattern(self, joints: Sequence[Joint]) -> list[Joint]:
+        """Return the joints whose equations are read one by one."""
+        return [joint for joint in joints if id(joint) not in self._uniform] if self._read else []
+
+    def outside(self, joints: Sequence[Joint], bodies: Container[int]) -> list[Joint]:
+        """Return the joints with rows that touch a body whose id is not among `bodies`."""
+        return [
+            joint
+            for joint in joints
+            if not (id(joint.frame_i.body) in bodies and id(joint.frame_j.body) in bodies)
+            or (self._read and not self.are_among(joint, bodies))
+        ]
+
     def are_among(self, joint: Joint, bodies: Container[int]) -> bool:
         """Return whether the ids of all bodies of the rows of a joint are among `bodies`."""
         if id(joint) in self._uniform:

@@ -20,6 +20,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.friction.joint_friction import PLANAR, REVOLUTE, SPHERICAL, TRANSLATIONAL, JointFriction
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.description.labels import parts_of
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
 
@@ -78,7 +79,9 @@ def _shared_at_rest(found: Sequence[JointFriction]) -> list[Fault]:
 
 def _tooth_forces(model: Model, found: Sequence[JointFriction]) -> list[Fault]:
     """Return a fault for each friction in a bearing of a gear with tooth forces, which the friction would leave out."""
-    contacts = {name: contact for name, entry in model.joints.items() if (contact := entry.part.tooth_contact()) is not None}
+    if not found:
+        return []
+    contacts = {joint.name: contact for joint in parts_of(model.joints) if (contact := joint.tooth_contact()) is not None}
     faults = []
     for load in found:
         gears = [name for name, contact in contacts.items() if any(joint is load.joint for joint in contact.bearings)]

@@ -49,6 +49,10 @@ class Parts(NamedTuple):
     owner: Callable[[Body], str]
     equations: JointEquations
 
+    def each_once(self) -> Parts:
+        """Return the same with each part once, however often it was added."""
+        return self._replace(bodies=_distinct(self.bodies), joints=_distinct(self.joints), loads=_distinct(self.loads))
+
 
 Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
 """Function that builds a model of faultless bodies and joints, without loads."""
@@ -71,27 +75,29 @@ class Checked(NamedTuple):
 
 def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
     """Return all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
-    foreign = _foreign_body_faults(parts)
+    once = parts.each_once()
+    foreign = _foreign_body_faults(once)
     faults = [
         *_system_faults(parts),
         *_name_faults(parts),
         *foreign,
-        *(_missing_joints(parts) if at_pose else ()),
+        *(_missing_joints(once) if at_pose else ()),
     ]
-    faults += [fault for body in _distinct(parts.bodies) for fault in body.faults()]
-    faults += [fault for load in _distinct(parts.loads) for fault in _once(load.faults())]
-    bodies = [body for body in _distinct(parts.bodies) if posed(body)]
+    faults += [fault for body in once.bodies for fault in body.faults()]
+    faults += [fault for load in once.loads for fault in _once(load.faults())]
+    bodies = [body for body in once.bodies if posed(body)]
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign
-    sound, equations = list[Joint](), parts.equations
-    for joint in _first_of_name(parts.joints):
-        if not equations.is_uniform(joint):
-            own = _once(equations.faults_of(joint) or joint_faults(joint, equations.of(joint)))
-            faults += own
-            if own:
-                continue
-        if _is_name(joint.name) and (everywhere or equations.are_among(joint, placed)):
-            sound.append(joint)
+    equations = parts.equations
+    joints, faulty = _first_of_name(once.joints), set[int]()
+    for joint in equations.that_have_no_pattern(joints):
+        own = _once(equations.faults_of(joint) or joint_faults(joint, equations.of(joint)))
+        faults += own
+        if own:
+            faulty.add(id(joint))
+    sound = [joint for joint in joints if id(joint) not in faulty and _is_name(joint.name)] if faults else joints
+    if not everywhere:
+        sound = [joint for joint in sound if equations.are_among(joint, placed)]
     if len(bodies) < 2:
         return Checked(tuple(faults), None)
     whole = model = build(bodies, sound)
@@ -177,13 +183,12 @@ def _is_name(name: Any) -> bool:
 
 
 def _foreign_body_faults(parts: Parts) -> list[Fault]:
-    """Return one fault for each body that joints or loads are attached to and that is not in the system."""
-    members = {id(body) for body in parts.bodies}
+    """Return one fault for each body that joints or loads are attached to and that is not in the system.  parts: each once"""
+    members = set(map(id, parts.bodies))
     users: dict[int, tuple[Body, list[str]]] = {}
     attached: list[tuple[str, Joint | ForceElement, Iterable[Body]]] = []
-    strange = [joint for joint in _distinct(parts.joints) if not parts.equations.are_among(joint, members)]
-    attached += [("joint", joint, parts.equations.bodies_of(joint)) for joint in strange]
-    attached += [("load", load, load.bodies()) for load in _distinct(parts.loads)]
+    attached += [("joint", joint, parts.equations.bodies_of(joint)) for joint in parts.equations.outside(parts.joints, members)]
+    attached += [("load", load, load.bodies()) for load in parts.loads]
     for kind, user, bodies in attached:
         for body in bodies:
             if id(body) not in members:
@@ -193,11 +198,11 @@ def _foreign_body_faults(parts: Parts) -> list[Fault]:
 
 
 def _missing_joints(parts: Parts) -> list[Fault]:
-    """Return one fault for each driver or force element whose joint is not in the system."""
-    members = {id(joint) for joint in parts.joints}
-    dependent = [joint for joint in _distinct(parts.joints) if type(joint).needs is not Joint.needs]
+    """Return one fault for each driver or force element whose joint is not in the system.  parts: each once"""
+    members = set(map(id, parts.joints))
+    dependent = [joint for joint in parts.joints if type(joint).needs is not Joint.needs]
     users: list[tuple[str, Joint | ForceElement]] = [(f"joint {joint.name!r}", joint) for joint in dependent]
-    users += [(f"load {load.name!r}", load) for load in _distinct(parts.loads)]
+    users += [(f"load {load.name!r}", load) for load in parts.loads]
     return [
         Fault(
             where, f"its joint {joint.name!r} is not in system {parts.name!r}: it was never added", "Add it with system.add(joint)."
@@ -261,10 +266,13 @@ Part = TypeVar("Part")
 
 def _distinct(parts: Iterable[Part]) -> list[Part]:
     """Return each object once, in order."""
-    return list({id(part): part for part in parts}.values())
+    found = list(parts)
+    return found if len(set(map(id, found))) == len(found) else list({id(part): part for part in found}.values())
 
 
-def _first_of_name(joints: Iterable[Joint]) -> list[Joint]:
+def _first_of_name(joints: Sequence[Joint]) -> Sequence[Joint]:
     """Return joints whose name was not used before; the others are reported for their names."""
+    if _are_different_names([joint.name for joint in joints]):
+        return joints
     named = {joint.name if _is_name(joint.name) else id(joint): joint for joint in reversed(list(joints))}
     return list(named.values())[::-1]
