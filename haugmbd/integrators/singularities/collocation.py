@@ -2,9 +2,11 @@ r"""Gauss collocation of the motion between two times, by Picard's iteration, st
 
     Y_i = y_0 + h sum_j a_ij F_j        F_i = f(t_0 + c_i h, P(Y_i))        P: projection to Phi = 0, Phi_q u = nu
 
+The first guess extrapolates the accelerations of the stages before, one stage after the other.  Each iteration computes the velocities of
+all stages before the positions, since q' = f_q(q, u) takes no evaluation of the model: it then gains two orders of h, not one.
 The first iterations approximate P by one Newton step, and f with the factor from before it: one factorization a stage.  Their error is of
 the order of the step, so that they converge in the same way until the changes are small.  The last iterations project to rounding.
-Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.7 (collocation).
+Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.7 (collocation), II.14 (Nystrom's methods), III.1 (extrapolation).
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
 from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, solve_system
-from haugmbd.integrators.explicit.tableau import Tableau
 from haugmbd.integrators.stabilization.projection import (
     add_displacement,
     add_velocity,
@@ -27,7 +29,7 @@ from haugmbd.integrators.stabilization.projection import (
     put_velocity_residual,
 )
 from haugmbd.integrators.step_context import Dynamics, Options, Point, normalize_euler
-from haugmbd.math.euler_kernels import rotate_by
+from haugmbd.math.euler_kernels import put_euler_rate, rotate_by
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import copy_line
@@ -39,39 +41,34 @@ ITERATIONS = 60
 TIGHT, ROUNDING, STALLED = 1e-15, 1e-7, 0.7
 """Relative to 1 + |y|.  TIGHT: the least change that ends the iteration.  A change below ROUNDING that is more than STALLED of the last one
 is rounding of the accelerations, magnified by the smallest singular value.  The comparison of two curves shows its size."""
-COARSE = 1e-6
-"""Changes below this are those of exact projections."""
+COARSE, EXPECTED = 1e-6, 0.01
+"""Below a change of COARSE projections are exact.  EXPECTED: rate of convergence before it is known; the next change is the error left."""
+
+
+EXTRAPOLATED = 5
+"""Most stages before that predict the next one."""
+
+
+class Nodes(NamedTuple):
+    """Gauss' method: c (s,), A (s, s);  once, twice: (s, s + 1) weights of the prediction, see `extrapolation`."""
+
+    c: Array
+    A: Array
+    once: Array
+    twice: Array
 
 
 class Stages(NamedTuple):
-    """Y: (s, ny) states, P: (s, ny) the same on the constraints, and F: (s, ny) rates of the stages;  known: whether Y is a guess already.
+    """Y: (s, ny) states on the constraints, and F: (s, ny) rates of the stages;  known: whether Y is a guess already.
 
-    units: (ny,) changes are measured by units + |y|
+    stage: (ny,) the stage in work;  units: (ny,) changes are measured by units + |y|
     """
 
     Y: Array
-    P: Array
+    stage: Array
     F: Array
     units: Array
     known: bool
-
-
-@kernel
-def predict(P: Pack, t: float, tau: float, rates: Array, change: Array, y: Array) -> None:
-    """Move y by tau, by a Taylor polynomial of third order;  change: (ny,) of the rates within tau."""
-    m = update_kinematics(P, t, y)
-    n, turn = WIDTH * m.bodies.shape[0], ws.solution(P)[0, 0:3]
-    for k in range(WIDTH, n, WIDTH):
-        body = m.bodies[k // WIDTH]
-        for a in range(3):
-            u_dot, w_dot = rates[k + 7 + a] + change[k + 7 + a] / 3.0, rates[k + 10 + a] + change[k + 10 + a] / 3.0
-            body[a] += tau * (body[7 + a] + 0.5 * tau * u_dot)
-            turn[a] = tau * (body[10 + a] + 0.5 * tau * w_dot)
-        rotate_by(body[3:7], turn)
-        for a in range(7, WIDTH):
-            body[a] += tau * (rates[k + a] + 0.5 * change[k + a])
-    for a in range(n, y.size):
-        y[a] += tau * (rates[a] + 0.5 * change[a])
 
 
 @kernel
@@ -98,61 +95,96 @@ def rates_beside(P: Pack, options: Options, t: float, y: Array, y_dot: Array) ->
 
 
 @kernel
-def predict_stage(P: Pack, c: Array, t0: float, h: float, i: int, start: Point, stages: Stages) -> None:
-    """Write the prediction of stage i from the stage before, and the change of the rates since the stage before that."""
-    Y, F, change = stages.Y, stages.F, stages.P[i]
-    before = Y[i - 1] if i > 0 else start.y
-    rates = F[i - 1] if i > 0 else start.y_dot
-    earlier = F[i - 2] if i > 1 else start.y_dot
-    tau = h * (c[i] - c[i - 1] if i > 0 else c[0])
-    past = h * (c[i - 1] - c[i - 2] if i > 1 else c[0])
-    for a in range(before.size):
-        change[a] = tau / past * (rates[a] - earlier[a])
-    copy_line(before, Y[i])
-    predict(P, t0, tau, rates, change, Y[i])
+def predict_stage(P: Pack, nodes: Nodes, h: float, i: int, start: Point, stages: Stages) -> None:
+    """Write the prediction of stage i, by the rates of the stages before."""
+    y, turn = stages.Y[i], ws.solution(P)[0, 0:3]
+    copy_line(stages.Y[i - 1] if i > 0 else start.y, y)
+    n = ws.n_bodies(P)
+    bodies = borrow(y, 0, n, WIDTH)
+    tau = h * (nodes.c[i] - nodes.c[i - 1] if i > 0 else nodes.c[0])
+    once, twice = nodes.once[i], nodes.twice[i]
+    for k in range(1, n):
+        for a in range(3):
+            bodies[k, a] += tau * bodies[k, 7 + a] + h * h * extrapolated(twice, i, WIDTH * k + 7 + a, start, stages.F)
+            turn[a] = tau * bodies[k, 10 + a] + h * h * extrapolated(twice, i, WIDTH * k + 10 + a, start, stages.F)
+        rotate_by(bodies[k, 3:7], turn)
+        for a in range(7, WIDTH):
+            bodies[k, a] += h * extrapolated(once, i, WIDTH * k + a, start, stages.F)
+    for a in range(WIDTH * n, y.size):
+        y[a] += h * extrapolated(once, i, a, start, stages.F)
+
+
+@kernel
+def extrapolated(weights: Array, i: int, a: int, start: Point, F: Array) -> float:
+    """Return the sum of the weights times rate a at the start and in the stages before i."""
+    total: float = weights[0] * start.y_dot[a]
+    for j in range(i):
+        total += weights[1 + j] * F[j, a]
+    return total
+
+
+@kernel
+def put_position_rates(P: Pack, nodes: Nodes, h: float, y0: Array, stages: Stages) -> None:
+    """Replace q' in the rates of all stages by that of the velocities u_0 + h sum_j a_ij u'_j."""
+    n = ws.n_bodies(P)
+    bodies = borrow(stages.stage, 0, n, WIDTH)
+    for i in range(stages.F.shape[0]):
+        rates = borrow(stages.F[i], 0, n, WIDTH)
+        copy_line(stages.Y[i], stages.stage)
+        for k in range(1, n):
+            for a in range(7, WIDTH):
+                bodies[k, a] = iterated(nodes, h, i, WIDTH * k + a, y0, stages.F)
+            for a in range(3):
+                rates[k, a] = bodies[k, 7 + a]
+            put_euler_rate(bodies, rates, k)
+
+
+@kernel
+def iterated(nodes: Nodes, h: float, i: int, a: int, y0: Array, F: Array) -> float:
+    """Return number a of y_0 + h sum_j a_ij F_j."""
+    total: float = y0[a]
+    for j in range(F.shape[0]):
+        total += h * nodes.A[i, j] * F[j, a]
+    return total
 
 
 @entry
 def collocate_entry(
-    dynamics: Dynamics, options: Options, method: Tableau, t0: float, h: float, start: Point, stages: Stages, limit: float
+    dynamics: Dynamics, options: Options, nodes: Nodes, t0: float, h: float, start: Point, stages: Stages, limit: float
 ) -> int:
     """Iterate the stages and their rates from the guess in Y, or from a prediction stage after stage; return the code.
 
-    limit: change that ends the iteration
+    limit: error that ends the iteration
     """
-    (Y, on_constraints, F, units, known), (c, A, _), y0 = stages, method, start.y
-    s, ny = Y.shape
-    before, exact = 1e300, False
+    (Y, stage, F, units, known), c, y0 = stages, nodes.c, start.y
+    P, before, exact = dynamics.pack, 0.0, False
     for iteration in range(ITERATIONS):
         change = 0.0
-        for i in range(s):
-            stage = on_constraints[i]
+        if iteration > 0:
+            put_position_rates(P, nodes, h, y0, stages)
+        for i in range(c.size):
             if iteration == 0 and not known:
-                predict_stage(dynamics.pack, c, t0, h, i, start, stages)
-            for a in range(ny):
-                if iteration > 0:
-                    z = y0[a]
-                    for j in range(s):
-                        z += h * A[i, j] * F[j, a]
-                    moved = abs(z - Y[i, a]) / (units[a] + abs(z))
-                    if not moved <= change:
-                        change = moved
-                    Y[i, a] = z
-                stage[a] = Y[i, a]
+                predict_stage(P, nodes, h, i, start, stages)
+            for a in range(y0.size):
+                stage[a] = iterated(nodes, h, i, a, y0, F) if iteration > 0 else Y[i, a]
             if exact:
-                code = dynamics.post_step(dynamics.pack, options, t0 + c[i] * h, stage, F[i])
+                code = dynamics.post_step(P, options, t0 + c[i] * h, stage, F[i])
             else:
-                code = rates_beside(dynamics.pack, options, t0 + c[i] * h, stage, F[i])
+                code = rates_beside(P, options, t0 + c[i] * h, stage, F[i])
             if code != OK:
                 return code
-            if iteration == 0:
-                copy_line(stage, Y[i])
+            for a in range(y0.size):
+                moved = abs(stage[a] - Y[i, a]) / (units[a] + abs(stage[a]))
+                if not moved <= change:
+                    change = moved
+                Y[i, a] = stage[a]
         if iteration > 0:
-            if exact and (change <= limit or (change <= ROUNDING and change > STALLED * before)):
+            rate = change / before if iteration > 1 else EXPECTED
+            if exact and (change * min(rate, 1.0) <= limit or (change <= ROUNDING and rate > STALLED)):
                 return OK
             if not change < 1e3:
                 break
-            exact = exact or change <= max(limit, COARSE) or (iteration > 1 and change**2 <= limit * before)
+            exact = exact or change <= COARSE or change * rate**2 <= limit
             before = change
     return NO_CONVERGENCE
 
@@ -161,10 +193,26 @@ collocate = DirectCall(collocate_entry)
 
 
 @lru_cache(maxsize=8)
-def gauss(s: int) -> tuple[Tableau, Array]:
+def gauss(s: int) -> tuple[Nodes, Array]:
     """Return Gauss' method of s stages, and the matrix (s + 1, s) of the Legendre coefficients of int_0^x l_j on [0, 1]."""
-    x, weights = legendre.leggauss(s)
+    x, _ = legendre.leggauss(s)
     coefficients = np.linalg.inv(legendre.legvander(x, s - 1))
     integrals: Array = legendre.legint(coefficients, lbnd=-1) / 2.0
-    a = np.ascontiguousarray(legendre.legvander(x, s) @ integrals)
-    return Tableau(0.5 * (x + 1.0), a, 0.5 * weights), integrals
+    c, A = 0.5 * (x + 1.0), np.ascontiguousarray(legendre.legvander(x, s) @ integrals)
+    return Nodes(c, A, *extrapolation(c)), integrals
+
+
+def extrapolation(c: Array) -> tuple[Array, Array]:
+    """Return the weights (s, s + 1) of the integral from each stage to the next of the polynomial through the stages before, and of twice.
+
+    The first stage before is the start; at most EXTRAPOLATED stages are taken.
+    """
+    x = np.append(0.0, c)
+    once, twice = np.zeros((len(c), len(x))), np.zeros((len(c), len(x)))
+    for i, step in enumerate(np.diff(x)):
+        first = max(0, i + 1 - EXTRAPOLATED)
+        z, k = (x[first : i + 1] - x[i]) / step, np.arange(i + 1 - first)
+        lagrange = np.linalg.inv(np.vander(z, increasing=True))  # coefficients of z^k in the columns
+        once[i, first : i + 1] = step * (1.0 / (k + 1.0)) @ lagrange
+        twice[i, first : i + 1] = step**2 * (1.0 / ((k + 1.0) * (k + 2.0))) @ lagrange
+    return once, twice

@@ -257,19 +257,19 @@ class SmoothBranch:
     ) -> Piece | None:
         """Return the piece from a state on the constraints with its rates; None if the iteration does not converge.
 
-        accuracy: units (ny,), and the change, relative to units + |y|, that ends the iteration
+        accuracy: units (ny,), and the error, relative to units + |y|, that ends the iteration
         """
         (a, b), (y0, y_dot), (units, limit) = times, start, accuracy
         h, method = b - a, gauss(nodes)[0]
         Y = np.empty((nodes, y0.size)) if guess is None else guess.states(a + h * method.c)
-        F, on_constraints = np.zeros_like(Y), np.empty_like(Y)
-        stages = Stages(Y, on_constraints, F, units, guess is not None)
+        F = np.zeros_like(Y)
+        stages = Stages(Y, np.empty_like(y0), F, units, guess is not None)
         dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
         code = collocate(dynamics, self.options, method, a, h, Point(y0, y_dot), stages, limit)
         self.pack.callback.keep_interruption(code)
         if code != OK or not np.isfinite(F).all():
             return None
-        return Piece(a, b, y0, on_constraints, F, h * gauss(nodes)[1] @ F)
+        return Piece(a, b, y0, Y, F, h * gauss(nodes)[1] @ F)
 
 
 def farthest(a: float, b: float, t: float, nodes: tuple[int, ...]) -> int:
