@@ -139,7 +139,9 @@ class EventLocator:
                 for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)))
-            found = [LocatedEvent(event, there, clear + k, jump) for event, there, jump in self._in_step(brackets, start, end, curve)]
+            found = [
+                LocatedEvent(event, there, clear + k, jump) for event, there, jump in self._in_step(brackets, start, end, curve)
+            ]
             yield from sorted(found, key=lambda one: one.moment.t)
             self._before = after
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.joint_loads.joint_load import JointLoad, coordinate_of_row
 from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, HELD, Pressed, Side, pressed
@@ -31,26 +32,36 @@ class Place(NamedTuple):
     driver: int
 
 
+@lru_cache(maxsize=4)
+def places_of(model: Model, jumps: bool) -> tuple[Place, ...]:
+    """Return the sides of the stops and one-sided springs of a model, for runs that follow one another;  jumps: see `Stops`."""
+    row = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(JointLimit)])
+    places: list[Place] = []
+    for one in model.loads:
+        if isinstance(one.load, JointLoad):
+            sides = [side for side in one.load.sides() if side.c > 0.0 or not jumps]
+            places += [Place(side, row, one.drivers[0]) for side in sides]
+            row += len(one.load.coordinates())
+    return tuple(places)
+
+
 class Stops:
-    """The sides of the stops and one-sided springs of a model;  jumps: those alone whose force jumps."""
+    """The sides of the stops and one-sided springs of a model;  jumps: those alone whose force jumps.
+
+    pack: a workspace of their own, None if there are none
+    """
 
     def __init__(self, model: Model, *, jumps: bool = False) -> None:
-        row = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(JointLimit)])
-        self.places: list[Place] = []
-        for one in model.loads:
-            if isinstance(one.load, JointLoad):
-                sides = [side for side in one.load.sides() if side.c > 0.0 or not jumps]
-                self.places += [Place(side, row, one.drivers[0]) for side in sides]
-                row += len(one.load.coordinates())
+        self.places = places_of(model, jumps)
         self.sides = [place.side for place in self.places]
         self._rows: Ints = np.array([place.row for place in self.places], dtype=np.int64)
-        self._pack = model.pack() if self.places else None
+        self.pack = model.pack() if self.places else None
 
     def pressed(self, y: Array) -> Pressed:
         """Return how all sides are pressed at flat states y (n, ny), arrays (n, places)."""
         found = np.zeros((2, len(y), len(self.places)))
-        if self._pack is not None:
-            measure_entry(self._pack, for_kernels(y), self._rows, found)
+        if self.pack is not None:
+            measure(self.pack, for_kernels(y), self._rows, found)
         return pressed(self.sides, *found)
 
     def hold(self, pack: Pack, pushes: Flags, undecided: Flags | None = None) -> None:
@@ -79,3 +90,6 @@ def measure_entry(P: Pack, y: Array, rows: Ints, out: Array) -> None:
             c = coordinate_of_row(ints, reals, rows[k], m)
             out[0, n, k] = c.q
             out[1, n, k] = c.q_dot
+
+
+measure = DirectCall(measure_entry)

@@ -17,8 +17,8 @@ from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError
-from haugmbd.integrators.event_watch import NO_EVENTS
 from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.event_watch import NO_EVENTS
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
@@ -105,9 +105,8 @@ class Run(Generic[R]):
         self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
         self.stops = None if model is None else StopEvents.of(model, kinks=method.stops_at_kinks)
         switches = [one for one in (self.touches, self.stops) if one is not None]
-        places = None if model is None or not switches else SwitchPlaces(model, switches)
-        problem.events = NO_EVENTS if places is None else places.watch
-        events = (*map(counting_turns, recording.events), *(() if places is None else places.events))
+        problem.events = SwitchPlaces(problem.y.size, switches).watch if switches else NO_EVENTS
+        events = (*map(counting_turns, recording.events), *(event for one in switches for event in one.events()))
         need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
         self.locator = EventLocator(events, problem, method, need)
         self.records: list[EventRecord] = []

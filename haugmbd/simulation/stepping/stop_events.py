@@ -32,6 +32,7 @@ class StopEvents(Switches):
     def __init__(self, model: Model, *, kinks: bool) -> None:
         self.model, self.kinks = model, kinks
         self.stops = Stops(model, jumps=not kinks)
+        self.pack = self.stops.pack
         self.names = [f"stop {side.name!r}" for side in self.stops.sides]
         self.rows = [
             (place.row, -1.0, side.sign, side.limit, float(side.k > 0.0), side.c / side.k if side.k > 0.0 else 1.0)

@@ -21,7 +21,7 @@ import numpy as np
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.constraints.base import Motion
 from haugmbd.forces.compliant.contact_points import contact_point
 from haugmbd.forces.joint_loads.joint_load import TURN, coordinate_of_row
@@ -32,7 +32,6 @@ from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.model.body_kinematics import put_angular_velocities, put_markers, update_kinematics
 from haugmbd.model.generalized_forces import copy_line
-from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
 
@@ -90,40 +89,42 @@ def falls(before: float, after: float) -> bool:
 
 
 @kernel
-def is_far(place: Array, h: float, gap: float, rate: float) -> float:
-    """Return 1 if a place is far from its event in a step of h that ends with this gap, else 0; keep gap and rate for the next step."""
-    far = min(place[GAP], gap) > REACH * h * max(abs(place[RATE]), abs(rate))
-    place[GAP], place[RATE] = gap, rate
-    return 1.0 if far else 0.0
+def is_far(place: Array, h: float, gap: float, rate: float) -> bool:
+    """Return whether a place is far from its event in a step of h that ends with this gap and its rate."""
+    return min(place[GAP], gap) > REACH * h * max(abs(place[RATE]), abs(rate))  # type: ignore[no-any-return]
 
 
 @kernel
-def look_at_angle(P: Pack, place: Array, h: float, before: Array, y: Array, y_dot: Array) -> None:
-    """Mark a stop of an angle as far, if it is by the angle that the state integrates; mark any other place as near."""
-    turn, far = ws.force_ints(P)[int(place[ROW]), TURN], 0.0
-    if h > 0.0 and place[POINT] < 0.0 and place[MODE] == OUTSIDE and turn >= 0:
-        k = WIDTH * ws.n_bodies(P) + turn
-        gap = place[GAP] - place[SIGN] * (y[k] - before[k])
-        if gap > HALF * place[MEASURED]:
-            far = is_far(place, h, gap, place[SIGN] * y_dot[k])
-    place[FAR] = far
+def end_with(place: Array, far: bool, gap: float, rate: float) -> None:
+    """Write what is known of a place at the end of a step."""
+    place[FAR], place[GAP], place[RATE] = 1.0 if far else 0.0, gap, rate
 
 
-@entry
-def look(P: Pack, places: Array, ends: Array, h: float, y: Array, y_dot: Array) -> int:
-    """Look at the places at the end of a step of h; return what it shows. A step of no length has no event."""
-    near, found = 0, CLEAR
+@kernel
+def is_far_by_angle(P: Pack, place: Array, h: float, before: Array, y: Array, y_dot: Array) -> bool:
+    """Return whether a place is a stop of an angle, far from its event by the angle that the state integrates; end the step if so."""
+    turn = ws.force_ints(P)[int(place[ROW]), TURN]
+    if place[POINT] >= 0.0 or place[MODE] != OUTSIDE or turn < 0:
+        return False
+    k = WIDTH * ws.n_bodies(P) + turn
+    gap, rate = place[GAP] - place[SIGN] * (y[k] - before[k]), -place[SIGN] * y_dot[k]
+    far = gap > HALF * place[MEASURED] and is_far(place, h, gap, rate)
+    if far:
+        end_with(place, far, gap, rate)
+    return far
+
+
+@kernel
+def measure_near(P: Pack, places: Array, ends: Array, h: float, y: Array, y_dot: Array) -> int:
+    """Measure the places that are not far at the end of a step of h and, unless they are then, in its middle; return what it shows."""
+    m, near, found = move_bodies(P, y), 0, CLEAR
     for k in range(places.shape[0]):
-        look_at_angle(P, places[k], h, ends[0], y, y_dot)
-        near += places[k, FAR] == 0.0
-    if near > 0:
-        m, near = move_bodies(P, y), 0
-        for k in range(places.shape[0]):
-            place = places[k]
-            if place[FAR] == 0.0:
-                place[AFTER], gap, rate = distance_at(P, place, m)
-                place[MEASURED], place[FAR] = gap, is_far(place, h, gap, rate)
-                near += place[FAR] == 0.0
+        place = places[k]
+        if place[FAR] == 0.0:
+            place[AFTER], gap, rate = distance_at(P, place, m)
+            place[MEASURED] = gap
+            end_with(place, is_far(place, h, gap, rate), gap, rate)
+            near += place[FAR] == 0.0
     if near > 0 and h > 0.0:
         put_state(0.5, h, (ends[0], ends[1]), (y, y_dot), ws.n_bodies(P), ends[2])
         m = move_bodies(P, ends[2])
@@ -136,6 +137,17 @@ def look(P: Pack, places: Array, ends: Array, h: float, y: Array, y_dot: Array) 
         places[k, BEFORE] = places[k, AFTER]
         if found == CLEAR and not places[k, AFTER] > 0.0:
             found = ACROSS
+    return found
+
+
+@entry
+def look(P: Pack, places: Array, ends: Array, h: float, y: Array, y_dot: Array) -> int:
+    """Look at the places at the end of a step of h; return what it shows. A step of no length begins a run, and has no event."""
+    near = 0
+    for k in range(places.shape[0]):
+        if h == 0.0 or not is_far_by_angle(P, places[k], h, ends[0], y, y_dot):
+            places[k, FAR], near = 0.0, near + 1
+    found = measure_near(P, places, ends, h, y, y_dot) if near > 0 else CLEAR
     copy_line(y, ends[0])
     copy_line(y_dot, ends[1])
     return found
@@ -153,27 +165,27 @@ def distances_entry(P: Pack, places: Array, y: Array, out: Array) -> None:
             out[n, k] = distance_at(P, places[k], m)[0]
 
 
-class SwitchPlaces:
-    """The places of one run at which forces change their laws.  watch: for the steps of the run"""
+measure_distances = DirectCall(distances_entry)
 
-    def __init__(self, model: Model, switches: Sequence[Switches]) -> None:
+
+class SwitchPlaces:
+    """The places of one run at which forces change their laws.  ny: numbers of a state;  watch: for the steps of the run"""
+
+    def __init__(self, ny: int, switches: Sequence[Switches]) -> None:
         rows = [row for one in switches for row in one.rows]
         self.table = np.zeros((len(rows), FAR + 1))
         self.table[:, :GIVEN] = np.reshape(rows, (-1, GIVEN))
-        self.watch: EventWatch = new_event_watch(LOOK, model.pack(), self.table, len(model.y0))
+        self.watch: EventWatch = new_event_watch(LOOK, switches[0].pack, self.table, ny)
         self._known: list[tuple[Any, bytes, Array]] = []
-        events, first = [], 0
+        first = 0
         for one in switches:
             one.places, one.part = self, slice(first, first + len(one.rows))
-            for k, name in enumerate(one.names):
-                events.append(SwitchEvent(name, never, direction=-1, terminal=True, switches=one, number=k, place=first + k))
             first += len(one.rows)
-        self.events = tuple(events)
 
     def distances(self, y: Array) -> Array:
         """Return the distances from the events at flat states y (n, ny), (n, places)."""
         found = np.zeros((len(y), len(self.table)))
-        distances_entry(self.watch.pack, self.table, for_kernels(y), found)
+        measure_distances(self.watch.pack, self.table, for_kernels(y), found)
         return found
 
     def known(self, given: Any, y: Array) -> Array:
@@ -190,9 +202,10 @@ class SwitchPlaces:
 class Switches:
     """Places of one kind, whose modes a run switches.
 
-    names: of their events;  rows: the columns of each that are given
+    names: of their events;  rows: the columns of each that are given;  pack: a workspace in which they may be measured
     """
 
+    pack: Any
     places: SwitchPlaces
     part: slice
     names: Sequence[str]
@@ -206,6 +219,13 @@ class Switches:
     def distances(self, y: Array) -> Array:
         """Return the distances from the events at one flat state y (ny,), (places,)."""
         return self.places.distances(y[None])[0, self.part]
+
+    def events(self) -> tuple[SwitchEvent, ...]:
+        """Return the events of the places. They refer to these, and not the other way, so that no workspace waits for the collector."""
+        return tuple(
+            SwitchEvent(name, never, direction=-1, terminal=True, switches=self, number=k, place=self.part.start + k)
+            for k, name in enumerate(self.names)
+        )
 
     def switch(self, number: int, t: float, y: Array) -> list[EventRecord]:
         """Switch the place of an event, and others at the same instant; return the records."""

@@ -27,7 +27,7 @@ from haugmbd.workspace.layout import WIDTH
 
 
 class Place(NamedTuple):
-    """A point of contact: its element and its row in the force table, its number there, and the column of its touch speed in the flat state."""
+    """A point of contact: its element and the row of this, its number there, and the column of its touch speed in the flat state."""
 
     entry: LoadEntry
     row: int
@@ -48,11 +48,13 @@ class TouchEvents(Switches):
     """
 
     def __init__(self, model: Model, *, logs: bool = False) -> None:
-        self.model = model
+        self.model, self.pack = model, model.pack()
         self.entries = [entry for entry in model.loads if isinstance(entry.load, ContactForce)]
         row, first = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(ContactForce)]), WIDTH * (model.nb + 1)
         self.points = [
-            Place(entry, row + n, k, first + entry.angle + k) for n, entry in enumerate(self.entries) for k in range(entry.load.angles)
+            Place(entry, row + n, k, first + entry.angle + k)
+            for n, entry in enumerate(self.entries)
+            for k in range(entry.load.angles)
         ]
         self.names = [f"contact {place.name!r}" for place in self.points]
         self.rows = [(place.row, place.point, 0.0, 0.0, 0.0, 0.0) for place in self.points]
