@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from haugmbd.forces.registry import table_of
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.model.body_kinematics import put_angular_velocities, put_markers, update_kinematics
 from haugmbd.model.model import Model
+from haugmbd.model.remembered import once_per_model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack, workspace_array
 
@@ -32,15 +32,14 @@ class Place(NamedTuple):
     driver: int
 
 
-@lru_cache(maxsize=4)
-def places_of(model: Model, jumps: bool) -> tuple[Place, ...]:
-    """Return the sides of the stops and one-sided springs of a model, for runs that follow one another;  jumps: see `Stops`."""
+@once_per_model
+def places_of(model: Model) -> tuple[Place, ...]:
+    """Return the sides of the stops and one-sided springs of a model."""
     row = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(JointLimit)])
     places: list[Place] = []
     for one in model.loads:
         if isinstance(one.load, JointLoad):
-            sides = [side for side in one.load.sides() if side.c > 0.0 or not jumps]
-            places += [Place(side, row, one.drivers[0]) for side in sides]
+            places += [Place(side, row, one.drivers[0]) for side in one.load.sides()]
             row += len(one.load.coordinates())
     return tuple(places)
 
@@ -52,7 +51,7 @@ class Stops:
     """
 
     def __init__(self, model: Model, *, jumps: bool = False) -> None:
-        self.places = places_of(model, jumps)
+        self.places = tuple(place for place in places_of(model) if place.side.c > 0.0 or not jumps)
         self.sides = [place.side for place in self.places]
         self._rows: Ints = np.array([place.row for place in self.places], dtype=np.int64)
         self.pack = model.pack() if self.places else None
