@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.compiled.jit import DirectCall, entry, kernel
+from haugmbd.constraints.base import Motion
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.joint_loads.joint_load import JointLoad, coordinate_of_row
 from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, HELD, Pressed, Side, pressed
@@ -75,16 +76,23 @@ class Stops:
                 F[place.driver, HELD] = BY_STATE
 
 
+@kernel
+def move_bodies(P: Pack, y: Array) -> Motion:
+    """Return rotation matrices and markers at the state y, without drivers."""
+    m = update_kinematics(P, 0.0, y)
+    for b in range(1, m.bodies.shape[0]):
+        put_rotation(m.A, b, m.bodies[b, 3], m.bodies[b, 4], m.bodies[b, 5], m.bodies[b, 6])
+    put_angular_velocities(m.bodies, m.A, ws.angular_velocities(P))
+    put_markers(m.body_of, ws.marker_coordinates(P), ws.angular_velocities(P), m.A, m.X)
+    return m
+
+
 @entry
 def measure_entry(P: Pack, y: Array, rows: Ints, out: Array) -> None:
     """Write the coordinates and rates of rows of the force table at states y (n, ny) to out (2, n, rows)."""
     ints, reals = ws.force_ints(P), ws.force_reals(P)
     for n in range(y.shape[0]):
-        m = update_kinematics(P, 0.0, y[n])
-        for b in range(1, m.bodies.shape[0]):
-            put_rotation(m.A, b, m.bodies[b, 3], m.bodies[b, 4], m.bodies[b, 5], m.bodies[b, 6])
-        put_angular_velocities(m.bodies, m.A, ws.angular_velocities(P))
-        put_markers(m.body_of, ws.marker_coordinates(P), ws.angular_velocities(P), m.A, m.X)
+        m = move_bodies(P, y[n])
         for k in range(rows.shape[0]):
             c = coordinate_of_row(ints, reals, rows[k], m)
             out[0, n, k] = c.q

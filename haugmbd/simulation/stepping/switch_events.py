@@ -29,9 +29,8 @@ from haugmbd.forces.joint_loads.stops import EDGE
 from haugmbd.integrators.dense_output import put_state
 from haugmbd.integrators.event_watch import ACROSS, CLEAR, LOOK_SIGNATURE, POSSIBLE, EventWatch, new_event_watch
 from haugmbd.integrators.events import Event, EventRecord, Flags
-from haugmbd.math.euler_kernels import put_rotation
-from haugmbd.model.body_kinematics import put_angular_velocities, put_markers, update_kinematics
 from haugmbd.model.generalized_forces import copy_line
+from haugmbd.model.inspection.pressed_stops import move_bodies
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
 
@@ -51,17 +50,6 @@ REACH = 4.0
 """Of the way that a gap would go in a step at the larger of the rates at its ends."""
 ROUNDING = 1e-14
 """[m or rad] compiled code takes a distance below it for zero: the event is then evaluated."""
-
-
-@kernel
-def move_bodies(P: Pack, y: Array) -> Motion:
-    """Return rotation matrices and markers at the state y, without drivers."""
-    m = update_kinematics(P, 0.0, y)
-    for b in range(1, m.bodies.shape[0]):
-        put_rotation(m.A, b, m.bodies[b, 3], m.bodies[b, 4], m.bodies[b, 5], m.bodies[b, 6])
-    put_angular_velocities(m.bodies, m.A, ws.angular_velocities(P))
-    put_markers(m.body_of, ws.marker_coordinates(P), ws.angular_velocities(P), m.A, m.X)
-    return m
 
 
 @kernel
