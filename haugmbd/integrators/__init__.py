@@ -9,6 +9,7 @@ rank_watch            whether rows are about to become dependent, in one-step me
 base                  base classes of integrators
 default_number        default numbers, as distinct from given ones
 events                events and their records
+event_watch           whether a step ends a batch, for an event that compiled code looks for
 event_location        finding and locating events
 stick                 events at which joints with friction stick and slip
 initial_state         initial states: checked or projected

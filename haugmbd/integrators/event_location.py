@@ -1,7 +1,8 @@
 r"""Event location: sign changes are searched in every step, and steps of the same integrator end on the zero.
 
     search     g at both ends of a step and in its middle (dense output), so that two zeros in one step are found as well;
-               omitted for an event that reports for many states at once that it is positive beyond rounding
+               omitted for an event that reports for many states at once that it is positive beyond rounding, and for steps in which
+               compiled code has looked for all events and found none, see `event_watch`
     estimate   g(dense output at t) = 0 for t, by Brent's method
     correct    t <- t - g(step(t)) / g_dot, until the correction is rounding      step(t): one step of the integrator, from the start
                                                                                   of this one to t;  g_dot: of the dense output
@@ -23,6 +24,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
+from haugmbd.integrators.event_watch import CLEAR, NO_EVENTS, POSSIBLE
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options
@@ -88,12 +90,19 @@ class EventLocator:
     def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need) -> None:
         self.events, self.problem, self.method, self.need = events, problem, method, need
         self._before: dict[int, float] = {}
+        self._watched, self._looked = all(event.watched for event in events), 0.0
+        self.is_clear = False
         self.ended_by: Event | None = None
 
     @property
     def may_end(self) -> bool:
         """Whether some event ends the run."""
         return any(event.terminal for event in self.events)
+
+    @property
+    def may_end_early(self) -> bool:
+        """Whether some event may end the run before the last step of a batch: one that compiled code does not watch."""
+        return any(event.terminal and not event.watched for event in self.events)
 
     def cut(self, last: Moment, batch: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
         """Return the batch up to a terminal event, the events in it, and whether it was cut."""
@@ -108,16 +117,17 @@ class EventLocator:
 
     def _in_order(self, last: Moment, batch: StepBatch) -> Iterator[LocatedEvent]:
         """Return the events of a batch in the order of time."""
-        if len(batch.t) == 0 or not self.events:
+        clear = self._clear_steps(batch)
+        if clear == len(batch.t) or not self.events:
             return
         t, y, y_dot = (
-            np.concatenate(pair) for pair in zip((np.array([last.t]), last.y[None], last.y_dot[None]), batch[:3], strict=True)
+            part[clear - 1 :] if clear else np.concatenate([[start], part]) for start, part in zip(last, batch[:3], strict=True)
         )
         middle = 0.5 * (t[:-1] + t[1:])
         curve = batch.curve
         halfway = self.problem.state_space.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
         possible = self._possible(t, y, middle, halfway)
-        for k in range(len(batch.t)):
+        for k in range(len(t) - 1):
             if not possible[k].any():
                 self._before = {}
                 continue
@@ -130,9 +140,21 @@ class EventLocator:
                 for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)))
-            found = [LocatedEvent(event, there, k, jump) for event, there, jump in self._in_step(brackets, start, end, curve)]
+            found = [
+                LocatedEvent(event, there, clear + k, jump) for event, there, jump in self._in_step(brackets, start, end, curve)
+            ]
             yield from sorted(found, key=lambda one: one.moment.t)
             self._before = after
+
+    def _clear_steps(self, batch: StepBatch) -> int:
+        """Return how many steps of a batch, from its first one on, have no event, because compiled code has looked for all in each."""
+        seen, before = self.problem.events.state, self._looked
+        self._looked = float(seen.looked)
+        if not self._watched or self._looked - before != len(batch.t) or batch.curve is not None:
+            self.is_clear = False
+            return 0
+        self.is_clear, self._before = bool(seen.found == CLEAR), {}
+        return len(batch.t) - int(seen.found == POSSIBLE)
 
     def _in_step(
         self, brackets: list[tuple[Event, Bracket]], start: Moment, end: Moment, curve: Any
@@ -272,7 +294,7 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
         return Moment(t, start.y + h * start.y_dot, start.y_dot)
     there, k1, since = start, start.y_dot.copy(), problem.options.n_since_projection
     problem.options.n_since_projection = np.inf  # wherever it ends, it is corrected
-    for batch in method.starting_with(h).batches(replace(problem, t=start.t, y=start.y.copy()), k1, t):
+    for batch in method.starting_with(h).batches(replace(problem, t=start.t, y=start.y.copy(), events=NO_EVENTS), k1, t):
         need(batch.code, batch.t_stop)
         there = Moment(t, batch.y[-1], batch.y_dot[-1])
     problem.options.n_since_projection = since

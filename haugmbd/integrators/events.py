@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,9 @@ class Event:
     function: EventFunction
     direction: float = field(default=0, kw_only=True)
     terminal: bool = field(default=False, kw_only=True)
+
+    watched: ClassVar[bool] = False
+    """Whether compiled code looks for the event in every step, see `event_watch`."""
 
     def value(self, state: Any) -> float:
         """Return g at a state.  Raise SimulationError, with name and time, if the function fails."""

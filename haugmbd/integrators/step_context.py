@@ -22,7 +22,8 @@ from haugmbd.compiled.function_pointers import F1, Routine, function_type, types
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
-from haugmbd.integrators.rank_watch import NO_WATCH, WATCH_TYPE, RankWatch
+from haugmbd.integrators.event_watch import EVENT_WATCH_TYPE, NO_EVENTS, EventWatch, watch_events
+from haugmbd.integrators.rank_watch import NO_WATCH, WATCH_TYPE, RankWatch, watch_step
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
@@ -72,7 +73,7 @@ class Problem:
     batch_seconds: time that a batch may take, about, where a run has a limited time; None for no limit
     singular_crossings: singular configurations that the run has crossed
     near_singular: those that it passed, and that are singular up to a small gap, or that its steps did not resolve
-    watch: for rows that are about to become dependent
+    watch: for rows that are about to become dependent;  events: for places where a force changes its law
     """
 
     state_space: StateSpace
@@ -88,6 +89,7 @@ class Problem:
     singular_crossings: list[SingularCrossing] = field(default_factory=list)
     near_singular: list[NearSingular] = field(default_factory=list)
     watch: RankWatch = NO_WATCH
+    events: EventWatch = NO_EVENTS
     _stages: Array | None = field(default=None, init=False, repr=False)
 
     def stages(self, s: int) -> Array:
@@ -99,7 +101,7 @@ class Problem:
     @property
     def dynamics(self) -> Dynamics:
         """The system that compiled steppers integrate."""
-        return Dynamics(self.rates, self.post_step, self.pack, self.watch)
+        return Dynamics(self.rates, self.post_step, self.pack, self.watch, self.events)
 
 
 def make_options(**parameters: float) -> Options:
@@ -143,12 +145,13 @@ def normalize_euler(P: Pack, options: Options, y: Array) -> None:
 
 
 class Dynamics(NamedTuple):
-    """The system that a compiled stepper integrates: the two routines of a stabilization, the model, and the watch of its rows."""
+    """The system that a compiled stepper integrates: the two routines of a stabilization, the model, and the watches of rows and events."""
 
     rates: Routine
     post_step: Routine
     pack: Pack
     watch: RankWatch = NO_WATCH
+    events: EventWatch = NO_EVENTS
 
 
 class Point(NamedTuple):
@@ -166,7 +169,8 @@ class Steps(NamedTuple):
     y_dot: Array
 
 
-DYNAMICS_TYPE = types.NamedTuple((function_type(SIGNATURE), function_type(SIGNATURE), PACK_TYPE, WATCH_TYPE), Dynamics)
+ROUTINE_TYPE = function_type(SIGNATURE)
+DYNAMICS_TYPE = types.NamedTuple((ROUTINE_TYPE, ROUTINE_TYPE, PACK_TYPE, WATCH_TYPE, EVENT_WATCH_TYPE), Dynamics)
 
 
 @typeof_impl.register(Dynamics)  # type: ignore[untyped-decorator]
@@ -193,6 +197,13 @@ def end_step(dynamics: Dynamics, options: Options, t: float, new: Array, point: 
         copy_line(new, point.y)
         copy_line(point.y_dot, y_dot)
     return code
+
+
+@kernel
+def ends_batch(dynamics: Dynamics, t: float, h: float, point: Point) -> bool:
+    """Look at rows and events at the end (t, point) of a step, before one of h; return whether the steps end here, to be searched."""
+    rows = watch_step(dynamics.pack, dynamics.watch, t, h, point.y, point.y_dot)
+    return watch_events(dynamics.events, t, point.y, point.y_dot) or rows
 
 
 @kernel

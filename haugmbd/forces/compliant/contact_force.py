@@ -42,7 +42,7 @@ from haugmbd.forces.compliant.contact_points import (
     contact_point,
 )
 from haugmbd.forces.compliant.damping import DampingModel, HuntCrossley, restitution_of
-from haugmbd.forces.compliant.indentation import Indentation, depths, indentation
+from haugmbd.forces.compliant.indentation import Indentation, indentation
 from haugmbd.forces.compliant.pairs import PAIRS_TEXT, SHAPES, Pair, pair_of, sizes_missing
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair, lever
 from haugmbd.math.vec3 import Vec, cross, dot, scale, sub
@@ -228,11 +228,6 @@ class ContactForce(ForceElement):
         """Return the points of contact on a trajectory, bodies (2, nt, 13)."""
         assert self.pair is not None
         return indentation(self.pair, bodies[0], bodies[1])
-
-    def depths(self, bodies: Array) -> Array:
-        """Return the depths alone, (nt, k) [m]."""
-        assert self.pair is not None
-        return depths(self.pair, bodies[0], bodies[1])
 
     def angles0(self) -> tuple[float, ...]:
         """Return the touch speeds at the modelled pose: of points that are closed there max(d', floor), 0 of others."""

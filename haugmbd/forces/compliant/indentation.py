@@ -53,11 +53,6 @@ def indentation(pair: Pair, a: Array, b: Array) -> Indentation:
     return Indentation(depth, rate, normal, point, relative + rate[..., None] * normal)
 
 
-def depths(pair: Pair, a: Array, b: Array) -> Array:
-    """Return the depths alone, (nt, k) [m]."""
-    return points_of(pair, a, _rotation(a), b, _rotation(b))[0]
-
-
 def points_of(pair: Pair, a: Array, A_a: Array, b: Array, A_b: Array) -> tuple[Array, Array, Array]:
     """Return depths (nt, k), normals and points (nt, k, 3) of all points of contact."""
     middle = a[:, 0:3] + A_a @ pair.a[0]

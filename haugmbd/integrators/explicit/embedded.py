@@ -28,9 +28,9 @@ from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_S
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Adaptive
 from haugmbd.integrators.explicit.tableau import Tableau, combine
-from haugmbd.integrators.rank_watch import restore_values, watch_stage, watch_step
+from haugmbd.integrators.rank_watch import restore_values, watch_stage
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps, ends_batch
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.workspace import accessors as ws
 
@@ -101,7 +101,7 @@ def factor_of(error: float, control: Control) -> float:
 def run_entry(
     dynamics: Dynamics, options: Options, method: Embedded, control: Control, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point to control.t_end, until `steps` is full, or until rows are about to become dependent.
+    """Advance the point to control.t_end, until `steps` is full, or until a watch ends them.
 
     k: (s, ny) k_2, ..., k_(s+1).  Return the code and the number of steps done.
     """
@@ -152,7 +152,7 @@ def run_entry(
                 code = STEP_TOO_SMALL
                 ws.status(P)[2] = h
             return code, done
-        if error <= 1.0 and watch_step(P, watch, t, h, point.y, point.y_dot):
+        if error <= 1.0 and ends_batch(dynamics, t, h, point):
             break
     control.t, control.h_next = t, h
     return OK, done

@@ -32,8 +32,8 @@ from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import Explicit
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
-from haugmbd.integrators.rank_watch import watch_stage, watch_step
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step
+from haugmbd.integrators.rank_watch import watch_stage
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step, ends_batch
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.math.vec3 import Vec, add, cross, scale
 from haugmbd.model.generalized_forces import copy_line
@@ -108,7 +108,7 @@ class Group(NamedTuple):
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, group: Group, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s, ny) the stages.
+    """Advance the point by steps of h until `steps` is full, or a watch ends them; k: (s, ny) the stages.
 
     Return the code and the number of steps done.
     """
@@ -130,7 +130,7 @@ def run_entry(
         code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        if watch_step(dynamics.pack, watch, t0 + (step + 1) * h, h, point.y, point.y_dot):
+        if ends_batch(dynamics, t0 + (step + 1) * h, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
 

@@ -21,9 +21,9 @@ from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.base import FixedStep, check_first_step
 from haugmbd.integrators.explicit.tableau import Tableau, combine
-from haugmbd.integrators.rank_watch import watch_stage, watch_step
+from haugmbd.integrators.rank_watch import watch_stage
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, empty_steps, end_step
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, empty_steps, end_step, ends_batch
 
 LEFT = 1e-9
 """Relative to a step: a smaller remainder to t_end is not a step of its own."""
@@ -34,7 +34,7 @@ LEFT = 1e-9
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s - 1, ny) k_2, ..., k_s.
+    """Advance the point by steps of h until `steps` is full, or a watch ends them; k: (s - 1, ny) k_2, ..., k_s.
 
     Return the code and the number of steps done.
     """
@@ -51,7 +51,7 @@ def run_entry(
         code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        if watch_step(P, watch, t0 + (step + 1) * h, h, point.y, point.y_dot):
+        if ends_batch(dynamics, t0 + (step + 1) * h, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
 
@@ -81,7 +81,7 @@ class OneStep(FixedStep):
 
     @abstractmethod
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        """Make steps of `h` from `t` until `steps` is full, or the watch ends them; return the code and the number of steps done."""
+        """Make steps of `h` from `t` until `steps` is full, or a watch ends them; return the code and the number of steps done."""
 
     def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""

@@ -18,9 +18,8 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.lie import turn
 from haugmbd.integrators.explicit.runge_kutta import Explicit
-from haugmbd.integrators.rank_watch import watch_step
 from haugmbd.integrators.state_space import Places
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step, ends_batch
 
 
 @released
@@ -28,7 +27,7 @@ from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, 
 def run_entry(
     dynamics: Dynamics, options: Options, places: Places, t0: float, h: float, point: Point, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent.
+    """Advance the point by steps of h until `steps` is full, or a watch ends them.
 
     Return the code and the number of steps done.
     """
@@ -47,7 +46,7 @@ def run_entry(
         code = end_step(dynamics, options, t0 + (step + 1) * h, new, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        if watch_step(dynamics.pack, dynamics.watch, t0 + (step + 1) * h, h, y, point.y_dot):
+        if ends_batch(dynamics, t0 + (step + 1) * h, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
 

@@ -188,7 +188,7 @@ class Implicit(Integrator):
             n = next(lengths)
             steps = Steps(np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, workspace_array(pack, "LAMBDA").size)))
             control.n_rejected = 0.0
-            memory = Memory(rule.history, saved, problem.watch)
+            memory = Memory(rule.history, saved, problem.watch, problem.events)
             code, done = run(method, pack, step, newton, control, problem.options, memory, problem.y, steps)
             for name in ROWS if code == OK else (*ROWS, *EVIDENCE):
                 workspace_array(problem.pack, name).ravel()[:] = workspace_array(pack, name).ravel()

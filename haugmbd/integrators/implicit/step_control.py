@@ -32,6 +32,7 @@ from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.formulations.newton_euler import factorize
+from haugmbd.integrators.event_watch import EventWatch, watch_events
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
 from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
@@ -86,11 +87,12 @@ class MethodRoutines(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The memory of a method, see its file;  saved: what a failed step restores;  watch: for rows that are about to become dependent."""
+    """The memory of a method, see its file;  saved: what a failed step restores;  watch, events: see `step_context.Problem`."""
 
     history: Array
     saved: Array
     watch: RankWatch
+    events: EventWatch
 
 
 class Steps(NamedTuple):
@@ -153,7 +155,7 @@ def run_entry(
     y: Array,
     steps: Steps,
 ) -> tuple[int, int]:
-    """Advance y to control.t_end, or until `steps` is full or rows are about to become dependent.
+    """Advance y to control.t_end, or until `steps` is full or a watch ends them.
 
     Return the code and the number of steps done.
     """
@@ -198,8 +200,10 @@ def run_entry(
                 control.h_next = min(whole, control.h_next * step.factor)
             elif not last or step.factor < 1.0:
                 control.h_next = h * step.factor
-            if stored and watch_implicit_step(P, memory.watch, step, newton, control, y, steps.y_dot[done - 1]):
-                return OK, done
+            if stored:
+                rows = watch_implicit_step(P, memory.watch, step, newton, control, y, steps.y_dot[done - 1])
+                if watch_events(memory.events, t, y, steps.y_dot[done - 1]) or rows:
+                    return OK, done
             continue
         restore(P, y, memory.saved)
         control.n_rejected += 1.0

@@ -99,11 +99,13 @@ def batches_across(
     """
     driver = driver or crossing_search(problem, t_end)
     if driver is None:
+        problem.events.begin(problem.t, problem.y, k1)
         yield from method.batches(problem, k1, t_end)
         return
     while problem.t < t_end:
         before = CrossingStart(problem.t, problem.y.copy(), k1.copy())
         driver.begin(before, method)
+        problem.events.begin(*before)
         options = copy_options(problem.options)
         for batch in method.batches(problem, k1, t_end):
             crossing, kept = driver.find(before, batch, method)

@@ -25,9 +25,9 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
-from haugmbd.integrators.rank_watch import watch_stage, watch_step
+from haugmbd.integrators.rank_watch import watch_stage
 from haugmbd.integrators.state_space import model_of
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step, ends_batch
 from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
@@ -100,7 +100,7 @@ def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent; k: (s, ny) the stages.
+    """Advance the point by steps of h until `steps` is full, or a watch ends them; k: (s, ny) the stages.
 
     Return the code and the number of steps done.
     """
@@ -128,7 +128,7 @@ def run_entry(
         code = end_step(dynamics, options, t + h, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        if watch_step(P, watch, t + h, h, point.y, point.y_dot):
+        if ends_batch(dynamics, t + h, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
 

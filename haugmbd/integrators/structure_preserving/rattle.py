@@ -32,10 +32,9 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_hand_side, solve_once, solve_system
 from haugmbd.integrators.explicit.runge_kutta import OneStep
-from haugmbd.integrators.rank_watch import watch_step
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps, ends_batch
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
@@ -315,11 +314,11 @@ def keep_kick(P: Pack, h: float, half: HalfStep, new: Array, lam: Array, u_dot: 
 def run_entry(
     dynamics: Dynamics, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps, kicks: Kicks
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or rows are about to become dependent.
+    """Advance the point by steps of h until `steps` is full, or a watch ends them.
 
     Return the code and the number of steps done.
     """
-    (y, y_dot), P, watch = point, dynamics.pack, dynamics.watch
+    (y, y_dot), P = point, dynamics.pack
     code = prepare(P, t0, y)
     put_right_hand_side(P)
     if code == OK:
@@ -353,7 +352,7 @@ def run_entry(
             new[a] = y[a] + 0.5 * h * (y_dot[a] + steps.y_dot[step, a])
         copy_line(new, y)
         copy_line(steps.y_dot[step], y_dot)
-        if watch_step(P, watch, t, h, y, y_dot):  # by the factor of this step
+        if ends_batch(dynamics, t, h, point):  # by the factor of this step
             give_states(P)
             return OK, step + 1
     give_states(P)

@@ -1,7 +1,7 @@
 """The loop over batches of steps, and what it stores.
 
 progress       a progress bar
-switch_event   an event behind which a run restarts
+switch_events  events behind which a run restarts, and compiled code that looks for them
 touch_events   touch and release of contact forces
 state_memory   the memory that the states take
 stop_events    touch and release of stops and one-sided springs

@@ -18,6 +18,7 @@ from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.event_watch import NO_EVENTS
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
@@ -32,7 +33,7 @@ from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stop_events import StopEvents
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
-from haugmbd.simulation.stepping.switch_event import SwitchEvent
+from haugmbd.simulation.stepping.switch_events import SwitchEvent, SwitchPlaces
 from haugmbd.simulation.stepping.touch_events import TouchEvents
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 
@@ -103,11 +104,13 @@ class Run(Generic[R]):
         skips = times is not None or recording.every > 1
         self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
         self.stops = None if model is None else StopEvents.of(model, kinks=method.stops_at_kinks)
-        watched = tuple(event for watch in (self.touches, self.stops) if watch is not None for event in watch.events)
+        switches = [one for one in (self.touches, self.stops) if one is not None]
+        problem.events = SwitchPlaces(problem.y.size, switches).watch if switches else NO_EVENTS
+        events = (*map(counting_turns, recording.events), *(event for one in switches for event in one.events()))
         need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
-        self.locator = EventLocator((*map(counting_turns, recording.events), *watched), problem, method, need)
+        self.locator = EventLocator(events, problem, method, need)
         self.records: list[EventRecord] = []
-        if self.locator.may_end:
+        if self.locator.may_end_early:
             problem.first_batch = FIRST_BATCH
         self.budget, self.exhausted = budget, False
         self.stop = t_end
@@ -231,9 +234,7 @@ class Run(Generic[R]):
                 restore_memory(p.options, options)
                 self._restart(k1)
                 return True
-            if self.touches is not None:
-                self.touches.follow(float(self._last[0][-1]), self._last[1][0])
-            if self.stops is not None and self._followed(self.stops):
+            if not self.locator.is_clear and self._followed():
                 self._restart(k1)
                 return True
             if self.locator.may_end:
@@ -260,13 +261,14 @@ class Run(Generic[R]):
                 self.stored.put_last(float(t[-1]), ends[1][0])
         return batch.first(len(batch.t) - 1)
 
-    def _followed(self, stops: StopEvents) -> bool:
-        """Switch stops that are across their edges at the end of a batch, where no event was seen; return whether there are some."""
+    def _followed(self) -> bool:
+        """Switch what is beyond its event at the end of a batch, where none was seen; return whether the run restarts there."""
         t, y = float(self._last[0][-1]), self._last[1][0]
-        across = stops.across(y)
-        if not across.any():
+        if self.touches is not None:
+            self.touches.follow(t, y)
+        if self.stops is None or not (across := self.stops.across(y)).any():
             return False
-        self.records += stops.follow(across, t, y)
+        self.records += self.stops.follow(across, t, y)
         self.switched.append(y.copy())
         return True
 
@@ -343,7 +345,7 @@ class Run(Generic[R]):
         if ended and isinstance(self.locator.ended_by, SwitchEvent):
             event, y = self.locator.ended_by, cut.y[-1].copy()
             records = self._new(records)
-            records[-1:] = event.watch.switch(event, float(cut.t[-1]), y)
+            records[-1:] = event.switches.switch(event.number, float(cut.t[-1]), y)
             self.switched.append(y)
             if self.stored.selection.wanted is None:
                 cut.y[-1] = y

@@ -11,41 +11,19 @@ anything else that evaluates forces goes by the state. A place is switched where
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_types import Array
 from haugmbd.forces.joint_loads.stops import Pressed
 from haugmbd.integrators.events import EventRecord, Flags
 from haugmbd.model.inspection.pressed_stops import Stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.stepping.switch_event import SwitchEvent, never
+from haugmbd.simulation.stepping.switch_events import INSIDE, LEAVES, OUTSIDE, PUSHES, Switches
 from haugmbd.workspace.layout import Pack
 
-CLEAR = 1e-9
-"""[rad or m] distance from touch or release beyond which g is not evaluated one by one."""
 
-
-OUTSIDE, PUSHES, LEAVES, INSIDE = 0, 1, 2, 3
-
-
-@dataclass(frozen=True, eq=False)
-class StopEvent(SwitchEvent):
-    """The event of one side of a stop: touch if it is free, release if it pushes."""
-
-    def clear(self, t: Array, y: Array) -> Flags:
-        """Return at which states (n, ny) the side is far from touch and release."""
-        flags: Flags = self.watch.distances(y)[:, self.number] > CLEAR
-        return flags
-
-    def value(self, state: State) -> float:
-        """Return the distance from the event [rad or m]: it is zero where p is across its edge."""
-        return float(self.watch.distances_at(state)[self.number])
-
-
-class StopEvents:
+class StopEvents(Switches):
     """The sides of the stops of one run: where they are, and their events.
 
     kinks: whether steps end at kinks of the force, too; else at its jumps only
@@ -54,54 +32,30 @@ class StopEvents:
     def __init__(self, model: Model, *, kinks: bool) -> None:
         self.model, self.kinks = model, kinks
         self.stops = Stops(model, jumps=not kinks)
-        self.modes: Ints = np.zeros(len(self.stops.sides), dtype=np.int64)
-        self.events = tuple(
-            StopEvent(f"stop {side.name!r}", never, direction=-1, terminal=True, watch=self, number=k)
-            for k, side in enumerate(self.stops.sides)
-        )
-        self._of_steps: tuple[object, Array] = (None, np.zeros((0, 0)))
-        self._of_state: tuple[object, Array] = (None, np.zeros(0))
+        self.pack = self.stops.pack
+        self.names = [f"stop {side.name!r}" for side in self.stops.sides]
+        self.rows = [
+            (place.row, -1.0, side.sign, side.limit, float(side.k > 0.0), side.c / side.k if side.k > 0.0 else 1.0)
+            for place, side in zip(self.stops.places, self.stops.sides, strict=True)
+        ]
 
     @classmethod
     def of(cls, model: Model, *, kinks: bool) -> StopEvents | None:
         """Return the events of a run; None if its model has none."""
         found = cls(model, kinks=kinks)
-        return found if found.events else None
-
-    def distances(self, y: Array) -> Array:
-        """Return the distances from the events at flat states (n, ny), (n, places); those of the last states are kept."""
-        if self._of_steps[0] is not y:
-            self._of_steps = (y, self._distances(y))
-        return self._of_steps[1]
-
-    def distances_at(self, state: State) -> Array:
-        """Return the distances from the events at a state, (places,); those of the last state are kept."""
-        if self._of_state[0] is not state:
-            self._of_state = (state, self._distances(state.flat[None])[0])
-        return self._of_state[1]
-
-    def _distances(self, y: Array) -> Array:
-        """Return the distances from the events at flat states (n, ny), (n, places)."""
-        x, push, width, _ = found = self.stops.pressed(y)
-        watched = {OUTSIDE: -found.p, PUSHES: found.p, LEAVES: np.minimum(x, -push), INSIDE: x}
-        return np.select([self.modes == mode for mode in watched], list(watched.values())) + width
+        return found if found.rows else None
 
     def start(self, y: Array, pack: Pack) -> None:
         """Let those sides push that push at the state y (ny,), or touch and do not part."""
         found = self._at(y)
         pushes = (found.p > found.width) | ((np.abs(found.p) <= found.width) & (found.rate >= 0.0))
         inside, left = (PUSHES, LEAVES) if self.kinks else (INSIDE, INSIDE)
-        self._enter(np.where(pushes, inside, np.where(found.depth > 0.0, left, OUTSIDE)))
+        self.modes[:] = np.where(pushes, inside, np.where(found.depth > 0.0, left, OUTSIDE))
         self.hold(pack)
 
     def _at(self, y: Array) -> Pressed:
         """Return how the sides are pressed at a state y (ny,)."""
         return Pressed(*(each[0] for each in self.stops.pressed(y[None])))
-
-    def _enter(self, modes: Ints) -> None:
-        """Enter these modes; what is known of states does not hold any more."""
-        self.modes = modes
-        self._of_steps, self._of_state = (None, np.zeros((0, 0))), (None, np.zeros(0))
 
     def hold(self, pack: Pack) -> None:
         """Write what pushes to the workspace of the run: it holds for the steps that follow."""
@@ -109,23 +63,23 @@ class StopEvents:
 
     def across(self, y: Array) -> Flags:
         """Return which sides are across their edges at a state y (ny,)."""
-        flags: Flags = self._distances(y[None])[0] <= 0.0
+        flags: Flags = self.distances(y) <= 0.0
         return flags
 
-    def switch(self, event: StopEvent, t: float, y: Array) -> list[EventRecord]:
+    def switch(self, number: int, t: float, y: Array) -> list[EventRecord]:
         """Switch the side of an event, and others that are across their edges; return the records."""
         across = self.across(y)
-        across[event.number] = True
+        across[number] = True
         return self.follow(across, t, y)
 
     def follow(self, across: Flags, t: float, y: Array) -> list[EventRecord]:
         """Switch the sides that are across their edges; return the records of those that touch or are released."""
-        found, modes = self._at(y), self.modes
+        found, modes = self._at(y), self.modes.copy()
         touches = (modes == OUTSIDE) | ((modes == LEAVES) & (found.push > 0.0))
         leaves = (modes == PUSHES) & (found.depth > 0.0)
         after = np.where(touches, PUSHES if self.kinks else INSIDE, np.where(leaves, LEAVES, OUTSIDE))
         before = self._touching()
-        self._enter(np.where(across, after, modes))
+        self.modes[:] = np.where(across, after, modes)
         state, touching = State.from_y(t, y, self.model.nb + 1), self._touching()
         changed = np.nonzero(before != touching)[0].tolist()
         return [EventRecord(f"{self.stops.sides[k].name}: {'touch' if touching[k] else 'release'}", t, state) for k in changed]

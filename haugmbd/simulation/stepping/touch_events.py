@@ -9,8 +9,7 @@ such as the corners of a box, are switched together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,21 +17,20 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.histories.contact_impacts import ImpactLog
 from haugmbd.forces.compliant.contact_force import ContactForce, at_touch
 from haugmbd.forces.compliant.indentation import Indentation
+from haugmbd.forces.registry import table_of
 from haugmbd.integrators.events import EventRecord, Flags
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.stepping.switch_event import SwitchEvent, never
+from haugmbd.simulation.stepping.switch_events import OUTSIDE, PUSHES, Switches
 from haugmbd.workspace.layout import WIDTH
-
-CLEAR = 1e-9
-"""[m] distance from touch or release beyond which g is not evaluated one by one: far above rounding, far below any indentation."""
 
 
 class Place(NamedTuple):
-    """A point of contact: its element, its number there, and the column of its touch speed in the flat state."""
+    """A point of contact: its element and the row of this, its number there, and the column of its touch speed in the flat state."""
 
     entry: LoadEntry
+    row: int
     point: int
     column: int
 
@@ -43,64 +41,39 @@ class Place(NamedTuple):
         return load.name if load.angles == 1 else f"{load.name}[{self.point}]"
 
 
-@dataclass(frozen=True, eq=False)
-class TouchEvent(SwitchEvent):
-    """The event of one point of contact: touch if it is open, release if it is closed."""
-
-    def clear(self, t: Array, y: Array) -> Flags:
-        """Return at which states (n, ny) the point is far from touch and release."""
-        flags: Flags = self.watch.sign(self.number) * self.watch.depths(y)[:, self.number] > CLEAR
-        return flags
-
-    def value(self, state: State) -> float:
-        """Return the gap of an open point, the depth of a closed one [m]."""
-        return float(self.watch.sign(self.number) * self.watch.depths_at(state)[self.number])
-
-
-class TouchEvents:
+class TouchEvents(Switches):
     """The points of contact of one run: which are closed, and their events.
 
     log: their impacts, of a run that does not store every step; else they follow from its states
     """
 
     def __init__(self, model: Model, *, logs: bool = False) -> None:
-        self.model = model
+        self.model, self.pack = model, model.pack()
         self.entries = [entry for entry in model.loads if isinstance(entry.load, ContactForce)]
-        first = WIDTH * (model.nb + 1)
-        self.places = [Place(entry, k, first + entry.angle + k) for entry in self.entries for k in range(entry.load.angles)]
-        self.closed: Flags = np.zeros(len(self.places), dtype=np.bool_)
-        self.events = tuple(
-            TouchEvent(f"contact {place.name!r}", never, direction=-1, terminal=True, watch=self, number=k)
-            for k, place in enumerate(self.places)
-        )
-        self._known: tuple[Any, Array] = (None, np.zeros(0))
+        row, first = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(ContactForce)]), WIDTH * (model.nb + 1)
+        self.points = [
+            Place(entry, row + n, k, first + entry.angle + k)
+            for n, entry in enumerate(self.entries)
+            for k in range(entry.load.angles)
+        ]
+        self.names = [f"contact {place.name!r}" for place in self.points]
+        self.rows = [(place.row, place.point, 0.0, 0.0, 0.0, 0.0) for place in self.points]
         self.log = ImpactLog(model, self.entries) if logs else None
 
-    def sign(self, number: int) -> float:
-        """Return the factor of the depth that is positive now."""
-        return 1.0 if self.closed[number] else -1.0
+    @property
+    def closed(self) -> Flags:
+        """Which points are closed."""
+        flags: Flags = self.modes == PUSHES
+        return flags
 
-    def depths(self, y: Array) -> Array:
-        """Return the depths at flat states (n, ny), (n, points) [m]; those of the last states are kept."""
-        if self._known[0] is not y:
-            self._known = (y, self._depths(y))
-        return self._known[1]
-
-    def depths_at(self, state: State) -> Array:
-        """Return the depths at a state, (points,) [m]."""
-        if self._known[0] is not state:
-            self._known = (state, self._depths(state.flat[None])[0])
-        return self._known[1]
+    def _close(self, closed: Flags) -> None:
+        """Let these points be closed, and the others open."""
+        self.modes[:] = np.where(closed, PUSHES, OUTSIDE)
 
     def _bodies(self, y: Array) -> Array:
         """Return the states of all bodies, (nb + 1, n, 13)."""
         n = self.model.nb + 1
         return np.swapaxes(y[:, : WIDTH * n].reshape(len(y), n, WIDTH), 0, 1)
-
-    def _depths(self, y: Array) -> Array:
-        """Return the depths of all points of contact at flat states (n, ny), (n, points)."""
-        bodies = self._bodies(y)
-        return np.concatenate([entry.load.depths(bodies[list(entry.bodies)]) for entry in self.entries], axis=1)  # type: ignore[attr-defined]
 
     def _all(self, y: Array) -> Indentation:
         """Return all points of contact at flat states (n, ny)."""
@@ -115,13 +88,13 @@ class TouchEvents:
         """
         found = self._all(y[None])
         touching, inside = (flags[0] for flags in at_touch(found))
-        self.closed = touching | inside
-        for k, place in enumerate(self.places):
+        self._close(touching | inside)
+        for k, place in enumerate(self.points):
             if touching[k]:
                 y[place.column] = self._speed(place, float(found.rate[0, k]))
             elif inside[k] and not self._set_by_run(place, t, y):
                 y[place.column] = max(y[place.column], self._speed(place, float(found.rate[0, k])))
-            if self.log is not None and self.closed[k]:
+            if self.log is not None and (touching[k] or inside[k]):
                 begun = (t, float(found.rate[0, k])) if touching[k] else (float("nan"), float("nan"))
                 self.log.touch(place.entry.load.name, place.point, *begun)
 
@@ -142,30 +115,32 @@ class TouchEvents:
         """Note the touch or release of a point in the log."""
         if self.log is not None:
             note = self.log.touch if self.closed[k] else self.log.release
-            note(self.places[k].entry.load.name, self.places[k].point, t, rate)
+            note(self.points[k].entry.load.name, self.points[k].point, t, rate)
 
     def follow(self, t: float, y: Array) -> None:
         """Note which points are closed at the end of a batch, where rounding has hidden an event."""
-        closed = self.depths(y[None])[0] > 0.0
-        for k in np.nonzero(closed != self.closed)[0].tolist() if self.log is not None else ():
-            self.closed[k] = closed[k]
+        before = self.closed
+        closed = np.where(before, 1.0, -1.0) * self.distances(y) > 0.0
+        self._close(closed)
+        for k in np.nonzero(closed != before)[0].tolist() if self.log is not None else ():
             self._note(k, t, float(self._all(y[None]).rate[0, k]))
-        self.closed = closed
 
-    def switch(self, event: TouchEvent | None, t: float, y: Array) -> list[EventRecord]:
+    def switch(self, number: int | None, t: float, y: Array) -> list[EventRecord]:
         """Switch the point of an event, and others that touch at the same instant; write touch speeds to y in place; return the records.
 
         Without an event of their own, points are switched that touch at the instant of another one.
         """
         found = self._all(y[None])
         touching, _ = (flags[0] for flags in at_touch(found))
-        switched = [] if event is None else [event.number]
-        if event is None or not self.closed[event.number]:
-            switched += [k for k in np.nonzero(touching & ~self.closed)[0].tolist() if k not in switched]
+        closed = self.closed
+        switched = [] if number is None else [number]
+        if number is None or not closed[number]:
+            switched += [k for k in np.nonzero(touching & ~closed)[0].tolist() if k not in switched]
+        closed[switched] = ~closed[switched]
+        self._close(closed)
         for k in switched:
-            self.closed[k] = not self.closed[k]
             self._note(k, t, float(found.rate[0, k]))
-            if self.closed[k]:
-                y[self.places[k].column] = self._speed(self.places[k], float(found.rate[0, k]))
+            if closed[k]:
+                y[self.points[k].column] = self._speed(self.points[k], float(found.rate[0, k]))
         state = State.from_y(t, y, self.model.nb + 1)
-        return [EventRecord(f"{self.places[k].name}: {'touch' if self.closed[k] else 'release'}", t, state) for k in switched]
+        return [EventRecord(f"{self.points[k].name}: {'touch' if closed[k] else 'release'}", t, state) for k in switched]
