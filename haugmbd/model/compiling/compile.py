@@ -255,7 +255,7 @@ def _forms(p: _Parts, n_bodies: int) -> Forms:
 
 def _forms_of(p: _Parts) -> Forms:
     """Return the edges of known forms."""
-    return Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar))
+    return Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar, p.body_of))
 
 
 def _hanging(p: _Parts, pairs: list[tuple[int, ...]], n_bodies: int) -> list[Branch]:
