@@ -77,9 +77,9 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
         s = t.steps[unsigned(n)]
         weak = place_joint(w, t, n, all_revolute)
         put_own_inertia(t, s)
+        put_forces_and_jump(t, s, x, all_revolute)
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
-    put_right_hand_side(t, x, all_revolute)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         weak = eliminate_joint(w, t, n, x, all_revolute)
         if not weak >= worst and worst == worst:
@@ -166,10 +166,15 @@ def put_joint_multipliers(w: Workspace, t: TreeArrays, n: int, x: Array, all_rev
 def put_right_hand_side(t: TreeArrays, x: Array, all_revolute: bool) -> None:
     """Write the forces on every body, and the accelerations that the rows of revolute joints prescribe."""
     for n in range(t.steps.shape[0]):
-        s = t.steps[unsigned(n)]
-        put_own_force(t, s, x)
-        if all_revolute or s[KIND] == REVOLUTE:
-            put_jump(t, s, x)
+        put_forces_and_jump(t, t.steps[unsigned(n)], x, all_revolute)
+
+
+@inlined
+def put_forces_and_jump(t: TreeArrays, s: Ints, x: Array, all_revolute: bool) -> None:
+    """Write the forces on a body, and the acceleration that the rows of its joint prescribe if this is revolute."""
+    put_own_force(t, s, x)
+    if all_revolute or s[KIND] == REVOLUTE:
+        put_jump(t, s, x)
 
 
 @inlined
