@@ -4,7 +4,7 @@ r"""Coupled joints of one freedom in the recursion: clusters of joints that m fr
     =>         sum_k C_k z_k = b_r - sum_k W_k^T (g, beta)   C_k = W_k^T S_k, as a_k - a_i = (g, beta)_k + S_k z_k at the joint
     dependent  G_d = - sum_k!=d C_k G_k / C_d               z0_d = (b_r - sum_k W_k^T (g, beta) - sum_k!=d C_k z0_k) / C_d
     inward     F = I_k S_k                                  I_k: body k and what it carries, the joints of the cluster not moving
-               D_ij += G_ki G_kj S_k^T F + (G_ki U_kj + G_kj U_ki)^T S_k      U_k = 0 at a leaf before its own part
+               D_ij += G_ki G_kj S_k^T F + (G_ki U_kj + G_kj U_ki)^T S_k
                U_kj += G_kj F                               I_i <- I_i + I_k,  U_ij <- U_ij + U_kj,  to the parent, at P
                u_j  += G_kj S_k^T p_k - U_kj^T (g, beta)    p_i <- p_i + p_k - I_k (g, beta);  (g, beta) contains S z0 from here on
     base       I_0 <- I_0 - U D^-1 U^T                      p_0 <- p_0 - U D^-1 u
@@ -213,11 +213,14 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
 
     The columns come first: the inertia need not wait in registers for them.
     """
-    k, i, c, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), unsigned(cs[CLUSTER]), slides(q, cs)
-    carrier, arm = unsigned(cs[CARRIER]), arm_of(t, k, sliding)
-    F = add_joint(t, s, q, cs, m)
+    k, i, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), slides(q, cs)
+    c, own, carrier = unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), unsigned(cs[CARRIER])
+    arm = arm_of(t, k, sliding)
+    add_joint(t, s, q, cs, m)
     if i > 0:
-        pass_columns(q, cs, m, F, arm)
+        for a in range(m):
+            U = shift_wrench(load_column(q, own, a), arm)
+            store_column(q, carrier, a, U if cs[ONLY] == 1 else add_wrenches(U, load_column(q, carrier, a)))
     weak = eliminate_base(q, c, m, i > 0) if cs[FIRST] == 1 else 1.0
     if i > 0:
         I, p = load_inertia(t.body, k, LINEAR), load_wrench(t, k, FORCE)
@@ -234,37 +237,23 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
 
 
 @inlined
-def add_joint(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> Wrench:
-    """Add a joint to D and u, and its part to U unless its body is a leaf of the cluster; return F."""
+def add_joint(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
+    """Add a joint to D and u, and write U."""
     k, c, own, sliding = unsigned(s[BODY]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
     p, axis, given = load_wrench(t, k, FORCE), axis_of(t, k, sliding), jump_of(t, k, sliding)
     F = response(load_inertia(t.body, k, LINEAR), axis, sliding)
     stiff, u = along(axis, F, sliding), along(axis, p, sliding) - power(F, given)
-    if cs[LEAF] == 1:
-        for a in range(m):
-            G = gain(q, own, a)
-            q.pivot[c, PASSED, a] += G * u
-            for b in range(a + 1):
-                q.pivot[c, PIVOT + a, b] += G * gain(q, own, b) * stiff
-    else:
-        for a in range(m):
-            G, V = gain(q, own, a), load_column(q, own, a)
-            coupled = along(axis, V, sliding)
-            q.pivot[c, PASSED, a] += G * u - power(V, given)
-            q.pivot[c, PIVOT + a, a] += G * (2.0 * coupled + G * stiff)
-            for b in range(a):  # U_kb with its part of F, U_ka without
-                q.pivot[c, PIVOT + a, b] += G * along(axis, load_column(q, own, b), sliding) + gain(q, own, b) * coupled
-            store_column(q, own, a, add_wrenches(scale_wrench(G, F), V))
-    return F
-
-
-@inlined
-def pass_columns(q: ClusterArrays, cs: Ints, m: int, F: Wrench, arm: Vec) -> None:
-    """Add U to that of the carrier: G F of a leaf."""
-    own, carrier, leaf = unsigned(cs[MEMBER]), unsigned(cs[CARRIER]), cs[LEAF] == 1
     for a in range(m):
-        U = shift_wrench(scale_wrench(gain(q, own, a), F) if leaf else load_column(q, own, a), arm)
-        store_column(q, carrier, a, U if cs[ONLY] == 1 else add_wrenches(U, load_column(q, carrier, a)))
+        G = gain(q, own, a)
+        U, coupled, passed = scale_wrench(G, F), 0.0, G * u
+        if cs[LEAF] == 0:
+            V = load_column(q, own, a)
+            U, coupled, passed = add_wrenches(U, V), along(axis, V, sliding), passed - power(V, given)
+        q.pivot[c, PASSED, a] += passed
+        q.pivot[c, PIVOT + a, a] += G * (2.0 * coupled + G * stiff)
+        for b in range(a):  # U_kb with its part of F, U_ka without
+            q.pivot[c, PIVOT + a, b] += G * along(axis, load_column(q, own, b), sliding) + gain(q, own, b) * coupled
+        store_column(q, own, a, U)
 
 
 @inlined
@@ -300,16 +289,12 @@ def eliminate_base(q: ClusterArrays, c: int, m: int, moves: bool) -> float:
 def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
     """Add the forces on a body to u, and pass them to its carrier."""
     k, i, c, own, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
-    p, axis, given, I = load_wrench(t, k, FORCE), axis_of(t, k, sliding), jump_of(t, k, sliding), load_inertia(t.body, k, LINEAR)
-    u = along(axis, p, sliding)
-    if cs[LEAF] == 1:
-        u -= power(response(I, axis, sliding), given)
+    p, given = load_wrench(t, k, FORCE), jump_of(t, k, sliding)
+    u = along(axis_of(t, k, sliding), p, sliding)
     for j in range(m):
-        q.pivot[c, PASSED, j] += gain(q, own, j) * u
-        if cs[LEAF] == 0:
-            q.pivot[c, PASSED, j] -= power(load_column(q, own, j), given)
+        q.pivot[c, PASSED, j] += gain(q, own, j) * u - power(load_column(q, own, j), given)
     if i > 0:
-        add_wrench(t, i, FORCE, passed_force(I, p, given, arm_of(t, k, sliding)))
+        add_wrench(t, i, FORCE, passed_force(load_inertia(t.body, k, LINEAR), p, given, arm_of(t, k, sliding)))
 
 
 @inlined

@@ -13,7 +13,7 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
 TAU, COLUMN, COLUMN_WIDTH = 0, 1, 7
-"""Columns of CLUSTER_MEMBERS: tau; from COLUMN on, COLUMN_WIDTH for each free coordinate: G_kj and U_kj, which a leaf leaves out."""
+"""Columns of CLUSTER_MEMBERS: tau; from COLUMN on, COLUMN_WIDTH for each free coordinate: G_kj and U_kj."""
 
 SOLVED, PASSED, PIVOT = 0, 1, 2
 """Lines of a cluster in CLUSTER_PIVOTS, (8, 6): y; u; the factors of D = L diag(D_j) L^T."""
