@@ -28,7 +28,7 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_LINES, MOMENT_COLUMNS
 from haugmbd.kkt.tree.clusters.cluster_joint import N_ANGULAR_OF_SLIDE, N_LINEAR_OF_SLIDE
 from haugmbd.kkt.tree.clusters.cluster_order import FREE, NO_CLUSTERS, ClusterTables, CoupledRow, cluster_tables
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
-from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
+from haugmbd.kkt.tree.tree_order import FORM_ROWS, NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
 
 DENSE, BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS = "dense", "block LDL^T", "multifrontal", "tree", "trees on blocks"
 SOLVERS = (DENSE, BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS)
@@ -137,8 +137,8 @@ def _clusters(branches: Sequence[Branch], forest: Forest) -> ClusterTables | Non
     """Return the clusters of coupled joints; None if the recursion does not serve them."""
     if not forest.couplings:
         return NO_CLUSTERS
-    revolute, separable = forest.forms.revolute[:, 0] != NO_FORM, forest.forms.separable[:, :2]
-    sliding = ~revolute & (separable == (N_LINEAR_OF_SLIDE, N_ANGULAR_OF_SLIDE)).all(axis=1)
+    revolute, separable = forest.forms.revolute[:, 0] != NO_FORM, forest.forms.separable[:, :FORM_ROWS]
+    sliding = ~revolute & (separable == (N_LINEAR_OF_SLIDE, N_ANGULAR_OF_SLIDE, 0)).all(axis=1)
     one, other = (set(np.flatnonzero(found).tolist()) for found in (revolute, sliding))
     return cluster_tables(branches, one, forest.couplings, other)
 

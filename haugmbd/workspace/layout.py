@@ -66,7 +66,7 @@ INTS = {
     "CLUSTERS": "(nc, 6)",
     "CLUSTER_ROWS": "(nr, 5)",
     "CLUSTER_TERMS": "(nt, 10)",
-    "CLUSTER_ANGLES": "(na, 1)",
+    "CLUSTER_ANGLES": "(na, 7)",
     "CLUSTER_DISPLACEMENTS": "(nd, 1)",
     "COUPLED_PAIRS": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
     "DIFFERENCE_COLORS": "(nb + 1, 1) colors of bodies whose forces are differenced, 0 for none; in the ground's place their number",
@@ -197,7 +197,7 @@ HEAD = 3 * len(NAMES)
 
 COLUMNS = {
     **{"HINGES": 8, "TREE": 16, "CLUSTER_STEPS": 8, "CLUSTERS": 6, "CLUSTER_ROWS": 5, "CLUSTER_TERMS": 10},
-    **{"CLUSTER_ANGLES": 1, "CLUSTER_DISPLACEMENTS": 1},
+    **{"CLUSTER_ANGLES": 7, "CLUSTER_DISPLACEMENTS": 1},
     **{"INERTIA": 10, "SHIFTED": 10, "X_BAR": 3, "ROW_REALS": 3, "SCALE": 6},
     **{"OMEGA": 3, "X": 9, "F": 3, "LEVEL": 3, "Q": 6, "D_INV": 6, "TREE_BODIES": 36, "CLUSTER_MOMENTS": 7, "DISPLACEMENTS": 11},
     **{"RIGHT": 6, "SOLUTION": 6},

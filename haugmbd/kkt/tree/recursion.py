@@ -17,6 +17,13 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.compiled.subscripts import unsigned
 from haugmbd.kkt.tree.general_joint import eliminate_general, move_general, pass_general_force, pass_general_reaction, place_general
+from haugmbd.kkt.tree.helical_joint import (
+    eliminate_along_thread,
+    move_along_thread,
+    pass_force_of_thread,
+    place_thread,
+    put_multipliers_of_thread,
+)
 from haugmbd.kkt.tree.revolute import (
     eliminate_revolute,
     move_revolute,
@@ -37,6 +44,8 @@ from haugmbd.kkt.tree.tree_arrays import (
     BODY,
     EDGE,
     FORCE,
+    GENERAL,
+    HELICAL,
     KIND,
     PARENT,
     REVOLUTE,
@@ -68,9 +77,9 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
         s = t.steps[unsigned(n)]
         weak = place_joint(w, t, n, all_revolute)
         put_own_inertia(t, s)
+        put_forces_and_jump(t, s, x, all_revolute)
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
-    put_right_hand_side(t, x, all_revolute)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         weak = eliminate_joint(w, t, n, x, all_revolute)
         if not weak >= worst and worst == worst:
@@ -84,7 +93,12 @@ def place_joint(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> floa
     s = t.steps[unsigned(n)]
     if all_revolute or s[KIND] == REVOLUTE:
         return place_revolute(t, s)
-    return place_separable(t, s) if s[KIND] == SEPARABLE else place_general(w, n)
+    if s[KIND] == GENERAL:
+        return place_general(w, n)
+    weak = place_separable(t, s)
+    if s[KIND] == HELICAL:
+        place_thread(t, s)
+    return weak
 
 
 @inlined
@@ -98,6 +112,10 @@ def eliminate_joint(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute:
     elif s[KIND] == SEPARABLE:
         D = eliminate_separable(t, s)
         pass_separable_force(t, s, x)
+        weak = 1.0 if D > 0.0 else 0.0
+    elif s[KIND] == HELICAL:
+        D = eliminate_along_thread(t.body, t.block[s[BODY]], s)
+        pass_force_of_thread(t.body, t.block[s[BODY]], s, x[t.body.shape[0] + s[EDGE]])
         weak = 1.0 if D > 0.0 else 0.0
     else:
         weak = eliminate_general(w, n)
@@ -113,6 +131,8 @@ def pass_joint_force(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute
         pass_force(t, s)
     elif s[KIND] == SEPARABLE:
         pass_separable_force(t, s, x)
+    elif s[KIND] == HELICAL:
+        pass_force_of_thread(t.body, t.block[s[BODY]], s, x[t.body.shape[0] + s[EDGE]])
     else:
         pass_general_force(w, n, x)
 
@@ -123,6 +143,8 @@ def move_joint(w: Workspace, t: TreeArrays, n: int, x: Array, all_revolute: bool
     s = t.steps[unsigned(n)]
     if all_revolute or s[KIND] == REVOLUTE:
         return move_revolute(t, s)
+    if s[KIND] == HELICAL:
+        return move_along_thread(t, s)
     return move_separable(t, s) if s[KIND] == SEPARABLE else move_general(w, n, x)
 
 
@@ -134,6 +156,8 @@ def put_joint_multipliers(w: Workspace, t: TreeArrays, n: int, x: Array, all_rev
         put_revolute_multipliers(t, s, x)
     elif s[KIND] == SEPARABLE:
         put_separable_multipliers(t, s, x)
+    elif s[KIND] == HELICAL:
+        put_multipliers_of_thread(t, s, x)
     elif s[PARENT] > 0:
         pass_general_reaction(w, n, x)
 
@@ -142,10 +166,15 @@ def put_joint_multipliers(w: Workspace, t: TreeArrays, n: int, x: Array, all_rev
 def put_right_hand_side(t: TreeArrays, x: Array, all_revolute: bool) -> None:
     """Write the forces on every body, and the accelerations that the rows of revolute joints prescribe."""
     for n in range(t.steps.shape[0]):
-        s = t.steps[unsigned(n)]
-        put_own_force(t, s, x)
-        if all_revolute or s[KIND] == REVOLUTE:
-            put_jump(t, s, x)
+        put_forces_and_jump(t, t.steps[unsigned(n)], x, all_revolute)
+
+
+@inlined
+def put_forces_and_jump(t: TreeArrays, s: Ints, x: Array, all_revolute: bool) -> None:
+    """Write the forces on a body, and the acceleration that the rows of its joint prescribe if this is revolute."""
+    put_own_force(t, s, x)
+    if all_revolute or s[KIND] == REVOLUTE:
+        put_jump(t, s, x)
 
 
 @inlined

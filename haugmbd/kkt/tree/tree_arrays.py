@@ -28,13 +28,14 @@ from haugmbd.workspace.layout import Workspace
 BODY, PARENT, EDGE, SIDE, ROWS, KIND, P, Q = range(8)
 """Columns of TREE. EDGE: -1 for a root; SIDE: that of the body on its edge; ROWS: how many; KIND: of the joint, one of the following;
 P, Q: points on the parent and on the body, if they are markers."""
-GENERAL, REVOLUTE, SEPARABLE = range(3)
-"""Kinds of joints: the files `general_joint`, `revolute`, `separable_joint`."""
+GENERAL, REVOLUTE, SEPARABLE, HELICAL = range(4)
+"""Kinds of joints: the files `general_joint`, `revolute`, `separable_joint`, `helical_joint`."""
 SIGN, X1, Y1, X2, Y2 = range(8, 13)
 """Of a revolute joint. SIGN: 1 if the body is body j of the CD, otherwise -1; X1, Y1, X2, Y2: vectors of the DP1, on the parent and on
 the body."""
 N_LINEAR, N_ANGULAR, FIRST_ROW = range(8, 11)
-"""Of a separable joint: how many of its rows restrict translation, and rotation; then their numbers on the edge, in this order."""
+"""Of a separable joint: how many of its rows restrict translation, and rotation; then their numbers on the edge, in this order. Of a
+helical joint the number of the row that couples its freedoms is the last."""
 STEP_COLUMNS = 16
 NO_MARKER = -1
 
@@ -61,6 +62,10 @@ U of each that is free; the acceleration that the right-hand side prescribes; th
 D_INV_OF, Z_OF = 3, 4
 """Columns of 1/D and u/D, behind a direction."""
 SEPARABLE_COLUMNS = 6 * 14
+THREAD_LINE, THREAD_MOTION, THREAD_U = U_LINE, U_LINE + 1, U_LINE + 2
+"""Of a helical joint, in place of U: the row that couples, as a wrench; the motion S that it allows; U."""
+C_INV_OF = 5
+"""Column of 1/C_1 of a helical joint, behind D_INV_OF and Z_OF of the direction along its axis."""
 
 
 class TreeArrays(NamedTuple):

@@ -19,6 +19,7 @@ from haugmbd.kkt.tree.tree_arrays import (
     FIRST_ROW,
     GENERAL,
     GENERAL_COLUMNS,
+    HELICAL,
     KIND,
     N_ANGULAR,
     N_LINEAR,
@@ -45,14 +46,14 @@ NO_FORM = -1
 REVOLUTE_FORM = 6
 """Columns of the forms of revolute edges, whose rows are three CD along x, y, z and two DP1 in this order: the points on body i and body j
 of the CD; the vectors of each DP1, one on each of its bodies."""
-SEPARABLE_FORM, FORM_ROWS, FORM_POINTS = 10, 2, 8
+SEPARABLE_FORM, FORM_THREADS, FORM_ROWS, FORM_POINTS = 11, 2, 3, 9
 """Columns of the forms of separable edges, of which each row restricts the translation of one point, or the rotation, see
-`separable_joint`: how many do, of each; the numbers of these rows on the edge, in this order; markers of the points on body i and on body
-j, of CD both, of DP2 that on body j, or none."""
+`separable_joint`: how many do, of each, and how many couple the two freedoms that two and two such rows leave, one or none; the numbers of
+these rows on the edge, in this order; markers of the points on body i and on body j, of CD both, of DP2 that on body j, or none."""
 
 
 class Forms(NamedTuple):
-    """The edges of known forms.  revolute: (ne, 6);  separable: (ne, 10), also of those that are revolute."""
+    """The edges of known forms.  revolute: (ne, 6);  separable: (ne, 11), also of those that are revolute."""
 
     revolute: Ints
     separable: Ints
@@ -167,9 +168,10 @@ def put_revolute(steps: Ints, at: Ints, forms: Ints, body_of: Ints) -> None:
 
 
 def put_separable(steps: Ints, at: Ints, forms: Ints, body_of: Ints) -> None:
-    """Write the columns of separable joints, in the lines `at`."""
+    """Write the columns of separable and helical joints, in the lines `at`."""
     body, own = steps[at, BODY], forms[steps[at, EDGE]]
-    steps[at, KIND], steps[at, N_LINEAR], steps[at, N_ANGULAR] = SEPARABLE, own[:, 0], own[:, 1]
+    steps[at, KIND] = np.where(own[:, FORM_THREADS] > 0, HELICAL, SEPARABLE)
+    steps[at, N_LINEAR], steps[at, N_ANGULAR] = own[:, 0], own[:, 1]
     steps[at, FIRST_ROW:STEP_COLUMNS] = own[:, FORM_ROWS:FORM_POINTS]
     for marker in own[:, FORM_POINTS:].T:
         given = marker >= 0
@@ -184,5 +186,5 @@ def is_all_revolute(steps: Ints) -> bool:
 
 def joint_columns(steps: Ints) -> int:
     """Return the number of columns that the joints of these steps need."""
-    columns = {REVOLUTE: REVOLUTE_COLUMNS, SEPARABLE: SEPARABLE_COLUMNS, GENERAL: GENERAL_COLUMNS}
+    columns = {REVOLUTE: REVOLUTE_COLUMNS, SEPARABLE: SEPARABLE_COLUMNS, HELICAL: SEPARABLE_COLUMNS, GENERAL: GENERAL_COLUMNS}
     return max((columns[kind] for kind in set(steps[:, KIND].tolist())), default=REVOLUTE_COLUMNS)

@@ -30,7 +30,7 @@ from haugmbd.forces.written_line import WrittenLine
 from haugmbd.kkt.solver_choice import TREE, TREES_ON_BLOCKS, Forest, SolverTables, choose_solver
 from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
-from haugmbd.model.compiling.coupled_joints import COUPLINGS, coupled_rows
+from haugmbd.model.compiling.coupled_joints import COUPLINGS, angle_table, coupled_rows
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place_rows
 from haugmbd.model.compiling.equations import Equations, Given, read_equations
 from haugmbd.model.compiling.inertia import inertia_tables, pivot_scale
@@ -226,6 +226,8 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "EDGE_ROWS": np.array(rows, dtype=np.int64).T,
     }
     ints |= p.friction.ints | sweeps.ints | chosen.ints
+    if "CLUSTER_ANGLES" in ints:
+        ints["CLUSTER_ANGLES"] = angle_table(ints["CLUSTER_ANGLES"], row_ints, p.body_of)
     reals = {
         "INERTIA": p.inertia,
         "SHIFTED": p.shifted,
@@ -255,7 +257,7 @@ def _forms(p: _Parts, n_bodies: int) -> Forms:
 
 def _forms_of(p: _Parts) -> Forms:
     """Return the edges of known forms."""
-    return Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar))
+    return Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar, p.body_of))
 
 
 def _hanging(p: _Parts, pairs: list[tuple[int, ...]], n_bodies: int) -> list[Branch]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.constraints.equations.coupling import CouplingRow
+from haugmbd.compiled.array_types import Ints
+from haugmbd.constraints.equations.coupling import ANGLE, MARKERS, CouplingRow
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow, Term
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges
@@ -16,6 +17,7 @@ from haugmbd.model.compiling.equations import Equations
 from haugmbd.model.compiling.numbering import Numbering
 
 COUPLINGS = ROW_KINDS.index(CouplingRow)
+READ_OF_ANGLES = [MARKERS, MARKERS + 1, MARKERS + 2]
 
 
 def coupled_rows(equations: Equations, edges: Edges, number: Numbering, first_line: int) -> tuple[CoupledRow, ...]:
@@ -32,3 +34,10 @@ def coupled_rows(equations: Equations, edges: Edges, number: Numbering, first_li
         found.append(CoupledRow(edge, row, terms))
         line += len(primitive.terms)
     return tuple(row for row in found if row.edge not in other)
+
+
+def angle_table(lines: Ints, row_ints: Ints, body_of: Ints) -> Ints:
+    """Return CLUSTER_ANGLES, (na, 7), see `cluster_order`, for angles of these lines (na, 1) of the table of rows."""
+    own = row_ints[lines[:, 0]]
+    e_n_v = own[:, READ_OF_ANGLES]
+    return np.column_stack([lines, e_n_v, body_of[e_n_v[:, [0, 2]]], own[:, ANGLE]])

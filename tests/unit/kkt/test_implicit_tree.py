@@ -10,18 +10,22 @@ from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
 from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
-from haugmbd.kkt.solver_choice import TREE
+from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.solver_routines import (
     WITH_REVOLUTE_TANGENT_TREE,
     WITH_REVOLUTE_TREE,
     WITH_TANGENT_TREE,
+    WITH_TREE,
     WITH_WIDE_BLOCKS,
     has_tree,
 )
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.workspace.layout import Pack, workspace_array
-from joints import RJ, SJ
+from joints import CJ, RJ, SJ, Screw
 from tests.support.augmented_systems import GROWTH
+
+NEWTON = 1e-8
+"""Relative to the largest number of a state after a run: 1e-12 is seen, the tolerance of Newton's iterations apart."""
 
 
 def dense_matrix(model: mbd.Model, state: mbd.State, pairs: np.ndarray, pack: Pack) -> np.ndarray:
@@ -179,3 +183,27 @@ def test_the_recursion_serves_tangents_across_revolute_joints_and_no_others(mode
     """All other couplings of bodies are left to the blocks."""
     model = model()
     assert model.pack(tables_with_coupling(model, curved)).factorize is solver.factorize
+
+
+def screwed(forces: bool, solver: str) -> mbd.Model:
+    """A chain of screws, with springs to the ground or without."""
+    system = mbd.System("screws", gravity=(0.3, -0.5, -9.81))
+    before = system.ground
+    for k in range(4):
+        body = system.add(mbd.Body(f"b{k}", 1.0 + k, (0.1, 0.2, 0.25), r=(k + 1.0, 0.1 * k, 0.0)))
+        joint = system.add(CJ(f"j{k}", before, body, point=(k + 0.5, 0.0, 0.0), axis=(0.2 * k, 1.0, 0.3)))
+        system.add(Screw(f"thread {k}", joint, pitch=0.4))
+        if forces:
+            system.add(mbd.TSDA(f"s{k}", system.ground, body, point_i=(0, 0, 2), point_j=body.r, k=100.0, c=1.0, l0=1.0))
+        before = body
+    return system.compile(solver=solver)
+
+
+def test_screws_have_no_tangents_in_the_recursion():
+    """With springs their implicit steps are solved by blocks, and end where those of a model solved by blocks do."""
+    for forces, solver in ((False, WITH_TREE), (True, WITH_WIDE_BLOCKS)):
+        model = screwed(forces, TREE)
+        assert model.pack(tables_with_coupling(model, False)).factorize is solver.factorize
+        for method in (mbd.GeneralizedAlpha(h=1e-3), mbd.RadauIIA(h=2e-3)):
+            one, other = (mbd.simulate(which, 0.02, integrator=method).y[-1] for which in (model, screwed(forces, BLOCK)))
+            np.testing.assert_allclose(one, other, rtol=0.0, atol=NEWTON * np.abs(other).max())

@@ -1,4 +1,4 @@
-"""Joints of which each row restricts the translation of a point, or the rotation, in the recursion over forests.
+"""Joints of which each row restricts the translation of a point, or the rotation, and screws, in the recursion over forests.
 
 Against LAPACK, numbers in extended precision, and the block LDL^T: from either side, on and off their rows, driven, with masses far apart.
 """
@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.tree.tree_arrays import GENERAL, KIND, REVOLUTE, SEPARABLE
+from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, GENERAL, HELICAL, KIND, REVOLUTE, SEPARABLE
 from haugmbd.workspace.layout import workspace_array
 from joints import (
     CJ,
@@ -19,6 +19,7 @@ from joints import (
     TJ,
     UJ,
     ConstantVelocity,
+    Coupling,
     Distance,
     Fixed,
     Parallel,
@@ -27,6 +28,7 @@ from joints import (
     PointInPlane,
     PointOnLine,
     RotationDriver,
+    Screw,
     TranslationDriver,
 )
 from tests.support.augmented_systems import GROWTH, equilibrated, solution, solved_in_long_double
@@ -61,6 +63,18 @@ def slid(name, i, j, P, a, b):
     return joint, TranslationDriver(f"{name} drive", joint, lambda t: 0.2 * t * t)
 
 
+def threaded(pitch):
+    """A screw of this pitch."""
+    return lambda name, i, j, P, a, b: (joint := CJ(name, i, j, point=P, axis=a), Screw(f"{name} thread", joint, pitch=pitch))
+
+
+def driven_screw(name, i, j, P, a, b):
+    """A cylindrical joint whose displacement and angle have a prescribed sum."""
+    joint = CJ(name, i, j, point=P, axis=a)
+    terms = {joint.coordinate("angle"): 0.4, joint.coordinate("displacement"): -0.7}
+    return joint, Coupling(f"{name} thread", terms, f=lambda t: 0.3 * t * t)
+
+
 KINDS = {
     "SJ": lambda name, i, j, P, a, b: (SJ(name, i, j, point=P),),
     "UJ": lambda name, i, j, P, a, b: (UJ(name, i, j, point=P, axis_i=a, axis_j=np.cross(a, b)),),
@@ -76,7 +90,12 @@ KINDS = {
     "RJ driven": turning(lambda t: 0.5 * t + 0.3 * t * t),
     "TJ driven": slid,
     "CJ driven": joined,
+    "Screw": threaded(0.3),
+    "Screw driven": driven_screw,
+    "Screw, flat": threaded(-1e-4),
+    "Screw, steep": threaded(1e4),
 }
+SCREWS = [kind for kind in KINDS if kind.startswith("Screw")]
 OTHERS = {
     "RJ": lambda name, i, j, P, a, b: (RJ(name, i, j, point=P, axis=a),),
     "Distance": lambda name, i, j, P, a, b: (Distance(name, i, j, point_i=P, point_j=P + a),),
@@ -116,7 +135,8 @@ def test_a_tree_of_each_kind_agrees_with_lapack(kind):
     """On its rows and off them: accelerations and all multipliers."""
     for seed in range(6):
         model = tree({kind: KINDS[kind]}, 5, seed, free=seed == 5).compile(solver=TREE, check_pose=False)
-        assert set(model.tables["TREE"][:, KIND].tolist()) == {SEPARABLE}
+        carried = model.tables["TREE"][:, EDGE] >= 0
+        assert set(model.tables["TREE"][carried, KIND].tolist()) == {HELICAL if kind in SCREWS else SEPARABLE}
         for state in (model.state(), off_its_rows(model, seed)):
             K, b, s = equilibrated(model, state)
             reference, x = np.linalg.solve(K, b), solution(model, state) / s
@@ -126,9 +146,9 @@ def test_a_tree_of_each_kind_agrees_with_lapack(kind):
 
 @pytest.mark.parametrize("seed", range(16))
 def test_trees_of_all_kinds_agree_with_lapack(seed):
-    """Revolute, separable, and other joints in one tree."""
-    model = tree(KINDS | OTHERS, 17, seed, free=seed % 2 == 0).compile(solver=TREE, check_pose=False)
-    assert set(model.tables["TREE"][:, KIND].tolist()) == {GENERAL, REVOLUTE, SEPARABLE}
+    """Revolute, separable, helical, and other joints in one tree."""
+    model = tree(KINDS | OTHERS, 21, seed, free=seed % 2 == 0).compile(solver=TREE, check_pose=False)
+    assert set(model.tables["TREE"][:, KIND].tolist()) == {GENERAL, REVOLUTE, SEPARABLE, HELICAL}
     state = off_its_rows(model, seed)
     K, b, s = equilibrated(model, state)
     reference, x = np.linalg.solve(K, b), solution(model, state) / s
@@ -136,7 +156,7 @@ def test_trees_of_all_kinds_agree_with_lapack(seed):
 
 
 @pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1e6, 1e12])
-@pytest.mark.parametrize("kind", ["SJ", "UJ", "CJ", "TJ", "Planar", "Fixed", "all"])
+@pytest.mark.parametrize("kind", ["SJ", "UJ", "CJ", "TJ", "Planar", "Fixed", "Screw", "all"])
 def test_mass_ratios_cost_no_more_digits_than_their_conditioning(kind, ratio):
     """Of accelerations and of multipliers, relative to the largest: as with blocks and LAPACK where masses decrease outward.
 
@@ -215,10 +235,31 @@ def test_the_volume_that_the_rows_span_decreases_as_that_of_blocks(kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["SJ", "UJ", "CJ", "TJ", "Planar", "Fixed", "ConstantVelocity", "RJ driven", "TJ driven", "CJ driven"]
+    "kind", ["SJ", "UJ", "CJ", "TJ", "Planar", "Fixed", "ConstantVelocity", "RJ driven", "TJ driven", "CJ driven", "Screw"]
 )
 def test_chains_are_solved_by_the_recursion(kind):
     assert tree({kind: KINDS[kind]}, 10, 0).compile(check_pose=False).solver == TREE
+
+
+def test_other_couplings_of_a_cylindrical_joint_are_solved_as_any_rows():
+    """Of its angle alone, and two of them."""
+    system = mbd.System("couplings", gravity=(0.3, -0.5, -9.81))
+    joints = []
+    for k in range(3):
+        body = system.add(mbd.Body(f"b{k}", 1.0, (0.1, 0.2, 0.3), r=(k, 1.0, 0.0)))
+        joints.append(system.add(CJ(f"c{k}", system.ground, body, point=(k, 0, 0), axis=(0, 1, 0))))
+    angle, displacement = ([joint.coordinate(what) for joint in joints] for what in ("angle", "displacement"))
+    system.add(Coupling("angle", {angle[0]: 1.0}, f=lambda t: 0.1 * t * t))
+    system.add(Coupling("first", {angle[1]: 0.2, displacement[1]: 1.0}))
+    system.add(Coupling("second", {angle[1]: 0.2, displacement[1]: -1.0}))
+    system.add(Coupling("screw", {angle[2]: 0.2, displacement[2]: 1.0}))
+    model = system.compile(solver=TREE)
+    of_body = dict(zip(model.tables["TREE"][:, BODY].tolist(), model.tables["TREE"][:, KIND].tolist(), strict=True))
+    assert [of_body[k] for k in (1, 2, 3)] == [GENERAL, GENERAL, HELICAL]
+    K, b, s = equilibrated(model, model.state())
+    reference = np.linalg.solve(K, b)
+    bound = GROWTH * np.finfo(float).eps * np.linalg.cond(K)
+    assert np.abs(solution(model, model.state()) / s - reference).max() < bound * np.abs(reference).max()
 
 
 @pytest.mark.parametrize("kind", ["Parallel", "Perpendicular", "PointOnLine", "PointInPlane"])
@@ -230,7 +271,7 @@ def test_runs_end_in_the_same_state():
     """Projected at every step, with rows that are driven; from a state that the rows allow."""
     ends = []
     for name in (TREE, BLOCK):
-        kinds = {kind: KINDS[kind] for kind in ("SJ", "UJ", "CJ", "TJ", "Planar", "RJ driven")}
+        kinds = {kind: KINDS[kind] for kind in ("SJ", "UJ", "CJ", "TJ", "Planar", "RJ driven", "Screw", "Screw driven")}
         model = tree(kinds, 8, 1).compile(solver=name, check_pose=False)
         ends.append(mbd.simulate(model, 0.05, h=1e-3, state=mbd.assemble(model).state).y[-1])
     assert np.abs(ends[0] - ends[1]).max() < RUN

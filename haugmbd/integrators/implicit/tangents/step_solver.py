@@ -25,7 +25,7 @@ from haugmbd.kkt.solver_choice import (
 )
 from haugmbd.kkt.solver_routines import has_fronts, has_tree
 from haugmbd.kkt.tree.implicit.neighbour_tangents import NO_PAIR
-from haugmbd.kkt.tree.tree_arrays import BODY, GENERAL, KIND, PARENT, REVOLUTE
+from haugmbd.kkt.tree.tree_arrays import BODY, KIND, PARENT, REVOLUTE, SEPARABLE
 from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.model.model import Model
 
@@ -69,8 +69,8 @@ def _of_trees(model: Model, pairs: Pairs, loaded: bool) -> StepSolver:
     steps, n = model.tables["TREE"], model.nb
     if len(steps) < n:
         return StepSolver(BLOCK, "the recursion on trees that hang on loops has no tangents of forces")
-    if len(model.tables["CLUSTERS"]) or (steps[:, KIND] == GENERAL).any():
-        return StepSolver(BLOCK, "the recursion with coupled joints, or joints of one's own, has no tangents of forces")
+    if len(model.tables["CLUSTERS"]) or not np.isin(steps[:, KIND], (REVOLUTE, SEPARABLE)).all():
+        return StepSolver(BLOCK, "the recursion with coupled joints, screws, or joints of one's own, has no tangents of forces")
     saved = SAVED_NS if is_all_revolute(steps) else SAVED_NS_BY_OTHERS
     if model.solver_reason != AS_ASKED and saved * n <= LEAST_SAVED:
         return StepSolver(BLOCK, "the recursion with tangents of forces saves too little for so few bodies")

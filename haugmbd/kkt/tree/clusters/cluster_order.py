@@ -45,9 +45,11 @@ displacements."""
 
 LINE, BODY, SIGN, OF, JOINT, COORDINATE, FIRST_ON_A, FIRST_ON_B, OF_SLIDE, STEP = range(10)
 """Columns of CLUSTER_TERMS: line of the tables of rows; the body that the joint carries; 1 if this is body b of the coordinate, otherwise
--1; its line in CLUSTER_MEMBERS; node of the joint; number of the angle, or of the displacement, of which CLUSTER_ANGLES or
-CLUSTER_DISPLACEMENTS has a line of the tables of rows; 1 for the first term of the row on body a, and on body b; 1 for a displacement;
-step of the body in TREE."""
+-1; its line in CLUSTER_MEMBERS; node of the joint; line in CLUSTER_ANGLES, or in CLUSTER_DISPLACEMENTS, whose first column is a line of the
+tables of rows; 1 for the first term of the row on body a, and on body b; 1 for a displacement; step of the body in TREE."""
+
+ANGLE_LINE, E, N, V, BODY_A, BODY_B, INTEGRATED = range(7)
+"""Columns of CLUSTER_ANGLES: a line of the tables of rows, and what is read of it: e, n and v; their bodies; the integrated angle."""
 
 
 class Term(NamedTuple):

@@ -16,7 +16,7 @@ from haugmbd.compiled.jit import inlined
 from haugmbd.compiled.subscripts import unsigned
 from haugmbd.constraints.base import DRIVER, SIDE, Motion, RowTable, value
 from haugmbd.constraints.coordinate import angle_of_rotations, displacement_rates, unwound
-from haugmbd.constraints.equations.coupling import ANGLE, COEFFICIENT, MARKERS, OFFSET, SIDE_B
+from haugmbd.constraints.equations.coupling import COEFFICIENT, MARKERS, OFFSET, SIDE_B
 from haugmbd.kkt.tree.clusters.cluster_arrays import (
     ANGLE_COS,
     ANGLE_NEAR,
@@ -33,16 +33,23 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     put_gradient,
 )
 from haugmbd.kkt.tree.clusters.cluster_order import (
+    ANGLE_LINE,
+    BODY_A,
+    BODY_B,
     COORDINATE,
     END_TERM,
     FIRST_ON_A,
     FIRST_ON_B,
     FIRST_TERM,
+    INTEGRATED,
     LINE,
     NODE,
     OF_SLIDE,
     ROW,
     WITH_SLIDES,
+    E,
+    N,
+    V,
 )
 from haugmbd.math.vec3 import Vec, add, load, scale, store, to_body
 from haugmbd.workspace import accessors as ws
@@ -54,15 +61,13 @@ ROWS_OF_EDGE = 6
 @inlined
 def measure_angles(P: Pack, m: Motion) -> None:
     """Write q'' and the gradient of every angle, and what `unwind_angles` needs."""
-    ints, reals, omega, lines = ws.row_ints(P), ws.row_reals(P), ws.angular_velocities(P), ws.cluster_angles(P)
-    angles = ws.angle_rates_and_moments(P)
+    reals, omega, lines, angles = ws.row_reals(P), ws.angular_velocities(P), ws.cluster_angles(P), ws.angle_rates_and_moments(P)
     for n in range(lines.shape[0]):
-        k = unsigned(lines[n, 0])
-        e, v = unsigned(ints[k, MARKERS]), unsigned(ints[k, MARKERS + 2])
-        w_a, w_b = load(omega, m.body_of[e], 0), load(omega, m.body_of[v], 0)
-        q = angle_of_rotations(value(m, e), value(m, ints[k, MARKERS + 1]), value(m, v), w_a, w_b)
+        w_a, w_b = load(omega, lines[n, BODY_A], 0), load(omega, lines[n, BODY_B], 0)
+        q = angle_of_rotations(value(m, lines[n, E]), value(m, lines[n, N]), value(m, lines[n, V]), w_a, w_b)
         angles[ANGLE_COS, n], angles[ANGLE_SIN, n], angles[ANGLE_Q_DDOT, n] = q.c, q.s, q.q_ddot
-        angles[ANGLE_OFFSET, n], angles[ANGLE_NEAR, n] = reals[k, OFFSET], m.angles[unsigned(ints[k, ANGLE])]
+        angles[ANGLE_OFFSET, n] = reals[unsigned(lines[n, ANGLE_LINE]), OFFSET]
+        angles[ANGLE_NEAR, n] = m.angles[unsigned(lines[n, INTEGRATED])]
         put_gradient(angles, n, q.moment)
 
 
@@ -120,7 +125,7 @@ def assemble_couplings(P: Pack, m: Motion, rows: RowTable) -> None:
     unwind_angles(ws.angle_rates_and_moments(P))
     measure_displacements(P, m)
     ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P), ws.displacement_rates_and_wrenches(P)
-    couplings, terms, n_bodies = ws.cluster_rows(P), ws.cluster_terms(P), ws.n_bodies(P)
+    couplings, terms, lines, n_bodies = ws.cluster_rows(P), ws.cluster_terms(P), ws.cluster_angles(P), ws.n_bodies(P)
     for row in range(couplings.shape[0]):
         r = unsigned(row)
         driver = driver_of(ints, terms, couplings[r, FIRST_TERM])
@@ -131,15 +136,16 @@ def assemble_couplings(P: Pack, m: Motion, rows: RowTable) -> None:
         for term in range(couplings[r, FIRST_TERM], couplings[r, END_TERM]):
             n = unsigned(term)
             k, q = unsigned(terms[n, LINE]), unsigned(terms[n, COORDINATE])
-            on_a, on_b = unsigned(ints[k, MARKERS + terms[n, OF_SLIDE]]), unsigned(ints[k, MARKERS + 2])
-            c, a, b = reals[k, COEFFICIENT], m.body_of[on_a], m.body_of[on_b]
+            c = reals[k, COEFFICIENT]
             if terms[n, OF_SLIDE] == 1:
+                a, b = m.body_of[unsigned(ints[k, MARKERS + 1])], m.body_of[unsigned(ints[k, MARKERS + 2])]
                 put_force(J, ints[k, SIDE], scale(-c, load(D, q, SLIDE_FORCE)))
                 put_force(J, ints[k, SIDE_B], scale(c, load(D, q, SLIDE_FORCE)))
                 m_a, m_b = scale(c, load(D, q, SLIDE_MOMENT_A)), scale(c, load(D, q, SLIDE_MOMENT_B))
                 Phi += c * D[q, SLIDE_Q]
                 gamma -= c * D[q, SLIDE_Q_DDOT]
             else:
+                a, b = lines[q, BODY_A], lines[q, BODY_B]
                 m_b = scale(c, gradient(angles, q))
                 m_a = scale(-1.0, m_b)
                 Phi += c * angles[ANGLE_Q, q]

@@ -29,6 +29,7 @@ from haugmbd.kkt.tree.recursion import (
     pass_joint_force,
     place_joint,
     put_acceleration,
+    put_forces_and_jump,
     put_joint_multipliers,
     put_right_hand_side,
 )
@@ -46,12 +47,12 @@ def factor(w: Workspace, x: Array, form: Form) -> tuple[float, int]:
     t, q = tree_arrays(w), cluster_arrays(w, form)
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0]):
-        s = t.steps[n]
+        s = t.steps[unsigned(n)]
         weak = place_joint(w, t, n, q.all_revolute)
         put_own_inertia(t, s)
+        put_forces_and_jump(t, s, x, q.all_revolute)
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
-    put_right_hand_side(t, x, q.all_revolute)
     put_slide_jumps(t, q, x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[unsigned(n)], q.steps[unsigned(n)]
