@@ -17,8 +17,8 @@ OF_JOINTS = (ANGLE, DISPLACEMENT, RATE, f"{ANGLE}_{RATE}", f"{DISPLACEMENT}_{RAT
 
 MEASURED = {"TSDA": ("length", "rate"), "RSDA": ("angle", "rate")}
 """Quantities that the kernel of a force element measures in any case."""
-OF_LOADS = ("length", "displacement", "angle", "rate", "force", "torque", "power", "point")
-OF_LOADS += ("indentation", "normal_force", "friction_force", "slip", "coordinates", "rates", "forces")
+_COMMON = ("length", "displacement", "angle", "rate", "force", "torque", "power", "point")
+OF_LOADS = (*_COMMON, "indentation", "normal_force", "friction_force", "slip", "coordinates", "rates", "forces")
 POSITIONS = ("length", "displacement", "angle", "point", "indentation", "coordinates")
 """Quantities of a force element that do not depend on velocities."""
 
