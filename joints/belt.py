@@ -45,6 +45,8 @@ class Belt(Coupling):
     whose body i is the pulley, change the sign.
     """
 
+    reads_geometry = True
+
     def __init__(
         self, name: str, joint_a: Joint | Coordinate, joint_b: Joint | Coordinate, *, radii: Any, crossed: bool = False
     ) -> None:

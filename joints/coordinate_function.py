@@ -17,7 +17,8 @@ import numpy as np
 from haugmbd.bodies.validation import FloatArray, read_flag
 from haugmbd.constraints import Coordinate, CoordinateFunctionRow, Joint, Primitive
 from haugmbd.constraints.coordinate import as_coordinate
-from haugmbd.drivers import Driver, QuinticSpline, as_driver
+from haugmbd.drivers import Driver, Functions, QuinticSpline, as_driver
+from haugmbd.drivers.derivative_check import disagreements
 from haugmbd.drivers.program import CONSTANT, PYTHON
 from haugmbd.errors import Fault, UsageError
 from joints.coupling import MOST_SPREAD, START_TOL, Coupling
@@ -33,6 +34,9 @@ NEARLY = 0.05
 COMPILABLE = (
     "Write it with NumPy (np.where in place of if, np.sin in place of math.sin), or give a QuinticSpline through points of it."
 )
+NEIGHBORHOOD = 1e-2
+"""Length [rad or m] about the modelled pose in which three functions are compared with each other: farther away none may be meant."""
+
 SAMPLES = 128
 """Points of a turn at which a profile is evaluated, for its size and for values that are not finite."""
 
@@ -73,7 +77,7 @@ class CoordinateFunction(Coupling):
             raise UsageError(f"{where} needs two joints, got {a.label} twice.")
         super().__init__(name, {part: 1.0 for part in (a or joint_a, b or joint_b)})
         self.a, self.b = a, b
-        self.profile: Driver = as_driver(f)
+        self.profile: Driver = as_driver(f, start=0.0 if a is None else a.q0)
         self.f: Driver = self.profile
         self.given = {"joint_a": joint_a, "joint_b": joint_b, self.argument: self.profile}
         self.period, self.start = 0.0, 0.0
@@ -89,6 +93,10 @@ class CoordinateFunction(Coupling):
     def _profile_faults(self, where: str) -> list[Fault]:
         """Return the faults of the function itself."""
         faults = [Fault(where, f"{self.argument}: {fault.what}", fault.remedy) for fault in self.profile.faults()]
+        if not faults and self.a is not None and isinstance(self.profile, Functions):
+            faults = [
+                Fault(where, f"{self.argument}: {fault.what}", fault.remedy) for fault in _disagreements(self.profile, self.a)
+            ]
         kind = self.profile.program().kind
         if not faults and kind == CONSTANT:
             remedy = "Give a function of the coordinate of joint a, or lock joint b: Coupling(name, {joint_b: 1.0}, f=value)."
@@ -206,6 +214,12 @@ class Cam(CoordinateFunction):
             return [Fault(where, f"profile: {fault.what}", fault.remedy) for fault in self.profile.faults()]
         what = f"profile closes after a turn, but its slope jumps there by {gap[1]:.6g}: the follower would be struck once a turn"
         return [Fault(where, what, "Let the slope close, too, or use CoordinateFunction for a function as it stands.")]
+
+
+def _disagreements(given: Functions, a: Coordinate) -> tuple[Fault, ...]:
+    """Return a fault if the three functions are not derivatives of each other about the modelled pose."""
+    near = (a.q0 - 0.5 * NEIGHBORHOOD, a.q0 + 0.5 * NEIGHBORHOOD)
+    return disagreements(given.row, near, within=near, argument=f"{a.label} = {{:.9g}} {'rad' if a.turns else 'm'}")
 
 
 def _period_faults(where: str, profile: QuinticSpline) -> list[Fault]:

@@ -61,6 +61,9 @@ class Coupling(Joint):
     between nut and spindle, and a `Screw`, the bearing carries the thrust.
     """
 
+    reads_geometry = False
+    """Whether the constructor reads points and axes of the joints, for a sign or for the place of the teeth."""
+
     def __init__(self, name: str, terms: Mapping[Joint | Coordinate, float], f: Any = 0.0) -> None:
         where = f"joint {name!r}"
         self._faults: list[Fault] = []
@@ -70,6 +73,12 @@ class Coupling(Joint):
         self.given: dict[str, Any] = {"terms": dict(terms)}
         self.coupled: tuple[Joint, ...] = tuple(dict.fromkeys(given))
         super().__init__(name, moving_frame(self.coupled[0]), moving_frame(self.coupled[-1]))
+
+    def remade(self) -> Coupling:
+        """Return the coupling that the constructor makes of the joints as they are now; itself, if it does not read their geometry."""
+        if not self.reads_geometry:
+            return self
+        return type(self)(self.name, **{key: value for key, value in self.given.items() if value is not None})
 
     def needs(self) -> tuple[Joint, ...]:
         """Return the joints that are coupled."""

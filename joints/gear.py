@@ -69,6 +69,8 @@ class Gear(Coupling):
     these are fixed to each other.
     """
 
+    reads_geometry = True
+
     def __init__(
         self,
         name: str,

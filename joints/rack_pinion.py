@@ -46,6 +46,8 @@ class RackPinion(Coupling):
     x - x0 = radius (theta - theta0), with x0 and theta0 at the modelled pose, through any number of turns.
     """
 
+    reads_geometry = True
+
     def __init__(
         self,
         name: str,

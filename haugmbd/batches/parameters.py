@@ -96,6 +96,9 @@ def read_parameters(model: Model, given: Any, members: int | None) -> tuple[Para
         if path not in known:
             faults.append(unknown(model, path, known))
             continue
+        if fault := _built_on(model, path, known[path]):
+            faults.append(fault)
+            continue
         values, fault = _read_values(path, value, known[path])
         if fault:
             faults.append(fault)
@@ -112,6 +115,15 @@ def read_parameters(model: Model, given: Any, members: int | None) -> tuple[Para
     if faults:
         raise UsageError(f"batch: {'; '.join(faults)}.")
     return tuple(read)
+
+
+def _built_on(model: Model, path: str, wanted: Variable) -> str:
+    """Return a fault if a force element has built parts of its own on what varies; "" if none has."""
+    for entry in model.loads:
+        if any(joint is wanted.part and name == wanted.name for joint, name in entry.load.built_on()):
+            of = f"{type(entry.load).__name__} {entry.load.name!r}"
+            return f"{path!r}: {of} has its rotor on this {wanted.name}, where it would stay: build a system for each value, or use sweep"
+    return ""
 
 
 def unknown(model: Model, path: Any, known: Mapping[str, Variable]) -> str:

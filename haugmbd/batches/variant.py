@@ -1,8 +1,9 @@
 """One member of a batch as a system of its own: the parts of the model, with the member's values in place of some of them.
 
 A part with other values is made by its `varied`; parts that refer to it (drivers and springs of a joint, all that is on a body) are
-copied, so that they refer to the new one. What is compiled is a System like that of the user: its model, its faults and its results are
-those of a single run. Blocks know other parts by their names, and are shared.
+copied, so that they refer to the new one, and gears and belts are made anew where the axes of their joints give a sign or a tooth force.
+What is compiled is a System like that of the user: its model, its faults and its results are those of a single run. Blocks know other
+parts by their names, and are shared.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     memo |= {id(block): block for block in blocks}
     for body in model.bodies[1:]:
         memo[id(body)] = body.varied(**values[id(body)]) if id(body) in values else body
-    parts = [*(entry.part for entry in model.joints.values()), *(entry.load for entry in model.loads)]
+    parts: list[Any] = [*(entry.part for entry in model.joints.values()), *(entry.load for entry in model.loads)]
     for part in parts:
         if id(part) in values:
             _put_varied(part, values[id(part)], memo)
@@ -62,6 +63,9 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     system.ground = system.bodies[0] = ground
     bodies = [memo[id(body)] for body in model.bodies[1:]]
     copies: list[Any] = [deepcopy(part, memo) for part in parts]
+    for k, part in enumerate(parts[: len(model.joints)]):
+        if any(id(joint) in values for joint in part.needs()):
+            copies[k] = copies[k].remade()
     system.bodies += bodies  # as they are: force elements have added parts of their own already
     system.joints += copies[: len(model.joints)]
     system.loads += copies[len(model.joints) :]

@@ -148,6 +148,10 @@ class Joint(ABC):
         """Return the joint that the constructor makes with other values of what is `variable`, for `batch`."""
         raise NotImplementedError(f"{type(self).__name__}.varied: {', '.join(values)}")
 
+    def remade(self) -> Joint:
+        """Return the joint as its constructor makes it of the geometry that other joints have now, for `batch`."""
+        return self
+
     @classmethod
     def of_vectors(cls, i: Body, j: Body, vectors: Sequence[Array]) -> Joint:
         """Return a joint with these `vectors`, for the rows that are made of them; of classes with `uniform_rows`."""

@@ -52,6 +52,7 @@ class Block:
     x is an array (n,), and `signals` gives values by name, `signals["pin.angle"]`:
 
     * "joint.angle", "joint.displacement", "joint.rate" of a joint, as `result.joint(name)` has them: [rad], [m], and per second;
+      "joint.angle_rate" where it has both kinds, "joint.angle_2", "joint.angle_2_rate" where it has several of one;
     * "load.length", "load.rate", "load.force", "load.torque", ... of a force element, as `result.load(name)` has them;
     * "block.output" of another block, or of this one;
     * the name of a sensor that was added to the system.

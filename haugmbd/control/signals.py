@@ -13,11 +13,14 @@ from haugmbd.forces.base import ForceElement
 
 RATE = "rate"
 OF_JOINTS = (ANGLE, DISPLACEMENT, RATE, f"{ANGLE}_{RATE}", f"{DISPLACEMENT}_{RATE}")
-"""Quantities of a joint; the last two are those of a joint that has both."""
+"""Quantities of a joint; the last two are those of a joint that has both. Where it has several of a kind: angle_1, angle_2_rate, ..."""
 
 MEASURED = {"TSDA": ("length", "rate"), "RSDA": ("angle", "rate")}
 """Quantities that the kernel of a force element measures in any case."""
-OF_LOADS = ("length", "displacement", "angle", "rate", "force", "torque", "power", "point")
+_COMMON = ("length", "displacement", "angle", "rate", "force", "torque", "power", "point")
+OF_LOADS = (*_COMMON, "indentation", "normal_force", "friction_force", "slip", "coordinates", "rates", "forces")
+POSITIONS = ("length", "displacement", "angle", "point", "indentation", "coordinates")
+"""Quantities of a force element that do not depend on velocities."""
 
 
 @runtime_checkable
@@ -116,27 +119,31 @@ def _keep(read: Signal | str, found: list[Signal], wrong: list[str]) -> None:
 def _joint_signal(joint: Joint, quantity: str) -> JointSignal | str:
     """Return the signal of a joint, or what is wrong."""
     of_joint = f"joint {joint.name!r} ({type(joint).__name__})"
-    if quantity not in OF_JOINTS:
-        return f"{of_joint} has no signal {quantity!r}{did_you_mean(quantity, OF_JOINTS)}: it has angle, displacement or rate"
     ways = coordinates_of(joint)
+    several = [what for what in (ANGLE, DISPLACEMENT) if len(ways[what]) > 1]
+    numbered = {f"{what}_{n}": (what, n) for what in several for n in range(1, len(ways[what]) + 1)}
+    coordinate = quantity.removesuffix(f"_{RATE}")
+    if coordinate in numbered:
+        return JointSignal(Coordinate(joint, *numbered[coordinate]), is_rate=quantity != coordinate)
+    if quantity not in OF_JOINTS:
+        return f"{of_joint} has no signal {quantity!r}{did_you_mean(quantity, (*OF_JOINTS, *numbered))}: it has angle, displacement or rate"
     names = [what for what in (ANGLE, DISPLACEMENT) for _ in ways[what]]
     if quantity == RATE:
         if len(names) != 1:
-            return f"{of_joint} has {len(names)} coordinates, so that its rate is not one: take angle_rate or displacement_rate"
+            take = ", ".join(f"{name}_{RATE}" for name in (*(what for what in ways if len(ways[what]) == 1), *numbered))
+            return f"{of_joint} has {len(names)} coordinates, so that its rate is not one" + (f": take {take}" if take else "")
         return JointSignal(Coordinate(joint, names[0]), is_rate=True)
-    what = quantity.removesuffix(f"_{RATE}")
-    if len(ways[what]) != 1:
+    if len(ways[coordinate]) != 1:
         has = " and ".join(names) or "no coordinate"
-        return f"{of_joint} has {has}, so that {what!r} is not one number"
-    return JointSignal(Coordinate(joint, what), is_rate=quantity != what)
+        take = ", ".join(f"{name}{quantity.removeprefix(coordinate)}" for name in numbered if name.startswith(coordinate))
+        return f"{of_joint} has {has}, so that {quantity!r} is not one number" + (f": take {take}" if take else "")
+    return JointSignal(Coordinate(joint, coordinate), is_rate=quantity != coordinate)
 
 
 def _load_signal(load: ForceElement, quantity: str) -> LoadSignal | str:
     """Return the signal of a force element, or what is wrong."""
     if quantity not in OF_LOADS:
-        return (
-            f"load {load.name!r} has no signal {quantity!r}{did_you_mean(quantity, OF_LOADS)}: length, angle, rate, force, torque"
-        )
+        return f"load {load.name!r} has no signal {quantity!r}{did_you_mean(quantity, OF_LOADS)}: loads have {', '.join(OF_LOADS)}"
     return LoadSignal(load, quantity)
 
 

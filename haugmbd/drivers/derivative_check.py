@@ -68,10 +68,12 @@ def agreed(tape: Tape | None, row: Row, check: tuple[float, float]) -> Tape | No
     return tape if np.all(np.abs(taped - python) <= allowed) else None
 
 
-def disagreements(sample: Row, check: tuple[float, float], *, within: tuple[float, float] = (-np.inf, np.inf)) -> tuple[Fault, ...]:
+def disagreements(
+    sample: Row, check: tuple[float, float], *, within: tuple[float, float] = (-np.inf, np.inf), argument: str = "t = {:.9g} s"
+) -> tuple[Fault, ...]:
     """Return a fault, with the worst time, if f_dot is not the derivative of f, or f_ddot not that of f_dot.
 
-    within: the functions are called at no other times [s]
+    within: the functions are called at no other times [s];  argument: how a time is written
     """
 
     def row(t: float) -> Floats:
@@ -90,7 +92,7 @@ def disagreements(sample: Row, check: tuple[float, float], *, within: tuple[floa
         near = [_nearest(row, k, t, f_dot, scale, check[1] - check[0]) for t, f_dot in zip(times, F[:, k + 1], strict=True)]
         worst = int(np.argmax([excess for excess, _ in near]))
         if near[worst][0] > 0.0:
-            faults.append(_fault(k, float(times[worst]), float(F[worst, k + 1]), near[worst][1], scale))
+            faults.append(_fault(k, argument.format(times[worst]), float(F[worst, k + 1]), near[worst][1], scale))
     return tuple(faults)
 
 
@@ -110,9 +112,9 @@ def _nearest(row: Row, k: int, t: float, given: float, scale: float, length: flo
     return best if np.isfinite(best[1]) else (0.0, best[1])  # nothing to compare with
 
 
-def _fault(k: int, t: float, given: float, estimate: float, scale: float) -> Fault:
+def _fault(k: int, where: str, given: float, estimate: float, scale: float) -> Fault:
     what = (
-        f"{NAMES[k + 1]} is {given:.9g} at t = {t:.9g} s, and differences of {NAMES[k]} give {estimate:.9g}: "
+        f"{NAMES[k + 1]} is {given:.9g} at {where}, and differences of {NAMES[k]} give {estimate:.9g}: "
         f"off by {abs(given - estimate):.3g} (allowed {DIFFERENCE_TOL:g} of {scale:.3g})"
     )
     return Fault("driver", what, f"Correct {NAMES[k]} or {NAMES[k + 1]}, or give f alone: its derivatives are then exact.")

@@ -82,22 +82,24 @@ class TimeFunction(PythonDriver):
     """Driver from a plain function of t; f' and f'' are computed exactly, by its 2-jet.
 
     fn: called with t [s]; written with NumPy functions and operators.
-    check: an interval [s] where it must be finite for the driver to be accepted; by default t = 0 alone, and a run reports a later failure.
+    check: an interval [s] where it must be finite for the driver to be accepted; by default `start` alone; a run reports a later failure.
+    start: where it is evaluated first; not 0 for a function of a coordinate, in place of the time
     """
 
     fn: Callable[[Any], Any]
     _: KW_ONLY
     check: tuple[float, float] = AT_START
+    start: float = 0.0
     tape: Tape | None = field(default=None, init=False, repr=False)
     _faults: tuple[Fault, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         faults = (*callable_faults(self.fn, "f"), *_check_faults(self.check))
         if not faults:
-            faults = first_fault(self.row, _times(self.check))
+            faults = first_fault(self.row, _times(self.check, self.start))
         object.__setattr__(self, "_faults", faults)
         if not faults:
-            object.__setattr__(self, "tape", agreed(trace([plain(self.fn)]), self.row, _compared(self.check)))
+            object.__setattr__(self, "tape", agreed(trace([plain(self.fn)]), self.row, _compared(self.check, self.start)))
 
     def row(self, t: float) -> Floats:
         """Return f, f', f'' at one t by the 2-jet. Raise FunctionFault if fn does not return a finite real number."""
@@ -110,6 +112,7 @@ class Functions(PythonDriver):
 
     f, f_dot, f_ddot: called with a float t [s], return a float.
     check: the interval [s] of the comparison; by default each run compares within its time.
+    start: where they are evaluated first; not 0 for functions of a coordinate, in place of the time
     """
 
     f: Callable[[Any], Any]
@@ -117,6 +120,7 @@ class Functions(PythonDriver):
     f_ddot: Callable[[Any], Any]
     _: KW_ONLY
     check: tuple[float, float] = AT_START
+    start: float = 0.0
     tape: Tape | None = field(default=None, init=False, repr=False)
     _faults: tuple[Fault, ...] = field(default=(), init=False, repr=False)
 
@@ -125,12 +129,14 @@ class Functions(PythonDriver):
         faults = tuple(fault for fn, name in zip(given, NAMES, strict=True) for fault in callable_faults(fn, name))
         faults = (*faults, *_check_faults(self.check))
         if not faults:
-            faults = first_fault(self.row, _times(self.check))
+            faults = first_fault(self.row, _times(self.check, self.start))
         if not faults and self.check is not AT_START:
             faults = disagreements(self.row, self.check)
         object.__setattr__(self, "_faults", faults)
         if not faults:
-            object.__setattr__(self, "tape", agreed(trace([plain(fn) for fn in given]), self.row, _compared(self.check)))
+            object.__setattr__(
+                self, "tape", agreed(trace([plain(fn) for fn in given]), self.row, _compared(self.check, self.start))
+            )
 
     def faults_between(self, t_start: float, t_end: float) -> tuple[Fault, ...]:
         """Return a fault if f_dot or f_ddot is not the derivative in the first second of a run, within its time."""
@@ -162,11 +168,11 @@ def _check_faults(check: Any) -> tuple[Fault, ...]:
     return () if check is AT_START else interval_faults(check)
 
 
-def _times(check: tuple[float, float]) -> Floats:
+def _times(check: tuple[float, float], start: float) -> Floats:
     """Return the times at which a function must be finite."""
-    return np.zeros(1) if check is AT_START else times_inside(check)
+    return np.array([start]) if check is AT_START else times_inside(check)
 
 
-def _compared(check: tuple[float, float]) -> tuple[float, float]:
+def _compared(check: tuple[float, float], start: float) -> tuple[float, float]:
     """Return where a tape is compared with Python: a recorded function is arithmetic without branches, and may be called at any time."""
-    return (0.0, LONGEST) if check is AT_START else check
+    return (start, start + LONGEST) if check is AT_START else check

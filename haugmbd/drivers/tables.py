@@ -76,8 +76,11 @@ ZERO = Constant(0.0)
 """The driver of most equations."""
 
 
-def as_driver(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any], Any]]) -> Driver:
-    """Return the driver for a number, a function of t, three functions, or a driver. It does not raise (see `faults`)."""
+def as_driver(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any], Any]], start: float = 0.0) -> Driver:
+    """Return the driver for a number, a function of t, three functions, or a driver. It does not raise (see `faults`).
+
+    start: where functions are evaluated first
+    """
     given: Any = x
     if type(given) is float and given == 0.0:
         return ZERO
@@ -86,7 +89,7 @@ def as_driver(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any]
     if is_real_scalar(given):
         return Constant(given)
     if isinstance(given, tuple | list) and len(given) == 3 and all(callable(fn) for fn in given):
-        return Functions(*given)
+        return Functions(*given, start=start)
     if callable(given) and not isinstance(given, type):
-        return TimeFunction(given)
+        return TimeFunction(given, start=start)
     return Unusable(given)

@@ -132,6 +132,10 @@ class ForceElement(ABC):
         """Return bodies and joints that the element adds to its system, such as the rotor of a motor."""
         return ()
 
+    def built_on(self) -> tuple[tuple[Joint, str], ...]:
+        """Return what of which joints the constructor has built into `parts`, where it stays: a batch cannot vary it."""
+        return ()
+
     def coordinates(self) -> tuple[Coordinate, ...]:
         """Return the coordinates of joints that the kernel measures; the state integrates the angles among them, each once in a model."""
         return ()

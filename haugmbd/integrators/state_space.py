@@ -77,6 +77,9 @@ class StateSpace(Protocol):
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
         """Return flat states at `t_new` by dense output, from states and rates at the steps."""
 
+    def left_range(self, y: Array) -> str:
+        """Return which table of a function, or which curve, the states y (nt, ny) leave; "" if there is none."""
+
     def wrong_branch(self, t: Array, y: Array) -> str:
         """Return a fault, which no equation shows, of the states y (nt, ny) at the times t, or of the last of them; "" if there is none."""
 
@@ -112,6 +115,9 @@ class MaximalStateSpace:
 
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
         return interpolate(t_new, t, y, y_dot, self.model.nb + 1)
+
+    def left_range(self, y: Array) -> str:
+        return "; ".join(map(str, profile_faults(self.model, y)))
 
     def wrong_branch(self, t: Array, y: Array) -> str:
         """Return a table that is left; a rotation driver that is followed half a turn off; or a dropped row that no longer holds."""

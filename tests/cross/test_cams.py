@@ -236,6 +236,12 @@ FAULTS = {
     r"profile: \(f, f', f''\) is \(nan": lambda q: np.nan * q,
     "is not a function of time": "fast",
     "is given for axle.angle = 1 .. 5 rad, which is 0": mbd.QuinticSpline(np.linspace(1.0, 5.0, 9), np.zeros(9)),
+    "profile: f_dot is .* at axle.angle = .* rad, and differences of f give": (eccentric, np.sin, np.cos),
+    "profile: f_ddot is .* at axle.angle = .* rad, and differences of f_dot give": (
+        eccentric,
+        lambda q: ECCENTRICITY * np.sin(q),
+        np.cos,
+    ),
 }
 
 
@@ -243,6 +249,15 @@ FAULTS = {
 def test_bad_profiles_are_faults_with_names_and_numbers(text):
     with pytest.raises(mbd.ModelError, match=f"(?is){text}"):
         cam(FAULTS[text]).compile()
+
+
+@pytest.mark.parametrize("f", [np.log, (np.log, lambda q: 1.0 / q, lambda q: -1.0 / q**2)])
+def test_a_function_need_not_be_finite_at_zero(f):
+    """It is evaluated at the modelled coordinate, here 1 rad, and not where no motion goes."""
+    state = mbd.accelerations(cam(f, kind=CoordinateFunction, q0=1.0))
+    rise = state.v_dot[2, 1]
+    assert rise == pytest.approx(-MASS * G / (MASS + J), rel=ROUNDING)  # f' = 1
+    assert state.omega_bar_dot[1, 2] == pytest.approx(rise, rel=ROUNDING)
 
 
 def test_what_is_no_joint_is_refused_at_once():

@@ -98,3 +98,10 @@ def test_a_point_beside_its_curve_is_a_gap_with_a_length():
     system.add(PointOnCurve("wire", system.ground, body, point=(0.6, 0, 0), curve=circle(), closed=True))
     with pytest.raises(mbd.ModelError, match=r"joint 'wire': its points are 0\.1 m off the line on which they must stay"):
         system.compile()
+
+
+def test_the_end_of_a_curve_is_named_where_the_error_control_fails_behind_it():
+    """Implicit steps go on behind the end of the curve, until no step is short enough there: the end is the cause."""
+    with pytest.raises(mbd.SimulationError, match=r"'wire'.*the point leaves the curve") as found:
+        mbd.simulate(bead(helix(40), 20), 5.0, integrator=mbd.BDF(rtol=1e-6, atol=1e-7))
+    assert found.value.result.t[-1] < 5.0

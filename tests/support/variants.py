@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import haugmbd as mbd
-from joints import RJ, SJ, TJ, Coupling, RotationDriver
+from joints import RJ, SJ, TJ, Belt, Coupling, Gear, RackPinion, RotationDriver
 
 J_ROD, J_BOX = (1e-3, 1 / 12, 1 / 12), (0.06, 0.07, 0.08)
 
@@ -54,6 +54,24 @@ def geared(k=2.0, upper=0.5):
     system.add(mbd.JointSpring("spring", pin, k=k, c=0.1))
     system.add(mbd.JointLimit("stop", pin, upper=upper, k=100.0, c=1.0))
     system.add(mbd.Motor("motor", pin, torque=1.0, ratio=5.0, rotor_inertia=1e-3))
+    return system
+
+
+def trains(second_axis=(0, 0, 1), second_point=(0.3, 0, 0), guide_axis=(0, 1, 0)):
+    """A pinion that turns a wheel, by teeth and by a belt to a third shaft, and moves a rack."""
+    system = mbd.System("trains")
+    bodies = [
+        system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=r))
+        for name, r in (("pinion", (0, 0, 0)), ("wheel", (0.3, 0, 0)), ("pulley", (0, 0, 1)), ("rack", (0.1, 0, 0)))
+    ]
+    first = system.add(RJ("first", system.ground, bodies[0], point=(0, 0, 0), axis=(0, 0, 1)))
+    second = system.add(RJ("second", system.ground, bodies[1], point=second_point, axis=second_axis))
+    third = system.add(RJ("third", system.ground, bodies[2], point=(0, 0, 1), axis=(0, 0, 1)))
+    guide = system.add(TJ("guide", system.ground, bodies[3], point=(0.1, 0, 0), axis=guide_axis))
+    system.add(Gear("mesh", first, second, teeth=(20, 40), pitch_radius=(0.1, 0.2)))
+    system.add(Belt("belt", second, third, radii=(0.1, 0.2)))
+    system.add(RackPinion("teeth", first, guide, radius=0.1, pressure_angle=0.35))
+    system.add(mbd.Torque("drive", bodies[0], torque=(0, 0, 1.0)))
     return system
 
 

@@ -16,12 +16,11 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import Any, NamedTuple
 
-from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT
 from haugmbd.control.block import Block
 from haugmbd.control.blocks.delay_line import DelayLine
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.output import BlockOutput
-from haugmbd.control.signals import RATE, JointSignal, LoadSignal, Signal
+from haugmbd.control.signals import POSITIONS, RATE, JointSignal, LoadSignal, Signal
 
 MOST_PASSES = 50
 """Passes through delays, beside one through each, after which a jump is no longer followed."""
@@ -139,7 +138,7 @@ def _through_mechanism(found: dict[Any, int], name: str, signal: Signal) -> None
         _lower(found, name, 0 if signal.is_rate else 1, (VELOCITY,))
     elif isinstance(signal, LoadSignal):
         outputs = [driver.label for driver in signal.load.drivers() if isinstance(driver, BlockOutput)]
-        if signal.quantity in (ANGLE, DISPLACEMENT, "length", "point"):
+        if signal.quantity in POSITIONS:
             _lower(found, name, 1, (VELOCITY,))
         else:
             _lower(found, name, 0, (VELOCITY,) if signal.quantity == RATE else (VELOCITY, *outputs))

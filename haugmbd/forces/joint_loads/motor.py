@@ -135,6 +135,9 @@ class Motor(JointLoad):
     def parts(self) -> tuple[Any, ...]:
         return () if self.rotor is None else tuple(self.rotor)
 
+    def built_on(self) -> tuple[tuple[Joint, str], ...]:
+        return () if self.rotor is None or self.driven is None else ((self.driven.joint, "axis"),)
+
     def value(self) -> Value:
         return self.effort
 

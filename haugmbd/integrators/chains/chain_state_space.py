@@ -110,6 +110,9 @@ class ChainStateSpace:
     def state(self, t: float, y: Array) -> ChainState:
         return ChainState(t, y[: self.chain.nq], y[self.chain.nq :])
 
+    def left_range(self, y: Array) -> str:  # noqa: ARG002  a chain has no such joints
+        return ""
+
     def wrong_branch(self, t: Array, y: Array) -> str:
         """Return "": joint coordinates determine their branch."""
         return ""

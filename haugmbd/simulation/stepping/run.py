@@ -322,7 +322,11 @@ class Run(Generic[R]):
         return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
-        """Raise the error that stopped the run, with the result before it."""
+        """Raise the error that stopped the run, with the result before it; the cause, where the motion has left a table or a curve."""
+        left = self.problem.state_space.left_range(batch.y) if type(error) is SimulationError and len(batch.y) else ""
+        if left:
+            cause, error = error, SimulationError(left)
+            error.__cause__ = cause
         try:
             self._store(batch)
         except Exception:  # noqa: BLE001, S110  the first error is the one that is reported

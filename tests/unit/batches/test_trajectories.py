@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.batches import batch as module
 from haugmbd.batches.direct_tables import direct_model, direct_tables
 from haugmbd.batches.parameters import read_parameters
-from tests.support.variants import bouncing, controlled, driven, geared, spinning_top, states_of, swinging
+from tests.support.variants import bouncing, controlled, driven, geared, spinning_top, states_of, swinging, trains
 
 N = 4
 METHODS = {
@@ -92,6 +92,31 @@ def test_joint_loads_and_motors_with_rotors_vary(rng):
         own = geared(**{name: x[k] for name, x in given.items()}).compile()
         np.testing.assert_array_equal(found.lam[k], mbd.accelerations(own).lam)
         np.testing.assert_array_equal(runs[k].y, mbd.simulate(own, 0.5, h=1e-2).y)
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("second.axis", [(0, 0, 1), (0, 0, -1)]),
+        ("second.point", [(0.3, 0, 0), (0, 0.3, 0)]),
+        ("guide.axis", [(0, 1, 0), (0.2, -1, 0)]),
+    ],
+)
+def test_gears_and_belts_follow_the_joints_that_vary(path, values):
+    """The sign of a ratio, and where teeth touch, are those of the joints of the member."""
+    runs = mbd.batch(trains(), parameters={path: values}).simulate(0.05, h=1e-2)
+    assert not runs.failures
+    for run, value in zip(runs, values, strict=True):
+        single = mbd.simulate(trains(**{path.replace(".", "_"): value}), 0.05, h=1e-2)
+        np.testing.assert_array_equal(run.y, single.y)
+        for name in single.model.joints:
+            np.testing.assert_array_equal(run.reaction(name).force, single.reaction(name).force)
+
+
+def test_the_axis_of_a_motor_with_a_rotor_is_refused():
+    """Its rotor would stay on the old axis."""
+    with pytest.raises(mbd.UsageError, match="'pin.axis': Motor 'motor' has its rotor on this axis"):
+        mbd.batch(geared(), parameters={"pin.axis": [(0, 1, 0), (0, 1, 0.1)]})
 
 
 def test_members_with_rigid_stops_bounce_as_single_runs_do(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.modelfile.parts.blocks import CLASSES
-from joints import CJ, RJ, TJ, RotationDriver, TranslationDriver
+from joints import CJ, RJ, TJ, UJ, Planar, RotationDriver, TranslationDriver
 
 OWN = types.ModuleType("functions_of_blocks")
 exec(  # a module that a file can name
@@ -201,6 +201,45 @@ def test_signals_of_force_elements_and_joints_are_those_of_the_result():
     strut, rail = result.load("strut"), result.joint("rail")
     for k, values in enumerate((strut.length, strut.rate, strut.force, rail.displacement, rail.rate)):
         np.testing.assert_allclose(result.block(f"b{k}")["u"], values, atol=1e-12)
+
+
+def test_every_coordinate_of_a_joint_and_quantity_of_a_contact_is_a_signal():
+    """A universal joint has two angles, a planar one two displacements: signals say which by a number."""
+    system = mbd.System("several", gravity=(0.0, 0.5, -9.81))
+    rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.11, 0.12), r=(0.2, 0.1, -0.3)))
+    system.add(UJ("cross", system.ground, rod, point=(0, 0, 0), axis_i=(1, 0, 0), axis_j=(0, 1, 0)))
+    puck = system.add(mbd.Body("puck", 1.0, (0.1, 0.1, 0.1), r=(5, 0, 0), v=(0.5, 0.3, 0), omega_bar=(0, 0, 8.0)))
+    table = system.add(Planar("table", system.ground, puck, point=(5, 0, 0), normal=(0, 0, 1)))
+    system.add(mbd.JointForce("pull", [table.coordinate("angle"), table.coordinate("displacement", 2)], lambda t, q, qd: -q))
+    shapes = {"shape_i": mbd.Sphere(0.1), "shape_j": mbd.Plane(point=(5, 0, -0.099))}
+    system.add(mbd.ContactForce("rub", puck, system.ground, **shapes, K=1e3, restitution=0.5, mu=0.2))
+    joints = {"angle": ("cross", (0, 1)), "displacement": ("table", (0, 1))}
+    wanted = {
+        f"{joint}.{what}_{k + 1}{end}": (joint, what, k, end)
+        for what, (joint, ks) in joints.items()
+        for k in ks
+        for end in ("", "_rate")
+    }
+    loads = [
+        "rub.indentation",
+        "rub.normal_force",
+        "rub.friction_force",
+        "rub.slip",
+        "pull.coordinates",
+        "pull.rates",
+        "pull.forces",
+    ]
+    for name in (*wanted, *loads, "table.angle_rate"):
+        system.add(mbd.Block(name.replace(".", " "), outputs={"out": lambda t, x, s, name=name: s[name]}, inputs=[name]))
+    result = mbd.simulate(system, 0.5, h=5e-3)
+    for name, (joint, what, k, end) in wanted.items():
+        history = result.joint(joint)
+        values = (history.rate if end else getattr(history, what))[:, k]
+        np.testing.assert_allclose(result.block(name.replace(".", " "))["out"], values, atol=1e-9)
+    np.testing.assert_allclose(result.block("table angle_rate")["out"], result.joint("table").rate[:, 2], atol=1e-9)
+    for name in loads:
+        load, what = name.split(".")
+        np.testing.assert_allclose(result.block(f"{load} {what}")["out"], getattr(result.load(load), what), atol=1e-9)
 
 
 def test_angles_are_counted_through_any_number_of_turns():
