@@ -25,6 +25,10 @@ from haugmbd.forces.user_function import arguments_needed, arguments_text
 
 OUT = "out"
 """Name of the output of a block that has one."""
+SAME = 1e-9
+"""Relative to a period: times that are nearer to each other are the same."""
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+"""Relative to the number of a multiple: its rounding where there have been many."""
 
 
 @public_class
@@ -112,3 +116,10 @@ class HeldVector:
 def held_number(t: float, x: Any, signals: Any) -> Any:
     """Return the value of a block with one value."""
     return x[0]
+
+
+def multiple_at(t: float, period: float) -> int | None:
+    """Return the k with t = k period; None if t is between two multiples."""
+    n = t / period
+    k = round(n)
+    return k if abs(n - k) <= SAME + ROUNDING * abs(n) else None

@@ -16,17 +16,12 @@ from haugmbd.control.diagram.breaking_points import BreakingPoints
 from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.memory import Between, Memory
 from haugmbd.control.diagram.network import Network
-from haugmbd.control.sampled import OUT, Sampled
+from haugmbd.control.sampled import OUT, SAME, Sampled, multiple_at
 from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
-
-SAME = 1e-9
-"""Relative to a period: times that are nearer to each other are the same."""
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-"""Relative to the number of a multiple: its rounding where there have been many."""
 
 
 class Clock:
@@ -133,13 +128,6 @@ class Clock:
         """Return the method for the steps after a stop: an adaptive one starts with the longest step since the last stop."""
         longest, self._longest_step = self._longest_step, 0.0
         return method if method.step is not None or not method.one_step or not longest else method.starting_with(longest)
-
-
-def multiple_at(t: float, period: float) -> int | None:
-    """Return the k with t = k period; None if t is between two multiples."""
-    n = t / period
-    k = round(n)
-    return k if abs(n - k) <= SAME + ROUNDING * abs(n) else None
 
 
 def next_multiple(t: float, period: float) -> int:
