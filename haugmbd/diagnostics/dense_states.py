@@ -5,13 +5,18 @@ A run ends a step where accelerations jump. The state decides as the step behind
     a stop with damping touches or lets go     that of the side that was free, or pushed
     a joint with exact friction stops, slips   that of the friction against its motion so far, or that holds it
     a sampled block is called                  that of the values which it held before
+    a jump comes out of a delay                that of the output before the jump
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.control.diagram.jumps import states_before_jumps
+from haugmbd.control.diagram.memory import Memory
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.stick import MISSING, Watch, may_stick
@@ -40,20 +45,53 @@ def body_rates(y: Array, solutions: Array, n: int) -> Array:
 
 
 def states_between(model: Model, times: Array, t: Array, y: Array, rates: Array) -> Array:
-    """Return states (k, ny) at times (k,), from stored states and rates (nt, ny) at t (nt,)."""
-    n = model.nb + 1
+    """Return states (k, ny) at times (k,), from stored states and rates (nt, ny) at t (nt,); touch speeds are not those that are held."""
+    n, network = model.nb + 1, model.network
+    if network is not None and network.size:
+        rates = rates.copy()
+        rates[:, y.shape[1] - network.size :] = 0.0
+        network.put_rates(t, y, rates)
+    t, y, rates = with_jumps(model, t, y, rates)
     states = interpolate(times, t, y, rates, n)
-    interval_end = np.searchsorted(t, times, side="right")
-    for end, before in rates_before(model, t, y).items():
-        inside = interval_end == end
-        ends = rates[end - 1 : end + 1].copy()
-        ends[1, : WIDTH * n] = before
-        states[inside] = interpolate(times[inside], t[end - 1 : end + 1], y[end - 1 : end + 1], ends, n)
+    if network is not None:
+        network.put_held(times, t, y, states)
+        if network.delays:
+            network.put_delays(times, states, _memory(model, t, y, rates))
     return states
 
 
-def rates_before(model: Model, t: Array, y: Array) -> dict[int, Array]:
-    """Return, by the number of the stored state, the rates (13 n,) of bodies just before accelerations jump there."""
+def _memory(model: Model, t: Array, y: Array, rates: Array) -> Memory:
+    """Return the motion of a result as delays know it in a run."""
+    memory = Memory(model.network)
+    memory.near = model.network.near  # type: ignore[union-attr]
+    memory.begin(partial(interpolate, n_bodies=model.nb + 1), float(t[0]), y[0], rates[0])
+    for k in range(1, len(t)):
+        memory.add(float(t[k]), y[k], rates[k])
+    return memory
+
+
+def with_jumps(model: Model, t: Array, y: Array, rates: Array) -> tuple[Array, Array, Array]:
+    """Return times, states and rates (nt, ny) with those before jumps inserted, at the same times; at the last time in place of them."""
+    n = WIDTH * (model.nb + 1)
+    before = before_jumps(model, t, y)
+    if not before:
+        return t, y, rates
+    numbers = sorted(before)
+    states, ends = np.array([before[k][0] for k in numbers]), rates[numbers]
+    ends[:, :n] = [before[k][1] for k in numbers]
+    if model.network is not None:
+        model.network.put_rates(t[numbers], states, ends)
+    times, states, ends = (
+        np.insert(t, numbers, t[numbers]),
+        np.insert(y, numbers, states, axis=0),
+        np.insert(rates, numbers, ends, axis=0),
+    )
+    keep = len(times) - (numbers[-1] == len(t) - 1)
+    return times[:keep], states[:keep], ends[:keep]
+
+
+def before_jumps(model: Model, t: Array, y: Array) -> dict[int, tuple[Array, Array]]:
+    """Return, by the number of the stored state, the state (ny,) and the rates (13 n,) of bodies just before accelerations jump there."""
     if len(t) < 2:
         return {}
     jumps: list[_StopJumps | _FrictionJumps] = []
@@ -61,18 +99,18 @@ def rates_before(model: Model, t: Array, y: Array) -> dict[int, Array]:
         jumps.append(_StopJumps(model, y))
     if may_stick(model):
         jumps.append(_FrictionJumps(model, t, y))
-    before = y if model.network is None else model.network.before_calls(t, y)
-    called = np.zeros(len(t), dtype=np.bool_) if before is y else (before != y).any(axis=1)
+    before = {} if model.network is None else states_before_jumps(model.network, t, y)
     found, events = {}, {k for jump in jumps for k in jump.numbers}
     for k in sorted(events):
-        pack = model.pack()
+        pack, state = model.pack(), before.get(k, y[k])
         for jump in jumps:
             jump.hold(pack, k)
-        found[k] = body_rates(before[k : k + 1], solve_states(model, t[k : k + 1], before[k : k + 1], pack), model.nb + 1)[0]
-    calls = [k for k in np.nonzero(called)[0].tolist() if k not in events]
-    if calls:
-        rates = body_rates(before[calls], solve_states(model, t[calls], before[calls]), model.nb + 1)
-        found |= dict(zip(calls, rates, strict=True))
+        found[k] = (state, body_rates(state[None], solve_states(model, t[k : k + 1], state[None], pack), model.nb + 1)[0])
+    others = [k for k in before if k not in events]
+    if others:
+        states = np.array([before[k] for k in others])
+        rates = body_rates(states, solve_states(model, t[others], states), model.nb + 1)
+        found |= dict(zip(others, zip(states, rates, strict=True), strict=True))
     return found
 
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.diagram.breaking_points import BreakingPoints
-from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.memory import Between, Memory
 from haugmbd.control.diagram.network import Network
-from haugmbd.control.sampled import OUT, SAME, Sampled, multiple_at
+from haugmbd.control.sampled import SAME, Sampled, multiple_at
 from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
@@ -29,10 +28,9 @@ class Clock:
 
     def __init__(self, network: Network, memory: Memory | None, between: Between, t: float, order: float | None) -> None:
         self.network, self.memory, self.between, self.t_start = network, memory, between, t
-        near = SAME * min(*(block.period for block in network.sampled), *(block.delay for block in network.delays), np.inf)
-        self.breaks = BreakingPoints(network, order, near)
+        self.breaks = BreakingPoints(network, order, network.near)
         if memory is not None:
-            memory.near = near
+            memory.near = network.near
         self._longest_step, self._t_before = 0.0, t
         self.called = -np.inf
 
@@ -106,12 +104,7 @@ class Clock:
 
     def put_delays(self, t: Array, y: Array) -> None:
         """Write the outputs of delays to states y (n, ny) at t (n,)."""
-        if not self.network.delays:
-            return
-        for time, row in zip(t.tolist(), y, strict=True):
-            instant = Instant(self.network, time, row, memory=self.memory)
-            for block in self.network.delays:
-                row[self.network.first(row) + self.network.at[block]] = instant[f"{block.name}.{OUT}"]
+        self.network.put_delays(t, y, self.memory)
 
     def notes(self) -> list[RunNote]:
         """Return a note if jumps came back so often that they were no longer followed."""
