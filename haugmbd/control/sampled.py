@@ -54,7 +54,9 @@ class Sampled(Block):
     Notes
     -----
     The first call is at t = 0. Values hold from the time of the call on, without a delay; at that time a result has the new ones. A run
-    does not call at its end; one that goes on from there does.
+    does not call at its end; one that goes on from there does. Other states of a result at times of calls are those after the call: a run
+    that goes on from one of these calls again, which counts twice where `update` uses the values so far or data of its own. Go on from the
+    end of a run, or from a state between calls.
     If several blocks are called at the same time, one that reads the output of another is called after it.
     Source: Astrom and Wittenmark, Computer-Controlled Systems, ch. 2.
     """
