@@ -25,6 +25,10 @@ from haugmbd.forces.user_function import arguments_needed, arguments_text
 
 OUT = "out"
 """Name of the output of a block that has one."""
+SAME = 1e-9
+"""Relative to a period: times that are nearer to each other are the same."""
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+"""Relative to the number of a multiple: its rounding where there have been many."""
 
 
 @public_class
@@ -50,7 +54,9 @@ class Sampled(Block):
     Notes
     -----
     The first call is at t = 0. Values hold from the time of the call on, without a delay; at that time a result has the new ones. A run
-    does not call at its end; one that goes on from there does.
+    does not call at its end; one that goes on from there does. Other states of a result at times of calls are those after the call: a run
+    that goes on from one of these calls again, which counts twice where `update` uses the values so far or data of its own. Go on from the
+    end of a run, or from a state between calls.
     If several blocks are called at the same time, one that reads the output of another is called after it.
     Source: Astrom and Wittenmark, Computer-Controlled Systems, ch. 2.
     """
@@ -112,3 +118,10 @@ class HeldVector:
 def held_number(t: float, x: Any, signals: Any) -> Any:
     """Return the value of a block with one value."""
     return x[0]
+
+
+def multiple_at(t: float, period: float) -> int | None:
+    """Return the k with t = k period; None if t is between two multiples."""
+    n = t / period
+    k = round(n)
+    return k if abs(n - k) <= SAME + ROUNDING * abs(n) else None

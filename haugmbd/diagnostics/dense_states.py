@@ -1,20 +1,30 @@
 """States between stored ones by dense output, also where accelerations jump at the end of an interval.
 
-A stop with damping begins to push with a jump of the acceleration. The run ends a step there; the step before has the acceleration of the
-free stop at its end, the step behind that of the stop that pushes. The state decides as the step behind.
+A run ends a step where accelerations jump. The state decides as the step behind; the step before has another acceleration at its end:
+
+    a stop with damping touches or lets go     that of the side that was free, or pushed
+    a joint with exact friction stops, slips   that of the friction against its motion so far, or that holds it
+    a sampled block is called                  that of the values which it held before
+    a jump comes out of a delay                that of the output before the jump
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.control.diagram.jumps import states_before_jumps
+from haugmbd.control.diagram.memory import Memory
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.dense_output import interpolate
+from haugmbd.integrators.stick import MISSING, Watch, may_stick
 from haugmbd.math.euler_parameters import p_dot_from
+from haugmbd.model.friction import columns as at
 from haugmbd.model.inspection.pressed_stops import Stops
 from haugmbd.model.model import Model
-from haugmbd.workspace.layout import WIDTH
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 AT_EDGE = 4.0
 """Times the width of its edge: a stop that is nearer touches or lets go in this state."""
@@ -35,28 +45,114 @@ def body_rates(y: Array, solutions: Array, n: int) -> Array:
 
 
 def states_between(model: Model, times: Array, t: Array, y: Array, rates: Array) -> Array:
-    """Return states (k, ny) at times (k,), from stored states and rates (nt, ny) at t (nt,)."""
-    n = model.nb + 1
+    """Return states (k, ny) at times (k,), from stored states and rates (nt, ny) at t (nt,); touch speeds are not those that are held."""
+    n, network = model.nb + 1, model.network
+    if network is not None and network.size:
+        rates = rates.copy()
+        rates[:, y.shape[1] - network.size :] = 0.0
+        network.put_rates(t, y, rates)
+    t, y, rates = with_jumps(model, t, y, rates)
     states = interpolate(times, t, y, rates, n)
-    interval_end = np.searchsorted(t, times, side="right")
-    for end, before in rates_before(model, t, y).items():
-        inside = interval_end == end
-        ends = rates[end - 1 : end + 1].copy()
-        ends[1, : WIDTH * n] = before
-        states[inside] = interpolate(times[inside], t[end - 1 : end + 1], y[end - 1 : end + 1], ends, n)
+    if network is not None:
+        network.put_held(times, t, y, states)
+        if network.delays:
+            network.put_delays(times, states, _memory(model, t, y, rates))
     return states
 
 
-def rates_before(model: Model, t: Array, y: Array) -> dict[int, Array]:
-    """Return, by the number of the stored state, the rates (13 n,) of bodies just before a stop touches or lets go there."""
-    if not model.has_stops or len(t) < 2:
+def _memory(model: Model, t: Array, y: Array, rates: Array) -> Memory:
+    """Return the motion of a result as delays know it in a run."""
+    memory = Memory(model.network)
+    memory.near = model.network.near  # type: ignore[union-attr]
+    memory.begin(partial(interpolate, n_bodies=model.nb + 1), float(t[0]), y[0], rates[0])
+    for k in range(1, len(t)):
+        memory.add(float(t[k]), y[k], rates[k])
+    return memory
+
+
+def with_jumps(model: Model, t: Array, y: Array, rates: Array) -> tuple[Array, Array, Array]:
+    """Return times, states and rates (nt, ny) with those before jumps inserted, at the same times; at the last time in place of them."""
+    n = WIDTH * (model.nb + 1)
+    before = before_jumps(model, t, y)
+    if not before:
+        return t, y, rates
+    numbers = sorted(before)
+    states, ends = np.array([before[k][0] for k in numbers]), rates[numbers]
+    ends[:, :n] = [before[k][1] for k in numbers]
+    if model.network is not None:
+        model.network.put_rates(t[numbers], states, ends)
+    times, states, ends = (
+        np.insert(t, numbers, t[numbers]),
+        np.insert(y, numbers, states, axis=0),
+        np.insert(rates, numbers, ends, axis=0),
+    )
+    keep = len(times) - (numbers[-1] == len(t) - 1)
+    return times[:keep], states[:keep], ends[:keep]
+
+
+def before_jumps(model: Model, t: Array, y: Array) -> dict[int, tuple[Array, Array]]:
+    """Return, by the number of the stored state, the state (ny,) and the rates (13 n,) of bodies just before accelerations jump there."""
+    if len(t) < 2:
         return {}
-    stops, found = Stops(model), {}
-    sides = stops.pressed(y)
-    p, width = sides.p, sides.width
-    for k in (1 + np.nonzero((np.abs(p[1:]) <= AT_EDGE * width[1:]).any(axis=1))[0]).tolist():
-        at_edge = np.abs(p[k]) <= AT_EDGE * width[k]
-        pack = model.pack()
-        stops.hold(pack, (p[k] > 0.0) ^ at_edge)
-        found[k] = body_rates(y[k : k + 1], solve_states(model, t[k : k + 1], y[k : k + 1], pack), model.nb + 1)[0]
+    jumps: list[_StopJumps | _FrictionJumps] = []
+    if model.has_stops:
+        jumps.append(_StopJumps(model, y))
+    if may_stick(model):
+        jumps.append(_FrictionJumps(model, t, y))
+    before = {} if model.network is None else states_before_jumps(model.network, t, y)
+    found, events = {}, {k for jump in jumps for k in jump.numbers}
+    for k in sorted(events):
+        pack, state = model.pack(), before.get(k, y[k])
+        for jump in jumps:
+            jump.hold(pack, k)
+        found[k] = (state, body_rates(state[None], solve_states(model, t[k : k + 1], state[None], pack), model.nb + 1)[0])
+    others = [k for k in before if k not in events]
+    if others:
+        states = np.array([before[k] for k in others])
+        rates = body_rates(states, solve_states(model, t[others], states), model.nb + 1)
+        found |= dict(zip(others, zip(states, rates, strict=True), strict=True))
     return found
+
+
+class _StopJumps:
+    """Where stops touch or let go, by states y (nt, ny).  numbers: of these states"""
+
+    def __init__(self, model: Model, y: Array) -> None:
+        self.stops = Stops(model)
+        sides = self.stops.pressed(y)
+        self.p, self.at_edge = sides.p, np.abs(sides.p) <= AT_EDGE * sides.width
+        self.numbers: list[int] = (1 + np.nonzero(self.at_edge[1:].any(axis=1))[0]).tolist()
+
+    def hold(self, pack: Pack, k: int) -> None:
+        """Let the sides push in a workspace that did so before state k."""
+        self.stops.hold(pack, (self.p[k] > 0.0) ^ self.at_edge[k])
+
+
+class _FrictionJumps:
+    """Where joints with exact friction stop or slip, by states y (nt, ny) at t.  numbers: of these states"""
+
+    def __init__(self, model: Model, t: Array, y: Array) -> None:
+        self.watch, self.t, self.y = Watch(model), t, y
+        exact = model.tables["FRICTION_INTS"][:, at.EXACT] == 1
+        self.moves = (-self.watch.over(t, y)[:, :, MISSING] > at.REST) & exact
+        rests = ~self.moves & exact
+        stops, slips = rests[1:] & self.moves[:-1], rests[1:] & rests[:-1]
+        slips[:-1] &= self.moves[2:]
+        slips[-1:] = False
+        self.exact, self.numbers = exact, (1 + np.nonzero((stops | slips).any(axis=1))[0]).tolist()
+
+    def hold(self, pack: Pack, k: int) -> None:
+        """Let the joints at rest in state k stick in a workspace, or slide as they did before."""
+        modes, terms = workspace_array(pack, "FRICTION_MODES"), self.watch.terms
+        self.watch.over(self.t[k - 1 : k], self.y[k - 1 : k])
+        for joint in np.nonzero(self.exact & ~self.moves[k])[0].tolist():
+            modes[joint, at.MODE] = at.STICKS
+            if self.moves[k - 1, joint]:
+                n = self.channels(joint)
+                arms, along = terms[joint, at.ARM : at.ARM + n], terms[joint, at.DIRECTION : at.DIRECTION + n]
+                modes[joint, at.MODE] = at.SLIDES if n == 1 else at.SLOWS
+                modes[joint, at.AGAINST : at.AGAINST + n] = along / arms
+
+    def channels(self, joint: int) -> int:
+        """Return the number of rates that the friction of a joint acts against."""
+        return int(self.watch.model.tables["FRICTION_INTS"][joint, at.CHANNELS])

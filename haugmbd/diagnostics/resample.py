@@ -52,7 +52,7 @@ def resample_states(
     out = _linear(t, y, n, t_new) if kind == "linear" else _dense(model, t, y, n, t_new, solutions)
     if model is not None:
         hold_touch_speeds(model, t, y, t_new, out)
-        if model.network is not None:
+        if model.network is not None and kind == "linear":
             model.network.put_held(t_new, t, y, out)
     k = np.searchsorted(t, t_new)
     stored = t[k] == t_new
@@ -78,8 +78,9 @@ def _dense(model: Model | None, t: Array, y: Array, n: int, t_new: Array, soluti
         slopes[..., 0:3], slopes[..., 3:7] = bodies[..., 7:10], p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
         rates = slope
     states = interpolate(t_new, t, y, rates, n) if model is None else states_between(model, t_new, t, y, rates)
-    if y.shape[1] > WIDTH * n:
-        states[:, WIDTH * n :] = CubicSpline(t, y[:, WIDTH * n :])(t_new)
+    angles = slice(WIDTH * n, y.shape[1] - (0 if model is None or model.network is None else model.network.size))
+    if angles.stop > angles.start:
+        states[:, angles] = CubicSpline(t, y[:, angles])(t_new)
     return states
 
 

@@ -73,11 +73,7 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
     try:
         times = times_between(t, rule)
         rates = rates_of(t, y, solutions(), model.nb + 1)
-        if model.network is not None:
-            model.network.put_rates(t, y, rates)
         states = states_between(model, times, t, y, rates)
-        if model.network is not None:
-            model.network.put_held(times, t, y, states)
         hold_touch_speeds(model, t, y, times, states)
         applied, dissipated = powers(model, times, states)
     except SingularKKTError:  # a stored state at a singular position has no rates: use the spline through the powers at the states

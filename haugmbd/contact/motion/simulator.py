@@ -24,6 +24,7 @@ from haugmbd.contact.motion.user_events import events_from, jumps, reached
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
+from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, EventRecord
@@ -155,7 +156,7 @@ class HybridSimulation:
         try:
             return impulse(m.free, state, contacts=[m.contacts[name] for name in touching], touching=False)
         except UsageError as error:
-            raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}") from error
+            raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}{_prescribed(m.free)}") from error
 
     def _events(self, model: Model, state: State, hit: set[str]) -> tuple[dict[str, Event], tuple[Event, ...]]:
         """Return the events of the contacts, by name, in the segment from `state`, and all other events."""
@@ -260,3 +261,13 @@ class HybridSimulation:
             outcome=outcome,
             _with_ends=() if self.of.recording.times is None else whole,
         )
+
+
+def _prescribed(model: Model) -> str:
+    """Return a sentence on the drivers of a model that move, which no impulse stops; "" if there are none."""
+    moves = [not isinstance(model.drivers[k], Constant) for k in model.drivers_of_rows()]
+    joints = dict.fromkeys(label.joint for label, driven in zip(model.labels, moves, strict=True) if driven)
+    if not joints:
+        return ""
+    names = ", ".join(map(repr, joints))
+    return f" Motions are prescribed here by {names}: let them end before a stop, or drive by a force, as a Motor does."

@@ -23,7 +23,7 @@ from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.implicit import StateSolver
 from haugmbd.control.joint_signal import JointPlaces, places_of
 from haugmbd.control.output import BlockOutput
-from haugmbd.control.sampled import HeldNumber, HeldVector, Sampled
+from haugmbd.control.sampled import OUT, SAME, HeldNumber, HeldVector, Sampled
 from haugmbd.control.signals import JointSignal, OutputSignal, Scope, Signal
 from haugmbd.workspace.layout import WIDTH
 
@@ -82,6 +82,11 @@ class Network:
     def delays(self) -> tuple[DelayLine, ...]:
         """Return the delay lines."""
         return tuple(block for block in self.blocks if isinstance(block, DelayLine))
+
+    @property
+    def near(self) -> float:
+        """Return by how much times of calls and delays may differ by rounding [s]."""
+        return SAME * min(*(block.period for block in self.sampled), *(block.delay for block in self.delays), np.inf, np.inf)
 
     @cached_property
     def integrated(self) -> Any:
@@ -211,6 +216,13 @@ class Network:
         for block in self.sampled:
             first = y.shape[1] - self.size + self.at[block]
             y_new[:, first : first + block.states] = y[before, first : first + block.states]
+
+    def put_delays(self, t: Array, y: Array, memory: Any) -> None:
+        """Write the outputs of delays to states y (n, ny) at t (n,)."""
+        for time, row in zip(t.tolist(), y if self.delays else (), strict=bool(self.delays)):
+            instant = Instant(self, time, row, memory=memory)
+            for block in self.delays:
+                row[self.first(row) + self.at[block]] = instant[f"{block.name}.{OUT}"]
 
     def placed(self, entries: Iterable[Any], outputs: Iterable[tuple[int, BlockOutput]], place: int, n_states: int) -> Network:
         """Return the network with the places of its outputs and states in the tables of a model."""

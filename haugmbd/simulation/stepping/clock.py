@@ -13,20 +13,14 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.diagram.breaking_points import BreakingPoints
-from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.memory import Between, Memory
 from haugmbd.control.diagram.network import Network
-from haugmbd.control.sampled import OUT, Sampled
+from haugmbd.control.sampled import SAME, Sampled, multiple_at
 from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
-
-SAME = 1e-9
-"""Relative to a period: times that are nearer to each other are the same."""
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-"""Relative to the number of a multiple: its rounding where there have been many."""
 
 
 class Clock:
@@ -34,10 +28,9 @@ class Clock:
 
     def __init__(self, network: Network, memory: Memory | None, between: Between, t: float, order: float | None) -> None:
         self.network, self.memory, self.between, self.t_start = network, memory, between, t
-        near = SAME * min(*(block.period for block in network.sampled), *(block.delay for block in network.delays), np.inf)
-        self.breaks = BreakingPoints(network, order, near)
+        self.breaks = BreakingPoints(network, order, network.near)
         if memory is not None:
-            memory.near = near
+            memory.near = network.near
         self._longest_step, self._t_before = 0.0, t
         self.called = -np.inf
 
@@ -111,12 +104,7 @@ class Clock:
 
     def put_delays(self, t: Array, y: Array) -> None:
         """Write the outputs of delays to states y (n, ny) at t (n,)."""
-        if not self.network.delays:
-            return
-        for time, row in zip(t.tolist(), y, strict=True):
-            instant = Instant(self.network, time, row, memory=self.memory)
-            for block in self.network.delays:
-                row[self.network.first(row) + self.network.at[block]] = instant[f"{block.name}.{OUT}"]
+        self.network.put_delays(t, y, self.memory)
 
     def notes(self) -> list[RunNote]:
         """Return a note if jumps came back so often that they were no longer followed."""
@@ -133,13 +121,6 @@ class Clock:
         """Return the method for the steps after a stop: an adaptive one starts with the longest step since the last stop."""
         longest, self._longest_step = self._longest_step, 0.0
         return method if method.step is not None or not method.one_step or not longest else method.starting_with(longest)
-
-
-def multiple_at(t: float, period: float) -> int | None:
-    """Return the k with t = k period; None if t is between two multiples."""
-    n = t / period
-    k = round(n)
-    return k if abs(n - k) <= SAME + ROUNDING * abs(n) else None
 
 
 def next_multiple(t: float, period: float) -> int:

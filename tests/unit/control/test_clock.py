@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.simulation.stepping.clock import multiple_at, next_multiple
+from haugmbd.control.sampled import multiple_at
+from haugmbd.simulation.stepping.clock import next_multiple
 
 PERIODS = (1e-4, 1e-3, 1.0 / 300.0, 0.07, 1.0 / 3.0, 2.5)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import RJ, TJ, Gear
+from joints import RJ, TJ, Gear, TranslationDriver
 
 ROOT = 1e-9
 """Accuracy of the times of impacts [s], and what follows from it: events are located to rounding, RK4 steps of 1e-3 are exact here."""
@@ -136,6 +136,14 @@ def test_stops_act_with_contacts_and_survive_files_and_pickles(tmp_path):
     for other in (mbd.load_model(model), pickle.loads(pickle.dumps(system)), system.compile()):
         np.testing.assert_array_equal(mbd.simulate(other, 0.7, h=1e-3).y, plain.y)
     assert plain.load("floor").power.max() == 0.0
+
+
+def test_a_driver_that_runs_into_a_stop_is_named():
+    system = falling(0.5)
+    (rail,) = system.joints
+    system.add(TranslationDriver("crank", rail, lambda t: 1.0 - 4.0 * t**2))
+    with pytest.raises(mbd.SimulationError, match=r"t = 0\.5 s has no solution: .*'floor lower'.* prescribed here by 'crank': let"):
+        mbd.simulate(system, 1.0, h=1e-2)
 
 
 def test_what_a_run_with_impacts_does_not_take_is_refused_by_name():
