@@ -47,7 +47,7 @@ class OnPlane(Joint):
     def put_on_ground(self, ground: Body) -> None:
         """Take the system's ground, if no body carries the plane."""
         if self.grounded:
-            self.frame_i = Frame(ground, self.frame_i.s_bar, self.frame_i.A_bar)
+            self.__dict__["frame_i"] = Frame(ground, self.frame_i.s_bar, self.frame_i.A_bar)
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this joint alone; faults of the given values hide those that follow from them."""

@@ -9,7 +9,7 @@ Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from math import cos, sin
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.part import Part
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
@@ -27,7 +28,7 @@ from haugmbd.errors import Fault, UsageError
 
 
 @public_class
-class Joint(ABC):
+class Joint(Part):
     """Base class of joints: two bodies and the constraint equations between them.
 
     Parameters
@@ -141,7 +142,7 @@ class Joint(ABC):
         """Return what the user has added to the system: the joint itself, or the part that it was made of."""
         return self
 
-    def put_on_ground(self, ground: Body) -> None:  # noqa: B027  most joints name their bodies
+    def put_on_ground(self, ground: Body) -> None:
         """Take the ground of the system that the joint is added to; for joints that are made without naming it."""
 
     def varied(self, **values: Any) -> Joint:

@@ -16,6 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from haugmbd.bodies.part import Part
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.names import texts_of
@@ -30,7 +31,7 @@ FORM = "t, x, signals"
 
 
 @public_class
-class Block:
+class Block(Part):
     """States of their own, integrated with the system, and outputs: a filter, a controller, a hydraulic or electric circuit.
 
     Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -17,12 +16,12 @@ def with_outputs(load: ForceElement, values: Callable[[BlockOutput], Array]) -> 
     found = [name for name, value in vars(load).items() if isinstance(value, Value) and any(map(is_output, value.drivers))]
     if not found:
         return load
-    other = copy.copy(load)
+    recorded = {}
     for name in found:
         value: Value = getattr(load, name)
         drivers = tuple(RecordedOutput(values(driver)) if isinstance(driver, BlockOutput) else driver for driver in value.drivers)
-        setattr(other, name, value._replace(drivers=drivers))
-    return other
+        recorded[name] = value._replace(drivers=drivers)
+    return load._changed(**recorded)
 
 
 def is_output(driver: Any) -> bool:

@@ -12,9 +12,8 @@ Source: Haug (2021), generalized forces and virtual work.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
-from copy import copy
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -22,6 +21,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.part import Part
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.coordinate import Coordinate
@@ -91,7 +91,7 @@ class TableRow(NamedTuple):
 
 
 @public_class
-class ForceElement(ABC):
+class ForceElement(Part):
     """Base class of force elements.
 
     Parameters
@@ -157,9 +157,7 @@ class ForceElement(ABC):
 
         By default these are attributes that are numbers.
         """
-        load = copy(self)
-        for name, x in values.items():
-            setattr(load, name, float(x))
+        load = self._changed(**{name: float(x) for name, x in values.items()})
         load._faults = (*load._faults, *load.number_faults())
         return load
 

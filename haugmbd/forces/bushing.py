@@ -14,7 +14,6 @@ Source: Geradin, Cardona, Flexible Multibody Dynamics, ch. 4 (rotation vector an
 
 from __future__ import annotations
 
-from copy import copy
 from math import atan2, pi, sqrt, tan
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -127,7 +126,7 @@ class Bushing(ForceElement):
         return faults
 
     def varied(self, **values: Any) -> Bushing:
-        load = copy(self)
+        load = self._changed()
         load._faults = (*self._faults, *load._take_law(**{name: getattr(self, name) for name in self.variable} | values))
         return load
 

@@ -130,7 +130,7 @@ class TSDA(ForceElement):
         for side in "ij":
             if f"point_{side}" in values:
                 body = getattr(self, f"frame_{side}").body
-                setattr(load, f"frame_{side}", Frame.from_global(body, values[f"point_{side}"]))
+                load = load._changed(**{f"frame_{side}": Frame.from_global(body, values[f"point_{side}"])})
         load._faults = load.number_faults()
         return load
 

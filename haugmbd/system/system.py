@@ -15,6 +15,7 @@ from weakref import WeakSet
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.part import frozen_part
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.constraints.base import Primitive
@@ -143,6 +144,7 @@ class System(Pictured):
         else:
             joint = self._as_joint(part)
             joint.put_on_ground(self.ground)
+            frozen_part(joint)
             self.joints.append(joint)
         return part
 

@@ -31,6 +31,10 @@ class MotorBearing(Joint):
 
     freedoms = (turn(H_I),)
 
+    def __init__(self, name: str, frame_i: Frame, frame_j: Frame, q0: float) -> None:
+        super().__init__(name, frame_i, frame_j)
+        self.q0 = q0
+
     def primitives(self) -> tuple[Primitive, ...]:
         i, j = self.frame_i, self.frame_j
         return (*coincident(i.body, i.s_bar, j.body, j.s_bar), *perpendicular_1(i.body, i.f, i.g, j.body, j.h))
@@ -90,6 +94,5 @@ def rotor_parts(name: str, q: Coordinate, ratio: float, inertia: float) -> Rotor
         v=carrier.v + np.cross(omega, arm),
         omega_bar=A.T @ omega + np.array([0.0, 0.0, ratio * rate]),
     )
-    bearing = MotorBearing(f"{name} bearing", frame, Frame(body, (0.0, 0.0, 0.0)))
-    bearing.q0 = ratio * q.q0
+    bearing = MotorBearing(f"{name} bearing", frame, Frame(body, (0.0, 0.0, 0.0)), ratio * q.q0)
     return RotorParts(body, bearing, MotorGear(f"{name} gear", bearing, q, ratio))

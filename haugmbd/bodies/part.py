@@ -1,0 +1,68 @@
+r"""Part: the base class of joints, force elements and blocks, which are frozen when their constructor has ended.
+
+Constructors check values, and compute others from them: a value set later would be neither checked nor used.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from functools import wraps
+from typing import Any, Self, TypeVar
+
+P = TypeVar("P", bound="Part")
+
+REMEDY = "Make a new one, or vary values from run to run with a parameter of the system, or with `mbd.batch`."
+
+
+class Part(ABC):
+    """An object with a name whose public attributes cannot be set again; names with an underscore stay free, for what is remembered."""
+
+    name: str
+    _is_made = False
+
+    def __init_subclass__(cls) -> None:
+        """Let the constructor of the class freeze what it has made."""
+        super().__init_subclass__()
+        if "__init__" in vars(cls):
+            setattr(cls, "__init__", _that_freezes(cls, vars(cls)["__init__"]))  # noqa: B010  mypy refuses the assignment to a method
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self._is_made and not name.startswith("_"):
+            self._refuse(name)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if self._is_made and not name.startswith("_"):
+            self._refuse(name)
+        object.__delattr__(self, name)
+
+    def _changed(self, **values: Any) -> Self:
+        """Return a shallow copy with other attributes, which are not checked; it can be set until it is added to a system."""
+        made = object.__new__(type(self))
+        made.__dict__.update({**self.__dict__, **values, "_is_made": False})
+        return made
+
+    def _refuse(self, name: str) -> None:
+        """Raise FrozenInstanceError for setting this attribute."""
+        kind = type(self).__name__
+        raise FrozenInstanceError(f"a {kind} is frozen: {name} of {kind} {self.name!r} cannot be set. {REMEDY}")
+
+
+def _that_freezes(cls: type[Part], constructor: Callable[..., None]) -> Callable[..., None]:
+    """Return the constructor of a class, which freezes an object unless a subclass has more to construct."""
+
+    @wraps(constructor)
+    def construct(self: Part, *args: Any, **given: Any) -> None:
+        constructor(self, *args, **given)
+        if type(self).__init__ is vars(cls)["__init__"]:
+            frozen_part(self)
+
+    return construct
+
+
+def frozen_part(part: P) -> P:
+    """Return the part, whose public attributes cannot be set any more."""
+    part.__dict__["_is_made"] = True
+    return part
