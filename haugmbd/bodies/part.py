@@ -9,7 +9,7 @@ from abc import ABC
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from functools import wraps
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 P = TypeVar("P", bound="Part")
 
@@ -17,7 +17,10 @@ REMEDY = "Make a new one, or vary values from run to run with a parameter of the
 
 
 class Part(ABC):
-    """An object with a name whose public attributes cannot be set again; names with an underscore stay free, for what is remembered."""
+    """Base class of joints, force elements and blocks: public attributes cannot be set again when the constructor has ended.
+
+    Names with an underscore stay free, for what an object remembers. `System.add` freezes what no constructor has ended.
+    """
 
     name: str
     _is_made = False
@@ -37,12 +40,6 @@ class Part(ABC):
         if self._is_made and not name.startswith("_"):
             self._refuse(name)
         object.__delattr__(self, name)
-
-    def _changed(self, **values: Any) -> Self:
-        """Return a shallow copy with other attributes, which are not checked; it can be set until it is added to a system."""
-        made = object.__new__(type(self))
-        made.__dict__.update({**self.__dict__, **values, "_is_made": False})
-        return made
 
     def _refuse(self, name: str) -> None:
         """Raise FrozenInstanceError for setting this attribute."""
@@ -66,3 +63,10 @@ def frozen_part(part: P) -> P:
     """Return the part, whose public attributes cannot be set any more."""
     part.__dict__["_is_made"] = True
     return part
+
+
+def changed(part: P, **values: Any) -> P:
+    """Return a shallow copy with other attributes, which are not checked."""
+    made = object.__new__(type(part))
+    made.__dict__.update({**part.__dict__, **values})
+    return made

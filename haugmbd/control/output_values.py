@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.output import BlockOutput, RecordedOutput
 from haugmbd.forces.base import ForceElement
@@ -21,7 +22,7 @@ def with_outputs(load: ForceElement, values: Callable[[BlockOutput], Array]) -> 
         value: Value = getattr(load, name)
         drivers = tuple(RecordedOutput(values(driver)) if isinstance(driver, BlockOutput) else driver for driver in value.drivers)
         recorded[name] = value._replace(drivers=drivers)
-    return load._changed(**recorded)
+    return changed(load, **recorded)
 
 
 def is_output(driver: Any) -> bool:

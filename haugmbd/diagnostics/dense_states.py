@@ -2,7 +2,7 @@
 
 A run ends a step where accelerations jump. The state decides as the step behind; the step before has another acceleration at its end:
 
-    a stop with damping touches or lets go     that of the side that was free, or pushed
+    a stop with damping touches or is released     that of the side that was free, or pushed
     a joint with exact friction stops, slips   that of the friction against its motion so far, or that holds it
     a sampled block is called                  that of the values which it held before
     a jump comes out of a delay                that of the output before the jump
@@ -27,7 +27,7 @@ from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 AT_EDGE = 4.0
-"""Times the width of its edge: a stop that is nearer touches or lets go in this state."""
+"""Times the width of its edge: a stop that is nearer touches or is released in this state."""
 
 
 def rates_of(t: Array, y: Array, solutions: Array, n: int) -> Array:

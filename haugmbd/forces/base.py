@@ -21,7 +21,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
-from haugmbd.bodies.part import Part
+from haugmbd.bodies.part import Part, changed
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.coordinate import Coordinate
@@ -157,7 +157,7 @@ class ForceElement(Part):
 
         By default these are attributes that are numbers.
         """
-        load = self._changed(**{name: float(x) for name, x in values.items()})
+        load = changed(self, **{name: float(x) for name, x in values.items()})
         load._faults = (*load._faults, *load.number_faults())
         return load
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, body_point
+from haugmbd.bodies.part import changed
 from haugmbd.bodies.validation import frozen, numbers, read_array
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
@@ -126,7 +127,7 @@ class Bushing(ForceElement):
         return faults
 
     def varied(self, **values: Any) -> Bushing:
-        load = self._changed()
+        load = changed(self, _is_made=False)
         load._faults = (*self._faults, *load._take_law(**{name: getattr(self, name) for name in self.variable} | values))
         return load
 

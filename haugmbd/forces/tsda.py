@@ -19,6 +19,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.part import changed
 from haugmbd.bodies.validation import read_number
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
@@ -130,7 +131,7 @@ class TSDA(ForceElement):
         for side in "ij":
             if f"point_{side}" in values:
                 body = getattr(self, f"frame_{side}").body
-                load = load._changed(**{f"frame_{side}": Frame.from_global(body, values[f"point_{side}"])})
+                load = changed(load, **{f"frame_{side}": Frame.from_global(body, values[f"point_{side}"])})
         load._faults = load.number_faults()
         return load
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.part import changed
 from haugmbd.bodies.validation import frozen
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.drivers import as_driver
@@ -349,27 +350,21 @@ class _Parts:
         if "s_bar_i" not in values:
             return make(**values)
         i, j = (Frame(values[side], values.pop(f"s_bar_{side}")) for side in "ij")
-        load = make(**values, point_i=i.point, point_j=j.point)
-        load.frame_i, load.frame_j = i, j
-        return load
+        return changed(make(**values, point_i=i.point, point_j=j.point), frame_i=i, frame_j=j)
 
     def bushing(self, values: dict[str, Any]) -> Bushing:
         """Return a bushing; body-frame points and axes are kept bit by bit."""
         if "frame_i" not in values:
             return Bushing(**values)
         i, j = (Frame(values[side], **values.pop(f"frame_{side}")) for side in "ij")
-        load = Bushing(**values, point=i.point)
-        load.frame_i, load.frame_j = i, j
-        return load
+        return changed(Bushing(**values, point=i.point), frame_i=i, frame_j=j)
 
     def point_force(self, values: dict[str, Any]) -> PointForce:
         """Return a PointForce; a body-frame point is kept bit by bit."""
         if "s_bar" not in values:
             return PointForce(**values)
         frame = Frame(values["body"], values.pop("s_bar"))
-        load = PointForce(**values)
-        load.frame = frame
-        return load
+        return changed(PointForce(**values), frame=frame)
 
 
 def contact_force(values: dict[str, Any]) -> ContactForce:

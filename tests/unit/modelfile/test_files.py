@@ -120,7 +120,7 @@ def test_files_that_are_not_there_or_too_large(tmp_path, monkeypatch):
     with pytest.raises(mbd.UsageError, match=r"a model file is a \.json or a \.toml"):
         mbd.load_model(tmp_path / "none.yaml")
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(mbd.UsageError, match="no regular file"):
+    with pytest.raises(mbd.UsageError, match="is not a regular file"):
         mbd.load_model(tmp_path / "folder.json")
     path = write(tmp_path, BY_HAND + "#" * text.MAX_BYTES_BY_HAND)
     with pytest.raises(mbd.UsageError, match="more than 1 MiB"):

@@ -1,0 +1,94 @@
+"""Joints, force elements and blocks are frozen: a value that is set later would be neither checked nor used."""
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd.constraints import DP1, Joint
+from joints import RJ, Gear, RollingDisc
+
+
+def wheels():
+    """A system, two wheels on pins, and their gear."""
+    system = mbd.System("train", gravity=(0.0, 0.0, 0.0))
+    pins = []
+    for k in range(2):
+        wheel = system.add(mbd.Body(f"wheel {k}", 1.0, (0.1, 0.1, 0.2), r=(k, 0, 0)))
+        pins.append(system.add(RJ(f"pin {k}", system.ground, wheel, point=(k, 0, 0), axis=(0, 0, 1))))
+    return system, pins, system.add(Gear("gear", *pins, ratio=-2.0))
+
+
+def test_the_error_names_the_part_and_says_what_to_do():
+    _, pins, gear = wheels()
+    with pytest.raises(dataclasses.FrozenInstanceError, match=r"ratio of Gear 'gear' cannot be set. Make a new one"):
+        gear.ratio = 3.0
+    with pytest.raises(dataclasses.FrozenInstanceError, match="q0 of RJ 'pin 0'"):
+        pins[0].q0 = 0.3
+    with pytest.raises(dataclasses.FrozenInstanceError, match="name of RJ"):
+        del pins[0].name
+    assert gear.ratio == -2.0
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "value"),
+    [
+        (lambda pin: mbd.RSDA("spring", pin, k=2.0), "k", -3.0),
+        (lambda pin: mbd.JointLimit("stop", pin, lower=-1.0, upper=1.0, k=1e3), "upper", 2.0),
+        (lambda pin: mbd.JointFriction("friction", pin, mbd.Coulomb(0.2, 0.1), radius=0.1), "radius", 0.2),
+        (lambda pin: mbd.Motor("motor", pin, torque=1.0), "ratio", 2.0),
+        (lambda pin: mbd.LowPass("filter", "pin 0.rate", tau=0.1), "name", "other"),
+        (lambda pin: mbd.Sampled("clock", 0.1, lambda t, x, signals: {"out": 1.0}), "period", 1e-9),
+        (lambda pin: RollingDisc("disc", pin.j, center=(0, 0, 0), axis=(0, 1, 0), radius=0.5), "radius", 1.0),
+    ],
+)
+def test_every_kind_of_part_is_frozen(make, name, value):
+    part = make(wheels()[1][0])
+    before = getattr(part, name)
+    with pytest.raises(dataclasses.FrozenInstanceError, match=name):
+        setattr(part, name, value)
+    assert getattr(part, name) is before
+
+
+def test_a_part_made_without_its_constructor_is_frozen_when_it_is_added():
+    system = mbd.System("one")
+    body = system.add(mbd.Body("link", 1.0, (1.0, 1.0, 1.0)))
+    pin = RJ.from_vectors("pin", system.ground, (0, 0, 0), (1, 0, 0), (0, 1, 0), body, (0, 0, 0), (0, 0, 1))
+    system.add(pin)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        pin.vectors = ()
+
+
+def test_copies_are_frozen_as_well():
+    _, _, gear = wheels()
+    for other in (copy.copy(gear), copy.deepcopy(gear), pickle.loads(pickle.dumps(gear))):
+        assert other.ratio == gear.ratio
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            other.ratio = 1.0
+
+
+def test_a_class_of_the_user_sets_attributes_until_its_own_constructor_ends():
+    class Slot(Joint):
+        def __init__(self, name, i, j, direction):
+            super().__init__(name, mbd.Frame(i, (0, 0, 0)), mbd.Frame(j, (0, 0, 0)))
+            self.direction = np.array(direction, dtype=float)
+            self._calls = 0
+
+        def primitives(self):
+            self._calls += 1
+            return (DP1(self.i, self.direction, self.j, (0, 1, 0)),)
+
+    class NamedSlot(Slot):
+        def __init__(self, i, j):
+            super().__init__("slot", i, j, (1, 0, 0))
+            self.comment = "mine"
+
+    system = mbd.System("one")
+    slot = system.add(NamedSlot(system.ground, system.add(mbd.Body("link", 1.0, (1.0, 1.0, 1.0)))))
+    assert system.compile().nc == 1
+    assert slot._calls > 0
+    with pytest.raises(dataclasses.FrozenInstanceError, match="comment of NamedSlot 'slot'"):
+        slot.comment = "other"
