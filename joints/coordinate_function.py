@@ -86,8 +86,7 @@ class CoordinateFunction(Coupling):
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the row: CoordinateFunctionRow. A joint without valid coordinates has a row that is never evaluated."""
         if self.a is None or self.b is None or self._faults:
-            self.terms = ()
-            return super().primitives()
+            return self.row_of_faulty()
         return (CoordinateFunctionRow(self.a, self.b, self.profile, self.period, self.start),)
 
     def _profile_faults(self, where: str) -> list[Fault]:

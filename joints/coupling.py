@@ -94,10 +94,12 @@ class Coupling(Joint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the row: Coupling. A coupling without a valid term has a row that is never evaluated, because it has a fault."""
-        if not self.terms:
-            joint = self.coupled[0]
-            return (DP1(joint.i, joint.frame_i.f, joint.j, joint.frame_j.g),)
-        return (CouplingRow(self.terms, self.f),)
+        return (CouplingRow(self.terms, self.f),) if self.terms else self.row_of_faulty()
+
+    def row_of_faulty(self) -> tuple[Primitive, ...]:
+        """Return a row in place of that of a coupling that has a fault; it is never evaluated."""
+        joint = self.coupled[0]
+        return (DP1(joint.i, joint.frame_i.f, joint.j, joint.frame_j.g),)
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of the coupling; the joints report their own faults."""

@@ -33,13 +33,18 @@ class Part(ABC):
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_made and not name.startswith("_"):
-            self._refuse(name)
-        object.__setattr__(self, name, value)
+            self._set_again(name, value)
+        else:
+            object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         if self._is_made and not name.startswith("_"):
             self._refuse(name)
         object.__delattr__(self, name)
+
+    def _set_again(self, name: str, value: object) -> None:
+        """Set an attribute after the constructor. Raise FrozenInstanceError unless a class of parts allows it."""
+        self._refuse(name)
 
     def _refuse(self, name: str) -> None:
         """Raise FrozenInstanceError for setting this attribute."""

@@ -22,13 +22,14 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.part import Part, changed
+from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, Expression
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.derivatives.jacobian import Jacobian
 from haugmbd.forces.derivatives.jacobian_check import disagreement
 from haugmbd.forces.user_function import UserFunction, Value
@@ -101,7 +102,7 @@ class ForceElement(Part):
 
     Notes
     -----
-    A force element is frozen data; `faults()` returns its faults. A subclass defines `bodies`, `arguments` and `ledger`, and its file has
+    A force element is frozen, but for the numbers in `variable`, which count when a model is compiled; `faults()` returns its faults. A subclass defines `bodies`, `arguments` and `ledger`, and its file has
     the kernel `add_forces`.
     Source: Haug (2021), generalized forces and virtual work.
     """
@@ -160,6 +161,16 @@ class ForceElement(Part):
         load = changed(self, **{name: float(x) for name, x in values.items()})
         load._faults = (*load._faults, *load.number_faults())
         return load
+
+    def _set_again(self, name: str, value: object) -> None:
+        """Set a value that is `variable`, for models that are compiled afterwards. Raise UsageError if it is not finite numbers."""
+        if name not in self.variable:
+            self._refuse(name)
+        given = numbers(value)
+        if given is None or given.shape not in self.variable[name] or not np.isfinite(given).all():
+            shapes = " or ".join(map(str, self.variable[name]))
+            raise UsageError(f"{name} of {self.where} is set to {value!r}. Give finite numbers of shape {shapes}.")
+        self.__dict__.update(vars(self.varied(**{name: given})))
 
     def number_faults(self) -> tuple[Fault, ...]:
         """Return the faults of the numbers that `varied` has set; none by default."""

@@ -36,9 +36,9 @@ def test_the_error_names_the_part_and_says_what_to_do():
 @pytest.mark.parametrize(
     ("make", "name", "value"),
     [
-        (lambda pin: mbd.RSDA("spring", pin, k=2.0), "k", -3.0),
-        (lambda pin: mbd.JointLimit("stop", pin, lower=-1.0, upper=1.0, k=1e3), "upper", 2.0),
-        (lambda pin: mbd.JointFriction("friction", pin, mbd.Coulomb(0.2, 0.1), radius=0.1), "radius", 0.2),
+        (lambda pin: mbd.RSDA("spring", pin, k=2.0), "joint", None),
+        (lambda pin: mbd.JointLimit("stop", pin, lower=-1.0, upper=1.0, k=1e3), "law", None),
+        (lambda pin: mbd.JointFriction("friction", pin, mbd.Coulomb(0.2, 0.1), radius=0.1), "joint", None),
         (lambda pin: mbd.Motor("motor", pin, torque=1.0), "ratio", 2.0),
         (lambda pin: mbd.LowPass("filter", "pin 0.rate", tau=0.1), "name", "other"),
         (lambda pin: mbd.Sampled("clock", 0.1, lambda t, x, signals: {"out": 1.0}), "period", 1e-9),
@@ -51,6 +51,31 @@ def test_every_kind_of_part_is_frozen(make, name, value):
     with pytest.raises(dataclasses.FrozenInstanceError, match=name):
         setattr(part, name, value)
     assert getattr(part, name) is before
+
+
+def test_numbers_of_force_elements_that_vary_can_be_set_and_are_checked():
+    def swung(k):
+        system, pins, _ = wheels()
+        spring = system.add(mbd.RSDA("spring", pins[0], k=2.0, theta0=0.5))
+        stop = system.add(mbd.JointLimit("stop", pins[0], lower=-1.0, upper=0.2, k=1e3))
+        if k is not None:
+            spring.k, stop.upper = k, 0.1
+        return system, spring, stop
+
+    system, spring, stop = swung(5.0)
+    other, pins, _ = wheels()
+    other.add(mbd.RSDA("spring", pins[0], k=5.0, theta0=0.5))
+    other.add(mbd.JointLimit("stop", pins[0], lower=-1.0, upper=0.1, k=1e3))
+    ends = [mbd.simulate(made, 0.5, h=1e-3).r[-1] for made in (system, other, swung(None)[0])]
+    np.testing.assert_array_equal(ends[0], ends[1])
+    assert mbd.accelerations(system).lam.shape == mbd.accelerations(other).lam.shape
+    for value in ("abc", np.nan, (1.0, 2.0)):
+        with pytest.raises(mbd.UsageError, match="k of RSDA 'spring' is set to"):
+            spring.k = value
+    assert spring.k == 5.0
+    stop.upper = -2.0
+    with pytest.raises(mbd.ModelError, match="lower is -1 and upper is -2"):
+        system.compile()
 
 
 def test_a_part_made_without_its_constructor_is_frozen_when_it_is_added():
