@@ -102,8 +102,8 @@ class ForceElement(Part):
 
     Notes
     -----
-    A force element is frozen, but for the numbers in `variable`, which count when a model is compiled; `faults()` returns its faults. A subclass defines `bodies`, `arguments` and `ledger`, and its file has
-    the kernel `add_forces`.
+    A force element is frozen, but for the numbers in `variable`, which count when a model is compiled; `faults()` returns its faults. A
+    subclass defines `bodies`, `arguments` and `ledger`, and its file has the kernel `add_forces`.
     Source: Haug (2021), generalized forces and virtual work.
     """
 
