@@ -1,4 +1,4 @@
-r"""Whether a step ends a batch because of an event that compiled code watches, such as contacts and stops that touch or let go.
+r"""Whether a step ends a batch because of an event that compiled code watches, such as contacts and stops that touch or are released.
 
     look(P, places, ends, h, y, y_dot)      CLEAR, or POSSIBLE if the step of h that ends at y may have an event at one of the places,
                                             or ACROSS if it has none, and one of the places is beyond its event at y
