@@ -163,14 +163,17 @@ class ForceElement(Part):
         return load
 
     def _set_again(self, name: str, value: object) -> None:
-        """Set a value that is `variable`, for models that are compiled afterwards. Raise UsageError if it is not finite numbers."""
+        """Set a value that is `variable`, for models that are compiled afterwards. Raise UsageError if it is not valid: the old one stays."""
         if name not in self.variable:
             self._refuse(name)
         given = numbers(value)
         if given is None or given.shape not in self.variable[name] or not np.isfinite(given).all():
             shapes = " or ".join(map(str, self.variable[name]))
             raise UsageError(f"{name} of {self.where} is set to {value!r}. Give finite numbers of shape {shapes}.")
-        self.__dict__.update(vars(self.varied(**{name: given})))
+        other = self.varied(**{name: given})
+        for fault in other.faults():
+            raise UsageError(f"{name} of {self.where} cannot be {value!r}: {fault.what}. {fault.remedy}")
+        self.__dict__.update(vars(other))
 
     def number_faults(self) -> tuple[Fault, ...]:
         """Return the faults of the numbers that `varied` has set; none by default."""

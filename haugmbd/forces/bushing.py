@@ -107,7 +107,8 @@ class Bushing(ForceElement):
         place = read_array(faults, self.where, "point", point, (3,), unit="m")
         directions = i.A if axes is None else read_array(faults, self.where, "axes", axes, (3, 3))
         self.frame_i, self.frame_j = (Frame(body, body_point(body, place), body.A.T @ directions) for body in (i, j))
-        faults += self._take_law(K, C, preload)
+        self.K, self.C, self.preload, wrong = _read_law(self.where, K, C, preload)
+        faults += wrong
         if i is j:
             faults.append(
                 Fault(self.where, f"both sides are on body {i.name!r}", "Give two different bodies; the ground is one, too.")
@@ -116,20 +117,9 @@ class Bushing(ForceElement):
             faults.extend((*self.frame_i.faults(self.where), *self.frame_j.faults(self.where)))
         self._faults = tuple(faults)
 
-    def _take_law(self, K: Any, C: Any, preload: Any) -> list[Fault]:
-        """Set stiffness, damping and preload; return their faults."""
-        faults: list[Fault] = []
-        self.K = _read_matrix(faults, self.where, "K", K)
-        self.C = _read_matrix(faults, self.where, "C", C)
-        self.preload = read_array(faults, self.where, "preload", preload, (6,), unit="N, N m")
-        if not faults and not (self.K.any() or self.C.any() or self.preload.any()):
-            faults.append(Fault(self.where, "K, C and preload are zero", "Give a stiffness."))
-        return faults
-
     def varied(self, **values: Any) -> Bushing:
-        load = changed(self, _is_made=False)
-        load._faults = (*self._faults, *load._take_law(**{name: getattr(self, name) for name in self.variable} | values))
-        return load
+        K, C, preload, wrong = _read_law(self.where, **{name: getattr(self, name) for name in self.variable} | values)
+        return changed(self, K=K, C=C, preload=preload, _faults=(*self._faults, *wrong))
 
     def number_faults(self) -> tuple[Fault, ...]:
         return self._faults
@@ -227,6 +217,16 @@ def inverse_left_jacobian(theta: Array) -> Array:
     factor = np.where(small, 1.0 / 12.0 + square / 720.0 + square**2 / 30240.0, exact)
     inverse: Array = np.eye(3) - 0.5 * S + factor[:, None, None] * (S @ S)
     return inverse
+
+
+def _read_law(where: str, K: Any, C: Any, preload: Any) -> tuple[Array, Array, Array, list[Fault]]:
+    """Return stiffness and damping (6, 6), preload (6,), and their faults."""
+    faults: list[Fault] = []
+    stiffness, damping = _read_matrix(faults, where, "K", K), _read_matrix(faults, where, "C", C)
+    force = read_array(faults, where, "preload", preload, (6,), unit="N, N m")
+    if not faults and not (stiffness.any() or damping.any() or force.any()):
+        faults.append(Fault(where, "K, C and preload are zero", "Give a stiffness."))
+    return stiffness, damping, force, faults
 
 
 def _read_matrix(faults: list[Fault], where: str, label: str, given: Any) -> Array:

@@ -73,9 +73,25 @@ def test_numbers_of_force_elements_that_vary_can_be_set_and_are_checked():
         with pytest.raises(mbd.UsageError, match="k of RSDA 'spring' is set to"):
             spring.k = value
     assert spring.k == 5.0
-    stop.upper = -2.0
-    with pytest.raises(mbd.ModelError, match="lower is -1 and upper is -2"):
-        system.compile()
+    with pytest.raises(
+        mbd.UsageError, match="upper of JointLimit 'stop' cannot be -2.0: lower is -1 and upper is -2. Give lower < upper"
+    ):
+        stop.upper = -2.0
+    assert stop.upper == 0.1
+    assert system.compile().nb == 2
+
+
+def test_a_bushing_whose_stiffness_was_set_is_frozen_as_before():
+    system, pins, _ = wheels()
+    K = np.diag([1e4, 1e4, 1e4, 10.0, 10.0, 10.0])
+    bushing = mbd.Bushing("mount", system.ground, pins[0].j, point=(0, 0, 0), K=K)
+    with pytest.raises(mbd.UsageError, match="K of Bushing 'mount' cannot be"):
+        bushing.K = -K
+    bushing.K = 2.0 * K
+    np.testing.assert_array_equal(bushing.K, 2.0 * K)
+    assert bushing.faults() == ()
+    with pytest.raises(dataclasses.FrozenInstanceError, match="frame_i of Bushing"):
+        bushing.frame_i = None
 
 
 def test_a_part_made_without_its_constructor_is_frozen_when_it_is_added():
