@@ -63,9 +63,9 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     system.ground = system.bodies[0] = ground
     bodies = [memo[id(body)] for body in model.bodies[1:]]
     copies: list[Any] = [deepcopy(part, memo) for part in parts]
-    for k, part in enumerate(parts[: len(model.joints)]):
+    for number, part in enumerate(parts[: len(model.joints)]):
         if any(id(joint) in values for joint in part.needs()):
-            copies[k] = copies[k].remade()
+            copies[number] = copies[number].remade()
     system.bodies += bodies  # as they are: force elements have added parts of their own already
     system.joints += copies[: len(model.joints)]
     system.loads += copies[len(model.joints) :]

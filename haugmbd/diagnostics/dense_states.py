@@ -49,7 +49,7 @@ def states_between(model: Model, times: Array, t: Array, y: Array, rates: Array)
     n, network = model.nb + 1, model.network
     if network is not None and network.size:
         rates = rates.copy()
-        rates[:, y.shape[1] - network.size :] = 0.0
+        rates[:, network.first(y) :] = 0.0
         network.put_rates(t, y, rates)
     t, y, rates = with_jumps(model, t, y, rates)
     states = interpolate(times, t, y, rates, n)
@@ -115,7 +115,7 @@ def before_jumps(model: Model, t: Array, y: Array) -> dict[int, tuple[Array, Arr
 
 
 class _StopJumps:
-    """Where stops touch or let go, by states y (nt, ny).  numbers: of these states"""
+    """Where stops touch or are released, by states y (nt, ny).  numbers: of these states"""
 
     def __init__(self, model: Model, y: Array) -> None:
         self.stops = Stops(model)

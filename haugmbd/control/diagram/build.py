@@ -177,13 +177,12 @@ def try_network(network: Network, loads: Sequence[ForceElement]) -> tuple[Fault,
     """Return the faults of the functions, called once at the modelled pose; write the initial states that depend on signals there."""
     y = _modelled(network, loads)
     faults: list[Fault] = []
-    first = len(y) - network.size
     for block in network.blocks:
         instant = Instant(network, 0.0, y)
         x0 = _tried(faults, block.where, lambda block=block, instant=instant: block.initial(instant))
         if x0 is not None and block.states:
-            y[first + network.at[block] :][: block.states] = x0
-    network.x0 = y[first:].copy()
+            y[network.columns(block, y)] = x0
+    network.x0 = y[network.first(y) :].copy()
     if faults:
         return tuple(faults)
     instant = Instant(network, 0.0, y)

@@ -134,13 +134,13 @@ class Instant(Mapping[str, Any]):
         if block in self._due:
             self._due.remove(block)
             self._call(block)
-        first = self.network.first(self.y) + self.network.at[block]
-        return self.y[first : first + block.states].copy()
+        states: Array = self.y[self.network.columns(block, self.y)].copy()
+        return states
 
     def _call(self, block: Sampled) -> None:
         """Call a sampled block, and write its values to y."""
-        first = self.network.first(self.y) + self.network.at[block]
-        before = self.y[first : first + block.states].copy()
+        own = self.network.columns(block, self.y)
+        before = self.y[own].copy()
         arguments = (before,) if block.takes_values else ()
         given = self._called(block, "update", block.update, *arguments)
         values = numbers(given)
@@ -148,7 +148,7 @@ class Instant(Mapping[str, Any]):
             wanted = "a finite number" if block.states == 1 else f"{block.states} finite numbers, as x0"
             what = shown(given) if values is None or values.size > MOST_SHOWN else values.tolist()
             raise SimulationError(f"{block.where}: update returns {what} at t = {self.t:.9g} s, must be {wanted}")
-        self.y[first : first + block.states] = values
+        self.y[own] = values
 
     def _output(self, block: Block, name: str) -> Any:
         """Return an output of a block: a finite number, or an array of them."""

@@ -23,7 +23,7 @@ def states_before_jumps(network: Any, t: Array, y: Array) -> dict[int, Array]:
     """Return, by the number of the stored state, the flat states before jumps, of y (nt, ny) at t (nt,)."""
     found: dict[int, Array] = {}
     for block in network.sampled:
-        held = _columns(network, block, y)
+        held = network.columns(block, y)
         for k in (1 + np.nonzero((y[1:, held] != y[:-1, held]).any(axis=1))[0]).tolist():
             if multiple_at(float(t[k]), block.period) is not None and t[k] - t[k - 1] <= (1.0 + SAME) * block.period:
                 found.setdefault(k, y[k].copy())[held] = y[k - 1, held]
@@ -35,7 +35,7 @@ def states_before_jumps(network: Any, t: Array, y: Array) -> dict[int, Array]:
         k = int(np.searchsorted(t, time - network.near))
         if k == len(t) or t[k] > time + network.near:
             continue
-        column = _columns(network, block, y)
+        column = network.columns(block, y)
         if cause:
             value = Instant(network, float(t[cause]), found[cause])[block.signal]
         elif block.before is None or y[0, column] != block.before:  # it does not begin at the start of the motion
@@ -50,9 +50,3 @@ def states_before_jumps(network: Any, t: Array, y: Array) -> dict[int, Array]:
                 insort(arrivals, (float(t[k]) + later.delay, k, len(waiting) - 1))
         found.setdefault(k, y[k].copy())[column] = value
     return found
-
-
-def _columns(network: Any, block: Any, y: Array) -> slice:
-    """Return the columns of the values of a block in states y (nt, ny)."""
-    first = y.shape[1] - network.size + network.at[block]
-    return slice(first, first + block.states)

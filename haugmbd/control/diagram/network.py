@@ -86,7 +86,7 @@ class Network:
     @property
     def near(self) -> float:
         """Return by how much times of calls and delays may differ by rounding [s]."""
-        return SAME * min(*(block.period for block in self.sampled), *(block.delay for block in self.delays), np.inf, np.inf)
+        return SAME * min([*(block.period for block in self.sampled), *(block.delay for block in self.delays), np.inf])
 
     @cached_property
     def integrated(self) -> Any:
@@ -124,8 +124,13 @@ class Network:
         return "an angle that is a signal"
 
     def first(self, y: Array) -> int:
-        """Return the index of the first state of the network in y."""
-        return len(y) - self.size
+        """Return the index of the first state of the network in flat states y (..., ny)."""
+        return int(y.shape[-1]) - self.size
+
+    def columns(self, block: Block, y: Array) -> slice:
+        """Return the columns of the states of a block in flat states y (..., ny)."""
+        first = self.first(y) + self.at[block]
+        return slice(first, first + block.states)
 
     def state(self, t: float, y: Array) -> Any:
         """Return the State of a flat vector, for sensors."""
@@ -205,7 +210,7 @@ class Network:
 
     def put_rates(self, t: Array, y: Array, y_dot: Array) -> None:
         """Write the rates of the integrated states at y (nt, ny) to y_dot; the others stay as they are."""
-        columns = y.shape[1] - self.size + np.nonzero(self.integrated)[0]
+        columns = self.first(y) + np.nonzero(self.integrated)[0]
         if len(columns):
             for k, time in enumerate(t.tolist()):
                 y_dot[k, columns] = Instant(self, time, y[k]).rates()[self.integrated]
@@ -214,15 +219,15 @@ class Network:
         """Write what sampled blocks hold at `t_new` to the states y_new, from the states y (nt, ny) at t."""
         before = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, len(t) - 1)
         for block in self.sampled:
-            first = y.shape[1] - self.size + self.at[block]
-            y_new[:, first : first + block.states] = y[before, first : first + block.states]
+            held = self.columns(block, y)
+            y_new[:, held] = y[before, held]
 
     def put_delays(self, t: Array, y: Array, memory: Any) -> None:
         """Write the outputs of delays to states y (n, ny) at t (n,)."""
         for time, row in zip(t.tolist(), y if self.delays else (), strict=bool(self.delays)):
             instant = Instant(self, time, row, memory=memory)
             for block in self.delays:
-                row[self.first(row) + self.at[block]] = instant[f"{block.name}.{OUT}"]
+                row[self.columns(block, row)] = instant[f"{block.name}.{OUT}"]
 
     def placed(self, entries: Iterable[Any], outputs: Iterable[tuple[int, BlockOutput]], place: int, n_states: int) -> Network:
         """Return the network with the places of its outputs and states in the tables of a model."""

@@ -59,7 +59,6 @@ def block_history(model: Model, t: Array, y: Array, name: str) -> BlockHistory:
     if network is None or name not in blocks:
         raise no_such("block", name, blocks, {"result.load": [entry.load.name for entry in model.loads]})
     block = blocks[name]
-    first = y.shape[1] - network.size + network.at[block]
     finite = np.isfinite(y).all(axis=1)
     values = network.over_time(t[finite], y[finite], [f"{name}.{output}" for output in block.outputs])
     outputs = {}
@@ -68,7 +67,7 @@ def block_history(model: Model, t: Array, y: Array, name: str) -> BlockHistory:
         whole = np.full((len(t), *some.shape[1:]), np.nan)
         whole[finite] = some
         outputs[output] = read_only(whole)
-    return BlockHistory(name, t, read_only(y[:, first : first + block.states].copy()), outputs)
+    return BlockHistory(name, t, read_only(y[:, network.columns(block, y)].copy()), outputs)
 
 
 def block_names(model: Model) -> tuple[str, ...]:

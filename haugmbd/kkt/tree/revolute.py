@@ -43,6 +43,7 @@ from haugmbd.kkt.tree.tree_arrays import (
     P,
     Q,
     TreeArrays,
+    add_inertia,
     add_wrench,
     center,
     load_inertia,
@@ -124,8 +125,7 @@ def pass_rigidly(t: TreeArrays, s: Ints) -> None:
     store(t.joint, k, U_FORCE, (0.0, 0.0, 0.0))
     store(t.joint, k, U_MOMENT, (0.0, 0.0, 0.0))
     if i > 0:
-        I = shift_inertia(load_inertia(t.body, k, LINEAR), load(t.joint, k, ARM))
-        store_inertia(t.body, i, LINEAR, add_inertias(load_inertia(t.body, i, LINEAR), I))
+        add_inertia(t.body, i, LINEAR, shift_inertia(load_inertia(t.body, k, LINEAR), load(t.joint, k, ARM)))
 
 
 @inlined

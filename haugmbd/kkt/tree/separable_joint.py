@@ -37,19 +37,18 @@ from haugmbd.kkt.tree.tree_arrays import (
     P,
     Q,
     TreeArrays,
+    add_inertia,
     add_wrench,
     center,
     load_inertia,
     load_wrench,
     motion,
     put_center,
-    store_inertia,
 )
 from haugmbd.math.articulated_inertia import (
     ZERO,
     Twist,
     Wrench,
-    add_inertias,
     power,
     rank_one_downdate,
     shift_inertia,
@@ -166,8 +165,7 @@ def eliminate_freedoms(body: Array, block: Array, s: Ints) -> float:
         I = rank_one_downdate(I, 1.0 / D, U)
         least = D if not D >= least and least == least else least
     if i > 0:
-        passed = shift_inertia(I, load(block, ARM_LINE, 0))
-        store_inertia(body, i, LINEAR, add_inertias(load_inertia(body, i, LINEAR), passed))
+        add_inertia(body, i, LINEAR, shift_inertia(I, load(block, ARM_LINE, 0)))
     return least
 
 

@@ -76,10 +76,10 @@ class Checked(NamedTuple):
 def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
     """Return all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
     once = parts.each_once()
-    foreign = _foreign_body_faults(once)
+    foreign, of_names = _foreign_body_faults(once), _name_faults(parts)
     faults = [
         *_system_faults(parts),
-        *_name_faults(parts),
+        *of_names,
         *foreign,
         *(_missing_joints(once) if at_pose else ()),
     ]
@@ -89,7 +89,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign
     equations = parts.equations
-    joints, faulty = _first_of_name(once.joints), set[int]()
+    joints, faulty = _first_of_name(once.joints) if of_names else once.joints, set[int]()
     for joint in equations.that_have_no_pattern(joints):
         own = _once(equations.faults_of(joint) or joint_faults(joint, equations.of(joint)))
         faults += own
@@ -272,7 +272,5 @@ def _distinct(parts: Iterable[Part]) -> list[Part]:
 
 def _first_of_name(joints: Sequence[Joint]) -> Sequence[Joint]:
     """Return joints whose name was not used before; the others are reported for their names."""
-    if _are_different_names([joint.name for joint in joints]):
-        return joints
     named = {joint.name if _is_name(joint.name) else id(joint): joint for joint in reversed(list(joints))}
     return list(named.values())[::-1]

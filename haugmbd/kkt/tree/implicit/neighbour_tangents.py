@@ -34,6 +34,7 @@ from haugmbd.kkt.tree.tree_arrays import (
     U_FORCE,
     U_MOMENT,
     TreeArrays,
+    add_inertia,
     add_wrench,
     center,
     load_inertia,
@@ -85,8 +86,7 @@ def tangent_arrays(w: Workspace) -> TangentArrays:
 @inlined
 def add_own_tangent(t: TreeArrays, T: TangentArrays, k: int) -> None:
     """Add the tangent of a body, rows of moments in its frame, to its inertia."""
-    I = shift_inertia(global_tangent(t.A, T.own[k], k), center(t, k))
-    store_inertia(t.body, k, LINEAR, add_inertias(load_inertia(t.body, k, LINEAR), I))
+    add_inertia(t.body, k, LINEAR, shift_inertia(global_tangent(t.A, T.own[k], k), center(t, k)))
 
 
 @kernel
