@@ -163,7 +163,10 @@ class ForceElement(Part):
         return load
 
     def _set_again(self, name: str, value: object) -> None:
-        """Set a value that is `variable`, for models that are compiled afterwards. Raise UsageError if it is not valid: the old one stays."""
+        """Set a value that is `variable`, for models that are compiled afterwards.
+
+        Raise UsageError if it is not valid: the old one stays.
+        """
         if name not in self.variable:
             self._refuse(name)
         given = numbers(value)
