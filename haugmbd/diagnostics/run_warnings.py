@@ -148,10 +148,10 @@ class HasOutcome(NamesMeant):
 
 
 class TurnMonitor:
-    """The largest rotation of each body in a step.  names: (k,);  columns: (k,) first column of omega_bar in the flat state."""
+    """The largest rotation of each body in a step.  names: (k,);  columns: those (k,) of each component of omega_bar in the flat state."""
 
-    def __init__(self, names: tuple[str, ...], columns: Ints) -> None:
-        self.names, self.columns = names, np.asarray(columns, dtype=np.int64)
+    def __init__(self, names: tuple[str, ...], columns: tuple[slice | Ints, ...]) -> None:
+        self.names, self.columns = names, columns
         self.angle, self.h, self.t = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
         self._last = np.zeros(1), np.zeros((1, len(names)))
 
@@ -174,10 +174,8 @@ class TurnMonitor:
 
     def _speed(self, y: Array) -> Array:
         """Return |omega_bar| of each body in the states y (n, ny), (n, k)."""
-        square = np.square(y[:, self.columns])
-        for a in (1, 2):
-            square += np.square(y[:, self.columns + a])
-        speed: Array = np.sqrt(square)
+        wx, wy, wz = (y[:, component] for component in self.columns)
+        speed: Array = np.sqrt(wx * wx + wy * wy + wz * wz)
         return speed
 
     def notes(self, *, fixed: bool) -> list[RunNote]:

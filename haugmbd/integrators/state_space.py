@@ -56,14 +56,21 @@ class Places(NamedTuple):
     spins: Ints
 
 
+class Spinning(NamedTuple):
+    """The names of k bodies, and the columns (k,) in y of each component of omega_bar."""
+
+    names: tuple[str, ...]
+    columns: tuple[slice | Ints, ...]
+
+
 class StateSpace(Protocol):
     """A mechanism in some coordinates."""
 
     def places(self) -> Places:
         """Return the columns of coordinates and their rates in the flat state."""
 
-    def spinning(self) -> tuple[str, ...]:
-        """Return the names of the bodies, or of links with a ball joint, that rotate by each of the `spins`."""
+    def spinning(self) -> Spinning:
+        """Return the bodies, or the links with a ball joint, that rotate by each of the `spins`."""
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
         """Return the largest gap of the rows evaluated last, relative to the size of the model or in rad, and its joint."""
@@ -101,8 +108,9 @@ class MaximalStateSpace:
         slides = (bodies[:, None] + np.arange(3)).ravel()
         return Places(np.stack([slides, slides + 7], axis=1), np.stack([bodies + 3, bodies + 10], axis=1))
 
-    def spinning(self) -> tuple[str, ...]:
-        return self.model.body_names[1:]
+    def spinning(self) -> Spinning:
+        end = WIDTH * (self.model.nb + 1)
+        return Spinning(self.model.body_names[1:], tuple(slice(WIDTH + 10 + a, end, WIDTH) for a in range(3)))
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
         return worst_gap(self.model, pack)

@@ -20,7 +20,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import F1, Routine, function_type, types
 from haugmbd.compiled.jit import kernel
-from haugmbd.compiled.records import new_record, record_dtype, record_type
+from haugmbd.compiled.records import copy_record, new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
 from haugmbd.integrators.event_watch import EVENT_WATCH_TYPE, NO_EVENTS, EventWatch, watch_events
 from haugmbd.integrators.rank_watch import NO_WATCH, WATCH_TYPE, RankWatch, watch_step
@@ -112,7 +112,8 @@ def make_options(**parameters: float) -> Options:
 
 def copy_options(options: Options) -> Options:
     """Return a copy of the options."""
-    return options.copy()  # type: ignore[attr-defined,no-any-return]
+    copy: Options = copy_record(options)
+    return copy
 
 
 def restore_memory(options: Options, before: Options) -> None:

@@ -23,7 +23,7 @@ from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.chains.chain_rates import PREPARE_CHAIN
 from haugmbd.integrators.dense_output import quintic
-from haugmbd.integrators.state_space import Places
+from haugmbd.integrators.state_space import Places, Spinning
 from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from
 from haugmbd.model.body_kinematics import NO_DRIVE
 from haugmbd.model.friction.routine import NO_FRICTION
@@ -92,8 +92,9 @@ class ChainStateSpace:
                 slides += zip(range(columns.start, columns.stop), range(rates_at.start, rates_at.stop), strict=True)
         return Places(np.array(slides, dtype=np.int64).reshape(-1, 2), np.array(spins, dtype=np.int64).reshape(-1, 2))
 
-    def spinning(self) -> tuple[str, ...]:
-        return tuple(link.name for link in self.chain.links if link.nq > link.nv)
+    def spinning(self) -> Spinning:
+        first = self.places().spins[:, 1]
+        return Spinning(tuple(link.name for link in self.chain.links if link.nq > link.nv), tuple(first + a for a in range(3)))
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
         """Return no gap: joint coordinates keep every joint closed."""

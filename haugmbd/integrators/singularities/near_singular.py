@@ -6,13 +6,13 @@ in a step that is longer than the bend of the motion beside a singular configura
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 from typing import NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.integrators.singularities.branch_selection import BranchSelection
 from haugmbd.integrators.singularities.run_motion import Way
 from haugmbd.integrators.singularities.singularity_search import FINE, SingularSearch
 from haugmbd.integrators.state_space import NearSingular
@@ -38,10 +38,10 @@ class StepsTaken(NamedTuple):
 
 
 class NearSingularities:
-    """The nearly singular configurations of one run to t_end."""
+    """The nearly singular configurations of one run to t_end;  joints_at: the joints whose rows are dependent at a time of a motion."""
 
-    def __init__(self, search: SingularSearch, selection: BranchSelection, t_end: float) -> None:
-        self.search, self.selection, self.t_end = search, selection, t_end
+    def __init__(self, search: SingularSearch, joints_at: Callable[[Way, float], tuple[str, ...]], t_end: float) -> None:
+        self.search, self.joints_at, self.t_end = search, joints_at, t_end
         self.passed_near: set[float] = set()
         self.trail: list[tuple[float, Array, float]] = []
 
@@ -95,4 +95,4 @@ class NearSingularities:
         return [self._at(way, float(t_least))._replace(ends=True)]
 
     def _at(self, way: Way, t: float) -> NearSingular:
-        return NearSingular(t, self.selection.joints_at(way, t), np.nan)
+        return NearSingular(t, self.joints_at(way, t), np.nan)

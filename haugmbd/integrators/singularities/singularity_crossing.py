@@ -166,12 +166,16 @@ class CrossingSearch:
         self.horizon = np.inf if is_autonomous(model) else t_end
         callback = problem.pack.callback
         self.search = SingularSearch(model, callback)
-        self.selection = BranchSelection(model, self.search.pack, self.search.size)
-        self.near = NearSingularities(self.search, self.selection, t_end)
+        self.near = NearSingularities(self.search, self._joints_at, t_end)
         self.refused: list[float] = []
         self.expected: list[float] = []
         self.longest = t_end - problem.t
         self.watch, self.is_watching = new_watch(len(model.tables["EDGES"]), self.search.pack, problem.y.size), False
+
+    @cached_property
+    def selection(self) -> BranchSelection:
+        """The tests of what is singular, in the workspace of the search; most runs never need them."""
+        return BranchSelection(self.model, self.search.pack, self.search.size)
 
     @cached_property
     def crossing(self) -> BranchCrossing:
@@ -339,6 +343,9 @@ class CrossingSearch:
             p.options.n_since_projection, p.pack.python_solver.error = since, error
             return None
         return CrossingStart(end.t, y, y_dot)
+
+    def _joints_at(self, way: Way, t: float) -> tuple[str, ...]:
+        return self.selection.joints_at(way, t)
 
     def _keep_interruption(self, code: int) -> None:
         """Keep the Ctrl-C that has ended an attempt to restart; what a formulation in Python raises there is none, and forgotten."""

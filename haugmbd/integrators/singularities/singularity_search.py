@@ -128,7 +128,7 @@ def enclosed_entry(P: Pack, steps: Steps, a: float, b: float, halvings: int, y: 
     return OK, t_least, best
 
 
-determinants, least_determinant = DirectCall(determinants_entry), DirectCall(enclosed_entry)
+determinants, least_determinant, begin_volumes = DirectCall(determinants_entry), DirectCall(enclosed_entry), DirectCall(begin_watch)
 
 
 class Place(NamedTuple):
@@ -178,7 +178,7 @@ class SingularSearch:
         t, y, y_dot = start
         if not self.ahead:
             return False
-        code = begin_watch(watch, t, h, y, y_dot)
+        code = begin_volumes(watch, t, h, y, y_dot)
         self.pack.callback.keep_interruption(code)
         return bool(code == OK)
 

@@ -118,7 +118,7 @@ class Run(Generic[R]):
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
         self.began = time.perf_counter()
         self.steps = self.rejected = 0
-        self.turns = TurnMonitor(problem.state_space.spinning(), problem.state_space.places().spins[:, 1].copy())
+        self.turns = TurnMonitor(*problem.state_space.spinning())
         self.gap = (0.0, "", problem.t)
         self.ended = ""
         self.switched: list[Array] = []
