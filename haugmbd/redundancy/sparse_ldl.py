@@ -89,13 +89,14 @@ def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> A
             rows = np.nonzero(active[first : first + SLOTS])[0]
             keep, pivot = _independent(D[node], rows, peak[node], tol)
             weak = min(weak, pivot)
-            inverse[node][np.ix_(keep, keep)] = np.linalg.inv(D[node][np.ix_(keep, keep)])
+            block = keep[:, None], keep
+            inverse[node][block] = np.linalg.inv(D[node][block])
             if len(keep) < len(rows):
                 dropped += [first + int(k) for k in np.setdiff1d(rows, keep)]
         carried = {block: inverse[node] @ B[block] for _, block in neighbors[neighbor_starts[step] : neighbor_starts[step + 1]]}
         for other, block in neighbors[neighbor_starts[step] : neighbor_starts[step + 1]]:
             D[other] -= B[block].T @ carried[block]
-            np.maximum(peak[other], np.abs(np.diagonal(D[other])), out=peak[other])
+            np.maximum(peak[other], np.abs(D[other].reshape(-1)[:: SLOTS + 1]), out=peak[other])
         for a, b, target in fill_updates[update_starts[step] : update_starts[step + 1]]:
             B[target] -= B[a].T @ carried[b]
     return Elimination(inverse, B, dropped, weak)
@@ -125,17 +126,18 @@ def _independent(D: Array, rows: Ints, peak: Array, tol: float) -> tuple[Ints, f
     Return the smallest pivot as well.
     """
     size = np.sqrt(np.where(peak > 0.0, peak, 1.0))
-    S = -D / np.outer(size, size)
-    left, keep, weak = rows.tolist(), [], 1.0
+    S = -D / (size[:, None] * size)
+    left, keep, weak, diagonal = rows.tolist(), [], 1.0, S.reshape(-1)[:: SLOTS + 1]
     while left:
-        pivots = S[left, left]
+        pivots = diagonal[left]
         largest = pivots.max()
         if not largest > tol:
             break
-        row = left.pop(int(np.argmax(pivots >= PREFERRED * largest)))
+        row = left.pop(int((pivots >= PREFERRED * largest).argmax()))
         keep.append(row)
-        weak = min(weak, float(S[row, row]))
-        S -= np.outer(S[:, row], S[row]) / S[row, row]
+        pivot = float(S[row, row])
+        weak = min(weak, pivot)
+        S -= S[:, row, None] * S[row] / pivot
     return np.array(sorted(keep), dtype=np.int64), weak
 
 

@@ -294,8 +294,8 @@ class Tables:
     """
 
     def __init__(self, ints: Mapping[str, Ints], reals: Mapping[str, Array], work_shapes: Mapping[str, tuple[int, int]]) -> None:
-        head = np.zeros(HEAD, dtype=np.int64)
-        flat_ints: list[Any] = [head]
+        head = [0] * HEAD
+        flat_ints: list[Any] = []
         flat_reals: list[Any] = [np.zeros(0)]
         size = 0
         for group, flat, at in ((ints, flat_ints, HEAD), (reals, flat_reals, 0)):
@@ -307,9 +307,9 @@ class Tables:
             head[PLACE[name] : PLACE[name] + 3] = size, *shape
             size += shape[0] * shape[1]
         for name, columns in COLUMNS.items():
-            _, rows, found = head[PLACE[name] : PLACE[name] + 3].tolist()
+            _, rows, found = head[PLACE[name] : PLACE[name] + 3]
             assert rows == 0 or found == columns, f"{name} has {found} columns, and the compiled code knows {columns}"
-        self.ints: Ints = np.concatenate(flat_ints)
+        self.ints: Ints = np.concatenate([np.array(head, dtype=np.int64), *flat_ints])
         self.reals: Array = np.concatenate(flat_reals)
         self.work_size = size
 

@@ -61,6 +61,7 @@ class RowLabels(Sequence[RowLabel]):
     def __init__(self, joints: Sequence[Joint], first: Ints, given: Sequence[tuple[Primitive, ...] | None]) -> None:
         self._joints, self._first, self._given = joints, first, given
         self._last: tuple[int, tuple[RowLabel, ...]] = (-1, ())
+        self._of_class: dict[Any, tuple[RowLabel, ...]] = {}
 
     def of_joint(self, k: int) -> tuple[RowLabel, ...]:
         """Return the labels of the rows of joint k."""
@@ -77,8 +78,8 @@ class RowLabels(Sequence[RowLabel]):
         joints: dict[Any, list[int]] = {}
         for k, given in enumerate(self._given):
             joints.setdefault(type(self._joints[k]) if given is None else k, []).append(k)
-        for members in joints.values():
-            labels = self.of_joint(members[0])
+        for kind, members in joints.items():
+            labels = self._of_class.get(kind) or self._of_class.setdefault(kind, self.of_joint(members[0]))
             yield labels, self._first[members][:, None] + np.arange(len(labels))
 
     def joint_numbers(self) -> Ints:

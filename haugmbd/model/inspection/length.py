@@ -13,9 +13,11 @@ L is that of the pose of the compilation.  A tolerance that the user gives means
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.model.description.labels import units_of_labels
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
 from haugmbd.workspace import layout as at
@@ -64,9 +66,15 @@ def radii_of_gyration(model: Model) -> Array:
     return found
 
 
+@once_per_model
+def unit_names(model: Model) -> tuple[list[str], npt.NDArray[np.int8]]:
+    """Return the units of Phi that occur, and the number of that of each row among them, (nc,)."""
+    return units_of_labels(model.labels)
+
+
 def units_of_rows(model: Model) -> Array:
     """What Phi of each row is measured by, (nc,) [m, m2 or 1]."""
-    units, number = units_of_labels(model.labels)
+    units, number = unit_names(model)
     return np.array([model.length ** POWERS.get(unit, 0) for unit in units], dtype=np.float64)[number]
 
 

@@ -26,11 +26,10 @@ from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import cross
-from haugmbd.model.description.labels import units_of_labels
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
-from haugmbd.model.inspection.length import characteristic_length
+from haugmbd.model.inspection.length import characteristic_length, unit_names
 from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -135,7 +134,7 @@ def _units_of(model: Model) -> tuple[Flags, dict[str, Flags], Flags]:
     coupled = np.zeros(model.nc, dtype=bool)
     if model.has_rows_of(CouplingRow):
         coupled[:] = [isinstance(label.primitive, CouplingRow) for label in model.labels]
-    units, number = units_of_labels(model.labels)
+    units, number = unit_names(model)
     by_unit = {name: (number == k) & ~coupled for k, name in enumerate(units)}
     return coupled, by_unit, np.array([name in ANGLES for name in units], dtype=bool)[number]
 
