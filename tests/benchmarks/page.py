@@ -163,8 +163,11 @@ def many(r: Recorded) -> str:
     """Batches on one thread and on two."""
     lines = []
     for what, words in batches.WORDS.items():
-        given = [{"n": batches.LINKS, "what": what, "threads": threads} for threads in (1, 2)]
-        (one, cpu), (two, of_two) = ((r.value("ours_batch", "batch", name, **x) for name in ("us", "cpu")) for x in given)
+        one, cpu, two, of_two = (
+            r.value("ours_batch", "batch", quantity, n=batches.LINKS, what=what, threads=threads)
+            for threads in (1, 2)
+            for quantity in ("us", "cpu")
+        )
         lines.append((words, *map(number, (one, cpu, two, of_two, over(one, two)))))
     head = ("chain of 5 links [us]", "one thread, elapsed", "CPU", "two threads, elapsed", "CPU", "one / two, elapsed")
     return "Many variants at once, `mbd.batch`, for each member:\n\n" + table(head, lines)

@@ -45,3 +45,11 @@ def test_a_record_names_machine_date_and_versions_and_keeps_minima(tmp_path, mon
     ]
     assert "| 100 | 2.00 | 4.00 | 0.50 | 1.00 | 2.00 |" in page.right_hand_sides(found)
     assert "Andrews" not in page.page(found)
+
+
+def test_batches_on_one_thread_and_on_two_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "_answers", {})
+    for threads, us, cpu in ((1, 4.0, 5.0), (2, 2.0, 6.0)):
+        record.keep("ours_batch", "batch", {"n": 5, "what": "states", "threads": threads}, {"us": us, "cpu": cpu})
+    record.write(tmp_path / "results.json")
+    assert "| 4.00 | 5.00 | 2.00 | 6.00 | 2.00 |" in page.many(Recorded(tmp_path / "results.json"))
