@@ -23,7 +23,8 @@ MARKERS, LINES = "osD^vPX*<>h", ("-", "--", "-.", ":")
 """Eleven markers beside ten colours: 110 methods have a pair of their own."""
 FLOOR = 1e-17
 """Where exact zeros are drawn on a logarithmic axis."""
-BAND = "#dcdcdc"
+BAND, ROOM = "#dcdcdc", 0.04
+"""Colour of the band of the reference; part of a logarithmic axis beyond the largest value, which is the radius of a marker and more."""
 NUMBERS = ("h", "h_first", "h_max", "rtol", "atol")
 """Parameters in which the methods of one line differ."""
 LINE_HEIGHT, MARGIN = 0.21, 0.9
@@ -148,11 +149,11 @@ def name_of(column: str) -> str:
 
 
 def _band(ax: Axes, span: Any, across: bool, uncertainty: float) -> None:
-    """Draw the grey band below the uncertainty of the reference, without moving the limits of the other end."""
+    """Draw the grey band below the uncertainty of the reference, with room for the markers at the other end of the longer axis."""
     low, high = ax.get_xlim() if across else ax.get_ylim()
-    low = min(low, 0.3 * uncertainty)
+    low, high = min(low, 0.3 * uncertainty), max(high, 3.0 * uncertainty)
     span(low, uncertainty, color=BAND, zorder=0, label="uncertainty of the reference")
-    (ax.set_xlim if across else ax.set_ylim)(low, max(high, 3.0 * uncertainty))
+    (ax.set_xlim if across else ax.set_ylim)(low, high * (high / low) ** ROOM)
 
 
 def _few_ticks(ax: Axes) -> None:

@@ -55,6 +55,19 @@ def test_columns_are_drawn_by_families_with_the_band(comparison):
     assert len(markers) == 3  # distinct in grey
 
 
+def test_a_band_far_below_leaves_room_for_the_largest_marker():
+    from matplotlib import pyplot  # noqa: PLC0415  as in `closed`: where matplotlib is missing, tests are skipped
+
+    from haugmbd.study.comparison.plots import _band  # noqa: PLC0415
+
+    _, ax = pyplot.subplots()
+    ax.semilogy([1.0, 2.0], [1e-4, 2e-4], "o")
+    _band(ax, ax.axhspan, False, 1e-13)
+    low, high = np.log10(ax.get_ylim())
+    assert low < -13.0
+    assert np.log10(2e-4) < high - 0.03 * (high - low)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["position", "velocity", "acceleration", "energy drift", "multipliers", "x"])
 def test_curves_over_time_carry_the_labels(comparison, level):
