@@ -13,7 +13,6 @@ import numpy as np
 from matplotlib import pyplot
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
 
 G, E, HEIGHT, SIZES = 9.81, 0.7, 1.0, np.array((0.6, 0.4, 0.2))
 T_1 = (2.0 * HEIGHT / G) ** 0.5
@@ -23,7 +22,7 @@ REST = T_1 * (1.0 + E) / (1.0 - E)
 def ball() -> mbd.ImpactResult:
     """Falls from 1 m, comes to rest, and is lifted by a force that grows from t = 3 s on."""
     system = mbd.System("ball", gravity=(0, 0, -G))
-    body = system.add(mbd.Body("ball", *inertia.sphere(0.1, density=500.0), r=(0, 0, HEIGHT + 0.1)))
+    body = system.add(mbd.Body("ball", *mbd.inertia.sphere(0.1, density=500.0), r=(0, 0, HEIGHT + 0.1)))
     weight = G * body.mass
     system.add(mbd.PointForce("lift", body, point=body.r, force=lambda t: (0.0, 0.0, weight * max(0.0, t - 3.0))))
     floor = mbd.Contact(
@@ -35,7 +34,7 @@ def ball() -> mbd.ImpactResult:
 def box() -> mbd.ImpactResult:
     """Falls on an edge."""
     system = mbd.System("box", gravity=(0, 0, -G))
-    body = system.add(mbd.Body("box", *inertia.box(SIZES, density=100.0), r=(0, 0, 0.5), p=(np.cos(0.1), 0, np.sin(0.1), 0)))
+    body = system.add(mbd.Body("box", *mbd.inertia.box(SIZES, density=100.0), r=(0, 0, 0.5), p=(np.cos(0.1), 0, np.sin(0.1), 0)))
     corners = [
         mbd.Contact(
             name,

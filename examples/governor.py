@@ -13,7 +13,6 @@ import numpy as np
 from matplotlib import pyplot
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
 from joints import RJ, TJ, RotationDriver
 
 ARM, HEIGHT = 0.30, 0.50
@@ -23,7 +22,7 @@ SPEEDS = np.linspace(2.0, 14.0, 25)  # [rad/s]
 def governor(omega: float) -> mbd.System:
     """Two arms with balls on a driven shaft, and a slider that hangs on them by springs."""
     system = mbd.System("governor", gravity=(0, 0, -9.81))
-    shaft = system.add(mbd.Body("shaft", *inertia.cylinder(0.01, 0.6, density=7800.0, axis=(0, 0, 1)), r=(0, 0, 0.3)))
+    shaft = system.add(mbd.Body("shaft", *mbd.inertia.cylinder(0.01, 0.6, density=7800.0, axis=(0, 0, 1)), r=(0, 0, 0.3)))
     slider = system.add(mbd.Body("slider", 1.0, (1e-3, 1e-3, 1e-3), r=(0, 0, 0.25)))
     axle = system.add(RJ("axle", system.ground, shaft, point=(0, 0, 0), axis=(0, 0, 1)))
     system.add(RotationDriver("motor", axle, lambda t: omega * t))
@@ -31,7 +30,7 @@ def governor(omega: float) -> mbd.System:
     for name, side in (("left", -1.0), ("right", 1.0)):
         down = np.array([side * np.sin(0.4), 0.0, -np.cos(0.4)])
         pivot = np.array([0.02 * side, 0.0, HEIGHT])
-        ball = system.add(mbd.Body(name, *inertia.sphere(0.03, mass=0.8), r=pivot + ARM * down))
+        ball = system.add(mbd.Body(name, *mbd.inertia.sphere(0.03, mass=0.8), r=pivot + ARM * down))
         system.add(RJ(f"{name} hinge", shaft, ball, point=pivot, axis=(0, 1, 0)))
         ends = {"point_i": pivot + 0.5 * ARM * down, "point_j": (0.02 * side, 0, 0.25)}
         system.add(mbd.TSDA(f"{name} spring", ball, slider, k=400.0, c=4.0, l0=0.14, **ends))

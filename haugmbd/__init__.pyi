@@ -260,7 +260,10 @@ from haugmbd.citations import cite as cite
 
 # modules
 from haugmbd import faults as faults
+from haugmbd import gallery as gallery
+from haugmbd.bodies import inertia as inertia
 from haugmbd import labs as labs
+from haugmbd import notation as notation
 from haugmbd import plotting as plot
 
 __version__: str

@@ -41,6 +41,7 @@ def pages(root: Path, generated: Path) -> dict[str, str]:
     made["api/faults.rst"] = page(
         "Faults for teaching", [f"haugmbd.faults.{name}" for name in mbd.faults.__all__ if name[0].islower()]
     )
+    made["api/inertia.rst"] = page("Mass and inertia of solids", [f"haugmbd.inertia.{name}" for name in mbd.inertia.__all__])
     titles = "\n   ".join(sorted(name.split("/")[1].removesuffix(".rst") for name in made))
     made["api/index.rst"] = INDEX + f".. toctree::\n   :maxdepth: 1\n\n   {titles}\n"
     return made

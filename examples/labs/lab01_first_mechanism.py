@@ -34,20 +34,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
 from joints import RJ
 
 steel = 7800.0  # kg/m3
 
 system = mbd.System("pendulum", gravity=(0, 0, -9.81))
-bar = system.add(mbd.Body("bar", *inertia.box((0.05, 4.0, 0.05), density=steel), r=(0, 2, 0)))
+bar = system.add(mbd.Body("bar", *mbd.inertia.box((0.05, 4.0, 0.05), density=steel), r=(0, 2, 0)))
 pin = system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(1, 0, 0)))
 print(system.table())
 
 # %% [markdown]
 # Line by line:
 #
-# * `Body(name, mass, J_bar, r=...)`: `inertia.box((x, y, z), density=...)` gives mass and inertia of a box with these
+# * `Body(name, mass, J_bar, r=...)`: `mbd.inertia.box((x, y, z), density=...)` gives mass and inertia of a box with these
 #   edges along the axes x, y and z, and the `*` hands both on. `J_bar` is the inertia about the **centre of mass** in
 #   the frame of the body, which at first has the global axes. `r` is the place of the centre of mass: the bar is 4 m
 #   long along $y$, from the pin at the origin to $y = 4$ m, so that its centre is at $y = 2$ m.
@@ -147,8 +146,8 @@ print(mbd.labs.check("lab1", answers))
 
 # %% tags=["solution"]
 double = mbd.System("double pendulum", gravity=(0, 0, -9.81))
-bar_1 = double.add(mbd.Body("bar 1", *inertia.box((0.05, 4.0, 0.05), density=steel), r=(0, 2, 0)))
-bar_2 = double.add(mbd.Body("bar 2", *inertia.box((0.05, 0.05, 2.0), density=steel), r=(0, 4, -1)))
+bar_1 = double.add(mbd.Body("bar 1", *mbd.inertia.box((0.05, 4.0, 0.05), density=steel), r=(0, 2, 0)))
+bar_2 = double.add(mbd.Body("bar 2", *mbd.inertia.box((0.05, 0.05, 2.0), density=steel), r=(0, 4, -1)))
 double.add(RJ("pin 1", double.ground, bar_1, point=(0, 0, 0), axis=(1, 0, 0)))
 double.add(RJ("pin 2", bar_1, bar_2, point=(0, 4, 0), axis=(1, 0, 0)))
 swing = mbd.simulate(double, t_end=3.0, h=1e-3)

@@ -107,9 +107,7 @@ def four_bar(joint_at_C, joint_at_D):
 
 def slender_rod(start, end):
     """Return mass and inertia of a slender rod of 1 kg/m."""
-    from haugmbd.bodies import inertia
-
-    return inertia.rod(np.linalg.norm(end - start), density=1.0, axis=end - start)
+    return mbd.inertia.rod(np.linalg.norm(end - start), density=1.0, axis=end - start)
 
 
 over = mbd.mobility(four_bar(RJ, RJ))

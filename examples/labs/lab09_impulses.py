@@ -32,7 +32,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
 from joints import RJ
 
 
@@ -41,7 +40,7 @@ def rods(n):
     system = mbd.System(f"{n} rods")
     before = system.ground
     for k in range(n):
-        rod = system.add(mbd.Body(f"rod {k + 1}", *inertia.rod(1.0, mass=1.0, axis=(1, 0, 0)), r=(k + 0.5, 0, 0)))
+        rod = system.add(mbd.Body(f"rod {k + 1}", *mbd.inertia.rod(1.0, mass=1.0, axis=(1, 0, 0)), r=(k + 0.5, 0, 0)))
         system.add(RJ(f"hinge {k + 1}", before, rod, point=(k, 0, 0), axis=(0, 0, 1)))
         before = rod
     return system
@@ -77,7 +76,7 @@ result
 # %%
 g, height, e = 9.81, 1.0, 0.7
 drop = mbd.System("ball", gravity=(0, 0, -g))
-ball = drop.add(mbd.Body("ball", *inertia.sphere(0.1, mass=1.0), r=(0, 0, height + 0.1)))
+ball = drop.add(mbd.Body("ball", *mbd.inertia.sphere(0.1, mass=1.0), r=(0, 0, height + 0.1)))
 floor = mbd.Contact("floor", drop.ground, ball, point=ball.r, normal=(0, 0, 1), plane_point=(0, 0, 0), radius=0.1, restitution=e)
 bounces = mbd.simulate_impacts(drop, 3.5, contacts=[floor], h=5e-3)
 

@@ -31,7 +31,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
 from joints import RJ
 
 
@@ -39,7 +38,7 @@ def build(theta, length=1.0):
     """Return a slender bar of 1 kg/m on a pin, at rest at an angle from the downward vertical."""
     along = np.array([np.sin(theta), 0.0, -np.cos(theta)])
     system = mbd.System("bar", gravity=(0, 0, -9.81))
-    bar = system.add(mbd.Body("bar", *inertia.rod(length, density=1.0, axis=along), r=length / 2 * along))
+    bar = system.add(mbd.Body("bar", *mbd.inertia.rod(length, density=1.0, axis=along), r=length / 2 * along))
     system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
     return system
 

@@ -22,11 +22,40 @@ from haugmbd.bodies.shapes import Box, Cone, Cylinder, Shape, Sphere
 from haugmbd.bodies.validation import FloatArray, frozen, need_unmasked
 from haugmbd.errors import UsageError
 
+__all__ = [
+    "MassProperties",
+    "about_center_of_mass",
+    "box",
+    "combine",
+    "cone",
+    "cylinder",
+    "disc",
+    "plate",
+    "point_mass",
+    "rod",
+    "sphere",
+    "steiner",
+    "tube",
+]
+
 Vector = Sequence[float] | FloatArray
 
 
 def steiner(mass: float, offset: Vector) -> FloatArray:
-    """Return m (d.d I - d d^T) [kg m2], (3, 3): the inertia of a point mass at `offset` [m]."""
+    """Return the inertia of a point mass about the origin, m (d.d I - d d^T).
+
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+    offset : array_like, (3,)
+        Its position d [m].
+
+    Returns
+    -------
+    ndarray, (3, 3)
+        [kg m2].
+    """
     need_unmasked("offset", offset)
     d = np.asarray(offset, dtype=np.float64)
     J: FloatArray = mass * (np.dot(d, d) * np.eye(3) - np.outer(d, d))
@@ -113,14 +142,49 @@ class MassProperties:
 
 
 def about_center_of_mass(mass: float, J_point: npt.ArrayLike, offset: Vector) -> MassProperties:
-    """Return the properties of a body whose inertia J_point [kg m2] is about a point at `offset` [m] from its centre of mass."""
+    """Return the properties of a body whose inertia is known about another point than its centre of mass.
+
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+    J_point : array_like, (3, 3) or (3,)
+        Inertia about the point, body frame [kg m2]; three numbers are its diagonal.
+    offset : array_like, (3,)
+        The point from the centre of mass, body frame [m].
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *about_center_of_mass(...))` takes mass and inertia.
+
+    Notes
+    -----
+    J_C = J_P - m (d.d I - d d^T), with the offset d: the parallel-axis theorem.
+    """
     need_unmasked("J_point", J_point)
     J = np.asarray(J_point, dtype=np.float64)
     return MassProperties(mass, (np.diag(J) if J.shape == (3,) else J) - steiner(mass, offset))
 
 
 def combine(parts: Iterable[MassProperties]) -> MassProperties:
-    """Return mass, centre of mass and inertia about it of rigidly joined parts, each placed in one common frame."""
+    """Return mass, centre of mass and inertia about it of rigidly joined parts.
+
+    Parameters
+    ----------
+    parts : iterable of MassProperties
+        Each placed in one common frame by `placed`.
+
+    Returns
+    -------
+    MassProperties
+        Of the whole; `center` is its centre of mass in the common frame.
+
+    Raises
+    ------
+    UsageError
+        If the parts have no mass.
+    """
     parts = tuple(parts)
     mass = math.fsum(part.mass for part in parts)
     if not mass > 0.0:
@@ -134,14 +198,60 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
 
 
 def point_mass(mass: float) -> MassProperties:
-    """Return a particle: it has no inertia about any axis. Its orientation must be fixed by joints, or be irrelevant to the system."""
+    """Return a particle, which has no inertia about any axis.
+
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *point_mass(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If the mass is not positive.
+
+    Notes
+    -----
+    Joints must determine the orientation of such a body, or nothing may depend on it.
+    """
     return MassProperties(_positive("point_mass", "mass", mass, "kg"), np.zeros(3), shapes=(Sphere(0.0),))
 
 
 def rod(
     length: float, *, mass: float | None = None, density: float | None = None, axis: Vector = (1.0, 0.0, 0.0)
 ) -> MassProperties:
-    """Return a slender rod along `axis`: no inertia about it, m l^2/12 normal to it; `density` is per length [kg/m]."""
+    """Return a slender rod, which has no inertia about its axis.
+
+    Parameters
+    ----------
+    length : float
+        Length [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per length [kg/m].
+    axis : array_like, (3,), optional
+        Direction of the rod, in the body frame; of any length.
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *rod(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    J is 0 about the axis, and m l^2 / 12 about each normal to it.
+    """
     length = _positive("rod", "length", length, "m")
     m = _mass("rod", mass, density, length)
     return _symmetric("rod", m, 0.0, m * length**2 / 12.0, axis, lambda a: Cylinder(0.0, length, axis=a))
@@ -156,7 +266,35 @@ def cylinder(
     axis: Vector = (0.0, 0.0, 1.0),
     inner_radius: float = 0.0,
 ) -> MassProperties:
-    """Return a circular cylinder or tube: m (R^2 + r^2)/2 about `axis`, m (3 (R^2 + r^2) + l^2)/12 normal to it; density [kg/m3]."""
+    """Return a circular cylinder, with a hole along its axis if `inner_radius` is given.
+
+    Parameters
+    ----------
+    radius, length : float
+        Outer radius and length [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per volume [kg/m3].
+    axis : array_like, (3,), optional
+        Direction of the axis of symmetry, in the body frame; of any length.
+    inner_radius : float, optional
+        Radius of the hole [m].
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *cylinder(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, `inner_radius` is not in [0, radius], or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    With the radii R and r: J is m (R^2 + r^2) / 2 about the axis, and m (3 (R^2 + r^2) + l^2) / 12 about each normal to it.
+    """
     radius, length = _positive("cylinder", "radius", radius, "m"), _positive("cylinder", "length", length, "m")
     if not 0.0 <= inner_radius <= radius:
         raise UsageError(f"cylinder: inner_radius is {inner_radius!r} m. Give a value from 0 to the radius, {radius} m.")
@@ -177,14 +315,62 @@ def tube(
     density: float | None = None,
     axis: Vector = (0.0, 0.0, 1.0),
 ) -> MassProperties:
-    """Return a cylinder with a hole of `inner_radius` along `axis`; density [kg/m3]."""
+    """Return a circular tube: a cylinder with a hole along its axis.
+
+    Parameters
+    ----------
+    radius, inner_radius, length : float
+        Outer radius, radius of the hole, and length [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per volume [kg/m3].
+    axis : array_like, (3,), optional
+        Direction of the axis of symmetry, in the body frame; of any length.
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *tube(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, `inner_radius` is not in [0, radius], or not exactly one of mass and density is given.
+    """
     return cylinder(radius, length, mass=mass, density=density, axis=axis, inner_radius=inner_radius)
 
 
 def disc(
     radius: float, *, mass: float | None = None, density: float | None = None, axis: Vector = (0.0, 0.0, 1.0)
 ) -> MassProperties:
-    """Return a thin disc normal to `axis`: m R^2/2 about it, m R^2/4 normal to it; `density` is per area [kg/m2]."""
+    """Return a thin circular disc.
+
+    Parameters
+    ----------
+    radius : float
+        Radius [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per area [kg/m2].
+    axis : array_like, (3,), optional
+        Normal of the disc, in the body frame; of any length.
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *disc(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    J is m R^2 / 2 about the axis, and m R^2 / 4 about each normal to it.
+    """
     radius = _positive("disc", "radius", radius, "m")
     m = _mass("disc", mass, density, math.pi * radius**2)
     return _symmetric("disc", m, m * radius**2 / 2.0, m * radius**2 / 4.0, axis, lambda a: Cylinder(radius, 0.0, axis=a))
@@ -198,9 +384,32 @@ def cone(
     density: float | None = None,
     axis: Vector = (0.0, 0.0, 1.0),
 ) -> MassProperties:
-    """Return a circular cone, its tip along `axis`: 3 m R^2/10 about it, 3 m (4 R^2 + l^2)/80 normal to it; density [kg/m3].
+    """Return a circular cone. Its centre of mass, the origin of the body frame, is a quarter of its length from the base.
 
-    The centre of mass, from where everything is measured, is l/4 from the base.
+    Parameters
+    ----------
+    radius, length : float
+        Radius of the base and height [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per volume [kg/m3].
+    axis : array_like, (3,), optional
+        Direction from the base to the tip, in the body frame; of any length.
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *cone(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    J is 3 m R^2 / 10 about the axis, and 3 m (4 R^2 + l^2) / 80 about each normal to it.
     """
     radius, length = _positive("cone", "radius", radius, "m"), _positive("cone", "length", length, "m")
     m = _mass("cone", mass, density, math.pi * radius**2 * length / 3.0)
@@ -211,7 +420,31 @@ def cone(
 
 
 def plate(size: Vector, *, mass: float | None = None, density: float | None = None) -> MassProperties:
-    """Return a thin rectangular plate with the edges `size` = (x, y) [m], normal to z; `density` is per area [kg/m2]."""
+    """Return a thin rectangular plate normal to the z axis of the body.
+
+    Parameters
+    ----------
+    size : array_like, (2,)
+        Edges along x and y [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per area [kg/m2].
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *plate(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    The principal inertias are m y^2 / 12, m x^2 / 12 and m (x^2 + y^2) / 12.
+    """
     if np.shape(size) != (2,):
         raise UsageError(f"plate: size has shape {np.shape(size)}. Give two edge lengths [m].")
     x, y = (_positive("plate", f"size[{k}]", edge, "m") for k, edge in enumerate(size))
@@ -220,7 +453,31 @@ def plate(size: Vector, *, mass: float | None = None, density: float | None = No
 
 
 def box(size: Vector, *, mass: float | None = None, density: float | None = None) -> MassProperties:
-    """Return a cuboid with the edges `size` = (x, y, z) [m]; density [kg/m3]."""
+    """Return a cuboid with its edges along the axes of the body.
+
+    Parameters
+    ----------
+    size : array_like, (3,)
+        Edges along x, y and z [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per volume [kg/m3].
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *box(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    The principal inertias are m (y^2 + z^2) / 12, m (x^2 + z^2) / 12 and m (x^2 + y^2) / 12.
+    """
     if np.shape(size) != (3,):
         raise UsageError(f"box: size has shape {np.shape(size)}. Give three edge lengths [m].")
     x, y, z = (_positive("box", f"size[{k}]", edge, "m") for k, edge in enumerate(size))
@@ -230,7 +487,31 @@ def box(size: Vector, *, mass: float | None = None, density: float | None = None
 
 
 def sphere(radius: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
-    """Return a solid sphere: 2 m r^2/5 about every axis; density [kg/m3]."""
+    """Return a solid sphere.
+
+    Parameters
+    ----------
+    radius : float
+        Radius [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per volume [kg/m3].
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *sphere(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    J is 2 m r^2 / 5 about every axis.
+    """
     radius = _positive("sphere", "radius", radius, "m")
     m = _mass("sphere", mass, density, 4.0 / 3.0 * math.pi * radius**3)
     return MassProperties(m, np.full(3, 0.4 * m * radius**2), shapes=(Sphere(radius),))

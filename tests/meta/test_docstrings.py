@@ -14,6 +14,7 @@ from haugmbd.public_names import PUBLIC as PUBLIC_NAMES
 
 PUBLIC = {
     **{f"mbd.faults.{name}": getattr(mbd.faults, name) for name in mbd.faults.__all__ if callable(getattr(mbd.faults, name))},
+    **{f"mbd.inertia.{name}": getattr(mbd.inertia, name) for name in mbd.inertia.__all__},
     **{f"mbd.{name}": getattr(mbd, name) for name, one in PUBLIC_NAMES.items() if one.topic != MODULES},
     **{f"joints.{kind.__name__}": kind for kind in joints.CATALOGUE},
 }
