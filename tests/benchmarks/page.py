@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.benchmarks import batches, calls, diagram, explicit, formulations, meshes, reduced
+from tests.benchmarks import batches, calls, diagram, explicit, formulations, kamino, meshes, reduced
 from tests.benchmarks.ours_calls import CALLS
 from tests.benchmarks.precision import OURS, Curve
 from tests.benchmarks.recorded import Recorded, least
@@ -222,6 +222,20 @@ def andrews(r: Recorded) -> str:
     )
 
 
+def four_bar_of_kamino(r: Recorded) -> str:
+    """Gap and energy of a four-bar, beside cited figures."""
+    found = {name: r.value("ours", "kamino", name) for name in kamino.CITED}
+    lines = [
+        ("haugmbd, RK4 with projection", *("" if x is None else f"{x:.0e}" for x in found.values())),
+        ("Kamino (newton 1.8.0), defaults, cited", *("" if None in found.values() else f"{x:.1e}" for x in kamino.CITED.values())),
+    ]
+    return (
+        "A four-bar of 0.1 m links (`fourbar` of the tests of Newton Physics), 1 s in steps of 1 ms. Kamino computes in single\n"
+        "precision on a GPU, many mechanisms at once; its figures are cited, and not timed:\n\n"
+        + table(("", "largest gap of a joint [m]", "largest energy error [J]"), lines)
+    )
+
+
 def _of_peer(curves: Sequence[Curve], tool: str, enough: float) -> str:
     """Return the least CPU time of a peer, or the longest that was not enough."""
     best, times = least(curves, tool, enough), [s for curve in curves if curve.method.tool == tool for s in curve.seconds]
@@ -242,6 +256,7 @@ SECTIONS: tuple[Callable[[Recorded], str], ...] = (
     many,
     andrews,
     work_and_precision,
+    four_bar_of_kamino,
 )
 
 
