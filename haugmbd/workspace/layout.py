@@ -12,7 +12,7 @@ Rows are stored in SLOTS: edge e (the rows between the same bodies, at most six)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,6 @@ from haugmbd.compiled.ffi import CALLBACK_TYPE, NO_CALLBACK, Callback
 from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
 from haugmbd.compiled.native_tuples import tuple_pointer, words_of
 from haugmbd.constraints.registry import ASSEMBLERS_TYPE
-
-Numbers = TypeVar("Numbers", Array, Ints)
 
 WIDTH = 13
 """Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""

@@ -38,7 +38,6 @@ TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "plan
 LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
 SIDECAR: dict[type[Joint], str] = {SJ: "3d", Fixed: "6d"}
 ROOT = "world"
-HELD = "the damping of an RJ, and a JointLimit of an RJ or a TJ"
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 
 
