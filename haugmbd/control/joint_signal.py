@@ -51,7 +51,7 @@ def measure_joint(y: Array, places: JointPlaces, near: float) -> tuple[float, fl
 
 
 def measure_with(X: Any, y: Any, bodies: Any, x_bar: Any, offset: float, near: float) -> tuple[float, float]:
-    """Return the same;  X: 18 numbers for the vectors and their rates."""
+    """Return what `measure_joint` returns;  X: 18 numbers for the vectors and their rates."""
     for m in range(3):
         b = WIDTH * bodies[1 + m]
         e0, e1, e2, e3 = y[b + 3], y[b + 4], y[b + 5], y[b + 6]

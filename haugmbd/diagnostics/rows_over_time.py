@@ -27,7 +27,10 @@ PHI, VELOCITY_GAP, ACCELERATION_GAP, NU = 0, 1, 2, 3
 
 
 class RowHistory(NamedTuple):
-    """gaps: (nt, k, 4) in the order above, the third only with solutions;  wrench: (nt, groups, sides, 6) on the edge's bodies."""
+    """Gaps and wrenches of rows over time.
+
+    gaps: (nt, k, 4) in the order above, the third only with solutions;  wrench: (nt, groups, sides, 6) on the edge's bodies
+    """
 
     gaps: Array
     wrench: Array

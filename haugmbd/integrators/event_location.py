@@ -44,7 +44,10 @@ SHORTEST = 1e-13
 
 
 class Moment(NamedTuple):
-    """t [s], the flat state and its rates, (ny,) each."""
+    """An instant of a run.
+
+    t: [s];  y, y_dot: (ny,) the flat state and its rates
+    """
 
     t: float
     y: Array

@@ -255,7 +255,7 @@ class _Stick:
         p, watch = self.problem, self.watch
         self._count(p.t)
         before = self.modes.copy()
-        self._halt_slow()
+        self._stop_slow_joints()
         self.modes[:] = watch.modes[:] = 0.0
         watch.forget()
         watch.at(p.t, p.y, self.state_space)
@@ -269,14 +269,14 @@ class _Stick:
         self._stop([k for k in range(len(self.ints)) if self.modes[k, at.MODE] == at.STICKS])
         slow = [k for k, row in enumerate(self.ints) if self.modes[k, at.MODE] == at.SLIDES and row[at.CHANNELS] > 1]
         if slow:
-            self._go_slowly(slow, before)
+            self._set_slow_modes(slow, before)
         watch.modes[:] = self.modes
-        self._look_farther()
+        self._relocate_slip()
         p.options.n_since_projection = np.inf
         self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
 
-    def _look_farther(self) -> None:
-        """Locate the slip of a joint farther beyond its limit that has slipped in no time, and sticks."""
+    def _relocate_slip(self) -> None:
+        """Locate the next slip of a joint farther beyond its limit, if it has slipped without any motion and sticks again."""
         moved = len(self._times) < 2 or self._times[-1] - self._times[-2] > SHORTEST * (1.0 + abs(self._times[-1]))
         if moved:
             self._more[:] = 0.0
@@ -285,8 +285,11 @@ class _Stick:
             if self.modes[k, at.MODE] == at.STICKS:
                 self._more[k] = FARTHER * max(self._more[k], BEYOND * (1.0 + self.watch.terms[k, at.LIMIT]))
 
-    def _go_slowly(self, joints: list[int], before: Array) -> None:
-        """Let joints of several rates that are too slow to follow their velocity begin to slide, or slow down, as before or anew."""
+    def _set_slow_modes(self, joints: list[int], before: Array) -> None:
+        """Set the modes of joints of several rates that are too slow for friction to follow the direction of their velocity.
+
+        Such a joint begins to slide, or slows down. It keeps its mode while its speed stays below that at which the mode ends.
+        """
         speed = self.watch.terms[:, at.SPEED].copy()
         accelerations = self._accelerations_by_friction(joints)
         for k in joints:
@@ -315,7 +318,7 @@ class _Stick:
             found[k] = float(limits[k] * np.linalg.norm(A, 2))
         return found
 
-    def _halt_slow(self) -> None:
+    def _stop_slow_joints(self) -> None:
         """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step."""
         slow = np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
         if not slow.any():

@@ -149,7 +149,7 @@ def blocks_beside(tables: Tables) -> SolverTables:
 
 @lru_cache(maxsize=2)
 def _blocks(n_bodies: int, sides: int, edges: bytes, rows: bytes) -> SolverTables:
-    """Return the same from the bytes of the edges and of their rows; it is asked for at every run of some methods."""
+    """Return `blocks_beside` from the bytes of the edges and of their rows, cached: some methods need it at every run."""
     pairs = list(map(tuple, np.frombuffer(edges, dtype=np.int64).reshape(-1, sides).tolist()))
     weight, kind = np.frombuffer(rows, dtype=np.int64).reshape(-1, 2).T.tolist()
     return block_tables(make_schedule(n_bodies - 1, pairs, rows=EdgeRows(weight, kind)), n_bodies, "")

@@ -116,13 +116,13 @@ def assemble(
     closed = closed if closed.closed else close_from_elsewhere(problem, start, closed)
     if not closed.closed:
         faults = (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
-        raise AssemblyError(faults, _found(problem, start, closed, ()))
+        raise AssemblyError(faults, _assembly(problem, start, closed, ()))
     wrong = flipped(model, signs, closed.pose.state)
     if wrong and repair:
         closed = turned_back(problem, signs, way.state, closed, wrong)
     left = flipped(model, signs, closed.pose.state)
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
-    assembly = _found(problem, start, closed, flips)
+    assembly = _assembly(problem, start, closed, flips)
     if left and repair:
         raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
     if not model.redundancy.dropped:
@@ -208,7 +208,7 @@ def turned_back(
     return min(found, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
 
 
-def _found(problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...]) -> Assembly:
+def _assembly(problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...]) -> Assembly:
     """Return the assembly, with its velocities and integrated angles, and a model that starts there."""
     speeds = nearest_velocities(problem, closed.pose.state)
     state = with_angles(problem.model, speeds.state)

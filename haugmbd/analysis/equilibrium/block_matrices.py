@@ -36,7 +36,10 @@ NO_DEFECT = Defect("", np.inf)
 
 
 class BlockMatrices(NamedTuple):
-    """E: (nd, ns) [J per unit of z];  F, G: (ns, nd);  H: (ns, ns)."""
+    """The derivatives that couple the motion x of the bodies with the states z of blocks.
+
+    E: (nd, ns) [J per unit of z];  F, G: (ns, nd);  H: (ns, ns)
+    """
 
     E: Array
     F: Array

@@ -126,7 +126,7 @@ def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> t
             return place, K, n + 1, True
         limit = min(1.0, radius / size, LARGEST_TURN / (_size(x.reshape(-1, 6)[:, 3:]) or 1.0))
         if way > farthest:
-            _refuse_what_goes_on(place, K, x, way)
+            _need_resistance(place, K, x, way)
         after = _line_search(evaluator, place, limit * x, downhill)
         if after is None:
             return place, K, n, False
@@ -175,7 +175,7 @@ def _line_search(evaluator: ResidualEvaluator, place: TrialPose, x: Array, downh
     return None
 
 
-def _refuse_what_goes_on(place: TrialPose, K: Array, x: Array, way: float) -> None:
+def _need_resistance(place: TrialPose, K: Array, x: Array, way: float) -> None:
     """Raise NotHeld if no force along x could stop the motion within the distance already moved."""
     along = place.at.N.T @ x
     along /= np.linalg.norm(along)

@@ -89,7 +89,7 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
             step = abs(h) / 2.0
             if step > track.shortest:
                 continue
-            over = leapt(track, trail, float(here.t + np.sign(h) * step))
+            over = gap_around(track, trail, float(here.t + np.sign(h) * step))
             if over is None:
                 return found._replace(steps=steps, stopped=here)
             found.gaps.append(over)
@@ -97,7 +97,7 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
             here, step, trail = over.after, np.inf, [over.after]
             if (t - over.before.t) * (t - over.after.t) <= 0.0:
                 break
-        over = leapt(track, trail, t) if here.t == t and here.pivot < NEAR else None
+        over = gap_around(track, trail, t) if here.t == t and here.pivot < NEAR else None
         if over is not None:
             found.gaps.append(over)
             found.way.extend((over.before, over.after))
@@ -173,7 +173,7 @@ def predicted(track: Track, here: Point, t: float) -> Array:
     return np.concatenate([np.hstack([r, p, u]).ravel(), here.y[n:] + h * here.y_dot[n:]])
 
 
-def leapt(track: Track, trail: list[Point], t: float) -> Gap | None:
+def gap_around(track: Track, trail: list[Point], t: float) -> Gap | None:
     """Return the gap around the singular configuration at t; None if the motion does not continue on the other side."""
     way = np.sign(t - trail[0].t)
     for width in HALF_GAPS:

@@ -30,7 +30,10 @@ SMALL = 0.02
 
 
 class Freedom(NamedTuple):
-    """sigma: (min(nc, 6 nb),) falling;  left: (nc, .) and right: (6 nb, .) singular vectors, all of them;  length: the unit [m]."""
+    """The singular value decomposition of the rows at a state.
+
+    sigma: (min(nc, 6 nb),) falling;  left: (nc, .) and right: (6 nb, .) singular vectors, all of them;  length: the unit [m]
+    """
 
     sigma: Array
     left: Array

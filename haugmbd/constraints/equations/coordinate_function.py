@@ -85,7 +85,7 @@ class CoordinateFunctionRow(CouplingRow):
         return f"{self.b.label} = f({self.a.label})"
 
     def term_lines(self) -> tuple[tuple[tuple[int, int, int], float], ...]:
-        """Return what stands after the columns of a coupling's line of q_b and of q_a: three integers, and a constant."""
+        """Return the columns that lines of q_b and of q_a have beyond those of a coupling: three integers, and a constant."""
         program = self.profile.program()
         return (((program.kind, len(program.ops), len(program.numbers)), self.period), (program.outputs, self.start))
 

@@ -74,7 +74,7 @@ class JointFrames(NamedTuple):
         return self.axes[self.axes_j]
 
     def part(self, some: slice) -> JointFrames:
-        """Return those of some of the joints."""
+        """Return the frames of some of the joints."""
         points = self.s_bar_i[some], self.s_bar_j[some]
         return JointFrames(self.i[some], self.j[some], *points, self.axes_i[some], self.axes_j[some], self.axes)
 

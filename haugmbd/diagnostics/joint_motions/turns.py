@@ -125,7 +125,7 @@ class IntegratedAngle(NamedTuple):
 
 
 def angle_source(model: Model, joint: JointEntry, freedom: Freedom) -> IntegratedAngle | int | None:
-    """Return what knows the angle of a joint through all turns: the state, or the row of its driver; None if nothing does.
+    """Return the source of the angle of a joint through all turns: the state, or the row of its driver; None if there is none.
 
     The state has the angles of couplings and of torsion springs.
     """

@@ -25,7 +25,10 @@ Axes = Literal["ground", "body", "joint"]
 
 
 class JointWrench(NamedTuple):
-    """force, torque: (nt, 3) each, about `point`, in the given frame;  point: (nt, 3) global [m]."""
+    """The wrench of a joint over time.
+
+    force, torque: (nt, 3) each, about `point`, in the given frame;  point: (nt, 3) global [m]
+    """
 
     force: Array
     torque: Array

@@ -23,7 +23,11 @@ PAIR, POINTS, RADIUS_A, RADIUS_B, K, EXPONENT, C, MU, CREEP, FLOOR = range(10)
 
 
 class ContactPoint(NamedTuple):
-    """Depth [m] and its rate [m/s]; normal on body a; levers from the centres of mass [m]; slip of a against b [m/s]; global."""
+    """The kinematics of one point of contact, in global axes.
+
+    depth: of the indentation [m];  rate: of the depth [m/s];  normal: on body a
+    s_a, s_b: levers from the centres of mass [m];  slip: of a against b [m/s]
+    """
 
     depth: float
     rate: float

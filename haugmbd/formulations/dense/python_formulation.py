@@ -129,7 +129,7 @@ class PythonKKTSolver(Callback):
         self._choose(np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0])
 
     def _choose(self, chosen: Ints) -> None:
-        """Let these of the rows take part."""
+        """Select these rows for the system."""
         self._chosen = chosen
         self._chosen_rows, self._chosen_slots, self._chosen_weights = (x[chosen] for x in (self._rows, self._slots, self._weights))
 
@@ -245,7 +245,7 @@ def kkt_system_of(formulation: Formulation, model: Model, state: State | None = 
 
 
 def unit_of(model: Model) -> float:
-    """The unit of length [m] in which the model is of ordinary size: 1, or 1e-6, 1e6, ..."""
+    """Return the unit of length [m] in which the model is of ordinary size: 1, or 1e-6, 1e6, ..."""
     return float(10.0 ** (STEP * round(np.log10(model.length) / STEP)))
 
 

@@ -62,7 +62,10 @@ CONTROL = record_dtype(Control)
 
 
 class Embedded(NamedTuple):
-    """tableau: of the method;  errors: (2, s + 1) e and e';  units: (ny,) what atol is multiplied by."""
+    """The numbers of an embedded method.
+
+    tableau: of the method;  errors: (2, s + 1) e and e';  units: (ny,) what atol is multiplied by
+    """
 
     tableau: Tableau
     errors: Array

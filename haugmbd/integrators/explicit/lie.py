@@ -97,7 +97,11 @@ def put_turns(weights: Array, i: int, h: float, k: Array, spins: Ints, products:
 
 
 class Group(NamedTuple):
-    """products: Crouch-Grossman, not Munthe-Kaas;  spins: (., 2) places of p and omega_bar of each body in y."""
+    """How stages of rotations are composed.
+
+    products: of exponentials (Crouch-Grossman), else a sum in the exponent (Munthe-Kaas)
+    spins: (., 2) places of p and omega_bar of each body in y
+    """
 
     products: bool
     spins: Ints

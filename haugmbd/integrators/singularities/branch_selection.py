@@ -69,7 +69,10 @@ class Selection(NamedTuple):
 
 
 class SmallestSingularValue(NamedTuple):
-    """sigma;  change: change of the lengths of all rows in the motion that belongs to it."""
+    """The smallest singular value of the rows at a state.
+
+    sigma: the value;  change: of the lengths of all rows in the motion that belongs to it
+    """
 
     sigma: float
     change: float

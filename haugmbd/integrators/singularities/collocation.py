@@ -59,8 +59,9 @@ class Nodes(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """Y: (s, ny) states on the constraints, and F: (s, ny) rates of the stages;  known: whether Y is a guess already.
+    """The stages of one collocation step.
 
+    Y, F: (s, ny) states on the constraints, and rates of the stages;  known: whether Y is a guess already.
     stage: (ny,) the stage in work;  units: (ny,) changes are measured by units + |y|
     """
 

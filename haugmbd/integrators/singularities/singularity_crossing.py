@@ -317,7 +317,7 @@ class CrossingSearch:
         if compares_ends or self.refused:
             steps = steps_of(before, batch)
             found = self.near.at_end(steps) if compares_ends else []
-            found += self.near.leapt_over(self.refused, steps)
+            found += self.near.stepped_over(self.refused, steps)
         return found
 
     def _stopped_by_formulation(self, code: int) -> bool:

@@ -169,7 +169,7 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
 
 @entry
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """Project; write y_dot = f(t, y) with the same factor."""
+    """Project the state, and write y_dot = f(t, y) with the same factor."""
     normalize_euler(P, options, y)
     options.n_rates += 1
     if rests(P, options, t, y):

@@ -58,14 +58,17 @@ THIN = 1e-12
 
 
 class HalfStep(NamedTuple):
-    """u: (n, 6) velocities between the kicks, u_1/2 and then u_+;  f: (n, 3) of the drift."""
+    """The velocities and the rotations of one step.
+
+    u: (n, 6) velocities between the kicks, u_1/2 and then u_+;  f: (n, 3) of the drift
+    """
 
     u: Array
     f: Array
 
 
 class Kicks(NamedTuple):
-    """What the last kick of each step has solved for: lam = mu (n, 6 ne) by slots, and u' (n, 6 (nb + 1)) with M u' + Phi_q^T mu = Q."""
+    """The solutions of the last kick of each step: lam = mu (n, 6 ne) by slots, and u' (n, 6 (nb + 1)) with M u' + Phi_q^T mu = Q."""
 
     lam: Array
     u_dot: Array

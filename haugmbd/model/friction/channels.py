@@ -130,7 +130,7 @@ def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) ->
 
 @kernel
 def put_sliding_of_revolute(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
-    """Do the same for a revolute joint whose friction depends on its reaction."""
+    """Do what `put_sliding` does, for a revolute joint whose friction depends on its reaction."""
     radius, rate, mode = reals[k, at.RADIUS], terms[k, at.RATE], modes[k, at.MODE]
     speed, e = radius * abs(rate), -1.0 if rate < 0.0 else 1.0
     terms[k, at.ARM], terms[k, at.SPEED], terms[k, at.FRICTION] = radius, speed, 0.0

@@ -29,7 +29,7 @@ RATE, BIAS, ARM, DIRECTION = 36, 39, 42, 45
 C_0, C_1, C_2 = 48, 49, 50
 """f_t = C_0 + C_1 N(wrench) + C_2 |thrust|, of sliding."""
 S_0, S_1, S_2 = 51, 52, 53
-"""The same at rest: the limit."""
+"""Their values at rest: the limit."""
 SPEED, STATE = 54, 55
 """Sliding speed [m/s], and how the joint moves: FREE, SLIDES, AT_LIMIT or STICKS."""
 FRICTION = 56

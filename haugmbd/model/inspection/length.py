@@ -59,7 +59,7 @@ def radius_of_gyration(model: Model) -> float:
 
 
 def radii_of_gyration(model: Model) -> Array:
-    """sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; 0 of points, of bodies without mass, and of the ground."""
+    """Return sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; 0 of points, of bodies without mass, and of the ground."""
     inertia = model.tables["INERTIA"]
     mass, turning = inertia[:, 0], inertia[:, [1, 5, 9]].sum(axis=1)
     found: Array = np.sqrt(turning / (2.0 * np.where(mass > 0.0, mass, np.inf)))
@@ -73,13 +73,13 @@ def unit_names(model: Model) -> tuple[list[str], npt.NDArray[np.int8]]:
 
 
 def units_of_rows(model: Model) -> Array:
-    """What Phi of each row is measured by, (nc,) [m, m2 or 1]."""
+    """Return the unit of Phi of each row, (nc,) [m, m2 or 1]."""
     units, number = unit_names(model)
     return np.array([model.length ** POWERS.get(unit, 0) for unit in units], dtype=np.float64)[number]
 
 
 def units_of_state(model: Model) -> Array:
-    """What the numbers of a flat state are measured by, (ny,): L for r and v, 1 for p, omega_bar and angles."""
+    """Return the units of a flat state, (ny,): L for r and v, 1 for p, omega_bar and angles."""
     n, body = WIDTH * (model.nb + 1), np.ones(WIDTH)
     body[:3] = body[7:10] = model.length
     return np.concatenate([np.tile(body, model.nb + 1), np.ones(len(model.y0) - n)])

@@ -65,7 +65,7 @@ class Stops:
         return pressed(self.sides, *found)
 
     def hold(self, pack: Pack, pushes: Flags, undecided: Flags | None = None) -> None:
-        """Write to a workspace which sides push: they do so, and the others do not, whatever the state; but it decides on the undecided."""
+        """Write to a workspace which sides push, whatever the state is; for the `undecided` sides the state decides at each evaluation."""
         F = workspace_array(pack, "F")
         for place in self.places:
             F[place.driver, HELD] = FREE

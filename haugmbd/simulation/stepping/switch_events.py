@@ -177,7 +177,7 @@ class SwitchPlaces:
         return found
 
     def known(self, given: Any, y: Array) -> Array:
-        """Return the same for what is given as a state or as states, of which the last two are kept."""
+        """Return the distances from the events at a flat state or at several; the last two results are kept."""
         modes = self.table[:, MODE].tobytes()
         for one, then, found in self._known:
             if one is given and then == modes:

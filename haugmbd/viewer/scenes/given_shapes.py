@@ -53,7 +53,7 @@ def shapes_of(mechanism: Mechanism, size: float) -> list[tuple[Shape, ...]]:
 
 
 def _default(mechanism: Mechanism, k: int, size: float, rod: float) -> tuple[Shape, ...]:
-    """Return what is drawn of body k if nothing else was wished."""
+    """Return the default drawing of body k."""
     points = mechanism.points(k)
     if not mechanism.solids[k]:
         return body_shapes(float(mechanism.mass[k]), mechanism.J_bar[k], points, size, rod)

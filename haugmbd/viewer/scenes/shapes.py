@@ -67,7 +67,7 @@ class Shape:
     clear: bool = False
 
     def corners(self) -> Array:
-        """The corners of the box around it, body frame, (8, 3), or its vertices."""
+        """Return the corners of the box around it, body frame, (8, 3), or its vertices."""
         if self.vertices is not None:
             return self.vertices
         if self.mesh is not None:
@@ -78,7 +78,7 @@ class Shape:
         return self.r + (signs * self.size) @ rotation_matrix(self.p).T
 
     def data(self, number_of: Callable[[Triangles], int]) -> dict[str, Any]:
-        """The shape as the page reads it;  number_of: gives the number of a mesh in the page."""
+        """Return the shape as the page reads it;  number_of: gives the number of a mesh in the page."""
         look: dict[str, Any] = {"kind": self.kind, "size": rounded(self.size), "r": rounded(self.r), "p": rounded(self.p)}
         more = {"color": self.color, "clear": self.clear, "inner": self.inner}
         look |= {key: value for key, value in more.items() if value}
@@ -91,7 +91,7 @@ class Shape:
 
 
 def rounded(values: npt.ArrayLike) -> list[float]:
-    """Numbers with seven digits: what can be seen."""
+    """Return numbers with seven digits; more cannot be seen."""
     return [float(f"{x:.7g}") for x in np.asarray(values, dtype=np.float64).ravel()]
 
 
@@ -121,12 +121,12 @@ def body_shapes(mass: float, J_bar: Array, points: Array, size: float, rod: floa
 
 
 def _pairs(points: Array) -> list[tuple[Array, Array]]:
-    """Two different points each."""
+    """Return each pair of different points."""
     return [(points[a], points[b]) for a in range(len(points)) for b in range(a)]
 
 
 def nearest_on(a: Array, b: Array, point: Array) -> Array:
-    """From `point` to the nearest point between a and b."""
+    """Return the vector from `point` to the nearest point between a and b."""
     along = b - a
     s = float(np.clip((point - a) @ along / (along @ along), 0.0, 1.0))
     nearest: Array = a + s * along - point
@@ -134,7 +134,7 @@ def nearest_on(a: Array, b: Array, point: Array) -> Array:
 
 
 def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
-    """The sphere, cylinder or box of this mass and inertia about the centre of mass, no thinner than `thin` [m]; None without one."""
+    """Return the sphere, cylinder or box of this mass and inertia about the centre of mass, no thinner than `thin` [m], or None."""
     if not (np.isfinite(mass) and mass > 0.0 and np.isfinite(J_bar).all() and np.any(J_bar)):
         return None
     J, axes = np.linalg.eigh(J_bar)
@@ -153,7 +153,7 @@ def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
 
 
 def _cylinder(mass: float, J_axial: float, J_transverse: float, axis: Array, thin: float) -> Shape:
-    """The cylinder of these moments about its axis and across."""
+    """Return the cylinder of these moments about its axis and across."""
     squared = 2.0 * max(J_axial, 0.0) / mass
     length = np.sqrt(max(12.0 * J_transverse / mass - 3.0 * squared, 0.0))
     diameter = max(thin, 2.0 * np.sqrt(squared))
@@ -161,7 +161,7 @@ def _cylinder(mass: float, J_axial: float, J_transverse: float, axis: Array, thi
 
 
 def holds(solid: Shape, points: Array, thin: float) -> bool:
-    """Whether all points are in the solid, or nearly."""
+    """Return whether all points are in the solid, or nearly."""
     if len(points) == 0:
         return True
     inside = (points - solid.r) @ rotation_matrix(solid.p)
@@ -169,7 +169,7 @@ def holds(solid: Shape, points: Array, thin: float) -> bool:
 
 
 def sticks(points: Array, radius: float) -> tuple[Shape, ...]:
-    """A stick between two points, or along many on one line; a plate with sticks around for points of a plane; else a star."""
+    """Return a stick between two points, or along many on one line; a plate with sticks around for points of a plane; else a star."""
     middle = points.mean(axis=0)
     axes = principal_axes(points)
     sizes = np.ptp((points - middle) @ axes.T, axis=0)
@@ -188,7 +188,7 @@ def sticks(points: Array, radius: float) -> tuple[Shape, ...]:
 
 
 def principal_axes(points: Array) -> Array:
-    """The axes along which points (n, 3) spread most, less, and least, as rows, right-handed."""
+    """Return the axes along which points (n, 3) spread most, less, and least, as rows, right-handed."""
     away = points - points.mean(axis=0)
     axes: Array = np.linalg.eigh(away.T @ away)[1].T[::-1].copy()
     axes[2] = np.cross(axes[0], axes[1])
@@ -196,13 +196,13 @@ def principal_axes(points: Array) -> Array:
 
 
 def stick(a: Array, b: Array, radius: float) -> Shape:
-    """A cylinder from a to b."""
+    """Return a cylinder from a to b."""
     length = float(np.linalg.norm(b - a))
     return Shape("cylinder", np.array([2.0 * radius, 2.0 * radius, length]), 0.5 * (a + b), turn_of_z(b - a))
 
 
 def plate(corners: Array, normal: Array, thickness: float) -> Shape:
-    """A flat prism over a convex polygon (n, 3)."""
+    """Return a flat prism over a convex polygon (n, 3)."""
     n = len(corners)
     vertices = np.concatenate([corners + 0.5 * thickness * normal, corners - 0.5 * thickness * normal])
     top = [(0, k, k + 1) for k in range(1, n - 1)]
@@ -219,12 +219,12 @@ def _around(n: int) -> list[tuple[int, int]]:
 
 
 def ball(center: Array, radius: float) -> Shape:
-    """A sphere."""
+    """Return a sphere."""
     return Shape("sphere", np.full(3, 2.0 * radius), center, np.array([1.0, 0.0, 0.0, 0.0]))
 
 
 def distinct(points: Array, tol: float) -> Array:
-    """The points (n, 3) without repetitions."""
+    """Return the points (n, 3) without repetitions."""
     kept: list[Array] = []
     for point in points:
         if all(np.linalg.norm(point - other) > tol for other in kept):
@@ -233,7 +233,7 @@ def distinct(points: Array, tol: float) -> Array:
 
 
 def convex_hull(points: Array) -> list[int]:
-    """The corners, counterclockwise, of points (n, 2) in a plane: Andrew's monotone chain."""
+    """Return the corners, counterclockwise, of points (n, 2) in a plane: Andrew's monotone chain."""
     order = sorted(range(len(points)), key=lambda k: (float(points[k, 0]), float(points[k, 1])))
 
     def chain(indices: Sequence[int]) -> list[int]:
@@ -248,5 +248,5 @@ def convex_hull(points: Array) -> list[int]:
 
 
 def _left(a: Array, b: Array, c: Array) -> float:
-    """Twice the area of the triangle a, b, c; positive if it turns left."""
+    """Return twice the area of the triangle a, b, c; positive if it turns left."""
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

@@ -165,7 +165,7 @@ class RadauIIA(ImplicitFixedOrAdaptive):
             )
 
     def newton_tol_of(self, length: float) -> float:
-        """The error that Newton's iteration may leave: `tol` with a fixed step; with error control a hundredth of the allowed error."""
+        """Return the error that Newton's iteration may leave: `tol` with a fixed step, else a hundredth of the allowed error."""
         tol = Implicit.newton_tol_of(self, length)
         return max(tol, PART * self.step_error(length)) if self.adaptive else tol
 

@@ -100,7 +100,7 @@ def solve_by_sweeps(P: Pack) -> bool:
 
 @kernel
 def sweep(P: Pack) -> bool:
-    """Do so with the factor at hand, where joints that stick are locked."""
+    """Do what `solve_by_sweeps` does with the current factor, in which joints that stick are locked."""
     before, slope, f_t = 0.0, 0.0, friction_of_lines(P, in_fours(ws.friction_paths(P).shape[0]))
     if is_first_joint(P):
         return solve_for_first_joint(P)
