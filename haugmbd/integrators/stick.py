@@ -35,6 +35,7 @@ from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
 from haugmbd.kkt.solver_routines import without_sweeps
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.friction import columns as at
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -349,7 +350,7 @@ class _Stick:
         impulses = np.linalg.lstsq(G, -np.array([rate for _, rate in channels]), rcond=1e-10)[0]
         n = self.state_space.model.nb + 1
         change = (impulses @ X[which])[: 6 * n].reshape(n, 6)
-        self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, 7:] += change[1:]
+        self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, VELOCITY:] += change[1:]
 
     def events(self) -> tuple[Event, ...]:
         """Return the events that end the segment."""

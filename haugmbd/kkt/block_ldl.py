@@ -333,19 +333,30 @@ def residual(inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Arr
             out[n + e, a] = b[n + e, a] - total
 
 
+class AugmentedMatrix(NamedTuple):
+    """The arrays of the matrix K, with the true inertia, and of K + E, with the shifted one, which is factored.
+
+    inertia, shifted: (nb + 1, 10);  pad: (6 ne,);  edges: (ne, sides);  J: (6 ne, sides, 6)
+    """
+
+    inertia: Array
+    shifted: Array
+    pad: Array
+    edges: Ints
+    J: Array
+
+
 def refinement(solve: Any) -> Any:
     """Return the kernel of iterative refinement with a solver:  solve(w, x) sets x <- (K + E)^-1 x."""
 
     @kernel
-    def refine(
-        w: Workspace, inertia: Array, shifted: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, dx: Array
-    ) -> tuple[float, int]:
+    def refine(w: Workspace, K: AugmentedMatrix, b: Array, x: Array, dx: Array) -> tuple[float, int]:
         """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction and its node."""
         change, where = 1.0, -1
         for _ in range(MAX_SWEEPS):
-            residual(inertia, pad, edges, J, b, x, dx)
+            residual(K.inertia, K.pad, K.edges, K.J, b, x, dx)
             solve(w, dx)
-            change, where = correct(inertia, shifted, b, x, dx)
+            change, where = correct(K.inertia, K.shifted, b, x, dx)
             if change <= REFINED:
                 break
         return change, where

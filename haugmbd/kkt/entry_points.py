@@ -21,6 +21,7 @@ from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.kkt.block_ldl import (
     REFINED,
+    AugmentedMatrix,
     EdgeBlocks,
     Factor,
     assemble,
@@ -196,17 +197,8 @@ def refiner(solve: Any) -> Any:
     @kernel
     def refined(w: Workspace) -> int:
         """Improve the solution until it is that of the true inertia; return FREE_AXIS if it does not converge."""
-        change, node = refine(
-            w,
-            ws.inertia(w),
-            ws.shifted_inertia(w),
-            ws.padding_line(w),
-            ws.edges(w),
-            ws.jacobian(w),
-            ws.right_hand_side(w),
-            ws.solution(w),
-            ws.correction(w),
-        )
+        K = AugmentedMatrix(ws.inertia(w), ws.shifted_inertia(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w))
+        change, node = refine(w, K, ws.right_hand_side(w), ws.solution(w), ws.correction(w))
         if not change <= 1e3 * REFINED:
             return report(ws.status(w), FREE_AXIS, node, change)
         return OK

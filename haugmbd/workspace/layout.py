@@ -23,9 +23,7 @@ from haugmbd.compiled.ffi import CALLBACK_TYPE, NO_CALLBACK, Callback
 from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
 from haugmbd.compiled.native_tuples import tuple_pointer, words_of
 from haugmbd.constraints.registry import ASSEMBLERS_TYPE
-
-WIDTH = 13
-"""Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
+from haugmbd.math.body_columns import WIDTH as WIDTH
 
 INTS = {
     "FLAGS": "(1, 5) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called;  number of "

@@ -23,6 +23,7 @@ from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Options
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -150,11 +151,11 @@ def advanced(track: Track, here: Point, t: float) -> Point | None:
         return None
     n = WIDTH * (track.model.nb + 1)
     a, b, rate = guess[:n].reshape(-1, WIDTH), new.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
-    turn = np.linalg.norm(logarithm(product(conjugate(a[:, 3:7]), b[:, 3:7])), axis=1)
+    turn = np.linalg.norm(logarithm(product(conjugate(a[:, EULER:VELOCITY]), b[:, EULER:VELOCITY])), axis=1)
     if max(float(turn.max()), float(np.abs(b[:, :3] - a[:, :3]).max()) / track.size) > CLOSE:
         return None
-    jump = _speed(track, b[:, 7:] - a[:, 7:])
-    usual = max(_speed(track, b[:, 7:]), _speed(track, a[:, 7:]), abs(t - here.t) * _speed(track, rate[:, 7:]))
+    jump = _speed(track, b[:, VELOCITY:] - a[:, VELOCITY:])
+    usual = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]), abs(t - here.t) * _speed(track, rate[:, VELOCITY:]))
     return new if jump <= SAME_WAY * usual else None
 
 
@@ -167,9 +168,9 @@ def predicted(track: Track, here: Point, t: float) -> Array:
     """Return the state at t by the second-order predictor, (ny,)."""
     n, h = WIDTH * (track.model.nb + 1), t - here.t
     y, rate = here.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
-    r = y[:, :3] + h * y[:, 7:10] + 0.5 * h * h * rate[:, 7:10]
-    p = normalized(product(y[:, 3:7], exponential(h * y[:, 10:] + 0.5 * h * h * rate[:, 10:])))
-    u = y[:, 7:] + h * rate[:, 7:]
+    r = y[:, :3] + h * y[:, VELOCITY:OMEGA_BAR] + 0.5 * h * h * rate[:, VELOCITY:OMEGA_BAR]
+    p = normalized(product(y[:, EULER:VELOCITY], exponential(h * y[:, OMEGA_BAR:] + 0.5 * h * h * rate[:, OMEGA_BAR:])))
+    u = y[:, VELOCITY:] + h * rate[:, VELOCITY:]
     return np.concatenate([np.hstack([r, p, u]).ravel(), here.y[n:] + h * here.y_dot[n:]])
 
 
@@ -177,7 +178,7 @@ def gap_around(track: Track, trail: list[Point], t: float) -> Gap | None:
     """Return the gap around the singular configuration at t; None if the motion does not continue on the other side."""
     way = np.sign(t - trail[0].t)
     for width in HALF_GAPS:
-        speed = _speed(track, trail[-1].y[: WIDTH * (track.model.nb + 1)].reshape(-1, WIDTH)[:, 7:])
+        speed = _speed(track, trail[-1].y[: WIDTH * (track.model.nb + 1)].reshape(-1, WIDTH)[:, VELOCITY:])
         half = way * width / speed if speed > 0.0 else 0.0
         behind = [point for point in trail if (t - half - point.t) * way >= 0.0]
         if half == 0.0 or not behind:

@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.analysis.initial_model import with_angles
 from haugmbd.compiled.array_types import Array
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -57,7 +58,10 @@ def between(model: Model, gap: Gap, t: float) -> Point:
 def _derivatives(point: Point, n: int) -> list[Array]:
     """Return (r, p) and its first and second rate, (7 n,) each:  p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2  in quaternion products."""
     y, rate = (x[: WIDTH * n].reshape(n, WIDTH) for x in (point.y, point.y_dot))
-    w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, 10:]]) for x in (y, rate))
-    p, p_dot = y[:, 3:7], rate[:, 3:7]
+    w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, OMEGA_BAR:]]) for x in (y, rate))
+    p, p_dot = y[:, EULER:VELOCITY], rate[:, EULER:VELOCITY]
     p_ddot = 0.5 * (product(p_dot, w) + product(p, w_dot))
-    return [np.hstack(parts).ravel() for parts in ((y[:, :3], p), (y[:, 7:10], p_dot), (rate[:, 7:10], p_ddot))]
+    return [
+        np.hstack(parts).ravel()
+        for parts in ((y[:, :3], p), (y[:, VELOCITY:OMEGA_BAR], p_dot), (rate[:, VELOCITY:OMEGA_BAR], p_ddot))
+    ]

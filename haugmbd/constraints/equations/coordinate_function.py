@@ -27,6 +27,7 @@ from haugmbd.drivers import Driver
 from haugmbd.drivers.autodiff.tape_machine import Three, run_tape
 from haugmbd.drivers.program import JET, SPLINE, Program
 from haugmbd.drivers.spline_kernel import evaluate_spline
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.math.vec3 import dot, load, to_global
 
 PROGRAM, COLUMNS = 9, 13
@@ -138,8 +139,10 @@ def term_bodies(ints: Ints, m: Motion, k: int) -> tuple[int, int]:
 def coordinate_rate(m: Motion, a: int, b: int, q: Rates) -> float:
     """Return q' of a coordinate between bodies a and b."""
     total: float = 0.0
-    total += dot(q.g, load(m.bodies, b, 7)) - dot(q.g, load(m.bodies, a, 7))
-    total += dot(q.m_a, to_global(m.A, a, load(m.bodies, a, 10))) + dot(q.m_b, to_global(m.A, b, load(m.bodies, b, 10)))
+    total += dot(q.g, load(m.bodies, b, VELOCITY)) - dot(q.g, load(m.bodies, a, VELOCITY))
+    total += dot(q.m_a, to_global(m.A, a, load(m.bodies, a, OMEGA_BAR))) + dot(
+        q.m_b, to_global(m.A, b, load(m.bodies, b, OMEGA_BAR))
+    )
     return total
 
 

@@ -27,6 +27,7 @@ from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.singularities.collocation import TIGHT, Stages, collocate, gauss
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Dynamics, Point
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.length import units_of_state
@@ -65,7 +66,7 @@ def put_states(t: Array, t0: float, t1: float, y0: Array, c: Array, n_bodies: in
                 y[a] += P * c[k, a]
             before, P = P, ((2.0 * k + 1.0) * x * P - k * before) / (k + 1.0)
         for body in range(1, n_bodies):
-            normalize(y[WIDTH * body + 3 : WIDTH * body + 7])
+            normalize(y[WIDTH * body + EULER : WIDTH * body + VELOCITY])
 
 
 _put_states = DirectCall(put_states)

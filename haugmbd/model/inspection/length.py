@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.model.description.labels import units_of_labels
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows
@@ -81,5 +82,5 @@ def units_of_rows(model: Model) -> Array:
 def units_of_state(model: Model) -> Array:
     """Return the units of a flat state, (ny,): L for r and v, 1 for p, omega_bar and angles."""
     n, body = WIDTH * (model.nb + 1), np.ones(WIDTH)
-    body[:3] = body[7:10] = model.length
+    body[:3] = body[VELOCITY:OMEGA_BAR] = model.length
     return np.concatenate([np.tile(body, model.nb + 1), np.ones(len(model.y0) - n)])

@@ -11,6 +11,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.control.diagram.network import Network
 from haugmbd.diagnostics.joint_motions.turns import Steps, TurnCounter
 from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.growing import Growing
@@ -20,7 +21,7 @@ from haugmbd.workspace.layout import WIDTH
 
 def accelerations_in(y_dot: Array, n: int) -> Array:
     """Return (v', omega_bar') of n bodies, (k, 6 n), in the rates (k, ny) of flat states."""
-    return y_dot[:, : WIDTH * n].reshape(len(y_dot), n, WIDTH)[:, :, 7:].reshape(len(y_dot), 6 * n)
+    return y_dot[:, : WIDTH * n].reshape(len(y_dot), n, WIDTH)[:, :, VELOCITY:].reshape(len(y_dot), 6 * n)
 
 
 class Selection(NamedTuple):
