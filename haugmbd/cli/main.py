@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from haugmbd import __version__
-from haugmbd.cli.commands import assemble, check, compare, completion, convert, crosscheck, gallery, info, run, sweep, view, warm
+from haugmbd.cli import completion
+from haugmbd.cli.commands import assemble, check, compare, convert, crosscheck, gallery, info, run, sweep, view, warm
 from haugmbd.cli.model_argument import by_name
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError

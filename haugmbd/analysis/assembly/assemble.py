@@ -1,7 +1,7 @@
 r"""assemble: the state nearest to a given one at which all joints are closed.
 
     positions     `position_solver`        from the given state, then from other states if it does not converge
-    branch        `branch_signs`           joints that closed in the opposite sense are turned back, see `branch_repair`
+    branch        `branch_repair`          joints that closed in the opposite sense are turned back
     velocities    `velocity_projection`
 
 If the joints cannot be closed, AssemblyError names the joints that stay open at the closest pose, and carries this pose.
@@ -16,8 +16,7 @@ from itertools import product
 
 import numpy as np
 
-from haugmbd.analysis.assembly.branch_repair import choices, turned_starts
-from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of, turned_round
+from haugmbd.analysis.assembly.branch_repair import Sign, choices, flipped, signs_of, turned_round, turned_starts
 from haugmbd.analysis.assembly.constraint_system import Problem, displaced, pose_at, row_scale_to_metres
 from haugmbd.analysis.assembly.continuation import continue_to_targets
 from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults

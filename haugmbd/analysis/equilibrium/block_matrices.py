@@ -17,7 +17,7 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, evaluate_residual, moved
 from haugmbd.analysis.equilibrium.smooth_derivative import MOVED, NO_PART, differences, smooth_derivative
-from haugmbd.analysis.equilibrium.tangent_matrices import sketched
+from haugmbd.analysis.equilibrium.tangent_space import sketched
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.tangent_matrices import WEIGHTS, Derivative, H
+from haugmbd.analysis.equilibrium.tangent_space import WEIGHTS, Derivative, H
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 

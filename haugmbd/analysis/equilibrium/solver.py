@@ -17,8 +17,7 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
 from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth, motion_derivative
-from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, at_work, scale_of, sketched, stiffness
-from haugmbd.analysis.equilibrium.tangent_space import Tangent, closed, tangent
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, Tangent, at_work, closed, scale_of, sketched, stiffness, tangent
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 

@@ -33,7 +33,6 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import Moment, step_to
-from haugmbd.integrators.rank_watch import NO_WATCH, STEPS_AHEAD, new_watch
 from haugmbd.integrators.singularities.branch_crossing import (
     AT_ONCE,
     BOTH,
@@ -53,6 +52,7 @@ from haugmbd.integrators.singularities.smooth_branch import SmoothBranch
 from haugmbd.integrators.state_space import MaximalStateSpace, NearSingular
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
+from haugmbd.integrators.watches.rank_watch import NO_WATCH, STEPS_AHEAD, new_watch
 from haugmbd.model.model import Model
 
 APART = 0.15

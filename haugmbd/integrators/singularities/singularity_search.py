@@ -22,9 +22,9 @@ from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK, SINGULAR
 from haugmbd.formulations.newton_euler import factorize
 from haugmbd.graph import bridges_of
-from haugmbd.integrators.rank_watch import RankWatch, begin_watch
 from haugmbd.integrators.singularities.run_motion import Way, parabola, put_state_at, speeds_of
 from haugmbd.integrators.step_context import Steps
+from haugmbd.integrators.watches.rank_watch import RankWatch, begin_watch
 from haugmbd.kkt.solver_routines import has_tree, with_blocks
 from haugmbd.model.description.labels import joint_of_rows
 from haugmbd.model.evaluate import prepare

@@ -25,9 +25,9 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
-from haugmbd.integrators.rank_watch import watch_stage
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step, ends_batch
+from haugmbd.integrators.watches.rank_watch import watch_stage
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare

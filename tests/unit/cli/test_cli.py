@@ -11,7 +11,7 @@ import pytest
 from haugmbd import __version__
 from haugmbd.cli import main
 from haugmbd.cli.commands import compare
-from haugmbd.cli.commands.completion import commands_of
+from haugmbd.cli.completion import commands_of
 
 PLOTS = {"violation.png", "energy.png", "coordinates.png", "reactions.png"}
 

@@ -32,7 +32,7 @@ from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, damping, inertia, scale_of, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, damping, inertia, scale_of, stiffness
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords

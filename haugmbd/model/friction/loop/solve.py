@@ -26,8 +26,8 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
 from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
+from haugmbd.model.friction.loop.contracting.fixed_point import iterate_solutions, may_contract
 from haugmbd.model.friction.loop.first_motion import ROUNDING, TURNED, TURNS, begin_all, stick_again, turn_to_first_motion
-from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract
 from haugmbd.model.friction.loop.release import release, release_with_others, slide_released, slide_unstopped
 from haugmbd.model.friction.loop.responses import (
     put_base_wrenches,

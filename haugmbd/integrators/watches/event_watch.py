@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
-from haugmbd.integrators.rank_watch import NO_PACK
+from haugmbd.integrators.watches.rank_watch import NO_PACK
 from haugmbd.workspace.layout import PACK_TYPE, Pack
 
 CLEAR, POSSIBLE, ACROSS = 0, 1, 2
