@@ -130,7 +130,7 @@ def _warn_if_far(model: Model, t: Array, t_new: Array, states: Array, far: float
     k = int(gaps.argmax())
     if gaps[k] > far:
         what = f"the state at {_between(t, t_new[k])} missed the constraints by {gaps[k]:.1e} before it was brought back to them"
-        warn_user(f"{what}: the stored states stand far apart, and those between them are as uncertain. {REMEDY}")
+        warn_user(f"{what}: the stored states are far apart, so that states between them are not accurate. {REMEDY}")
 
 
 def _between(t: Array, time: float) -> str:

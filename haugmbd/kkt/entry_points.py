@@ -30,7 +30,7 @@ from haugmbd.kkt.block_ldl import (
     forward,
     refinement,
 )
-from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.elimination_order import EliminationSteps
 from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen_nodes
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
@@ -40,9 +40,9 @@ SINGULAR_TOL = 1e-13
 
 
 @inlined
-def steps_of(w: Workspace) -> Steps:
+def steps_of(w: Workspace) -> EliminationSteps:
     """Return the order of elimination."""
-    return Steps(
+    return EliminationSteps(
         ws.elimination_order(w),
         ws.neighbor_starts(w),
         ws.neighbors(w),

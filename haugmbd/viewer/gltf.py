@@ -30,7 +30,7 @@ from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
 from haugmbd.viewer.scenes.mechanism import Mechanism, Rod, of_system
 from haugmbd.viewer.scenes.meshes import unit_mesh
 from haugmbd.viewer.scenes.scene import size_of, view
-from haugmbd.viewer.scenes.shapes import Shape
+from haugmbd.viewer.scenes.shapes import DrawnShape
 
 COLORS = (
     (0, 114, 178),
@@ -47,7 +47,7 @@ Color = tuple[int, int, int]
 Accessors = tuple[dict[str, int], int]
 """The numbers of the accessors of attributes, by their names, and of indices."""
 
-BALL, BAR = (Shape(kind, np.ones(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])) for kind in ("sphere", "cylinder"))
+BALL, BAR = (DrawnShape(kind, np.ones(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])) for kind in ("sphere", "cylinder"))
 FLOAT, INDEX = 5126, 5125
 VERTICES, INDICES = 34962, 34963
 MAGIC, JSON_CHUNK, BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
@@ -136,7 +136,7 @@ class _File:
         up = np.array(view(mechanism, frames, size, shapes)["up"])
         self.root = self.node(mechanism.name, p=turn(up, np.array([0.0, 1.0, 0.0])), children=children)
 
-    def _body(self, k: int, shapes: tuple[Shape, ...], ball: float) -> int:
+    def _body(self, k: int, shapes: tuple[DrawnShape, ...], ball: float) -> int:
         """Return the node of a body, with its shapes and the joints on it."""
         color = COLORS[(k - 1) % len(COLORS)] if k else STEEL
         children = [self._shape(shape, color) for shape in shapes]
@@ -150,7 +150,7 @@ class _File:
             self.animate(node, "rotation", scalar_last(frames.p[:, k]))
         return node
 
-    def _shape(self, shape: Shape, color: Color) -> int:
+    def _shape(self, shape: DrawnShape, color: Color) -> int:
         """Return the node of a shape."""
         color = _rgb(shape.color) if shape.color else color
         if shape.vertices is not None and shape.triangles is not None:
@@ -193,7 +193,7 @@ class _File:
         self.nodes.append({key: value for key, value in parts.items() if value is not None})
         return len(self.nodes) - 1
 
-    def mesh(self, shape: Shape, color: Color) -> int:
+    def mesh(self, shape: DrawnShape, color: Color) -> int:
         """Return the number of a mesh in a colour, made once. A mesh of a file has no normals, so that readers show it with flat faces."""
         solid = shape.mesh.digest if shape.mesh else (shape.kind, shape.inner)
         key = ("mesh", solid, color, shape.clear)

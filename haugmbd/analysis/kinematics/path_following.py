@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.analysis.initial_model import with_angles
-from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point, between
+from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint, between
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
@@ -60,14 +60,14 @@ class Followed(NamedTuple):
     way: all points of the motion, the start first
     """
 
-    points: list[Point]
+    points: list[PathPoint]
     steps: int
     gaps: list[Gap]
-    stopped: Point | None
-    way: list[Point]
+    stopped: PathPoint | None
+    way: list[PathPoint]
 
 
-def follow(track: Track, start: Point, times: Array) -> Followed:
+def follow(track: Track, start: PathPoint, times: Array) -> Followed:
     """Follow the motion from `start` to each of the `times` in turn."""
     here, trail = start, [start]
     found = Followed([], 0, [], None, [start])
@@ -128,7 +128,7 @@ TRAIL = 60
 """Number of stored points, more than the halvings of a step down to SHORTEST."""
 
 
-def projected_point(track: Track, t: float, y: Array) -> Point | None:
+def projected_point(track: Track, t: float, y: Array) -> PathPoint | None:
     """Return the point nearest to y at which the rows hold, with velocities and accelerations; None if there is none."""
     y, y_dot = y.copy(), np.zeros(y.size)
     code = Projection.post_step(track.pack, track.options, t, y, y_dot)
@@ -140,10 +140,10 @@ def projected_point(track: Track, t: float, y: Array) -> Point | None:
     if y.size > WIDTH * n:
         y = with_angles(track.model, State.from_y(t, y, n)).y
     ratio = np.abs(workspace_array(track.pack, "D_INV")[n:]) * track.model.tables["SCALE"][n:]
-    return Point(t, y, y_dot, 1.0 / max(1.0, float(ratio.max(initial=0.0))))
+    return PathPoint(t, y, y_dot, 1.0 / max(1.0, float(ratio.max(initial=0.0))))
 
 
-def advanced(track: Track, here: Point, t: float) -> Point | None:
+def advanced(track: Track, here: PathPoint, t: float) -> PathPoint | None:
     """Return the point at t; None if the correction is too large."""
     guess = predicted(track, here, t)
     new = projected_point(track, t, guess)
@@ -164,7 +164,7 @@ def _speed(track: Track, u: Array) -> float:
     return float(np.abs(u / np.repeat([track.size, 1.0], 3)).max(initial=0.0))
 
 
-def predicted(track: Track, here: Point, t: float) -> Array:
+def predicted(track: Track, here: PathPoint, t: float) -> Array:
     """Return the state at t by the second-order predictor, (ny,)."""
     n, h = WIDTH * (track.model.nb + 1), t - here.t
     y, rate = here.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
@@ -174,7 +174,7 @@ def predicted(track: Track, here: Point, t: float) -> Array:
     return np.concatenate([np.hstack([r, p, u]).ravel(), here.y[n:] + h * here.y_dot[n:]])
 
 
-def gap_around(track: Track, trail: list[Point], t: float) -> Gap | None:
+def gap_around(track: Track, trail: list[PathPoint], t: float) -> Gap | None:
     """Return the gap around the singular configuration at t; None if the motion does not continue on the other side."""
     way = np.sign(t - trail[0].t)
     for width in HALF_GAPS:

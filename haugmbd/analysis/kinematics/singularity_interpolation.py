@@ -19,7 +19,7 @@ from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH
 
 
-class Point(NamedTuple):
+class PathPoint(NamedTuple):
     """A state that fulfils the constraints: t [s], y and y_dot (ny,);  pivot: the smallest, relative to its scale: about sigma^2."""
 
     t: float
@@ -32,11 +32,11 @@ class Gap(NamedTuple):
     """A singular configuration, and the points on both sides."""
 
     t: float
-    before: Point
-    after: Point
+    before: PathPoint
+    after: PathPoint
 
 
-def between(model: Model, gap: Gap, t: float) -> Point:
+def between(model: Model, gap: Gap, t: float) -> PathPoint:
     """Return the state at t in a gap, by the quintic polynomial through both sides: r, p, their rates and accelerations."""
     from scipy.interpolate import BPoly  # noqa: PLC0415  imported only where a singular position is passed
 
@@ -52,10 +52,10 @@ def between(model: Model, gap: Gap, t: float) -> Point:
     state = with_angles(model, State.from_y(t, y, n))
     u_dot = np.hstack([x_ddot[:, :3], omega_bar_from(p, x_ddot[:, 3:])])
     rates = np.hstack([x_dot[:, :3], p_dot_from(p, omega_bar), u_dot])
-    return Point(t, state.y, np.concatenate([rates.ravel(), gap.before.y_dot[WIDTH * n :]]), 0.0)
+    return PathPoint(t, state.y, np.concatenate([rates.ravel(), gap.before.y_dot[WIDTH * n :]]), 0.0)
 
 
-def _derivatives(point: Point, n: int) -> list[Array]:
+def _derivatives(point: PathPoint, n: int) -> list[Array]:
     """Return (r, p) and its first and second rate, (7 n,) each:  p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2  in quaternion products."""
     y, rate = (x[: WIDTH * n].reshape(n, WIDTH) for x in (point.y, point.y_dot))
     w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, OMEGA_BAR:]]) for x in (y, rate))

@@ -126,7 +126,7 @@ class PointOnCurveRow(Primitive):
         return f[0], f[1], f[2]
 
 
-class Place(NamedTuple):
+class CurveDerivatives(NamedTuple):
     """A vector function of s and its derivatives."""
 
     f: Vec
@@ -161,12 +161,12 @@ def piece_of(numbers: Array, first: int, pieces: int, s: float) -> int:
 
 
 @kernel
-def function_at(numbers: Array, first: int, pieces: int, s: float, which: int) -> Place:
+def function_at(numbers: Array, first: int, pieces: int, s: float, which: int) -> CurveDerivatives:
     """Return the curve c(s) (which = 0) or its normal n(s) (which = 1), frame of body i, (3,)."""
     k = piece_of(numbers, first, pieces, s)
     x, row = s - numbers[first + k], first + pieces + 1 + PIECE * k + 18 * which
     a, b, c = polynomial(numbers, row, x), polynomial(numbers, row + 6, x), polynomial(numbers, row + 12, x)
-    return Place((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]), (a[3], b[3], c[3]))
+    return CurveDerivatives((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]), (a[3], b[3], c[3]))
 
 
 @kernel

@@ -176,7 +176,7 @@ class Moving(NamedTuple):
     rate: Vec
 
 
-class Contact(NamedTuple):
+class DiscContact(NamedTuple):
     """Geometry of the contact: k, s and w, with their rates."""
 
     k: float
@@ -188,14 +188,14 @@ class Contact(NamedTuple):
 
 
 @kernel
-def contact(m: Motion, n: int, a: int) -> Contact:
+def contact(m: Motion, n: int, a: int) -> DiscContact:
     """Return the geometry of the contact of a disc with the axis marker a and a plane with the normal marker n."""
     N, A = value(m, n), value(m, a)
     k, k_dot = dot(N, A), dot(rate(m, n), A) + dot(N, rate(m, a))
     w = sub(N, scale(k, A))
     w_dot = sub(sub(rate(m, n), scale(k_dot, A)), scale(k, rate(m, a)))
     s = sqrt(dot(w, w))
-    return Contact(k, k_dot, s, dot(w, w_dot) / s, w, w_dot)
+    return DiscContact(k, k_dot, s, dot(w, w_dot) / s, w, w_dot)
 
 
 @routine

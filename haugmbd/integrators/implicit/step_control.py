@@ -86,7 +86,7 @@ class MethodRoutines(NamedTuple):
     close: Routine
 
 
-class Memory(NamedTuple):
+class MethodMemory(NamedTuple):
     """The memory of a method, see its file;  saved: what a failed step restores;  watch, events: see `step_context.Problem`."""
 
     history: Array
@@ -95,7 +95,7 @@ class Memory(NamedTuple):
     events: EventWatch
 
 
-class Steps(NamedTuple):
+class ImplicitSteps(NamedTuple):
     """Accepted steps in arrays of fixed length: times (n,), states and their rates (n, ny), multipliers by slots (n, .)."""
 
     t: Array
@@ -151,9 +151,9 @@ def run_entry(
     newton: Newton,
     control: Control,
     options: Options,
-    memory: Memory,
+    memory: MethodMemory,
     y: Array,
-    steps: Steps,
+    steps: ImplicitSteps,
 ) -> tuple[int, int]:
     """Advance y to control.t_end, or until `steps` is full or a watch ends them.
 

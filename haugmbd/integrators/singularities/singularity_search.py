@@ -131,7 +131,7 @@ def enclosed_entry(P: Pack, steps: Steps, a: float, b: float, halvings: int, y: 
 determinants, least_determinant, begin_volumes = DirectCall(determinants_entry), DirectCall(enclosed_entry), DirectCall(begin_watch)
 
 
-class Place(NamedTuple):
+class SingularCandidate(NamedTuple):
     """A possible singular configuration.
 
     t: time [s];  distance: motion ahead of the last state, negative behind it;  depth: decrease of g so far
@@ -208,7 +208,7 @@ class SingularSearch:
             return Way(t, s, steps, self.n)
         return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), steps, self.n)
 
-    def places(self, way: Way, last: float, spacing: float = SPACING) -> list[Place]:
+    def places(self, way: Way, last: float, spacing: float = SPACING) -> list[SingularCandidate]:
         """Return the places at which g tends to minus infinity, in the order of time, from samples that are at most `spacing` apart.
 
         The first state does not count as a minimum if the motion before it, back to its `behind`, was searched and g was smaller there.
@@ -233,7 +233,7 @@ class SingularSearch:
             ):
                 place = self.enclosed(way, float(t[left]), float(t[right]), min(least[left], least[right]))
                 if place is not None:
-                    found.append(Place(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
+                    found.append(SingularCandidate(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
         return found
 
     def samples(self, way: Way, spacing: float) -> tuple[Array, Array, Array]:

@@ -25,7 +25,7 @@ from haugmbd.workspace.layout import Pack, workspace_array
 Flags = npt.NDArray[np.bool_]
 
 
-class Place(NamedTuple):
+class StopSide(NamedTuple):
     """One side of a stop.  row: of its element in the force table;  driver: the place of what a run holds"""
 
     side: Side
@@ -34,13 +34,13 @@ class Place(NamedTuple):
 
 
 @once_per_model
-def places_of(model: Model) -> tuple[Place, ...]:
+def places_of(model: Model) -> tuple[StopSide, ...]:
     """Return the sides of the stops and one-sided springs of a model."""
     row = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(JointLimit)])
-    places: list[Place] = []
+    places: list[StopSide] = []
     for one in model.loads:
         if isinstance(one.load, JointLoad):
-            places += [Place(side, row, one.drivers[0]) for side in one.load.sides()]
+            places += [StopSide(side, row, one.drivers[0]) for side in one.load.sides()]
             row += len(one.load.coordinates())
     return tuple(places)
 

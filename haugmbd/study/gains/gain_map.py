@@ -29,7 +29,7 @@ from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.run_options import NEWTON_EULER
 from haugmbd.study.gains.gain_drawing import draw_map
-from haugmbd.study.gains.gain_runs import Cell, GainRuns
+from haugmbd.study.gains.gain_runs import GainCell, GainRuns
 from haugmbd.study.gains.stability_function import spectral_radius, stability_limit
 from haugmbd.study.method import Method
 from haugmbd.study.violation.signal import signal_name
@@ -235,7 +235,7 @@ def gain_map(
     runs = [GainRuns.of(model, formulation, integrator, float(x), float(t_end), level) for x in steps]
     places = [(k, i, j) for k in range(len(steps)) for i in range(len(a)) for j in range(len(b))]
 
-    def cell(first: int, last: int) -> list[Cell]:
+    def cell(first: int, last: int) -> list[GainCell]:
         return [runs[k].cell(float(a[i]), float(b[j])) for k, i, j in places[first:last]]
 
     found = (one for block in in_blocks(len(places), 1, processors(), cell) for one in block)

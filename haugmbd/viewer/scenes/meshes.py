@@ -9,13 +9,13 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.scenes.frames import Ints
-from haugmbd.viewer.scenes.shapes import Shape
+from haugmbd.viewer.scenes.shapes import DrawnShape
 
 AROUND, ALONG = 20, 10
 """Corners of a circle, and of half of it."""
 
 
-def triangles_of(shape: Shape, most: int = 2**62) -> Array:
+def triangles_of(shape: DrawnShape, most: int = 2**62) -> Array:
     """Return the triangles of a shape, body frame, (n, 3 corners, 3), counterclockwise from outside;  most: of a mesh, about."""
     if shape.vertices is not None and shape.triangles is not None:
         return shape.vertices[shape.triangles]

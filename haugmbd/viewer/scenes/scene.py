@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.shapes import Shape as GivenShape
+from haugmbd.bodies.shapes import Shape
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.scenes.frames import Frames
@@ -20,7 +20,7 @@ from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
 from haugmbd.viewer.scenes.mechanism import Mechanism
 from haugmbd.viewer.scenes.mesh_table import MeshTable
 from haugmbd.viewer.scenes.packing import LARGEST, Packer
-from haugmbd.viewer.scenes.shapes import Shape, equivalent_solid, principal_axes, rounded
+from haugmbd.viewer.scenes.shapes import DrawnShape, equivalent_solid, principal_axes, rounded
 
 GLYPH = 0.54
 """Radius of a stick, in glyph units."""
@@ -58,7 +58,7 @@ def describe(mechanism: Mechanism, frames: Frames, packer: Packer, meshes: MeshT
     }
 
 
-def describe_bodies(mechanism: Mechanism, shapes: Sequence[tuple[Shape, ...]], meshes: MeshTable) -> list[dict[str, Any]]:
+def describe_bodies(mechanism: Mechanism, shapes: Sequence[tuple[DrawnShape, ...]], meshes: MeshTable) -> list[dict[str, Any]]:
     """Return names and shapes of the bodies as the page reads them."""
     return [
         {"name": name, "shapes": [shape.data(meshes.number_of) for shape in some]}
@@ -81,7 +81,7 @@ def motion(frames: Frames, packer: Packer) -> dict[str, Any]:
     }
 
 
-def global_points(mechanism: Mechanism, r: Array, p: Array, shapes: Sequence[tuple[Shape, ...]] | None = None) -> Array:
+def global_points(mechanism: Mechanism, r: Array, p: Array, shapes: Sequence[tuple[DrawnShape, ...]] | None = None) -> Array:
     """Return centres of mass, points of joints and loads, and corners of shapes at frames r (nf, nb + 1, 3), p; global, (nf, n, 3)."""
     owners, places = [], []
     for k in range(len(mechanism.bodies)):
@@ -103,7 +103,7 @@ def size_of(mechanism: Mechanism, r: Array, p: Array) -> float:
     diagonal = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
     solids = [equivalent_solid(float(m), J, 0.0) for m, J in zip(mechanism.mass[1:], mechanism.J_bar[1:], strict=True)]
     longest = max((float(solid.size.max()) for solid in solids if solid is not None), default=0.0)
-    given = [shape for some in (*mechanism.shapes, *mechanism.solids) for shape in some if isinstance(shape, GivenShape)]
+    given = [shape for some in (*mechanism.shapes, *mechanism.solids) for shape in some if isinstance(shape, Shape)]
     widest = max((float(shape.size.max()) for shape in given), default=0.0)
     diagonal, longest = max(diagonal, 0.6 * widest), widest or longest
     reach = float(np.abs(points).max(initial=0.0))
@@ -112,7 +112,7 @@ def size_of(mechanism: Mechanism, r: Array, p: Array) -> float:
     return longest or 1.0
 
 
-def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tuple[Shape, ...]]) -> dict[str, Any]:
+def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tuple[DrawnShape, ...]]) -> dict[str, Any]:
     """Return the first view of the page: centre and radius of the motion, `up`, the direction to the eye, and the ground's plane."""
     some = np.unique(np.linspace(0, len(frames.t) - 1, LOOKED_AT).astype(int))
     points = global_points(mechanism, frames.r[some], frames.p[some], shapes).reshape(-1, 3)

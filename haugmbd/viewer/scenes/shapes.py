@@ -44,7 +44,7 @@ INSIDE = 1.1
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class DrawnShape:
     """A solid in the frame of its body.
 
     kind: "box", "cylinder" and "cone" (along z), "sphere", "tube", each of unit size and stretched by `size` (3,) [m]: edges, or diameters
@@ -95,7 +95,7 @@ def rounded(values: npt.ArrayLike) -> list[float]:
     return [float(f"{x:.7g}") for x in np.asarray(values, dtype=np.float64).ravel()]
 
 
-def body_shapes(mass: float, J_bar: Array, points: Array, size: float, rod: float) -> tuple[Shape, ...]:
+def body_shapes(mass: float, J_bar: Array, points: Array, size: float, rod: float) -> tuple[DrawnShape, ...]:
     """Return the shapes of a body with points (n, 3) [m] of joints and springs on it, body frame.
 
     size: of the mechanism;  rod: radius of a stick [m]
@@ -133,7 +133,7 @@ def nearest_on(a: Array, b: Array, point: Array) -> Array:
     return nearest
 
 
-def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
+def equivalent_solid(mass: float, J_bar: Array, thin: float) -> DrawnShape | None:
     """Return the sphere, cylinder or box of this mass and inertia about the centre of mass, no thinner than `thin` [m], or None."""
     if not (np.isfinite(mass) and mass > 0.0 and np.isfinite(J_bar).all() and np.any(J_bar)):
         return None
@@ -142,25 +142,27 @@ def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
         axes[:, 0] *= -1.0
     p = from_rotation_matrix(axes)
     if J[2] - J[0] <= EQUAL * J[2]:
-        return Shape("sphere", np.full(3, max(thin, 2.0 * np.sqrt(2.5 * J.mean() / mass))), np.zeros(3), np.array([1.0, 0, 0, 0]))
+        return DrawnShape(
+            "sphere", np.full(3, max(thin, 2.0 * np.sqrt(2.5 * J.mean() / mass))), np.zeros(3), np.array([1.0, 0, 0, 0])
+        )
     edges = np.maximum(thin, np.sqrt(np.maximum(6.0 * (J.sum() - 2.0 * J) / mass, 0.0)))
     long, flat = J[2] - J[1] <= EQUAL * J[2], J[1] - J[0] <= EQUAL * J[2]
     if flat:  # the largest moment is about the axis: a disc
         return _cylinder(mass, J[2], 0.5 * (J[0] + J[1]), axes[:, 2], thin)
     if long:
         return _cylinder(mass, J[0], 0.5 * (J[1] + J[2]), axes[:, 0], thin)
-    return Shape("box", edges, np.zeros(3), p)
+    return DrawnShape("box", edges, np.zeros(3), p)
 
 
-def _cylinder(mass: float, J_axial: float, J_transverse: float, axis: Array, thin: float) -> Shape:
+def _cylinder(mass: float, J_axial: float, J_transverse: float, axis: Array, thin: float) -> DrawnShape:
     """Return the cylinder of these moments about its axis and across."""
     squared = 2.0 * max(J_axial, 0.0) / mass
     length = np.sqrt(max(12.0 * J_transverse / mass - 3.0 * squared, 0.0))
     diameter = max(thin, 2.0 * np.sqrt(squared))
-    return Shape("cylinder", np.array([diameter, diameter, max(thin, length)]), np.zeros(3), turn_of_z(axis))
+    return DrawnShape("cylinder", np.array([diameter, diameter, max(thin, length)]), np.zeros(3), turn_of_z(axis))
 
 
-def holds(solid: Shape, points: Array, thin: float) -> bool:
+def holds(solid: DrawnShape, points: Array, thin: float) -> bool:
     """Return whether all points are in the solid, or nearly."""
     if len(points) == 0:
         return True
@@ -168,7 +170,7 @@ def holds(solid: Shape, points: Array, thin: float) -> bool:
     return bool(np.all(np.abs(inside) <= 0.5 * INSIDE * solid.size + thin))
 
 
-def sticks(points: Array, radius: float) -> tuple[Shape, ...]:
+def sticks(points: Array, radius: float) -> tuple[DrawnShape, ...]:
     """Return a stick between two points, or along many on one line; a plate with sticks around for points of a plane; else a star."""
     middle = points.mean(axis=0)
     axes = principal_axes(points)
@@ -195,13 +197,13 @@ def principal_axes(points: Array) -> Array:
     return axes
 
 
-def stick(a: Array, b: Array, radius: float) -> Shape:
+def stick(a: Array, b: Array, radius: float) -> DrawnShape:
     """Return a cylinder from a to b."""
     length = float(np.linalg.norm(b - a))
-    return Shape("cylinder", np.array([2.0 * radius, 2.0 * radius, length]), 0.5 * (a + b), turn_of_z(b - a))
+    return DrawnShape("cylinder", np.array([2.0 * radius, 2.0 * radius, length]), 0.5 * (a + b), turn_of_z(b - a))
 
 
-def plate(corners: Array, normal: Array, thickness: float) -> Shape:
+def plate(corners: Array, normal: Array, thickness: float) -> DrawnShape:
     """Return a flat prism over a convex polygon (n, 3)."""
     n = len(corners)
     vertices = np.concatenate([corners + 0.5 * thickness * normal, corners - 0.5 * thickness * normal])
@@ -211,16 +213,16 @@ def plate(corners: Array, normal: Array, thickness: float) -> Shape:
     triangles = np.array(top + bottom + rim)
     if np.cross(corners[1] - corners[0], corners[2] - corners[0]) @ normal < 0.0:
         triangles = triangles[:, ::-1]
-    return Shape("plate", np.ones(3), np.zeros(3), np.array([1.0, 0, 0, 0]), vertices, triangles)
+    return DrawnShape("plate", np.ones(3), np.zeros(3), np.array([1.0, 0, 0, 0]), vertices, triangles)
 
 
 def _around(n: int) -> list[tuple[int, int]]:
     return [(k, (k + 1) % n) for k in range(n)]
 
 
-def ball(center: Array, radius: float) -> Shape:
+def ball(center: Array, radius: float) -> DrawnShape:
     """Return a sphere."""
-    return Shape("sphere", np.full(3, 2.0 * radius), center, np.array([1.0, 0.0, 0.0, 0.0]))
+    return DrawnShape("sphere", np.full(3, 2.0 * radius), center, np.array([1.0, 0.0, 0.0, 0.0]))
 
 
 def distinct(points: Array, tol: float) -> Array:
