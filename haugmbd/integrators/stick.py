@@ -40,8 +40,7 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace import layout
-from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+from haugmbd.workspace.layout import WIDTH, Pack, place_in, workspace_array
 
 FIRST_BATCH = 8
 """Steps of the first batch after an event; each batch is twice as long."""
@@ -150,7 +149,7 @@ class Watch:
 
     def rates_by_friction(self) -> Array:
         """Return the rates of all channels by the friction of each, (m, m), in the last state; those of joints that stick."""
-        m, start = len(workspace_array(self.pack, "FRICTION_COLUMNS")), self.pack.ints[3 * layout.FRICTION_ALGEBRA]
+        m, start = len(workspace_array(self.pack, "FRICTION_COLUMNS")), place_in(self.pack.ints, "FRICTION_ALGEBRA")[0]
         G: Array = self.pack.work[start : start + m * m].reshape(m, m)
         return G
 

@@ -22,8 +22,7 @@ from haugmbd.kkt.tree.clusters import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree.clusters.cluster_order import FREE
 from haugmbd.kkt.tree.implicit import implicit_entry_points as implicit_trees
 from haugmbd.kkt.tree.tree_order import is_all_revolute
-from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import WORK, Pack, Tables, workspace_array
+from haugmbd.workspace.layout import WORK, Pack, Tables, empty_matrix, place_in, workspace_array
 
 
 class SolverRoutines(NamedTuple):
@@ -119,7 +118,7 @@ def with_blocks(pack: Pack) -> Pack:
     """
     if not any(pack.factorize is solver.factorize for solver in WITH_RECURSION):
         return pack
-    if pack.ints[3 * at.ORDER + 1] > 0:  # trees that hang on loops: the tables have the blocks of all bodies
+    if place_in(pack.ints, "ORDER")[1] > 0:  # trees that hang on loops: the tables have the blocks of all bodies
         solver = blocks_for(pack.ints)
         return pack._replace(factorize=solver.factorize, finish=solver.finish, begin=solver.begin, prepare_stage=pack.prepare)
     tables = Tables.__new__(Tables)
@@ -166,10 +165,10 @@ def without_tree(tables: Tables) -> Tables:
 
 def without_sweeps(ints: Ints) -> Ints:
     """Return the integers of tables by which friction is not solved for in the recursion over a forest."""
-    if ints[3 * at.FRICTION_PATHS + 1] == 0:
+    if place_in(ints, "FRICTION_PATHS")[1] == 0:
         return ints
     ints = ints.copy()
-    ints[3 * at.FRICTION_PATHS + 1] = 0
+    empty_matrix(ints, "FRICTION_PATHS")
     return ints
 
 
@@ -180,7 +179,7 @@ def blocks_for(ints: Ints) -> SolverRoutines:
 
 def has_narrow_edges(ints: Ints) -> bool:
     """Return whether the integers of tables have edges of one or two rows, with blocks of true sizes."""
-    return bool(ints[3 * at.NARROW_EDGES + 1] > 0)
+    return place_in(ints, "NARROW_EDGES")[1] > 0
 
 
 def has_tree(tables: Tables) -> bool:

@@ -190,6 +190,9 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
 ) = range(len(NAMES))  # fmt: skip
 
 HEAD = 3 * len(NAMES)
+HAS_SHIFT, CALLS_USER, N_STATES, FIRST_STATE, FRICTION_FLAG = range(5)
+"""Columns of FLAGS: whether a body has a massless direction; whether functions of the user must be called; the number of internal states,
+and the place of the first in the driver table; how friction in joints enters, see `accessors`."""
 
 COLUMNS = {
     **{"HINGES": 8, "TREE": 16, "CLUSTER_STEPS": 8, "CLUSTERS": 6, "CLUSTER_ROWS": 5, "CLUSTER_TERMS": 10},
@@ -311,8 +314,7 @@ class Tables:
 
     def place(self, name: str) -> tuple[int, int, int]:
         """Return start, rows and columns of the matrix `name` in its buffer."""
-        start, rows, columns = self.ints[PLACE[name] : PLACE[name] + 3].tolist()
-        return start, rows, columns
+        return place_in(self.ints, name)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """Return the constant matrix `name`, read-only."""
@@ -341,7 +343,29 @@ class Tables:
         return pack
 
 
+def place_in(ints: Ints, name: str) -> tuple[int, int, int]:
+    """Return start, rows and columns of the matrix `name` in its buffer, by the integers of tables."""
+    start, rows, columns = ints[PLACE[name] : PLACE[name] + 3].tolist()
+    return start, rows, columns
+
+
+def move_matrix(ints: Ints, name: str, start: int) -> None:
+    """Let the matrix `name` start at another place of its buffer."""
+    ints[PLACE[name]] = start
+
+
+def empty_matrix(ints: Ints, name: str) -> None:
+    """Let the matrix `name` have no rows."""
+    ints[PLACE[name] + 1] = 0
+
+
+def flags_in(ints: Ints) -> Ints:
+    """Return the flags of a model, see FLAGS, as a view of the integers of its tables."""
+    start, _, columns = place_in(ints, "FLAGS")
+    return ints[start : start + columns]
+
+
 def workspace_array(pack: Pack, name: str) -> Array:
     """Return the work matrix `name` of a pack, writable."""
-    start, rows, columns = pack.ints[PLACE[name] : PLACE[name] + 3].tolist()
+    start, rows, columns = place_in(pack.ints, name)
     return pack.work[start : start + rows * columns].reshape(rows, columns)

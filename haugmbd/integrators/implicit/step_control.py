@@ -65,7 +65,7 @@ def save(P: Pack, y: Array, saved: Array) -> None:
     """Store what a step changes: y, and the stage, lam and the rates of the angles, which are stored side by side."""
     copy_line(y, borrow_line(saved, 0, y.size))
     kept = borrow_line(saved, y.size, saved.size - y.size)
-    copy_line(borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size), kept)
+    copy_line(borrow_line(P.work, ws.start_of(P, at.DISPLACEMENT), kept.size), kept)
 
 
 @inlined
@@ -73,7 +73,7 @@ def restore(P: Pack, y: Array, saved: Array) -> None:
     """Restore what was stored."""
     copy_line(borrow_line(saved, 0, y.size), y)
     kept = borrow_line(saved, y.size, saved.size - y.size)
-    copy_line(kept, borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size))
+    copy_line(kept, borrow_line(P.work, ws.start_of(P, at.DISPLACEMENT), kept.size))
 
 
 class MethodRoutines(NamedTuple):

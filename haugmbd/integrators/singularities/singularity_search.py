@@ -32,8 +32,7 @@ from haugmbd.model.generalized_forces import clear
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import Pack
+from haugmbd.workspace.layout import CALLS_USER, Pack, empty_matrix, flags_in
 
 SPACING = 0.05
 """[rad, or parts of the size] Motion between samples."""
@@ -170,7 +169,8 @@ class SingularSearch:
             self.pack, self.ahead = self.pack._replace(callback=callback), 0.0
         else:
             ints = self.pack.ints.copy()
-            ints[3 * at.FORCE_INTS + 1] = ints[ints[3 * at.FLAGS] + 1] = 0
+            empty_matrix(ints, "FORCE_INTS")
+            flags_in(ints)[CALLS_USER] = 0
             self.pack = self.pack._replace(ints=ints)
 
     def begin(self, watch: RankWatch, start: Any, h: float) -> bool:

@@ -21,7 +21,6 @@ from haugmbd.model.description.labels import units_of_labels
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
-from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import WIDTH
 
 POWERS = {"m": 1, "m2": 2}
@@ -34,10 +33,9 @@ ONE_PLACE = 1e-12
 
 def put_length(model: Model, rows: Rows) -> None:
     """Write the length at the pose of `rows`, and the weights of the kept rows, to a new model, before it is used."""
-    reals, ints = model.tables.reals, model.tables.ints
-    reals[ints[3 * at.LENGTH]] = characteristic_length(model, rows)
-    kept = reals[ints[3 * at.KEPT] + model.slot_of_row]
-    reals[ints[3 * at.ROW_WEIGHT] + model.slot_of_row] = kept / units_of_rows(model)
+    reals, (length, kept, weight) = model.tables.reals, (model.tables.place(name)[0] for name in ("LENGTH", "KEPT", "ROW_WEIGHT"))
+    reals[length] = characteristic_length(model, rows)
+    reals[weight + model.slot_of_row] = reals[kept + model.slot_of_row] / units_of_rows(model)
 
 
 def characteristic_length(model: Model, rows: Rows) -> float:

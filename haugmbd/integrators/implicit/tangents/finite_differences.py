@@ -97,7 +97,7 @@ def difference_forces(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y
     """Fill the tangents of differenced bodies, and restore rows and forces."""
     colors, pairs = ws.difference_colors(P), ws.coupled_pairs(P)
     own, pair_blocks = ws.tangents(P), ws.coupled_tangents(P)
-    n, start = own.shape[0], P.ints[3 * at.DIFFERENCES]
+    n, start = own.shape[0], ws.start_of(P, at.DIFFERENCES)
     moved, before, slopes = (
         borrow_line(P.work, start, y.size),
         borrow(P.work, start + y.size, n, 6),
