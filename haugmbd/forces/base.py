@@ -114,7 +114,7 @@ class ForceElement(Part):
     angles: int = 0
     """Number of angles that the element integrates, 0 or 1, without those of `coordinates`; of a ContactForce that of its touch speeds."""
     variable: Mapping[str, tuple[tuple[int, ...], ...]] = MappingProxyType({})
-    """What `varied` can change, with the shapes that it takes; nothing by default."""
+    """The attributes that `varied` can change, each with its shapes; none by default."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -125,7 +125,7 @@ def group_errors(
 
 
 def scales_of(reference: Result, groups: Iterable[str] = GROUPS, outputs: Outputs | None = None) -> dict[str, float]:
-    """Return what the differences of each group and output are divided by; 1 where the reference is zero throughout."""
+    """Return the divisors of the differences of each group and output; 1 where the reference is zero throughout."""
     scales = {}
     for group in groups:
         try:

@@ -38,7 +38,7 @@ look();
 
 
 class LivePage:
-    """What is served, built by `build() -> (page, report)` whenever `stamp()` has another value than before."""
+    """The served page, built by `build() -> (page, report)` whenever `stamp()` has another value than before."""
 
     def __init__(self, build: Callable[[], tuple[str, str]], stamp: Callable[[], object]) -> None:
         self._build, self._stamp = build, stamp

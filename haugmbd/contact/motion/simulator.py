@@ -49,7 +49,7 @@ LAST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ImpactRun:
-    """What a motion with impacts is computed with.
+    """The methods and limits of a motion with impacts.
 
     most: impacts and openings per second;  settings: the methods as text
     """

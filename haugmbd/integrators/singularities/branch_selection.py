@@ -56,7 +56,7 @@ class StatesOverTime(Protocol):
 
 
 class Selection(NamedTuple):
-    """What the tests show: the time [s], the joints with dependent rows, and the pivot, see `SingularCrossing`.
+    """The result of the tests: the time [s], the joints with dependent rows, and the pivot, see `SingularCrossing`.
 
     gap: contradiction of the dependent rows, relative to the size;  regular: only the selection of kept rows is singular
     """

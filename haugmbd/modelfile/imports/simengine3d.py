@@ -81,7 +81,7 @@ VECTORS = {
 
 
 class Remarks(NamedTuple):
-    """What the report says."""
+    """The remarks of the report."""
 
     substituted: list[str]
     ignored: list[str]

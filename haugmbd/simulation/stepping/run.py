@@ -265,7 +265,10 @@ class Run(Generic[R]):
         return batch.first(len(batch.t) - 1)
 
     def _followed(self) -> bool:
-        """Switch what is beyond its event at the end of a batch, where none was seen; return whether the run restarts there."""
+        """Switch contacts and stops that are beyond their events at the end of a batch in which no event was found.
+
+        Return whether the run restarts there.
+        """
         t, y = float(self._last[0][-1]), self._last[1][0]
         if self.touches is not None:
             self.touches.follow(t, y)

@@ -36,7 +36,7 @@ class Selection(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What has been stored: t (nt,), y (nt, ny), and with it, or None, lam (nt, nc), u_dot (nt, 6 (nb + 1)) and turns (nt, m)."""
+    """The stored states: t (nt,), y (nt, ny), and with it, or None, lam (nt, nc), u_dot (nt, 6 (nb + 1)) and turns (nt, m)."""
 
     t: Array
     y: Array
@@ -160,7 +160,7 @@ class StoredStates:
         return self.network.first_wrong(t, y, self.outputs)
 
     def found(self) -> Stored:
-        """Return what has been stored; all parts of one length, where Ctrl-C came while a batch was stored, too."""
+        """Return the stored states; all parts of one length, where Ctrl-C came while a batch was stored, too."""
         t, y = self.t.rows()[:, 0], self.y.rows()
         lam, u_dot, turns = (None if part is None else part.rows() for part in (self.lam, self.u_dot, self.angles))
         lengths = [len(part) for part in (t, y, lam, u_dot, turns) if part is not None]

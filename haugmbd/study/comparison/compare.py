@@ -195,7 +195,7 @@ def _run_all(
 def _measured(
     cells: list[Cell], reference: Reference | None, groups: tuple[str, ...], outputs: Outputs | None, samples: int
 ) -> dict[str, Measures]:
-    """Return what is measured of each cell, by label."""
+    """Return the measurements of each cell, by label."""
     found = {}
     for cell in cells:
         one = Measures(cell)

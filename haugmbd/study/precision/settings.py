@@ -50,8 +50,8 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyOf:
-    """What settings are run on.
+class SharedRun:
+    """The mechanism, the time and the reference that all settings share.
 
     more: other arguments of `simulate`
     """

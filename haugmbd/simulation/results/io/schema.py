@@ -74,7 +74,7 @@ MODEL_TABLES = {
     "constants of the loads": "FORCE_REALS",
     "constants of the drivers": "DRIVER_NUMBERS",
 }
-"""What a model is recognized by, and the table that holds it."""
+"""The numbers by which a model is recognized, and the table that holds them."""
 SAME_NUMBER = 1e-9
 """Relative to the largest of a table: compiling the same system on another machine changes the last digits only."""
 
@@ -141,7 +141,7 @@ class Contents(NamedTuple):
 
 
 class More(NamedTuple):
-    """What a motion in several segments holds beside its states: metadata, arrays, the name of the first axis of each.
+    """The contents of a motion in several segments besides its states: metadata, arrays, the name of the first axis of each.
 
     segments: numbers of states; the time may stand still from one segment to the next
     """
