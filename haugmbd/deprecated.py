@@ -47,6 +47,20 @@ ATTRIBUTES = {
 }
 """Old attributes to new ones, by class."""
 
+NAMES_MEANT = {
+    "Damper": "TSDA",
+    "Force": "PointForce",
+    "Mechanism": "System",
+    "RigidBody": "Body",
+    "RK45": "DormandPrince",
+    "Spring": "TSDA",
+    "SpringDamper": "TSDA",
+    "TorsionSpring": "RSDA",
+    "World": "System",
+    "solve_ivp": "simulate",
+}
+"""Public names of other programs to those of haugmbd."""
+
 MEANT = {
     "dt": ("h",),
     "step": ("h",),
@@ -138,14 +152,14 @@ def check_keywords(function: F) -> F:
     parameters = inspect.signature(function).parameters
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         return function
-    named = {name for name, each in parameters.items() if each.kind is not each.POSITIONAL_ONLY and name != "self"}
+    named = {name: each for name, each in parameters.items() if each.kind is not each.POSITIONAL_ONLY and name != "self"}
 
     @functools.wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
         try:
             return function(*args, **given)
         except TypeError:
-            if given.keys() <= named:
+            if given.keys() <= named.keys():
                 raise
         who = type(args[0]).__name__ if function.__name__ == "__init__" and args else function.__name__
         return function(*args, **_translated(who, given, named))  # nothing has run: an unknown keyword is no call
@@ -153,7 +167,7 @@ def check_keywords(function: F) -> F:
     return checked  # type: ignore[return-value]
 
 
-def _translated(who: str, given: dict[str, Any], named: set[str]) -> dict[str, Any]:
+def _translated(who: str, given: dict[str, Any], named: Iterable[str]) -> dict[str, Any]:
     """Return keywords under their new names. Raise TypeError for one that does not exist."""
     known: dict[str, Any] = {}
     for old, value in given.items():
@@ -163,7 +177,7 @@ def _translated(who: str, given: dict[str, Any], named: set[str]) -> dict[str, A
             if new not in named:
                 meant = [name for name in MEANT.get(old, ()) if name in named]
                 hint = f" (did you mean {meant[0]!r}?)" if meant else did_you_mean(old, sorted(named))
-                raise TypeError(f"{who}() has no argument {old!r}{hint}")
+                raise TypeError(f"{who}() has no argument {old!r}{hint or '; it takes ' + ', '.join(named)}")
             _warn(f"{who}({old}=)", f"{new}=", stacklevel=4)
         if new in known:
             raise TypeError(f"{who}() got {new!r} twice, under its old name and its new one")

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from haugmbd.deprecated import did_you_mean, old_constructor, warn_renamed
+from haugmbd.deprecated import NAMES_MEANT, did_you_mean, old_constructor, warn_renamed
 
 STUB = Path(__file__).with_name("__init__.pyi")
 LINE = re.compile(r"# (?P<topic>.+)|from (?P<module>[\w.]+) import (?P<name>\w+) as (?P<public>\w+)")
@@ -48,10 +48,12 @@ PUBLIC = names_in(STUB.read_text(encoding="utf-8"))
 
 def meant_by(name: str) -> str:
     """Return " (did you mean ...?)" for a name that is not public: the nearest one, or that of a joint, which has a package of its own."""
-    joints = [each for each in importlib.import_module("joints").__all__ if each not in PUBLIC]
-    near = get_close_matches(name, (*PUBLIC, *joints), n=1, cutoff=0.6)
+    if name in NAMES_MEANT:
+        return f" (did you mean {NAMES_MEANT[name]!r}?)"
+    joints = {each.lower(): each for each in importlib.import_module("joints").__all__ if each not in PUBLIC}
+    near = get_close_matches(name.lower(), (*(each.lower() for each in PUBLIC), *joints), n=1, cutoff=0.6)
     if near and near[0] in joints:
-        return f" (did you mean: from joints import {near[0]}?)"
+        return f" (did you mean: from joints import {joints[near[0]]}?)"
     return did_you_mean(name, PUBLIC)
 
 

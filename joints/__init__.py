@@ -113,5 +113,6 @@ __all__ = [
 
 def __getattr__(name: str) -> NoReturn:
     """Raise AttributeError, with the nearest name."""
-    near = () if name.startswith("_") else get_close_matches(name, __all__, n=1)
+    public = {each.lower(): each for each in __all__}
+    near = () if name.startswith("_") else [public[each] for each in get_close_matches(name.lower(), public, n=1)]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{''.join(f' (did you mean {each!r}?)' for each in near)}")

@@ -82,7 +82,7 @@ class Composed(Joint):
 
 
 POINT, AXIS = {"point": ((3,),)}, {"axis": ((3,),)}
-"""What a joint made by `along_axis` can vary, see `Joint.variable`."""
+"""The attributes of a joint made by `along_axis` that can be varied, see `Joint.variable`."""
 
 
 def _varied_frame(frame: Frame, point: Any = None, axis: Any = None) -> Frame:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from haugmbd.errors import ModelError, UsageError
+from haugmbd.model.inspection.given import need_state
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
@@ -27,9 +28,7 @@ def start_of(model: Model, state: State | None) -> State:
     """Return the initial state, by default the modelled one. Raise UsageError or ModelError if it is not a state of this model."""
     if state is None:
         return model.state()
-    if not isinstance(state, State):
-        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
-    faults = state_faults(model, state)
+    faults = state_faults(model, need_state(state))
     if faults:
         raise ModelError(faults)
     return state

@@ -83,7 +83,7 @@ class BatchAccelerations:
 
 
 class Members(NamedTuple):
-    """What the kernel knows of members.
+    """The arrays that differ from member to member.
 
     places: (m,) indices in `reals`;  values: (n, m) the numbers there;  slots: (nc,) of the rows;  ground: (13,) its state
     work: a new workspace, to which a workspace is reset after a failure;  anew: whether that is necessary after each member
@@ -98,14 +98,17 @@ class Members(NamedTuple):
 
 
 class Solutions(NamedTuple):
-    """What the kernel writes: u_dot (n, nb + 1, 6), lam (n, nc) and the codes (n,) of members."""
+    """The arrays that the kernel writes.
+
+    u_dot: (n, nb + 1, 6);  lam: (n, nc);  codes: (n,) of members
+    """
 
     u_dot: Array
     lam: Array
     codes: Ints
 
     def part(self, members: slice) -> Solutions:
-        """Return those of some members."""
+        """Return the arrays of some members."""
         return Solutions(self.u_dot[members], self.lam[members], self.codes[members])
 
 

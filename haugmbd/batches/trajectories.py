@@ -88,7 +88,7 @@ class Trajectories:
 
 @dataclass
 class Ended:
-    """What became of one member.
+    """The end of the run of one member.
 
     result: the Result, or its file; None if it has no state;  reason: why it did not reach its end, "" if it did
     """
@@ -141,7 +141,7 @@ def run_all(
 
 
 def _ended(k: int, run: Callable[[int], Result], store: TrajectoryStore | None) -> Ended:
-    """Return what became of member k: of its file, if it has one already."""
+    """Return the end of the run of member k, from its file if it has one already."""
     if store is not None:
         known = store.known(k)
         if known is not None:
@@ -149,11 +149,11 @@ def _ended(k: int, run: Callable[[int], Result], store: TrajectoryStore | None) 
             found: Any = None if path is None else load(path)
             if not reason and not found.success:  # the end of the process came before that of writing
                 reason = found.message
-            return _of_result(found, path, reason)
+            return _ended_with(found, path, reason)
     result, reason = _attempt(k, run)
     if store is None:
-        return _of_result(result, result, reason)
-    return _of_result(result, store.keep(k, result, reason), reason)
+        return _ended_with(result, result, reason)
+    return _ended_with(result, store.keep(k, result, reason), reason)
 
 
 def _attempt(k: int, run: Callable[[int], Result]) -> tuple[Result | None, str]:
@@ -170,7 +170,7 @@ def _attempt(k: int, run: Callable[[int], Result]) -> tuple[Result | None, str]:
     return result, "" if result.success else result.message
 
 
-def _of_result(result: Any, kept: Any, reason: str) -> Ended:
+def _ended_with(result: Any, kept: Any, reason: str) -> Ended:
     """Return a member with its last state."""
     if result is None or not len(result.t):
         return Ended(None, reason)

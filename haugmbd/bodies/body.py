@@ -77,7 +77,7 @@ class Body:
     """
 
     variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({"mass": ((),), "J_bar": ((3,), (3, 3))})
-    """What `varied` can change, with the shapes that it takes."""
+    """The attributes that `varied` can change, each with its shapes."""
 
     __slots__ = ("A", "J_bar", "_faults", "is_ground", "mass", "name", "omega_bar", "p", "r", "shape", "solid", "v")
 
@@ -214,7 +214,7 @@ def _read_inertia(faults: list[Fault], where: str, value: Any) -> FloatArray:
 
 @lru_cache(maxsize=256)
 def _defects(J: bytes) -> list[tuple[str, str]]:
-    """Return what is unphysical of an inertia (3, 3); that of many equal bodies is checked once."""
+    """Return the defects of an inertia (3, 3), for which no rigid body exists; equal ones are checked once."""
     return _unphysical(np.frombuffer(J).reshape(3, 3))
 
 

@@ -19,17 +19,18 @@ REMEDY = "Make a new one, or vary values from run to run with a parameter of the
 class Part(ABC):
     """Base class of joints, force elements and blocks: public attributes cannot be set again when the constructor has ended.
 
-    Names with an underscore stay free, for what an object remembers. `System.add` freezes what no constructor has ended.
+    Attributes with an underscore may be set at any time: they keep computed values. `System.add` freezes an object that no
+    constructor has frozen.
     """
 
     name: str
     _is_made = False
 
     def __init_subclass__(cls) -> None:
-        """Let the constructor of the class freeze what it has made."""
+        """Let the constructor of the class freeze the object at its end."""
         super().__init_subclass__()
         if "__init__" in vars(cls):
-            setattr(cls, "__init__", _that_freezes(cls, vars(cls)["__init__"]))  # noqa: B010  mypy refuses the assignment to a method
+            setattr(cls, "__init__", _freezing_constructor(cls, vars(cls)["__init__"]))  # noqa: B010  mypy refuses the assignment to a method
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_made and not name.startswith("_"):
@@ -52,7 +53,7 @@ class Part(ABC):
         raise FrozenInstanceError(f"a {kind} is frozen: {name} of {kind} {self.name!r} cannot be set. {REMEDY}")
 
 
-def _that_freezes(cls: type[Part], constructor: Callable[..., None]) -> Callable[..., None]:
+def _freezing_constructor(cls: type[Part], constructor: Callable[..., None]) -> Callable[..., None]:
     """Return the constructor of a class, which freezes an object unless a subclass has more to construct."""
 
     @wraps(constructor)

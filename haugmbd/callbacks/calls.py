@@ -10,6 +10,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.forces.derivatives.jacobian import Jacobian
 from haugmbd.forces.user_function import BODY, TIME, UserFunction
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, PARTS, VELOCITY
 from haugmbd.workspace.layout import WIDTH
 
 
@@ -57,6 +58,6 @@ def arguments_of(
         return float(signals[signal, 0]), float(signals[signal, 1])
     if len(user_function.shape) == 1:
         row = y[WIDTH * bodies[0] :][:WIDTH].copy()
-        return row[0:3], row[3:7], row[7:10], row[10:13]
+        return row[0:3], row[EULER:VELOCITY], row[VELOCITY:OMEGA_BAR], row[OMEGA_BAR:WIDTH]
     rows = np.array([y[WIDTH * k :][:WIDTH] for k in bodies])
-    return [np.ascontiguousarray(rows[:, a:b]) for a, b in ((0, 3), (3, 7), (7, 10), (10, 13))]
+    return [np.ascontiguousarray(rows[:, a:b]) for a, b in PARTS]

@@ -22,6 +22,7 @@ from haugmbd.compiled.ffi import SIGNATURE, YES
 from haugmbd.compiled.jit import counted
 from haugmbd.control.diagram.compiled import compile_network
 from haugmbd.forces.user_function import BODY, TIME
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.workspace.layout import WIDTH
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _body_step(f: Any, at: Ints) -> Step:
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         for k in range(at.shape[0]):
             row = y[WIDTH * at[k, 1] : WIDTH * at[k, 1] + WIDTH].copy()
-            _put_vector(F, slots, k, f(t, row[0:3], row[3:7], row[7:10], row[10:13]))
+            _put_vector(F, slots, k, f(t, row[0:3], row[EULER:VELOCITY], row[VELOCITY:OMEGA_BAR], row[OMEGA_BAR:WIDTH]))
 
     return step
 
@@ -185,7 +186,7 @@ def _system_step(f: Any, at: Ints, n: int) -> Step:
             for b in range(n):
                 first = WIDTH * at[k, 1 + b]
                 for a in range(3):
-                    r[b, a], v[b, a], omega_bar[b, a] = y[first + a], y[first + 7 + a], y[first + 10 + a]
+                    r[b, a], v[b, a], omega_bar[b, a] = y[first + a], y[first + VELOCITY + a], y[first + OMEGA_BAR + a]
                 for a in range(4):
                     p[b, a] = y[first + 3 + a]
             rows = f(t, r, p, v, omega_bar)

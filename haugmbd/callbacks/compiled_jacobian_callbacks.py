@@ -19,6 +19,7 @@ from numba import types
 from haugmbd.callbacks.compiled_force_callbacks import SHARED, composed
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.derivatives.jacobian import TURN
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.workspace.layout import WIDTH
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def _body_step(f: Any, at: Ints) -> Step:
     def step(t: float, y: Array, signals: Array, D: Array, nothing: Array) -> None:
         for k in range(at.shape[0]):
             row = y[WIDTH * at[k, 2] : WIDTH * at[k, 2] + WIDTH].copy()
-            parts = f(t, row[0:3], row[3:7], row[7:10], row[10:13])
-            p = row[3:7].reshape(1, 4)
+            parts = f(t, row[0:3], row[EULER:VELOCITY], row[VELOCITY:OMEGA_BAR], row[OMEGA_BAR:WIDTH])
+            p = row[EULER:VELOCITY].reshape(1, 4)
             M = D[at[k, 0] : at[k, 0] + 36].reshape(3, 12)
             put_part(M, 0, parts[0], p)
             put_part(M, 1, parts[1], p)
@@ -103,7 +104,7 @@ def _system_step(f: Any, at: Ints, n: int) -> Step:
             for b in range(n):
                 first = WIDTH * at[k, 2 + b]
                 for a in range(3):
-                    r[b, a], v[b, a], omega_bar[b, a] = y[first + a], y[first + 7 + a], y[first + 10 + a]
+                    r[b, a], v[b, a], omega_bar[b, a] = y[first + a], y[first + VELOCITY + a], y[first + OMEGA_BAR + a]
                 for a in range(4):
                     p[b, a] = y[first + 3 + a]
             parts = f(t, r, p.copy(), v, omega_bar)

@@ -23,7 +23,7 @@ from haugmbd.compiled.ffi import NO_CALLBACK, Callback, CompiledCallback
 from haugmbd.control.diagram.compiled import compilable
 from haugmbd.control.diagram.memory import Memory
 from haugmbd.control.diagram.network import Network
-from haugmbd.control.diagram.tables import Tables, evaluated, tables_of
+from haugmbd.control.diagram.tables import NetworkTables, evaluated, tables_of
 from haugmbd.drivers import Driver
 from haugmbd.drivers.autodiff.operators import NotAFloat
 from haugmbd.drivers.functions import PythonDriver
@@ -81,7 +81,7 @@ class ForceCallbacks:
         return compile_force_callbacks(self.force_calls, self.shapes, self.network)
 
     @cached_property
-    def _tables(self) -> Tables | None:
+    def _tables(self) -> NetworkTables | None:
         """Return the tables of the blocks, made once for a model; None if their functions must be called."""
         return None if self.network is None else tables_of(self.network, self.shapes[0][0])
 

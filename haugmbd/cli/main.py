@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from haugmbd import __version__
-from haugmbd.cli.commands import assemble, check, compare, completion, convert, crosscheck, gallery, info, run, sweep, view, warm
+from haugmbd.cli import completion
+from haugmbd.cli.commands import assemble, check, compare, convert, crosscheck, gallery, info, run, sweep, view, warm
 from haugmbd.cli.model_argument import by_name
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
@@ -87,17 +88,23 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="haugmbd", description="Multibody dynamics: define, simulate, check.")
     parser.add_argument("--version", action="version", version=f"haugmbd {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    demo = commands.add_parser("demo", help="simulate, check and plot the spatial slider-crank, and compare six methods on it")
+
+    def add_parser(name: str, *, help: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+
+    demo = add_parser("demo", help="simulate, check and plot the spatial slider-crank, and compare six methods on it")
     names = sorted(by_name())
-    demo.add_argument("name", nargs="?", metavar="NAME", choices=names, help=f"another mechanism: {', '.join(names)}")
+    demo.add_argument(
+        "name", nargs="?", metavar="NAME", choices=names, help="another mechanism, of those that `haugmbd gallery` lists"
+    )
     demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
     demo.add_argument(
         "--t-end", type=_duration, metavar="T", help="end of the simulation [s] (of the slider-crank 5, of others their own)"
     )
     demo.set_defaults(run=run_demo)
     for module in (run, check, compare, assemble, convert, info, gallery, sweep, crosscheck, view, warm):
-        module.add_command(commands.add_parser)
-    completion.add_command(commands.add_parser, parser)
+        module.add_command(add_parser)
+    completion.add_command(add_parser, parser)
     return parser
 
 

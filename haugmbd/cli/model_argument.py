@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import HaugmbdError, ModelError, ModelFileError
 from haugmbd.gallery import GALLERY
 from haugmbd.modelfile import SUFFIXES, load_model
@@ -51,18 +52,18 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 def add_reading(command: argparse.ArgumentParser) -> None:
     """Add the arguments MODEL, --loops, --length and --allow-code."""
-    names = ", ".join(by_name())
     endings = ", ".join(FORMATS)
     command.add_argument(
         "model",
         metavar="MODEL",
-        help=f"a model file ({endings}), a Python file that defines `system` (it is executed), or one of {names}",
+        help=f"a model file ({endings}), a Python file that defines `system` (it is executed), or a mechanism of `haugmbd gallery`",
     )
-    command.add_argument("--loops", metavar="FILE", help="for a .urdf: a sidecar file with closed loops")
-    command.add_argument(
+    reading = command.add_argument_group("options for reading MODEL")
+    reading.add_argument("--loops", metavar="FILE", help="for a .urdf: a sidecar file with closed loops")
+    reading.add_argument(
         "--length", type=positive, metavar="M", help="for a .asmt: its unit of length [m], 0.001 for FreeCAD's millimetres (1)"
     )
-    command.add_argument(
+    reading.add_argument(
         "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"
     )
 
@@ -95,7 +96,8 @@ def read_model(given: str, *, allow_code: bool = False, loops: str | None = None
         return by_name()[given]()
     path = Path(given)
     if not path.is_file():
-        raise NothingToCheck(f"{given!r} is neither a file nor a mechanism of the gallery ({', '.join(by_name())}).")
+        hint = did_you_mean(given, by_name()) or "; `haugmbd gallery` lists the mechanisms"
+        raise NothingToCheck(f"{given!r} is neither a file nor a mechanism of the gallery{hint}.")
     if path.suffix in (URDF, XACRO):
         return read_urdf(path, loops=loops, allow_code=allow_code)
     if path.suffix in MJCF:

@@ -16,7 +16,7 @@ from haugmbd.compiled.compiler.quick_arrays import DATA, ITEM_SIZE, SHAPE, SIZE,
 
 
 def _plain_view(buffer: Any, start: int, *shape: int) -> Any:
-    """Return the same view if the compiler is switched off."""
+    """Return the view by NumPy if the compiler is switched off."""
     size = 1
     for n in shape:
         size *= n

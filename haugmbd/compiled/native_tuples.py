@@ -113,7 +113,7 @@ def _typed_with_ints(typing: Any, P: Any, ints: Any) -> Any:
 
 
 def _plain_with_ints(P: Any, ints: Ints) -> Any:
-    """Return the same if the compiler is switched off."""
+    """Return the tuple with these integers if the compiler is switched off."""
     return P._replace(ints=ints)
 
 

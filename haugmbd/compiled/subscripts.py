@@ -17,12 +17,12 @@ from numba.extending import intrinsic
 
 
 def _plain(k: int) -> int:
-    """Return the same number if the compiler is switched off."""
+    """Return k unchanged if the compiler is switched off."""
     return k
 
 
 def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Return the same bits."""
+    """Return the code of `unsigned`, which changes the type and no bit."""
     return context.cast(builder, arguments[0], signature.args[0], signature.return_type)
 
 

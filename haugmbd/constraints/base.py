@@ -31,6 +31,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.drivers.tables import ZERO
 from haugmbd.errors import Fault
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.vec3 import Vec, add, load, scale, store, sub, to_body
 
 SLOT, SIDE, DRIVER, FIRST_MARKER = 0, 1, 2, 3
@@ -203,7 +204,7 @@ def distance(m: Motion, P: int, Q: int) -> Vec:
 def distance_rate(m: Motion, P: int, Q: int) -> Vec:
     """Return d_ij'."""
     i, j = m.body_of[P], m.body_of[Q]
-    return sub(add(load(m.bodies, j, 7), rate(m, Q)), add(load(m.bodies, i, 7), rate(m, P)))
+    return sub(add(load(m.bodies, j, VELOCITY), rate(m, Q)), add(load(m.bodies, i, VELOCITY), rate(m, P)))
 
 
 @kernel
@@ -223,10 +224,10 @@ def row_speed(edges: Ints, J: Array, bodies: Array, e: int, a: int) -> float:
     slot, i, j = 6 * e + a, edges[e, 0], edges[e, 1]
     total = 0.0
     for c in range(6):
-        total += J[slot, 0, c] * bodies[i, 7 + c] + J[slot, 1, c] * bodies[j, 7 + c]
+        total += J[slot, 0, c] * bodies[i, VELOCITY + c] + J[slot, 1, c] * bodies[j, VELOCITY + c]
     for side in range(2, edges.shape[1]):  # of couplings
         for c in range(6):
-            total += J[slot, side, c] * bodies[edges[e, side], 7 + c]
+            total += J[slot, side, c] * bodies[edges[e, side], VELOCITY + c]
     return total
 
 

@@ -27,6 +27,7 @@ from haugmbd.constraints.freedoms import F_I, G_J, Freedom, Kind, Side, turn, tu
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math.arctangent import arctan2
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub
 
@@ -111,7 +112,7 @@ class Coordinate:
 
     def angle_near(self, states: dict[Body, Array], near: float) -> float:
         """Return the angle [rad] with the turns that are nearest to `near`.  states: r, p, v, omega_bar (13,) of the bodies."""
-        e, n, v = (rotation_matrix(states[body][3:7]) @ x for body, x in self.markers())
+        e, n, v = (rotation_matrix(states[body][EULER:VELOCITY]) @ x for body, x in self.markers())
         q = float(np.arctan2(n @ v, e @ v)) - self.modelled() + self.q0
         return q + 2.0 * pi * round((near - q) / (2.0 * pi))
 

@@ -50,7 +50,7 @@ class Joint(Part):
     unilateral: bool = False
     """Whether the joint can only push: the multiplier of its first row must not be positive. Runs tell where it is."""
     variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({})
-    """What `varied` can change, with the shapes that it takes; nothing by default."""
+    """The attributes that `varied` can change, each with its shapes; none by default."""
     q0: float = 0.0
     """Value of the coordinate at the modelled pose [rad or m], of a joint with one freedom."""
     uniform_rows: ClassVar[bool] = False

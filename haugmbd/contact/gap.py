@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import normalized
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH
@@ -79,7 +80,8 @@ class PlacedContacts(NamedTuple):
     def gaps(self, y: Array) -> Array:
         """Return the gaps [m] at the states y (nt, ny), (nt, k)."""
         i, j = (_bodies(y, k) for k in self.bodies.T)
-        n, s_i, s_j = turned(i[3:7], self.n_bar.T), turned(i[3:7], self.s_bar_i.T), turned(j[3:7], self.s_bar_j.T)
+        p_i, p_j = i[EULER:VELOCITY], j[EULER:VELOCITY]
+        n, s_i, s_j = turned(p_i, self.n_bar.T), turned(p_i, self.s_bar_i.T), turned(p_j, self.s_bar_j.T)
         gap: Array = _dot(n, [j[a] + s_j[a] - i[a] - s_i[a] for a in range(3)]) - self.radius
         return gap
 
@@ -89,17 +91,17 @@ class PlacedContacts(NamedTuple):
         n, n_dot = _turned_with_rate(i, self.n_bar.T)
         (s_i, s_i_dot), (s_j, s_j_dot) = _turned_with_rate(i, self.s_bar_i.T), _turned_with_rate(j, self.s_bar_j.T)
         d = [j[a] + s_j[a] - i[a] - s_i[a] for a in range(3)]
-        d_dot = [j[7 + a] + s_j_dot[a] - i[7 + a] - s_i_dot[a] for a in range(3)]
+        d_dot = [j[VELOCITY + a] + s_j_dot[a] - i[VELOCITY + a] - s_i_dot[a] for a in range(3)]
         rate: Array = _dot(n_dot, d) + _dot(n, d_dot)
         return rate
 
     def rows(self, y: Array) -> Array:
         """Return C_i and C_j at one state y (ny,), (k, 2, 6): gap_rate = C_i u_i + C_j u_j."""
         i, j = (_bodies(y[None], k)[:, 0] for k in self.bodies.T)
-        n, s_j = turned(i[3:7], self.n_bar.T), turned(j[3:7], self.s_bar_j.T)
+        n, s_j = turned(i[EULER:VELOCITY], self.n_bar.T), turned(j[EULER:VELOCITY], self.s_bar_j.T)
         arm_i = [j[a] + s_j[a] - i[a] for a in range(3)]
-        C_i = [*(-x for x in n), *turned(_conjugate(i[3:7]), cross(n, arm_i))]
-        C_j = [*n, *turned(_conjugate(j[3:7]), cross(s_j, n))]
+        C_i = [*(-x for x in n), *turned(_conjugate(i[EULER:VELOCITY]), cross(n, arm_i))]
+        C_j = [*n, *turned(_conjugate(j[EULER:VELOCITY]), cross(s_j, n))]
         return np.stack([np.array(C_i).T, np.array(C_j).T], axis=1)
 
 
@@ -175,7 +177,7 @@ def _dot(a: Components, b: Components) -> Any:
 
 def _turned_with_rate(body: Array, x_bar: Components) -> tuple[Components, Components]:
     """Return A x_bar, and its rate A (omega_bar x x_bar), for bodies (13, ...)."""
-    return turned(body[3:7], x_bar), turned(body[3:7], cross(body[10:13], x_bar))
+    return turned(body[EULER:VELOCITY], x_bar), turned(body[EULER:VELOCITY], cross(body[OMEGA_BAR:WIDTH], x_bar))
 
 
 def _conjugate(p: Array) -> Array:
@@ -186,5 +188,5 @@ def _conjugate(p: Array) -> Array:
 def _bodies(y: Array, k: Ints) -> Array:
     """Return the states of bodies k in y (nt, ny), component by component, (13, nt, k), with p of length 1."""
     states = y[:, WIDTH * k[:, None] + np.arange(WIDTH)]
-    states[..., 3:7] = normalized(states[..., 3:7])
+    states[..., EULER:VELOCITY] = normalized(states[..., EULER:VELOCITY])
     return np.moveaxis(states, -1, 0)

@@ -24,6 +24,7 @@ from haugmbd.errors import Fault, ModelError
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_loads.joint_coordinate import coordinate_motion
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -59,9 +60,9 @@ class PlacedStop(NamedTuple):
         """Return C (2, 6) at one state y (ny,): the gap rates of unit velocities."""
         states = np.tile(y, (12, 1))
         for k in (self.i, self.j):
-            states[:, WIDTH * k + 7 : WIDTH * (k + 1)] = 0.0
+            states[:, WIDTH * k + VELOCITY : WIDTH * (k + 1)] = 0.0
         for side, k in enumerate((self.i, self.j)):
-            states[6 * side : 6 * side + 6, WIDTH * k + 7 : WIDTH * (k + 1)] = np.eye(6)
+            states[6 * side : 6 * side + 6, WIDTH * k + VELOCITY : WIDTH * (k + 1)] = np.eye(6)
         return self.gap_and_rate(states)[1].reshape(2, 6)
 
 

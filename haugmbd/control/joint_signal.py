@@ -18,6 +18,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.workspace.layout import WIDTH
 
 
@@ -51,7 +52,7 @@ def measure_joint(y: Array, places: JointPlaces, near: float) -> tuple[float, fl
 
 
 def measure_with(X: Any, y: Any, bodies: Any, x_bar: Any, offset: float, near: float) -> tuple[float, float]:
-    """Return the same;  X: 18 numbers for the vectors and their rates."""
+    """Return what `measure_joint` returns;  X: 18 numbers for the vectors and their rates."""
     for m in range(3):
         b = WIDTH * bodies[1 + m]
         e0, e1, e2, e3 = y[b + 3], y[b + 4], y[b + 5], y[b + 6]
@@ -71,7 +72,7 @@ def measure_with(X: Any, y: Any, bodies: Any, x_bar: Any, offset: float, near: f
         value, rate = -offset, 0.0
         for a in range(3):
             d = y[q + a] + X[12 + a] - y[p + a] - X[6 + a]
-            d_dot = y[q + 7 + a] + X[15 + a] - y[p + 7 + a] - X[9 + a]
+            d_dot = y[q + VELOCITY + a] + X[15 + a] - y[p + VELOCITY + a] - X[9 + a]
             value += X[a] * d
             rate += X[3 + a] * d + X[a] * d_dot
         return value, rate

@@ -42,10 +42,10 @@ def _texts(given: Any, seen: set[int]) -> Iterator[str]:
         for part in (given.func, given.args, given.keywords):
             yield from _texts(part, seen)
     elif callable(given):
-        yield from _of_function(given, seen)
+        yield from _texts_of_function(given, seen)
 
 
-def _of_function(function: Any, seen: set[int]) -> Iterator[str]:
+def _texts_of_function(function: Any, seen: set[int]) -> Iterator[str]:
     """Yield the texts of a function, of the values in its closure, and of the global names that it uses."""
     plain = plain_function(function)
     plain = getattr(plain, "__func__", plain)

@@ -24,14 +24,20 @@ from haugmbd.workspace.layout import workspace_array
 
 
 class DenseSystem(NamedTuple):
-    """K: (6 nb + nc, 6 nb + nc), symmetric indefinite;  b: (6 nb + nc,) = (Q, gamma);  unknowns: u_dot by bodies, then lam."""
+    """The augmented matrix and its right-hand side, dense.
+
+    K: (6 nb + nc, 6 nb + nc), symmetric indefinite;  b: (6 nb + nc,) = (Q, gamma);  unknowns: u_dot by bodies, then lam
+    """
 
     K: Array
     b: Array
 
 
 class DenseSolution(NamedTuple):
-    """v_dot: (nb + 1, 3) global [m/s2];  omega_bar_dot: (nb + 1, 3) body frames [rad/s2];  lam: (nc,) by rows; ground in row 0."""
+    """The solution of the dense augmented system.
+
+    v_dot: (nb + 1, 3) global [m/s2];  omega_bar_dot: (nb + 1, 3) body frames [rad/s2];  lam: (nc,) by rows; ground in row 0
+    """
 
     v_dot: Array
     omega_bar_dot: Array

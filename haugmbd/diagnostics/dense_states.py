@@ -20,6 +20,7 @@ from haugmbd.control.diagram.memory import Memory
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.stick import MISSING, Watch, may_stick
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from
 from haugmbd.model.friction import columns as at
 from haugmbd.model.inspection.pressed_stops import Stops
@@ -39,8 +40,8 @@ def rates_of(t: Array, y: Array, solutions: Array, n: int) -> Array:
 def body_rates(y: Array, solutions: Array, n: int) -> Array:
     """Return the rates (nt, 13 n) of the states of n bodies, by solutions (nt, nn, 6) of the equations of motion."""
     bodies, u_dot = y[:, : WIDTH * n].reshape(len(y), n, WIDTH), solutions[:, :n]
-    p_dot = p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
-    rates: Array = np.concatenate([bodies[..., 7:10], p_dot, u_dot], axis=2).reshape(len(y), -1)
+    p_dot = p_dot_from(bodies[..., EULER:VELOCITY], bodies[..., OMEGA_BAR:WIDTH])
+    rates: Array = np.concatenate([bodies[..., VELOCITY:OMEGA_BAR], p_dot, u_dot], axis=2).reshape(len(y), -1)
     return rates
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.work import work_over_time
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
@@ -93,7 +94,7 @@ def energy_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], A
 def kinetic_and_potential(model: Model, t: Array, y: Array) -> tuple[Array, Array]:
     """Return kinetic and potential energy of states y (nt, ny), (nt,) each [J]."""
     bodies = _bodies(model, y)
-    v, omega_bar = bodies[..., 7:10], bodies[..., 10:13]
+    v, omega_bar = bodies[..., VELOCITY:OMEGA_BAR], bodies[..., OMEGA_BAR:WIDTH]
     kinetic = 0.5 * np.einsum("k,tka,tka->t", model.mass, v, v)
     kinetic = kinetic + 0.5 * np.einsum("tka,kab,tkb->t", omega_bar, model.J_bar, omega_bar)
     potential = -np.einsum("k,tka,a->t", model.mass, bodies[..., 0:3], model.tables["GRAVITY"][0])
@@ -105,8 +106,8 @@ def kinetic_and_potential(model: Model, t: Array, y: Array) -> tuple[Array, Arra
 def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
     """Return the momenta of states y (nt, ny)."""
     bodies = _bodies(model, y)
-    linear = model.mass[:, None] * bodies[..., 7:10]
-    spin = np.einsum("tkab,kbc,tkc->tka", rotation_matrix(bodies[..., 3:7]), model.J_bar, bodies[..., 10:13])
+    linear = model.mass[:, None] * bodies[..., VELOCITY:OMEGA_BAR]
+    spin = np.einsum("tkab,kbc,tkc->tka", rotation_matrix(bodies[..., EULER:VELOCITY]), model.J_bar, bodies[..., OMEGA_BAR:WIDTH])
     angular = np.sum(np.cross(bodies[..., 0:3], linear) + spin, axis=1)
     return Momentum(t, linear.sum(axis=1), angular)
 

@@ -72,7 +72,7 @@ def lift_off_notes(model: Model, t: Array, y: Array, events: Iterable[EventRecor
 
 
 def sampled_lift_off_notes(model: Model, t: Array, y: Array) -> list[RunNote]:
-    """Return the same notes from the states alone; times are those of the linear interpolation between states."""
+    """Return the notes of `lift_off_notes` from the states alone; times are interpolated linearly between states."""
     notes = []
     for joint in unilateral_joints(model) if len(t) else ():
         push = push_over_time(model, joint, t, y)

@@ -18,6 +18,7 @@ from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.kept_rows import keep_entry
 from haugmbd.integrators.step_context import Options
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.redundancy.minimum_norm import least_multipliers
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
@@ -34,7 +35,7 @@ def solutions_of_rates(model: Model, pack: Pack, rates: Routine, options: Option
         code = rates(pack, options, float(t[k]), y[k].copy(), y_dot)
         if code == OK:
             x = workspace_array(pack, "SOLUTION")
-            u_dot[k], lam[k] = y_dot[: WIDTH * n].reshape(n, WIDTH)[:, 7:], model.lam_of(x)
+            u_dot[k], lam[k] = y_dot[: WIDTH * n].reshape(n, WIDTH)[:, VELOCITY:], model.lam_of(x)
         elif code == USER_STOPPED:
             if isinstance(pack.callback.error, KeyboardInterrupt):
                 raise pack.callback.error

@@ -24,6 +24,7 @@ from haugmbd.errors import SimulationError, SingularKKTError, UsageError, warn_u
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import post_step_each
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from, resample
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -75,7 +76,8 @@ def _dense(model: Model | None, t: Array, y: Array, n: int, t_new: Array, soluti
     if rates is None:
         slope = CubicSpline(t, y)(t, 1)
         bodies, slopes = (x[:, : WIDTH * n].reshape(len(t), n, WIDTH) for x in (y, slope))
-        slopes[..., 0:3], slopes[..., 3:7] = bodies[..., 7:10], p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
+        slopes[..., 0:3] = bodies[..., VELOCITY:OMEGA_BAR]
+        slopes[..., EULER:VELOCITY] = p_dot_from(bodies[..., EULER:VELOCITY], bodies[..., OMEGA_BAR:WIDTH])
         rates = slope
     states = interpolate(t_new, t, y, rates, n) if model is None else states_between(model, t_new, t, y, rates)
     angles = slice(WIDTH * n, y.shape[1] - (0 if model is None or model.network is None else model.network.size))
@@ -88,7 +90,7 @@ def _linear(t: Array, y: Array, n: int, t_new: Array) -> Array:
     """Return linearly interpolated states, with p by slerp."""
     out = np.stack([np.interp(t_new, t, column) for column in y.T], axis=1)
     bodies, new = (x[:, : WIDTH * n].reshape(len(x), n, WIDTH) for x in (y, out))
-    new[..., 3:7] = resample(t, bodies[..., 3:7], t_new)
+    new[..., EULER:VELOCITY] = resample(t, bodies[..., EULER:VELOCITY], t_new)
     return out
 
 
@@ -128,7 +130,7 @@ def _warn_if_far(model: Model, t: Array, t_new: Array, states: Array, far: float
     k = int(gaps.argmax())
     if gaps[k] > far:
         what = f"the state at {_between(t, t_new[k])} missed the constraints by {gaps[k]:.1e} before it was brought back to them"
-        warn_user(f"{what}: the stored states stand far apart, and those between them are as uncertain. {REMEDY}")
+        warn_user(f"{what}: the stored states are far apart, so that states between them are not accurate. {REMEDY}")
 
 
 def _between(t: Array, time: float) -> str:

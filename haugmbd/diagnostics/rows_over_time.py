@@ -15,6 +15,7 @@ import numpy as np
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry
+from haugmbd.math.body_columns import PARTS, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.evaluate import prepare
@@ -27,7 +28,10 @@ PHI, VELOCITY_GAP, ACCELERATION_GAP, NU = 0, 1, 2, 3
 
 
 class RowHistory(NamedTuple):
-    """gaps: (nt, k, 4) in the order above, the third only with solutions;  wrench: (nt, groups, sides, 6) on the edge's bodies."""
+    """Gaps and wrenches of rows over time.
+
+    gaps: (nt, k, 4) in the order above, the third only with solutions;  wrench: (nt, groups, sides, 6) on the edge's bodies
+    """
 
     gaps: Array
     wrench: Array
@@ -53,7 +57,7 @@ def run(P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: A
             for side in range(sides):
                 body = edges[slot // 6, side]
                 for a in range(6):
-                    velocity += J[slot, side, a] * y[k, WIDTH * body + 7 + a]
+                    velocity += J[slot, side, a] * y[k, WIDTH * body + VELOCITY + a]
                     if x.shape[0] > 0:
                         acceleration += J[slot, side, a] * x[k, 6 * body + a]
                         wrench[k, 6 * (sides * group[row] + side) + a] -= J[slot, side, a] * x[k, 6 * n + slot]
@@ -77,7 +81,7 @@ def wrench_on(model: Model, joint: JointEntry, body: int, t: Array, y: Array, so
     total = np.zeros((len(t), 6))
     for side, other in enumerate(edge.astype(np.int64).tolist()):
         if other:
-            r, p = (y[:, WIDTH * other + a : WIDTH * other + b] for a, b in ((0, 3), (3, 7)))
+            r, p = (y[:, WIDTH * other + a : WIDTH * other + b] for a, b in PARTS[:2])
             moment = np.einsum("tij,tj->ti", rotation_matrix(p), wrench[:, side, 3:]) + np.cross(r, wrench[:, side, :3])
             total -= np.hstack([wrench[:, side, :3], moment])
     return total

@@ -29,32 +29,32 @@ WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
 """Gauss's rule of three points on 0 ... 1."""
 
 
-class Rule(NamedTuple):
+class QuadratureRule(NamedTuple):
     """A rule of integration on 0 ... 1: points and weights."""
 
     points: Array
     weights: Array
 
 
-def graded_rule(n: int) -> Rule:
+def graded_rule(n: int) -> QuadratureRule:
     """Return Gauss's rule of n points in s with c = s^2 (3 - 2 s), for powers that begin or end an interval like c^(3/2)."""
     x, w = np.polynomial.legendre.leggauss(n)
     s = 0.5 + 0.5 * x
-    return Rule(s * s * (3.0 - 2.0 * s), 3.0 * w * s * (1.0 - s))
+    return QuadratureRule(s * s * (3.0 - 2.0 * s), 3.0 * w * s * (1.0 - s))
 
 
-GAUSS = Rule(POINTS, WEIGHTS)
+GAUSS = QuadratureRule(POINTS, WEIGHTS)
 AT_CONTACT = graded_rule(8)
 """For models with contact forces: at touch and release the power of the damping begins and ends like the power 3/2 of the time."""
 
 
-def times_between(t: Array, rule: Rule = GAUSS) -> Array:
+def times_between(t: Array, rule: QuadratureRule = GAUSS) -> Array:
     """Return the times at which powers are evaluated: those of the rule, by default three, in each interval of t (nt,)."""
     times: Array = (t[:-1, None] + np.diff(t)[:, None] * rule.points).ravel()
     return times
 
 
-def integral(t: Array, power: Array, rule: Rule = GAUSS) -> Array:
+def integral(t: Array, power: Array, rule: QuadratureRule = GAUSS) -> Array:
     """Return the integral from t[0], (nt,), of a power that is known at `times_between(t, rule)`."""
     parts = np.diff(t) * (power.reshape(-1, len(rule.points)) @ rule.weights)
     work: Array = np.concatenate([np.zeros(min(1, len(t))), np.cumsum(parts)])

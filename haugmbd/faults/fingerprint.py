@@ -49,7 +49,7 @@ STATES = 5
 
 @dataclass(frozen=True)
 class Seen:
-    """What one diagnostic sees of a fault.
+    """The response of one diagnostic to a fault.
 
     Attributes
     ----------

@@ -34,6 +34,7 @@ from haugmbd.forces.derivatives.jacobian import Jacobian
 from haugmbd.forces.derivatives.jacobian_check import disagreement
 from haugmbd.forces.user_function import UserFunction, Value
 from haugmbd.math import euler_parameters
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import Vec, cross, to_body
 
 
@@ -113,7 +114,7 @@ class ForceElement(Part):
     angles: int = 0
     """Number of angles that the element integrates, 0 or 1, without those of `coordinates`; of a ContactForce that of its touch speeds."""
     variable: Mapping[str, tuple[tuple[int, ...], ...]] = MappingProxyType({})
-    """What `varied` can change, with the shapes that it takes; nothing by default."""
+    """The attributes that `varied` can change, each with its shapes; none by default."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -251,7 +252,7 @@ class ForceElement(Part):
         The rate of the potential is then its difference along the motion: [V(q + e u) - V(q - e u)] / 2 e.
         """
         balance = self.ledger(t, bodies, angle)
-        e = DIFFERENCE / max(1.0, float(np.abs(bodies[..., 7:13]).max(initial=0.0)))
+        e = DIFFERENCE / max(1.0, float(np.abs(bodies[..., VELOCITY:WIDTH]).max(initial=0.0)))
         ends = [self.ledger(t, moved(bodies, sign * e), angle).potential for sign in (1.0, -1.0)]
         return LoadValues({}, balance.applied - balance.dissipated - (ends[0] - ends[1]) / (2.0 * e))
 
@@ -290,8 +291,8 @@ DIFFERENCE = 6e-6
 def moved(bodies: Array, e: float) -> Array:
     """Return the states (n, nt, 13) moved for the time e at their velocities."""
     out = bodies.copy()
-    out[..., 0:3] += e * bodies[..., 7:10]
-    out[..., 3:7] += e * euler_parameters.p_dot_from(bodies[..., 3:7], bodies[..., 10:13])
+    out[..., 0:3] += e * bodies[..., VELOCITY:OMEGA_BAR]
+    out[..., EULER:VELOCITY] += e * euler_parameters.p_dot_from(bodies[..., EULER:VELOCITY], bodies[..., OMEGA_BAR:WIDTH])
     return out
 
 
@@ -302,13 +303,13 @@ def modelled(bodies: tuple[Body, ...]) -> Array:
 
 def turned(states: Array, x_bar: Array) -> Array:
     """Return A x_bar along the states (nt, 13) of a body; x_bar (3,) or (nt, 3)."""
-    A = euler_parameters.rotation_matrix(euler_parameters.normalized(states[:, 3:7]))
+    A = euler_parameters.rotation_matrix(euler_parameters.normalized(states[:, EULER:VELOCITY]))
     return A @ x_bar if x_bar.ndim == 1 else np.einsum("tij,tj->ti", A, x_bar)
 
 
 def point_motion(states: Array, s_bar: Array) -> tuple[Array, Array]:
     """Return position and velocity, global, (nt, 3) each, of the point s_bar along the states (nt, 13) of its body."""
-    r, v, omega_bar = states[:, 0:3], states[:, 7:10], states[:, 10:13]
+    r, v, omega_bar = states[:, 0:3], states[:, VELOCITY:OMEGA_BAR], states[:, OMEGA_BAR:WIDTH]
     return r + turned(states, s_bar), v + turned(states, np.cross(omega_bar, s_bar))
 
 

@@ -32,6 +32,7 @@ from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, add_torque, point_motion, turned
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair
 from haugmbd.math import euler_parameters
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_body, to_global
 
 P, Q_POINT, AXES_I, AXES_J = 0, 1, 2, 5
@@ -150,7 +151,7 @@ class Bushing(ForceElement):
         i, j = self.frame_i, self.frame_j
         (x_i, v_i), (x_j, v_j) = point_motion(bodies[0], i.s_bar), point_motion(bodies[1], j.s_bar)
         R_i = np.stack([turned(bodies[0], i.A_bar[:, k]) for k in range(3)], axis=1)
-        omega_i, omega_j = (turned(states, states[:, 10:13]) for states in bodies)
+        omega_i, omega_j = (turned(states, states[:, OMEGA_BAR:WIDTH]) for states in bodies)
         d, theta = x_j - x_i, self._rotation_vector(bodies)
         d_dot = v_j - v_i - np.cross(omega_i, d)
         spin = np.einsum("tab,tb->ta", R_i, omega_j - omega_i)
@@ -162,7 +163,7 @@ class Bushing(ForceElement):
         """Return the rotation vector (nt, 3) of the axes on j against those on i, by Euler parameters; shorter than half a turn."""
         p_i, p_j = (
             euler_parameters.product(
-                euler_parameters.normalized(states[:, 3:7]),
+                euler_parameters.normalized(states[:, EULER:VELOCITY]),
                 np.broadcast_to(euler_parameters.from_rotation_matrix(frame.A_bar), (len(states), 4)),
             )
             for states, frame in zip(bodies, (self.frame_i, self.frame_j), strict=True)
@@ -320,9 +321,9 @@ def inverse_jacobian_times(c: Deformed, a: Vec, sign: float) -> Vec:
 @kernel
 def deformation_rate(ints: Ints, k: int, m: Motion, c: Deformed) -> tuple[Vec, Vec]:
     """Return d' and theta'."""
-    w_i, w_j = to_global(m.A, c.i, load(m.bodies, c.i, 10)), to_global(m.A, c.j, load(m.bodies, c.j, 10))
-    v_i = add(load(m.bodies, c.i, 7), load(m.X, ints[k, P], 3))
-    v_j = add(load(m.bodies, c.j, 7), load(m.X, ints[k, Q_POINT], 3))
+    w_i, w_j = to_global(m.A, c.i, load(m.bodies, c.i, OMEGA_BAR)), to_global(m.A, c.j, load(m.bodies, c.j, OMEGA_BAR))
+    v_i = add(load(m.bodies, c.i, VELOCITY), load(m.X, ints[k, P], 3))
+    v_j = add(load(m.bodies, c.j, VELOCITY), load(m.X, ints[k, Q_POINT], 3))
     d_dot = axes_of(c.f, c.g, c.h, sub(sub(v_j, v_i), cross(w_i, c.D)))
     return d_dot, inverse_jacobian_times(c, axes_of(c.f, c.g, c.h, sub(w_j, w_i)), 1.0)
 

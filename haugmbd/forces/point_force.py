@@ -25,6 +25,7 @@ from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_forc
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.user_function import BODY, Value, read_value
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import add, cross, scale, to_body, to_global
 
 POINT, X, Y, Z = 0, 1, 2, 3
@@ -111,7 +112,7 @@ class PointForce(ForceElement):
 
 def body_arguments(states: Array) -> tuple[Array, ...]:
     """Return r, p, v, omega_bar along the states (nt, 13) of a body."""
-    return states[:, 0:3], states[:, 3:7], states[:, 7:10], states[:, 10:13]
+    return states[:, 0:3], states[:, EULER:VELOCITY], states[:, VELOCITY:OMEGA_BAR], states[:, OMEGA_BAR:WIDTH]
 
 
 def read_frame(faults: list[Fault], where: str, frame: Any) -> bool:

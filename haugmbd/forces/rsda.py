@@ -32,6 +32,7 @@ from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_torq
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.user_function import ANGLE, Value, read_value
+from haugmbd.math.body_columns import OMEGA_BAR, WIDTH
 from haugmbd.math.vec3 import dot, load, scale, sub, to_body, to_global
 
 F_I, G_I, H_I, F_J, ACTUATOR, SIGNAL, TURNS = 0, 1, 2, 3, 4, 5, 6
@@ -136,7 +137,7 @@ class RSDA(ForceElement):
         f_j = turned(bodies[1], j.f)
         alpha = np.arctan2(np.sum(g_i * f_j, axis=1), np.sum(f_i * f_j, axis=1))
         theta = alpha + 2.0 * np.pi * np.floor((angle - alpha) / (2.0 * np.pi) + 0.5)
-        omega_i, omega_j = turned(bodies[0], bodies[0][:, 10:13]), turned(bodies[1], bodies[1][:, 10:13])
+        omega_i, omega_j = turned(bodies[0], bodies[0][:, OMEGA_BAR:WIDTH]), turned(bodies[1], bodies[1][:, OMEGA_BAR:WIDTH])
         return theta, np.sum(h_i * (omega_j - omega_i), axis=1)
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
@@ -155,7 +156,7 @@ class RSDA(ForceElement):
 def angle_rate(ints: Ints, k: int, m: Motion) -> float:
     """Return theta'."""
     i, j = m.body_of[ints[k, H_I]], m.body_of[ints[k, F_J]]
-    omega_i, omega_j = to_global(m.A, i, load(m.bodies, i, 10)), to_global(m.A, j, load(m.bodies, j, 10))
+    omega_i, omega_j = to_global(m.A, i, load(m.bodies, i, OMEGA_BAR)), to_global(m.A, j, load(m.bodies, j, OMEGA_BAR))
     rate: float = dot(value(m, ints[k, H_I]), sub(omega_j, omega_i))
     return rate
 

@@ -24,6 +24,7 @@ from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, turned
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_half
 from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, wrong_arguments
+from haugmbd.math.body_columns import PARTS, VELOCITY, WIDTH
 
 
 @public_class
@@ -80,7 +81,7 @@ class StateForce(ForceElement):
 
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         rows = np.ascontiguousarray(np.swapaxes(bodies, 0, 1))
-        return tuple(np.ascontiguousarray(rows[:, :, a:b]) for a, b in ((0, 3), (3, 7), (7, 10), (10, 13)))
+        return tuple(np.ascontiguousarray(rows[:, :, a:b]) for a, b in PARTS)
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), self.quantities(t, bodies, angle).power)
@@ -88,7 +89,7 @@ class StateForce(ForceElement):
     def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
         """Return force and torque on each body, (nt, n, 3), at and about the centre of mass, global."""
         Q = self._value.sampled(t, *self.arguments(bodies, angle))
-        u = np.swapaxes(bodies[:, :, 7:13], 0, 1)
+        u = np.swapaxes(bodies[:, :, VELOCITY:WIDTH], 0, 1)
         torque = np.stack([turned(states, Q[:, k, 3:]) for k, states in enumerate(bodies)], axis=1)
         return LoadValues({"force": Q[:, :, :3], "torque": torque}, np.sum(Q * u, axis=(1, 2)))
 

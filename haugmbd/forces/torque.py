@@ -24,6 +24,7 @@ from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.point_force import body_arguments, read_frame
 from haugmbd.forces.user_function import BODY, Value, read_value
+from haugmbd.math.body_columns import OMEGA_BAR, WIDTH
 from haugmbd.math.vec3 import add, cross, scale, to_body, to_global
 
 ON, X, Y, Z = 0, 1, 2, 3
@@ -96,7 +97,7 @@ class Torque(ForceElement):
         """Return the torque, global."""
         n = self.torque.sampled(t, *self.arguments(bodies, angle))
         n = turned(bodies[0], n) if self.in_body else n
-        return LoadValues({"torque": n}, np.sum(n * turned(bodies[0], bodies[0][:, 10:13]), axis=1))
+        return LoadValues({"torque": n}, np.sum(n * turned(bodies[0], bodies[0][:, OMEGA_BAR:WIDTH]), axis=1))
 
 
 @kernel

@@ -11,6 +11,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import ModelError, SimulationError, UsageError
@@ -24,6 +25,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.minimum_norm import least_multipliers
 from haugmbd.system.checks.constraint_residuals import state_faults
+from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import SOLUTION, Pack, workspace_array
 
 
@@ -65,7 +67,7 @@ solve_once = DirectCall(accelerate_entry)
 @entry
 def multipliers_entry(P: Pack, t: Array, y: Array, x: Array) -> tuple[int, int]:
     """Solve at many states y (nt, ny) and write the solutions to x (nt, nn 6).  Return the code and the number of solved states."""
-    solution = P.work[P.ints[3 * SOLUTION] :]
+    solution = borrow_line(P.work, ws.start_of(P, SOLUTION), x.shape[1])
     for k in range(t.shape[0]):
         code = accelerate(P, t[k], y[k])
         if code != 0:

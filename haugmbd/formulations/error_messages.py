@@ -65,7 +65,7 @@ def _unbounded(one: Failure) -> str:
     if one.code == status_codes.SINGULAR and not np.isfinite(workspace_array(one.pack, "J")).all():
         return f"the state is not finite at t = {one.t:.6g} s: the rows of the joints overflow. {TOO_LARGE}"
     if one.code in (status_codes.SINGULAR, status_codes.NOT_SPREAD):
-        apart = torn(one.model, rows_in(one.model, one.pack, one.model.state()))
+        apart = opened_joint(one.model, rows_in(one.model, one.pack, one.model.state()))
         return f"the motion grows without bound at t = {one.t:.6g} s: {apart}. {TOO_LARGE}" if apart else ""
     return ""
 
@@ -160,7 +160,7 @@ def _failed_drivers(model: Model, t: float) -> str:
     return "; ".join(texts)
 
 
-def torn(model: Model, rows: Rows) -> str:
+def opened_joint(model: Model, rows: Rows) -> str:
     """Return which joint has opened by the size of the mechanism; "" if none."""
     force = np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
     gaps = np.abs(np.divide(rows.Phi, force, out=np.zeros_like(force), where=force > 0.0))

@@ -22,6 +22,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
 from haugmbd.formulations.error_messages import explain
 from haugmbd.kkt.solver_routines import has_tree
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import (
@@ -171,9 +172,9 @@ def put_rates(P: Pack, t: float, y: Array, y_dot: Array) -> None:
     for k in range(1, n):
         put_euler_rate(m.bodies, rates, k)
         for a in range(3):
-            rates[k, a] = m.bodies[k, 7 + a]
+            rates[k, a] = m.bodies[k, VELOCITY + a]
         for a in range(6):
-            rates[k, 7 + a] = x[k, a]
+            rates[k, VELOCITY + a] = x[k, a]
     if m.angles.shape[0] > 0:
         put_angle_rates_of_loads(P, t, y, borrow_line(y_dot, WIDTH * n, m.angles.size))
 

@@ -5,11 +5,10 @@ step_batch            accepted states, returned in batches
 dense_output          states between steps
 state_space           the state of bodies as a vector that integrators advance
 singularities         singular configurations: how a run finds them, and crosses them
-rank_watch            whether rows are about to become dependent, in one-step methods
+watches               what compiled code looks at in every step: dependent rows, events
 base                  base classes of integrators
 default_number        default numbers, as distinct from given ones
 events                events and their records
-event_watch           whether a step ends a batch, for an event that compiled code looks for
 event_location        finding and locating events
 stick                 events at which joints with friction stick and slip
 initial_state         initial states: checked or projected

@@ -120,7 +120,7 @@ class Integrator(ABC):
         """Relative and absolute: states that agree within them are equal to the method."""
 
     def units(self, problem: Problem) -> Array:
-        """What the absolute tolerance is multiplied by, (ny,): `StateSpace.units` for a default, else 1."""
+        """Return the units of the absolute tolerance, (ny,): `StateSpace.units` for a default, else 1."""
         return problem.state_space.units() if isinstance(self.tolerances[1], DefaultNumber) else np.ones(problem.y.size)
 
 

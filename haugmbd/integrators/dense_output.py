@@ -14,6 +14,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry, kernel
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.workspace.layout import WIDTH
 
@@ -40,7 +41,7 @@ def put_parabola(tau: float, y: Array, y_dot: Array, n_bodies: int, out: Array) 
     for body in range(1, n_bodies):
         k = WIDTH * body
         for a in range(3):
-            out[k + a] += half * y_dot[k + 7 + a]
+            out[k + a] += half * y_dot[k + VELOCITY + a]
         p_ddot = second_rates(y[k + 3 : k + 7], y[k + 10 : k + 13], y_dot[k + 10 : k + 13])
         for a in range(4):
             out[k + 3 + a] += half * p_ddot[a]
@@ -63,15 +64,16 @@ def quintic_value(s: float, h: float, start: tuple[float, float, float], end: tu
 @kernel
 def put_body(s: float, h: float, y0: Array, d0: Array, y1: Array, d1: Array, out: Array) -> None:
     """Write one body (13,) between two states with their rates."""
-    p0, p1 = second_rates(y0[3:7], y0[10:13], d0[10:13]), second_rates(y1[3:7], y1[10:13], d1[10:13])
+    p0 = second_rates(y0[EULER:VELOCITY], y0[OMEGA_BAR:WIDTH], d0[OMEGA_BAR:WIDTH])
+    p1 = second_rates(y1[EULER:VELOCITY], y1[OMEGA_BAR:WIDTH], d1[OMEGA_BAR:WIDTH])
     for a in range(3):
-        out[a], out[7 + a] = quintic_value(s, h, (y0[a], d0[a], d0[7 + a]), (y1[a], d1[a], d1[7 + a]))
+        out[a], out[VELOCITY + a] = quintic_value(s, h, (y0[a], d0[a], d0[VELOCITY + a]), (y1[a], d1[a], d1[VELOCITY + a]))
     e0, f0 = quintic_value(s, h, (y0[3], d0[3], p0[0]), (y1[3], d1[3], p1[0]))
     e1, f1 = quintic_value(s, h, (y0[4], d0[4], p0[1]), (y1[4], d1[4], p1[1]))
     e2, f2 = quintic_value(s, h, (y0[5], d0[5], p0[2]), (y1[5], d1[5], p1[2]))
     e3, f3 = quintic_value(s, h, (y0[6], d0[6], p0[3]), (y1[6], d1[6], p1[3]))
     out[3], out[4], out[5], out[6] = e0, e1, e2, e3
-    normalize(out[3:7])
+    normalize(out[EULER:VELOCITY])
     e0, e1, e2, e3 = out[3], out[4], out[5], out[6]
     out[10] = 2.0 * (-e1 * f0 + e0 * f1 + e3 * f2 - e2 * f3)
     out[11] = 2.0 * (-e2 * f0 - e3 * f1 + e0 * f2 + e1 * f3)

@@ -24,10 +24,10 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
-from haugmbd.integrators.event_watch import CLEAR, NO_EVENTS, POSSIBLE
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options
+from haugmbd.integrators.watches.event_watch import CLEAR, NO_EVENTS, POSSIBLE
 
 LOCATED = 1e-13
 """[s] Brent's method ends with an enclosure of this length, above the rounding of states of size 1 at speeds of size 1."""
@@ -44,7 +44,10 @@ SHORTEST = 1e-13
 
 
 class Moment(NamedTuple):
-    """t [s], the flat state and its rates, (ny,) each."""
+    """An instant of a run.
+
+    t: [s];  y, y_dot: (ny,) the flat state and its rates
+    """
 
     t: float
     y: Array

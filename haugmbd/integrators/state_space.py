@@ -76,7 +76,7 @@ class StateSpace(Protocol):
         """Return the largest gap of the rows evaluated last, relative to the size of the model or in rad, and its joint."""
 
     def units(self) -> Array:
-        """What numbers of the flat state are measured by, (ny,): lengths and their rates by a length of the mechanism, all else by 1."""
+        """Return the units of the flat state, (ny,): a length of the mechanism for lengths and their rates, 1 for all else."""
 
     def state(self, t: float, y: Array) -> Any:
         """Return the state of a flat vector at time `t`."""

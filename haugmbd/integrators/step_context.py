@@ -22,9 +22,10 @@ from haugmbd.compiled.function_pointers import F1, Routine, function_type, types
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.records import copy_record, new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
-from haugmbd.integrators.event_watch import EVENT_WATCH_TYPE, NO_EVENTS, EventWatch, watch_events
-from haugmbd.integrators.rank_watch import NO_WATCH, WATCH_TYPE, RankWatch, watch_step
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace
+from haugmbd.integrators.watches.event_watch import EVENT_WATCH_TYPE, NO_EVENTS, EventWatch, watch_events
+from haugmbd.integrators.watches.rank_watch import NO_WATCH, WATCH_TYPE, RankWatch, watch_step
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.workspace import accessors as ws
@@ -140,7 +141,7 @@ def normalize_euler(P: Pack, options: Options, y: Array) -> None:
     bodies = borrow(y, 0, n, WIDTH)
     worst = 0.0
     for k in range(1, n):
-        worst = max(worst, abs(normalize(bodies[k, 3:7])))
+        worst = max(worst, abs(normalize(bodies[k, EULER:VELOCITY])))
     options.max_euler_drift = max(options.max_euler_drift, worst)
     options.sum_euler_drift += worst
 

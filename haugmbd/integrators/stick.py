@@ -35,12 +35,12 @@ from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
 from haugmbd.kkt.solver_routines import without_sweeps
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.friction import columns as at
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace import layout
-from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+from haugmbd.workspace.layout import WIDTH, Pack, place_in, workspace_array
 
 FIRST_BATCH = 8
 """Steps of the first batch after an event; each batch is twice as long."""
@@ -149,7 +149,7 @@ class Watch:
 
     def rates_by_friction(self) -> Array:
         """Return the rates of all channels by the friction of each, (m, m), in the last state; those of joints that stick."""
-        m, start = len(workspace_array(self.pack, "FRICTION_COLUMNS")), self.pack.ints[3 * layout.FRICTION_ALGEBRA]
+        m, start = len(workspace_array(self.pack, "FRICTION_COLUMNS")), place_in(self.pack.ints, "FRICTION_ALGEBRA")[0]
         G: Array = self.pack.work[start : start + m * m].reshape(m, m)
         return G
 
@@ -255,7 +255,7 @@ class _Stick:
         p, watch = self.problem, self.watch
         self._count(p.t)
         before = self.modes.copy()
-        self._halt_slow()
+        self._stop_slow_joints()
         self.modes[:] = watch.modes[:] = 0.0
         watch.forget()
         watch.at(p.t, p.y, self.state_space)
@@ -269,14 +269,14 @@ class _Stick:
         self._stop([k for k in range(len(self.ints)) if self.modes[k, at.MODE] == at.STICKS])
         slow = [k for k, row in enumerate(self.ints) if self.modes[k, at.MODE] == at.SLIDES and row[at.CHANNELS] > 1]
         if slow:
-            self._go_slowly(slow, before)
+            self._set_slow_modes(slow, before)
         watch.modes[:] = self.modes
-        self._look_farther()
+        self._relocate_slip()
         p.options.n_since_projection = np.inf
         self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
 
-    def _look_farther(self) -> None:
-        """Locate the slip of a joint farther beyond its limit that has slipped in no time, and sticks."""
+    def _relocate_slip(self) -> None:
+        """Locate the next slip of a joint farther beyond its limit, if it has slipped without any motion and sticks again."""
         moved = len(self._times) < 2 or self._times[-1] - self._times[-2] > SHORTEST * (1.0 + abs(self._times[-1]))
         if moved:
             self._more[:] = 0.0
@@ -285,8 +285,11 @@ class _Stick:
             if self.modes[k, at.MODE] == at.STICKS:
                 self._more[k] = FARTHER * max(self._more[k], BEYOND * (1.0 + self.watch.terms[k, at.LIMIT]))
 
-    def _go_slowly(self, joints: list[int], before: Array) -> None:
-        """Let joints of several rates that are too slow to follow their velocity begin to slide, or slow down, as before or anew."""
+    def _set_slow_modes(self, joints: list[int], before: Array) -> None:
+        """Set the modes of joints of several rates that are too slow for friction to follow the direction of their velocity.
+
+        Such a joint begins to slide, or slows down. It keeps its mode while its speed stays below that at which the mode ends.
+        """
         speed = self.watch.terms[:, at.SPEED].copy()
         accelerations = self._accelerations_by_friction(joints)
         for k in joints:
@@ -315,7 +318,7 @@ class _Stick:
             found[k] = float(limits[k] * np.linalg.norm(A, 2))
         return found
 
-    def _halt_slow(self) -> None:
+    def _stop_slow_joints(self) -> None:
         """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step."""
         slow = np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
         if not slow.any():
@@ -346,7 +349,7 @@ class _Stick:
         impulses = np.linalg.lstsq(G, -np.array([rate for _, rate in channels]), rcond=1e-10)[0]
         n = self.state_space.model.nb + 1
         change = (impulses @ X[which])[: 6 * n].reshape(n, 6)
-        self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, 7:] += change[1:]
+        self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, VELOCITY:] += change[1:]
 
     def events(self) -> tuple[Event, ...]:
         """Return the events that end the segment."""

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.elimination_order import WIDE, Steps
+from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
 from haugmbd.kkt.kernels6 import (
     backward_block,
     carry_block,
@@ -163,7 +163,7 @@ def put_coupling(B: Array, J: Array, pad: Array, slot: int, side: int, transpose
 
 
 @inlined
-def eliminate_node(s: Steps, f: Factor, x: Array, step: int, node: int, all_wide: bool) -> None:
+def eliminate_node(s: EliminationSteps, f: Factor, x: Array, step: int, node: int, all_wide: bool) -> None:
     """Update the neighbours of the factored node, and the right-hand side."""
     D, d_inv, B = f.D, f.d_inv, f.B
     if all_wide or s.order[step, 1] == WIDE:
@@ -197,7 +197,7 @@ def update_beside_narrow(B: Array, a: int, b: int, target: int, d_inv: Array, n:
 
 
 @kernel
-def eliminate_narrow(s: Steps, f: Factor, x: Array, step: int, node: int) -> None:
+def eliminate_narrow(s: EliminationSteps, f: Factor, x: Array, step: int, node: int) -> None:
     """Update the neighbours of a factored narrow node, and the right-hand side."""
     D, d_inv, B, rows = f.D, f.d_inv, f.B, s.order[step, 1]
     forward_narrow(D[node], x, node, rows)
@@ -218,7 +218,7 @@ def eliminate_narrow(s: Steps, f: Factor, x: Array, step: int, node: int) -> Non
 
 
 @inlined
-def factor_pivot(s: Steps, f: Factor, step: int, node: int, all_wide: bool) -> None:
+def factor_pivot(s: EliminationSteps, f: Factor, step: int, node: int, all_wide: bool) -> None:
     """Factor the pivot block of a step."""
     if all_wide or s.order[step, 1] == WIDE:
         factor_block(f.D[node], f.d_inv[node])
@@ -227,7 +227,7 @@ def factor_pivot(s: Steps, f: Factor, step: int, node: int, all_wide: bool) -> N
 
 
 @inlined
-def factor_nodes(s: Steps, scale: Array, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
+def factor_nodes(s: EliminationSteps, scale: Array, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
     """Factor in place, and apply `forward` to the right-hand side x (nn, 6) in the same pass.
 
     all_wide: a constant, so that what is for narrow edges is not compiled
@@ -254,7 +254,7 @@ def update_vector(W: Array, d_inv: Array, x: Array, node: int, other: int) -> No
 
 
 @inlined
-def forward(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
+def forward(s: EliminationSteps, f: Factor, x: Array, all_wide: bool) -> None:
     """Set x <- L^-1 x for a right-hand side x (nn, 6) by nodes, with the current factor;  all_wide: a constant, see `factor_nodes`."""
     for step in range(s.order.shape[0]):
         node = s.order[step, 0]
@@ -275,7 +275,7 @@ def forward(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
 
 
 @inlined
-def backward(s: Steps, f: Factor, x: Array, all_wide: bool) -> None:
+def backward(s: EliminationSteps, f: Factor, x: Array, all_wide: bool) -> None:
     """Set x <- L^-T d^-1 x: the result of `forward` becomes the solution;  all_wide: a constant, see `factor_nodes`."""
     for step in range(s.order.shape[0] - 1, -1, -1):
         node = s.order[step, 0]
@@ -333,19 +333,30 @@ def residual(inertia: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Arr
             out[n + e, a] = b[n + e, a] - total
 
 
+class AugmentedMatrix(NamedTuple):
+    """The arrays of the matrix K, with the true inertia, and of K + E, with the shifted one, which is factored.
+
+    inertia, shifted: (nb + 1, 10);  pad: (6 ne,);  edges: (ne, sides);  J: (6 ne, sides, 6)
+    """
+
+    inertia: Array
+    shifted: Array
+    pad: Array
+    edges: Ints
+    J: Array
+
+
 def refinement(solve: Any) -> Any:
     """Return the kernel of iterative refinement with a solver:  solve(w, x) sets x <- (K + E)^-1 x."""
 
     @kernel
-    def refine(
-        w: Workspace, inertia: Array, shifted: Array, pad: Array, edges: Ints, J: Array, b: Array, x: Array, dx: Array
-    ) -> tuple[float, int]:
+    def refine(w: Workspace, K: AugmentedMatrix, b: Array, x: Array, dx: Array) -> tuple[float, int]:
         """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction and its node."""
         change, where = 1.0, -1
         for _ in range(MAX_SWEEPS):
-            residual(inertia, pad, edges, J, b, x, dx)
+            residual(K.inertia, K.pad, K.edges, K.J, b, x, dx)
             solve(w, dx)
-            change, where = correct(inertia, shifted, b, x, dx)
+            change, where = correct(K.inertia, K.shifted, b, x, dx)
             if change <= REFINED:
                 break
         return change, where

@@ -38,7 +38,7 @@ ABSOLUTE, RELATIVE, RELATIVE_TO_GROUND = 0, 1, 2
 """Kinds of edges: rows of positions in the global frame, of its bodies relative to one another, and also relative to the ground."""
 
 
-class Steps(NamedTuple):
+class EliminationSteps(NamedTuple):
     """The part of a schedule that elimination reads."""
 
     order: Ints

@@ -21,6 +21,7 @@ from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.kkt.block_ldl import (
     REFINED,
+    AugmentedMatrix,
     EdgeBlocks,
     Factor,
     assemble,
@@ -29,7 +30,7 @@ from haugmbd.kkt.block_ldl import (
     forward,
     refinement,
 )
-from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.elimination_order import EliminationSteps
 from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen_nodes
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
@@ -39,9 +40,9 @@ SINGULAR_TOL = 1e-13
 
 
 @inlined
-def steps_of(w: Workspace) -> Steps:
+def steps_of(w: Workspace) -> EliminationSteps:
     """Return the order of elimination."""
-    return Steps(
+    return EliminationSteps(
         ws.elimination_order(w),
         ws.neighbor_starts(w),
         ws.neighbors(w),
@@ -196,17 +197,8 @@ def refiner(solve: Any) -> Any:
     @kernel
     def refined(w: Workspace) -> int:
         """Improve the solution until it is that of the true inertia; return FREE_AXIS if it does not converge."""
-        change, node = refine(
-            w,
-            ws.inertia(w),
-            ws.shifted_inertia(w),
-            ws.padding_line(w),
-            ws.edges(w),
-            ws.jacobian(w),
-            ws.right_hand_side(w),
-            ws.solution(w),
-            ws.correction(w),
-        )
+        K = AugmentedMatrix(ws.inertia(w), ws.shifted_inertia(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w))
+        change, node = refine(w, K, ws.right_hand_side(w), ws.solution(w), ws.correction(w))
         if not change <= 1e3 * REFINED:
             return report(ws.status(w), FREE_AXIS, node, change)
         return OK

@@ -205,7 +205,7 @@ def fitter(solve: Any) -> Any:
         if ws.solve_for(w)[0, 0] != ACCELERATIONS:
             return OK
         x = ws.solution(w)
-        vectors = borrow_blocks(w.work, w.ints[3 * at.LEAST_SQUARES], w.ints[3 * at.LEAST_SQUARES + 1], x.shape[0], 6)
+        vectors = borrow_blocks(w.work, ws.start_of(w, at.LEAST_SQUARES), ws.rows_of(w, at.LEAST_SQUARES), x.shape[0], 6)
         rows = DroppedRows(ws.edges(w), ws.jacobian(w), ws.padding_line(w), ws.inverse_pivots(w), vectors[4])
         ended, left = fit_all_rows(w, rows, ws.right_hand_side(w), x, vectors)
         return OK if ended else report(ws.status(w), NOT_SPREAD, 0, left)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.kkt.block_ldl import Factor
-from haugmbd.kkt.elimination_order import WIDE, Steps
+from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
 
 LANES = 16
 """Right-hand sides in one sweep: other numbers leave vector units empty."""
@@ -117,14 +117,14 @@ def subtract_narrow_lanes(W: Array, d: Array, y: Array, x: Array, rows: int, n: 
 
 
 @kernel
-def solve_many(s: Steps, f: Factor, X: Array) -> None:
+def solve_many(s: EliminationSteps, f: Factor, X: Array) -> None:
     """Set X <- K^-1 X for X (nn, 6, LANES) by nodes, with the current factor."""
     forward_many(s, f, X)
     backward_many(s, f, X)
 
 
 @kernel
-def forward_many(s: Steps, f: Factor, X: Array) -> None:
+def forward_many(s: EliminationSteps, f: Factor, X: Array) -> None:
     """Set X <- L^-1 X."""
     m = X.shape[2]
     for step in range(s.order.shape[0]):
@@ -142,7 +142,7 @@ def forward_many(s: Steps, f: Factor, X: Array) -> None:
 
 
 @kernel
-def backward_many(s: Steps, f: Factor, X: Array) -> None:
+def backward_many(s: EliminationSteps, f: Factor, X: Array) -> None:
     """Set X <- L^-T d^-1 X."""
     m = X.shape[2]
     for step in range(s.order.shape[0] - 1, -1, -1):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.kkt.block_ldl import Factor, eliminate_node, factor_pivot
-from haugmbd.kkt.elimination_order import WIDE, Steps
+from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
 from haugmbd.kkt.kernels6 import pivot_ratio
 
 SWITCH = 1e-2
@@ -44,7 +44,7 @@ class RowChoice(NamedTuple):
 
 
 @inlined
-def factor_chosen_nodes(s: Steps, c: RowChoice, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
+def factor_chosen_nodes(s: EliminationSteps, c: RowChoice, f: Factor, x: Array, all_wide: bool) -> tuple[float, int]:
     """Factor as `block_ldl.factor_nodes` does, with dependent rows left out;  all_wide: a compile-time constant, see there."""
     D, d_inv, B = f.D, f.d_inv, f.B
     first_edge = c.scale.shape[0] - c.kept.shape[0]

@@ -80,7 +80,7 @@ class SolverTables(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """What the recursion over a forest needs to know of a model, besides its edges.
+    """The data of a model that the recursion over a forest needs, besides its edges.
 
     forms: those of its edges;  body_of: the body of each marker;  massless: whether a body has a direction without inertia
     couplings: of joint coordinates, on edges of their own;  hanging: the branches of trees that hang on loops, if the model is not a forest

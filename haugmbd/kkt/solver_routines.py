@@ -22,8 +22,7 @@ from haugmbd.kkt.tree.clusters import coupled_entry_points as coupled_trees
 from haugmbd.kkt.tree.clusters.cluster_order import FREE
 from haugmbd.kkt.tree.implicit import implicit_entry_points as implicit_trees
 from haugmbd.kkt.tree.tree_order import is_all_revolute
-from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import WORK, Pack, Tables, workspace_array
+from haugmbd.workspace.layout import WORK, Pack, Tables, empty_matrix, place_in, workspace_array
 
 
 class SolverRoutines(NamedTuple):
@@ -119,7 +118,7 @@ def with_blocks(pack: Pack) -> Pack:
     """
     if not any(pack.factorize is solver.factorize for solver in WITH_RECURSION):
         return pack
-    if pack.ints[3 * at.ORDER + 1] > 0:  # trees that hang on loops: the tables have the blocks of all bodies
+    if place_in(pack.ints, "ORDER")[1] > 0:  # trees that hang on loops: the tables have the blocks of all bodies
         solver = blocks_for(pack.ints)
         return pack._replace(factorize=solver.factorize, finish=solver.finish, begin=solver.begin, prepare_stage=pack.prepare)
     tables = Tables.__new__(Tables)
@@ -149,7 +148,7 @@ def blocks_beside(tables: Tables) -> SolverTables:
 
 @lru_cache(maxsize=2)
 def _blocks(n_bodies: int, sides: int, edges: bytes, rows: bytes) -> SolverTables:
-    """Return the same from the bytes of the edges and of their rows; it is asked for at every run of some methods."""
+    """Return `blocks_beside` from the bytes of the edges and of their rows, cached: some methods need it at every run."""
     pairs = list(map(tuple, np.frombuffer(edges, dtype=np.int64).reshape(-1, sides).tolist()))
     weight, kind = np.frombuffer(rows, dtype=np.int64).reshape(-1, 2).T.tolist()
     return block_tables(make_schedule(n_bodies - 1, pairs, rows=EdgeRows(weight, kind)), n_bodies, "")
@@ -166,10 +165,10 @@ def without_tree(tables: Tables) -> Tables:
 
 def without_sweeps(ints: Ints) -> Ints:
     """Return the integers of tables by which friction is not solved for in the recursion over a forest."""
-    if ints[3 * at.FRICTION_PATHS + 1] == 0:
+    if place_in(ints, "FRICTION_PATHS")[1] == 0:
         return ints
     ints = ints.copy()
-    ints[3 * at.FRICTION_PATHS + 1] = 0
+    empty_matrix(ints, "FRICTION_PATHS")
     return ints
 
 
@@ -180,7 +179,7 @@ def blocks_for(ints: Ints) -> SolverRoutines:
 
 def has_narrow_edges(ints: Ints) -> bool:
     """Return whether the integers of tables have edges of one or two rows, with blocks of true sizes."""
-    return bool(ints[3 * at.NARROW_EDGES + 1] > 0)
+    return place_in(ints, "NARROW_EDGES")[1] > 0
 
 
 def has_tree(tables: Tables) -> bool:

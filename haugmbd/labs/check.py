@@ -84,7 +84,7 @@ def check(lab: str, answers: Mapping[str, Any]) -> LabReport:
 
 
 def _finding(name: str, exercise: Exercise, given: Any) -> Finding:
-    """Return what is said of one answer."""
+    """Return the judgement of one answer."""
     if given is None or given is ...:
         return Finding(name, MISSING, exercise.question)
     said = exercise.judge(given)

@@ -10,7 +10,7 @@ RIGHT, WRONG, MISSING = "right", "not yet", "not answered"
 
 @dataclass(frozen=True)
 class Finding:
-    """What is said of one answer.
+    """The judgement of one answer.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class LabReport:
-    """What is said of the answers to one lab; print it.
+    """The judgements of the answers to one lab; print it.
 
     Attributes
     ----------

@@ -1,6 +1,7 @@
 """Rotations and spatial algebra on plain arrays.
 
 vec3                 three-vectors as tuples, for use inside kernels
+body_columns         where r, p, v and omega_bar start in the state of a body
 larger               the larger of two numbers, for use inside kernels
 arctangent           the angle of a point in the plane, for use inside kernels
 euler_parameters     Euler parameters on arrays: rotation matrices, exponential, interpolation

@@ -157,10 +157,10 @@ def matrix_from_pluecker(M: npt.ArrayLike) -> FloatArray:
 
 
 def _halves(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The first three and the last three numbers."""
+    """Return the first three and the last three numbers."""
     return x[..., :3], x[..., 3:]
 
 
 def _joined(a: FloatArray, b: FloatArray) -> FloatArray:
-    """(a, b) as six numbers."""
+    """Return (a, b) as six numbers."""
     return np.concatenate(np.broadcast_arrays(a, b), axis=-1)

@@ -16,7 +16,7 @@ Vec: TypeAlias = tuple[float, float, float]
 
 @kernel
 def load(table: Array, row: int, first: int) -> Vec:
-    """The three numbers of `table[row]` that start at column `first`."""
+    """Return the three numbers of `table[row]` that start at column `first`."""
     k, c = unsigned(row), unsigned(first)
     return (table[k, c], table[k, unsigned(first + 1)], table[k, unsigned(first + 2)])
 

@@ -15,6 +15,7 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.constraints.base import Motion
 from haugmbd.drivers import evaluate_drivers
+from haugmbd.math.body_columns import OMEGA_BAR
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.math.vec3 import cross, load, store, to_global
 from haugmbd.workspace import accessors as ws
@@ -65,7 +66,7 @@ NO_DRIVE = Routine(None, DRIVE_SIGNATURE)
 def put_angular_velocities(bodies: Array, A: Array, omega: Array) -> None:
     """Write omega = A omega_bar of every body but the ground."""
     for k in range(1, bodies.shape[0]):
-        store(omega, k, 0, to_global(A, k, load(bodies, k, 10)))
+        store(omega, k, 0, to_global(A, k, load(bodies, k, OMEGA_BAR)))
 
 
 @inlined

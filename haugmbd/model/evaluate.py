@@ -27,25 +27,25 @@ def prepare_entry(P: Pack, t: float, y: Array) -> int:
 
 @entry
 def prepare_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
-    """Do the same for a model whose revolute joints write their rows at once."""
+    """Evaluate as `prepare_entry` does, for a model with hinges, whose five rows are written at once."""
     return prepared(P, t, y, assemble_rows_with_hinges)
 
 
 @entry
 def prepare_stage_with_hinges_entry(P: Pack, t: float, y: Array) -> int:
-    """Do the same where only the solution is needed, by the recursion over a forest, which knows hinges: their rows are not written."""
+    """Evaluate a stage of a model with hinges, solved by the recursion over a forest: the rows of hinges are not written."""
     return prepared(P, t, y, assemble_rows_beside_hinges)
 
 
 @entry
 def prepare_with_couplings_entry(P: Pack, t: float, y: Array) -> int:
-    """Do the same for a model whose couplings are embedded in a forest: each of their coordinates is evaluated once."""
+    """Evaluate as `prepare_entry` does, for a model with couplings embedded in a forest: each coordinate is evaluated once."""
     return prepared(P, t, y, assemble_rows_with_couplings)
 
 
 @entry
 def prepare_stage_with_couplings_entry(P: Pack, t: float, y: Array) -> int:
-    """Do the same where only the solution is needed: rows of hinges and embedded couplings are not written."""
+    """Evaluate a stage of a model with embedded couplings: their rows and those of hinges are not written."""
     return prepared(P, t, y, assemble_rows_beside_couplings)
 
 
@@ -75,28 +75,28 @@ def assemble_single_rows(P: Pack, m: Motion) -> None:
 
 @inlined
 def assemble_rows_with_hinges(P: Pack, m: Motion) -> None:
-    """Fill these, and the rows of hinges."""
+    """Fill the rows that are written one by one, and the rows of hinges."""
     assemble_single_rows(P, m)
     assemble_hinges(ws.hinges(P), m, rows_of(P))
 
 
 @inlined
 def assemble_rows_beside_hinges(P: Pack, m: Motion) -> None:
-    """Fill these, and measure hinges."""
+    """Fill the rows that are written one by one; of hinges write Phi, nu and gamma only."""
     assemble_single_rows(P, m)
     measure_hinges(ws.hinges(P), m, rows_of(P))
 
 
 @inlined
 def assemble_rows_with_couplings(P: Pack, m: Motion) -> None:
-    """Fill these, and the rows of hinges and embedded couplings."""
+    """Fill the rows that are written one by one, and the rows of hinges and embedded couplings."""
     assemble_rows_with_hinges(P, m)
     assemble_couplings(P, m, rows_of(P))
 
 
 @inlined
 def assemble_rows_beside_couplings(P: Pack, m: Motion) -> None:
-    """Fill these, and measure hinges and embedded couplings."""
+    """Fill the rows that are written one by one; of hinges and embedded couplings write Phi, nu and gamma only."""
     assemble_rows_beside_hinges(P, m)
     measure_couplings(P, m, rows_of(P))
 

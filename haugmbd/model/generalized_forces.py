@@ -54,7 +54,7 @@ def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Ar
 
 @routine
 def apply_with_contacts(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
-    """Do the same for a model with contact forces."""
+    """Do what `apply` does, for a model with contact forces."""
     code: int = apply_loads(stage, t, P, callback, y, rates)
     m = update_kinematics(P, t, y)
     table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
@@ -67,7 +67,7 @@ def apply_with_contacts(stage: int, t: float, P: Pack, callback: Callback, y: Ar
 
 @inlined
 def apply_loads(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
-    """Do what `apply` says, for all elements but contact forces."""
+    """Do what `apply` does, for all elements but contact forces."""
     m = update_kinematics(P, t, y)
     table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
     if stage == ANGLE_RATES:

@@ -39,7 +39,7 @@ def _free_of_system() -> float:
         return float("inf")
 
 
-class Group(NamedTuple):
+class ControlGroup(NamedTuple):
     """The files of a control group of Linux, such as that of a container: its limit, what it uses, and of this what can be dropped."""
 
     limit: Path
@@ -48,7 +48,7 @@ class Group(NamedTuple):
     droppable: str
 
 
-def groups() -> Iterator[Group]:
+def groups() -> Iterator[ControlGroup]:
     """Yield the groups that may limit the memory of this process, in both versions of control groups: its own, and that of a container."""
     try:
         own = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
@@ -58,14 +58,14 @@ def groups() -> Iterator[Group]:
         for name in {path.strip("/"), ""}:
             if controllers == "":
                 folder = Path("/sys/fs/cgroup", name)
-                yield Group(folder / "memory.max", folder / "memory.current", folder / "memory.stat", "inactive_file")
+                yield ControlGroup(folder / "memory.max", folder / "memory.current", folder / "memory.stat", "inactive_file")
             elif "memory" in controllers.split(","):
                 folder = Path("/sys/fs/cgroup/memory", name)
                 limit, used = folder / "memory.limit_in_bytes", folder / "memory.usage_in_bytes"
-                yield Group(limit, used, folder / "memory.stat", "total_inactive_file")
+                yield ControlGroup(limit, used, folder / "memory.stat", "total_inactive_file")
 
 
-def _free_of_group(group: Group) -> float:
+def _free_of_group(group: ControlGroup) -> float:
     """Return what a group leaves; infinity for one without a limit, or that cannot be read."""
     try:
         limit, used = float(group.limit.read_text()), float(group.used.read_text())

@@ -64,14 +64,14 @@ def functions_of_profiles(joint: Any) -> Iterator[Callable[..., Any]]:
 
 def refused(elements: Iterable[tuple[str, Iterable[Callable[..., Any]]]]) -> str:
     """Return a sentence with the elements whose functions cannot be pickled, and the remedy; "" if there is none."""
-    found = {where: function for where, functions in elements for function in functions if not _goes(function)}
+    found = {where: function for where, functions in elements for function in functions if not _can_be_pickled(function)}
     if not found:
         return ""
     names = ", ".join(f"{where} ({getattr(function, '__qualname__', repr(function))})" for where, function in found.items())
     return f"cannot be pickled, for the functions of {names}. {REMEDY}"
 
 
-def _goes(function: Callable[..., Any]) -> bool:
+def _can_be_pickled(function: Callable[..., Any]) -> bool:
     """Return whether a function can be pickled."""
     try:
         pickle.dumps(function)
@@ -80,7 +80,7 @@ def _goes(function: Callable[..., Any]) -> bool:
     return True
 
 
-def _of_sensors(sensors: Iterable[Any]) -> list[tuple[str, Iterable[Callable[..., Any]]]]:
+def _sensor_functions(sensors: Iterable[Any]) -> list[tuple[str, Iterable[Callable[..., Any]]]]:
     """Return the sensors with their functions."""
     return [(f"sensor {sensor.name!r}", [sensor.function]) for sensor in sensors]
 
@@ -90,7 +90,7 @@ def refusal(model: Model) -> str:
     joints = [(f"joint {joint!r}", functions_of([model.drivers[k]])) for k, joint in driven_joints(model).items()]
     loads = [(entry.load.where, functions_of_load(entry.load)) for entry in model.loads]
     blocks = [] if model.network is None else [(block.where, functions_of_block(block)) for block in model.network.blocks]
-    sensors = [] if model.network is None else _of_sensors(model.network.scope.sensors.values())
+    sensors = [] if model.network is None else _sensor_functions(model.network.scope.sensors.values())
     cams = [(f"joint {name!r}", functions_of_profiles(entry.part)) for name, entry in model.joints.items()]
     return refused([*joints, *cams, *loads, *blocks, *sensors])
 
@@ -100,7 +100,7 @@ def reduce_system(system: Any) -> Any:
     joints = [(f"joint {j.name!r}", (*functions_of(p.f for p in j.primitives()), *functions_of_profiles(j))) for j in system.joints]
     loads = [(load.where, functions_of_load(load)) for load in system.loads]
     blocks = [(block.where, functions_of_block(block)) for block in system.blocks]
-    return _reduced(system, refused([*joints, *loads, *blocks, *_of_sensors(system.sensors)]))
+    return _reduced(system, refused([*joints, *loads, *blocks, *_sensor_functions(system.sensors)]))
 
 
 def reduce_model(model: Model) -> Any:

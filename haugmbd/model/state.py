@@ -16,6 +16,7 @@ from haugmbd.bodies.validation import need_unmasked, numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.model.immutable import immutable
 from haugmbd.workspace.layout import WIDTH
 
@@ -92,7 +93,13 @@ class State:
         flat: the same numbers, never written to: the arrays of the state are then parts of them, not copies
         """
         rows = (y if flat is None else flat)[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
-        parts = (rows[:, 0:3], rows[:, 3:7], rows[:, 7:10], rows[:, 10:13], y[WIDTH * n_bodies :])
+        parts = (
+            rows[:, 0:3],
+            rows[:, EULER:VELOCITY],
+            rows[:, VELOCITY:OMEGA_BAR],
+            rows[:, OMEGA_BAR:WIDTH],
+            y[WIDTH * n_bodies :],
+        )
         if flat is None:
             return cls.of_numbers(float(t), *(part.copy() for part in parts))
         state = cls.of_numbers(float(t), *parts)

@@ -194,7 +194,7 @@ def _plane(plane: str | None, paths: list[Array]) -> str:
 
 
 def _noise(found: object) -> float:
-    """Return what is rounding of positions: relative to the largest coordinate."""
+    """Return the size of the rounding of positions, in proportion to the largest coordinate."""
     sizes = [float(np.nanmax(np.abs(one.r), initial=0.0)) for one in found]  # type: ignore[attr-defined]
     return 1e-12 * max(sizes, default=0.0)
 

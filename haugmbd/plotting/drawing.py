@@ -100,7 +100,7 @@ def finish(
         if last > first:
             ax.set_xlim(first, last)
     _show_range(ax, noise)
-    _tell_identical(ax)
+    _mark_identical(ax)
     _legend(ax, equal=equal)
     return ax
 
@@ -138,7 +138,7 @@ def _show_range(ax: Axes, noise: float) -> None:
     ax.set_ylim(low - margin, high + margin)
 
 
-def _tell_identical(ax: Axes) -> None:
+def _mark_identical(ax: Axes) -> None:
     """Mark each line that lies on an earlier one, and say so in the legend."""
     lines = [line for line in ax.lines if _own(line)]
     for k, line in enumerate(lines):

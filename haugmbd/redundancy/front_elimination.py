@@ -13,7 +13,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.kkt.multifrontal.entry_points import factorize_independent_entry, solve_columns_entry
 from haugmbd.model.model import Model
-from haugmbd.workspace.layout import NAMES, Pack, Workspace, workspace_array
+from haugmbd.workspace.layout import Pack, Workspace, workspace_array
 
 UNIT_INERTIA = np.array([1.0, *np.eye(3).ravel()])
 
@@ -49,7 +49,7 @@ def eliminate_by_fronts(model: Model, J: Array, active: Array, tol: float, prefe
     taking_part = np.asarray(active, dtype=np.float64).reshape(-1, 6)
     reals = model.tables.reals.copy()
     for name, value in (("SHIFTED", UNIT_INERTIA), ("PAD", 0.0), ("SCALE", 1.0), ("KEPT", taking_part)):
-        start, m, n = _place(model, name)
+        start, m, n = model.tables.place(name)
         reals[start : start + m * n].reshape(m, n)[:] = value
     pack = pack._replace(reals=reals)
     rows = workspace_array(pack, "J")
@@ -61,12 +61,6 @@ def eliminate_by_fronts(model: Model, J: Array, active: Array, tol: float, prefe
     dropped: Ints = np.nonzero(left_out.ravel())[0]
     largest = np.abs(d_inv[kept == 1.0]).max(initial=1.0)
     return FrontElimination(pack, kept, dropped.tolist(), float(1.0 / largest))
-
-
-def _place(model: Model, name: str) -> tuple[int, int, int]:
-    """Return start, rows and columns of a table."""
-    start, m, n = model.tables.ints[3 * NAMES.index(name) :][:3].tolist()
-    return start, m, n
 
 
 class FullSolver:

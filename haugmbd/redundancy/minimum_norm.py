@@ -30,7 +30,7 @@ from haugmbd.model.generalized_forces import clear
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import NAMES, Pack, workspace_array
+from haugmbd.workspace.layout import Pack, workspace_array
 
 EPS = 1e-5
 """eps, relative to the mean square of the rows. A smaller value loses digits, a larger one costs iterations."""
@@ -165,8 +165,7 @@ def regularised(model: Model) -> Pack:
         ("PAD", np.where(model.tables["PAD"] == 0.0, -eps, -1.0)),
         ("SCALE", 0.0),
     ):
-        number = NAMES.index(name)
-        start, m, n = model.tables.ints[3 * number :][:3]
+        start, m, n = model.tables.place(name)
         reals[start : start + m * n].reshape(m, n)[:] = value
     pack = model.pack()
     ints = without_sweeps(pack.ints)

@@ -40,7 +40,6 @@ from haugmbd.redundancy.sparse_ldl import (
     solve,
     weakest_combination,
 )
-from haugmbd.workspace import layout as at
 
 TERM_TOL = 1e-6
 """Coefficients below this part of the largest one are rounding, or missing digits of the pose, and are left out."""
@@ -279,7 +278,7 @@ def turning(PiBar: Array, inverse: Array) -> Array:
 
 def put_row_scale(model: Model, rows: Rows) -> None:
     """Write the scales of the rows to the table SCALE of a new model."""
-    start, _, columns = model.tables.ints[3 * at.SCALE :][:3]
+    start, _, columns = model.tables.place("SCALE")
     first = start + columns * (model.nb + 1)
     model.tables.reals[first + model.slot_of_row] = row_scale(model, rows)
 

@@ -26,7 +26,6 @@ from haugmbd.model.inspection.length import put_length
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
 from haugmbd.redundancy.structural_rank import only_here
-from haugmbd.workspace import layout as at
 
 if TYPE_CHECKING:
     from haugmbd.model.description.labels import RowLabel
@@ -105,6 +104,6 @@ def redundant_at(model: Model, state: State) -> Model:
 def put_mask(model: Model) -> None:
     """Write the dropped rows to the table KEPT of a new model."""
     dropped = np.array(model.redundancy.dropped, dtype=np.int64)
-    first = model.tables.ints[3 * at.KEPT]
+    first, _, _ = model.tables.place("KEPT")
     model.tables.reals[first + model.slot_of_row] = 1.0
     model.tables.reals[first + model.slot_of_row[dropped]] = 0.0

@@ -22,7 +22,6 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.kkt.solver_routines import has_fronts
 from haugmbd.model.model import Model
 from haugmbd.redundancy.front_elimination import FrontElimination, eliminate_by_fronts
-from haugmbd.workspace import layout as at
 
 PIVOT_TOL = 1e-10
 """A row of length 1 depends on the others if the square of its distance from their span is below this: a pose typed with five digits."""
@@ -110,7 +109,7 @@ def integers(model: Model, name: str) -> Ints:
 
 def _coupling(model: Model, J: Array, active: Array) -> Array:
     """Return the blocks that couple edges with their bodies; zero for the fill and for inactive rows."""
-    B = np.zeros((int(model.block_tables.ints[3 * at.B + 1]), SLOTS, SLOTS))
+    B = np.zeros((model.block_tables.place("B")[1], SLOTS, SLOTS))
     by_edge = np.where(active[:, None, None], J, 0.0).reshape(-1, SLOTS, model.sides, SLOTS)
     for edge, (numbers, body_first) in enumerate(zip(integers(model, "BODY_BLOCK"), integers(model, "BODY_FIRST"), strict=True)):
         for side in range(model.sides):

@@ -12,6 +12,7 @@ from numpy import ndarray
 from haugmbd.bodies.validation import FloatArray, read_array
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelError, SimulationError, UsageError
+from haugmbd.model.description.labels import no_such
 from haugmbd.model.immutable import immutable
 from haugmbd.serial_chain.layout import chain_tables
 from haugmbd.serial_chain.link import Link
@@ -148,7 +149,7 @@ class BaseChain:
         if isinstance(name, str):
             names = [link.name for link in self.links]
             if name not in names:
-                raise UsageError(f"no link is called {name!r}; the links are {', '.join(map(repr, names))}.")
+                raise no_such("link", name, names)
             return names.index(name)
         if isinstance(name, bool) or not isinstance(name, (int, np.integer)):
             raise UsageError(f"link {name!r} is not a link: give its name, or its number, 0 ... {self.n - 1}.")

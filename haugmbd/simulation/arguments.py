@@ -23,8 +23,8 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.driver_breaks import interval_faults
+from haugmbd.model.inspection.given import need_state
 from haugmbd.model.model import Model
-from haugmbd.model.state import State
 from haugmbd.system.system import System
 
 Method = TypeVar("Method", bound=Any)
@@ -131,8 +131,8 @@ def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
     """Raise UsageError for arguments of the wrong type."""
     if not isinstance(system, System | Model):
         raise UsageError(f"simulate got {system!r}, and needs a System, a compiled Model, or a SerialChain.")
-    if state is not None and not isinstance(state, State):
-        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
+    if state is not None:
+        need_state(state)
     if stabilization is None or CHECKED.get(id(stabilization)) is stabilization:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):

@@ -41,7 +41,7 @@ class RunMethods:
 
 @dataclass(frozen=True)
 class RunOutput:
-    """What is recorded of a run, as it is given to `simulate`."""
+    """The arguments of `simulate` that say what is recorded."""
 
     t_eval: npt.ArrayLike | None = None
     events: Sequence[Event] = ()
@@ -52,7 +52,7 @@ class RunOutput:
 
 
 class Recording(NamedTuple):
-    """What the loop of a run records, after it was checked.
+    """The checked arguments that say what the loop of a run records.
 
     times: at which states are stored, (nt,), or None for every so many steps
     bodies: number of bodies whose accelerations by the method are kept

@@ -120,12 +120,12 @@ def group_errors(
     for group in wanted:
         _put(found, group, lambda group=group: DIFFERENCES[group](result, exact, at))  # type: ignore[misc]
     for name, output in (outputs or {}).items():
-        _put(found, name, lambda name=name, output=output: _of_output(name, output, result, exact, at))  # type: ignore[misc]
+        _put(found, name, lambda name=name, output=output: _output_errors(name, output, result, exact, at))  # type: ignore[misc]
     return found
 
 
 def scales_of(reference: Result, groups: Iterable[str] = GROUPS, outputs: Outputs | None = None) -> dict[str, float]:
-    """Return what the differences of each group and output are divided by; 1 where the reference is zero throughout."""
+    """Return the divisors of the differences of each group and output; 1 where the reference is zero throughout."""
     scales = {}
     for group in groups:
         try:
@@ -340,5 +340,5 @@ def values_of(name: str, output: Callable[[Result], Any], result: Result) -> Arr
     return values.reshape(len(result), -1)
 
 
-def _of_output(name: str, output: Callable[[Result], Any], result: Result, exact: Result, at: Ints) -> Array:
+def _output_errors(name: str, output: Callable[[Result], Any], result: Result, exact: Result, at: Ints) -> Array:
     return _largest(np.abs(values_of(name, output, result)[at] - values_of(name, output, exact)))

@@ -30,6 +30,7 @@ def build_model(
     joints: Sequence[Joint],
     loads: Sequence[ForceElement],
     gravity: Array,
+    *,
     redundancy: Redundancy | None = None,
     warnings: tuple[str, ...] = (),
     solver: str | None = None,

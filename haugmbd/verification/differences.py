@@ -25,14 +25,14 @@ ALLOWED = 1e-6
 """Largest relative error that passes: truncation and rounding stay below 1e-9, a wrong term is of size 1."""
 
 
-class Gap(NamedTuple):
+class DerivativeGap(NamedTuple):
     """Entry by entry: the error of a derivative after rounding is taken off, and the difference that is nearest to it."""
 
     error: Array
     nearest: Array
 
 
-def gap_of(given: Array, f: Callable[[float], Array], scale: float = 1.0) -> Gap:
+def gap_of(given: Array, f: Callable[[float], Array], scale: float = 1.0) -> DerivativeGap:
     """Return how far the given derivative of f at 0 is from differences; scale: the size of the argument of f."""
     error, nearest = np.full(given.shape, np.inf), np.full(given.shape, np.nan)
     for step in STEPS:
@@ -44,4 +44,4 @@ def gap_of(given: Array, f: Callable[[float], Array], scale: float = 1.0) -> Gap
         error[better], nearest[better] = left[better], slope[better]
         if not error.any():  # nothing but rounding is left
             break
-    return Gap(np.where(np.isinf(error), np.nan, error), nearest)
+    return DerivativeGap(np.where(np.isinf(error), np.nan, error), nearest)

@@ -24,10 +24,10 @@ from haugmbd.math import euler_parameters
 from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.verification.differences import ALLOWED, Gap, gap_of
+from haugmbd.verification.differences import ALLOWED, DerivativeGap, gap_of
 from haugmbd.verification.report import Check
-from haugmbd.verification.rows import Evaluator, common_times
-from haugmbd.verification.states import Motion, Random, random_state
+from haugmbd.verification.rows import RowEvaluator, common_times
+from haugmbd.verification.states import AcceleratedMotion, Random, random_state
 from haugmbd.workspace.layout import WIDTH
 
 NEARER = tuple(0.5**k for k in range(8))
@@ -46,7 +46,7 @@ class LoadedMotion:
         load = model.loads[0].load
         first, last = common_times(model)
         self._model, self._load = model, load
-        self._free = Motion(model, random_state(model, rng, float(rng.uniform(first, last)), part), rng)
+        self._free = AcceleratedMotion(model, random_state(model, rng, float(rng.uniform(first, last)), part), rng)
         self._joint = next((joint for joint in load.needs() if joint.rotates_about_h), None)
         self._theta, self._rate = rng.uniform(-np.pi, np.pi), part * rng.normal()
         self._z = bristle_scale(load) * part * self._theta / np.pi
@@ -89,7 +89,7 @@ def turned_about_axis(state: State, bodies: tuple[int, int], frames: tuple[Frame
 def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Check, ...]:
     """Return the checks of the one force element of a model; bare: the same model without it."""
     load = model.loads[0].load
-    loaded, empty = Evaluator(model), Evaluator(bare)
+    loaded, empty = RowEvaluator(model), RowEvaluator(bare)
     error, size, where = 0.0, 0.0, ""
     faults: list[Fault] = []
     found, note = 0, ""
@@ -110,7 +110,7 @@ def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Ch
         supplied = now.applied[0] - now.dissipated[0]
         given = np.array([supplied - power])
         if isinstance(load, JointFriction):  # it stores nothing
-            gap = Gap(np.abs(given - now.potential), now.potential)
+            gap = DerivativeGap(np.abs(given - now.potential), now.potential)
         else:
             gap = gap_of(given, lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]
         size = max(size, float(np.abs(Q * np.hstack([state.v, state.omega_bar])).sum()), abs(float(supplied)))
@@ -137,7 +137,7 @@ def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, 
 
     whole, bare: models of the same parts with and without force elements, whose difference are the forces of the elements
     """
-    at, with_loads, without = Evaluator(model), Evaluator(whole), Evaluator(bare)
+    at, with_loads, without = RowEvaluator(model), RowEvaluator(whole), RowEvaluator(bare)
     error, where, first = 0.0, "", common_times(model)[0]
     for _ in range(states):
         state = random_state(model, rng, first)
@@ -155,7 +155,7 @@ def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, 
     return Check("inertial forces", error, INERTIAL_TOL, "(m g, -omega_bar x J_bar omega_bar)", where)
 
 
-def _with_solution(model: Model, loaded: Evaluator, rng: Random) -> tuple[LoadedMotion, Array, float] | str:
+def _with_solution(model: Model, loaded: RowEvaluator, rng: Random) -> tuple[LoadedMotion, Array, float] | str:
     """Return a motion at whose start the friction has a solution, and what `_left_over` returns there; else the error of the last state."""
     note = ""
     for part in NEARER:
@@ -167,7 +167,7 @@ def _with_solution(model: Model, loaded: Evaluator, rng: Random) -> tuple[Loaded
     return note
 
 
-def _left_over(model: Model, loaded: Evaluator, state: State) -> tuple[Array, float]:
+def _left_over(model: Model, loaded: RowEvaluator, state: State) -> tuple[Array, float]:
     """Return M u_dot + Phi_q^T lam less the inertial forces, the friction in the accelerations; and the power of the largest term."""
     x, n = solve_states(model, np.array([state.t]), state.y[None])[0], model.nb + 1
     rows = loaded.rows(state)

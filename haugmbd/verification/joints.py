@@ -13,7 +13,7 @@ from haugmbd.model.inspection.joint_subspaces import constraint_wrenches, motion
 from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
 from haugmbd.verification.report import Check
-from haugmbd.verification.rows import Evaluator
+from haugmbd.verification.rows import RowEvaluator
 
 POSE_TOL = 1e-9
 """Largest Phi at the modelled pose, relative to the model's length: rounding of the given geometry."""
@@ -26,7 +26,7 @@ FREEDOM_TOL = 1e-9
 
 def check_joint(model: Model, name: str, freedoms: tuple[Freedom, ...] | None) -> tuple[Check, ...]:
     """Return the checks of a joint at the modelled pose."""
-    entry, rows = model.joints[name], Evaluator(model).rows(model.state())
+    entry, rows = model.joints[name], RowEvaluator(model).rows(model.state())
     units = np.array([model.length ** POWERS.get(model.labels[row].unit, 0) for row in entry.rows])
     Phi = np.abs(rows.Phi[entry.rows]) / units
     k = int(np.argmax(Phi))

@@ -44,7 +44,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found.
+    """The findings of `verify`.
 
     Attributes
     ----------

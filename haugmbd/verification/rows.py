@@ -19,9 +19,9 @@ from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.inspection.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.verification.differences import ALLOWED, Gap, gap_of
+from haugmbd.verification.differences import ALLOWED, DerivativeGap, gap_of
 from haugmbd.verification.report import Check
-from haugmbd.verification.states import Motion, Random, displaced, random_state
+from haugmbd.verification.states import AcceleratedMotion, Random, displaced, random_state
 from haugmbd.workspace.layout import workspace_array
 
 SIGN_TOL = 1e-12
@@ -36,7 +36,7 @@ AGAINST = {
 }
 
 
-class Evaluator:
+class RowEvaluator:
     """Rows and generalized forces of a model at states."""
 
     def __init__(self, model: Model) -> None:
@@ -64,7 +64,7 @@ class Worst:
         self._size = {name: np.zeros(len(chosen)) for name in AGAINST}
         self._where = {name: [""] * len(chosen) for name in AGAINST}
 
-    def add(self, name: str, given: Array, gap: Gap, t: float) -> None:
+    def add(self, name: str, given: Array, gap: DerivativeGap, t: float) -> None:
         """Add the entries of a block at one state: given (nc,) or (nc, ...)."""
         given, error, nearest = (x.reshape(self._model.nc, -1)[self._chosen] for x in (given, gap.error, gap.nearest))
         size = np.fmax(np.abs(given), np.abs(nearest)).max(axis=1)
@@ -90,28 +90,28 @@ def check_rows(model: Model, chosen: Ints, states: int, rng: Random) -> tuple[Ch
     """Return the checks of the chosen rows at random states."""
     if not len(chosen):
         return ()
-    at, worst = Evaluator(model), Worst(model, chosen)
+    at, worst = RowEvaluator(model), Worst(model, chosen)
     first, last = common_times(model)
     for _ in range(states):
-        motion = Motion(model, random_state(model, rng, float(rng.uniform(first, last))), rng)
+        motion = AcceleratedMotion(model, random_state(model, rng, float(rng.uniform(first, last))), rng)
         _check_state(at, worst, motion.at(0.0), motion)
     return tuple(worst.checks())
 
 
-def _check_state(at: Evaluator, worst: Worst, state: State, motion: Motion) -> None:
+def _check_state(at: RowEvaluator, worst: Worst, state: State, motion: AcceleratedMotion) -> None:
     """Compare all blocks at one state."""
     rows, t = at.rows(state), state.t
     flipped = at.rows(state.replace(p=np.where(np.arange(len(state.p))[:, None] > 0, -state.p, state.p))).Phi
-    worst.add("Phi", rows.Phi, Gap(np.abs(rows.Phi - flipped), flipped), t)
+    worst.add("Phi", rows.Phi, DerivativeGap(np.abs(rows.Phi - flipped), flipped), t)
     for name, given, directions in (("Phi_r", rows.Phi_r, range(3)), ("PiBar", rows.PiBar, range(3, 6))):
         worst.add(name, _moving(rows, given), _jacobian_gap(at, rows, given, directions), t)
     worst.add("nu", rows.nu, gap_of(rows.nu, lambda s: -at.rows(state.replace(t=t + s)).Phi), t)
     given = _along(rows, motion.u_dot()) - rows.gamma  # = d/dt (Phi_q u - nu)
     gap = gap_of(given, lambda s: _velocity_gap(at.rows(motion.at(s))))
-    worst.add("gamma", rows.gamma, Gap(gap.error, _along(rows, motion.u_dot()) - gap.nearest), t)
+    worst.add("gamma", rows.gamma, DerivativeGap(gap.error, _along(rows, motion.u_dot()) - gap.nearest), t)
 
 
-def _jacobian_gap(at: Evaluator, rows: Rows, given: Array, directions: range) -> Gap:
+def _jacobian_gap(at: RowEvaluator, rows: Rows, given: Array, directions: range) -> DerivativeGap:
     """Return the gap of Phi_r or PiBar (nc, 2, 3): rows of the same body are compared together."""
     error, nearest = np.zeros(given.shape), np.zeros(given.shape)
     for body in np.unique(rows.bodies[rows.bodies > 0]):
@@ -124,7 +124,7 @@ def _jacobian_gap(at: Evaluator, rows: Rows, given: Array, directions: range) ->
             error[row, side, column], nearest[row, side, column] = gap.error[row], gap.nearest[row]
     alone = at.model.velocity_rows  # they have no Phi: their gamma is compared with differences of Phi_q u
     error[alone], nearest[alone] = 0.0, given[alone]
-    return Gap(error, nearest)
+    return DerivativeGap(error, nearest)
 
 
 def _moving(rows: Rows, given: Array) -> Array:

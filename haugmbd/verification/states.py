@@ -40,7 +40,7 @@ def displaced(state: State, body: int, direction: int, s: float) -> State:
     return state.replace(r=r, p=p)
 
 
-class Motion:
+class AcceleratedMotion:
     """A motion through a state, with accelerations of all bodies but the ground."""
 
     def __init__(self, model: Model, state: State, rng: Random) -> None:

@@ -84,7 +84,7 @@ def _checks(x: Any, states: int, rng: Random) -> tuple[Check, ...]:
     if isinstance(x, System):
         x = x.compile()
     if isinstance(x, Model):
-        return _of_model(x, states, rng)
+        return _model_checks(x, states, rng)
     if isinstance(x, Formulation):
         return check_formulation(x, states, rng)
     if isinstance(x, Driver):
@@ -92,17 +92,17 @@ def _checks(x: Any, states: int, rng: Random) -> tuple[Check, ...]:
         return check_driver(x, states, rng)
     if isinstance(x, ForceElement):
         _raise_faults(x.faults())
-        return _of_force(x, states, rng)
+        return _force_checks(x, states, rng)
     joint = Single(repr(x), x) if isinstance(x, Primitive) else x if isinstance(x, Joint) else None
     if joint is None and isinstance(x, JointLike):
         joint = Wrapped(x)
     if joint is None:
         raise UsageError(f"verify got a {type(x).__name__}, {x!r}; give {KINDS}.")
     _raise_faults(joint.faults())
-    return _of_joint(joint, states, rng)
+    return _joint_checks(joint, states, rng)
 
 
-def _of_model(model: Model, states: int, rng: Random) -> tuple[Check, ...]:
+def _model_checks(model: Model, states: int, rng: Random) -> tuple[Check, ...]:
     """Return the checks of all rows of a model, of its weights and gyroscopic torques, and of each force element alone."""
     joints = [entry.part for entry in model.joints.values()]
     loads = [with_constants(entry.load) for entry in model.loads]
@@ -110,11 +110,11 @@ def _of_model(model: Model, states: int, rng: Random) -> tuple[Check, ...]:
     known = model if model.network is None else whole
     checks = [*check_rows(model, np.arange(model.nc), states, rng), check_inertial_forces(known, whole, bare, states, rng)]
     for load in loads:
-        checks += [replace(check, name=f"{check.name} of {load.name!r}") for check in _of_force(load, states, rng)]
+        checks += [replace(check, name=f"{check.name} of {load.name!r}") for check in _force_checks(load, states, rng)]
     return tuple(checks)
 
 
-def _of_joint(joint: Joint, states: int, rng: Random) -> tuple[Check, ...]:
+def _joint_checks(joint: Joint, states: int, rng: Random) -> tuple[Check, ...]:
     """Return the checks of a joint alone, with the joints that it needs."""
     joints = [*joint.needs(), joint]
     model = _alone([p for j in joints for p in (j.i, j.j)], joints, [])
@@ -122,7 +122,7 @@ def _of_joint(joint: Joint, states: int, rng: Random) -> tuple[Check, ...]:
     return found if isinstance(joint, Single) else (*found, *check_joint(model, joint.name, joint.freedoms))
 
 
-def _of_force(load: ForceElement, states: int, rng: Random) -> tuple[Check, ...]:
+def _force_checks(load: ForceElement, states: int, rng: Random) -> tuple[Check, ...]:
     """Return the checks of a force element alone."""
     load, joints = with_constants(load), list(load.needs())
     bodies = [*load.bodies(), *(p for j in joints for p in (j.i, j.j))]

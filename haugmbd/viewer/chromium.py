@@ -47,7 +47,7 @@ class BrowserError(HaugmbdError, RuntimeError):
 
 
 def find_chromium() -> str | None:
-    """The path of an installed Chromium or Chrome, None if there is none; the variable HAUGMBD_CHROMIUM comes first."""
+    """Return the path of an installed Chromium or Chrome, None if there is none; the variable HAUGMBD_CHROMIUM comes first."""
     given = os.environ.get("HAUGMBD_CHROMIUM")
     return given if given else next((path for name in NAMES if (path := shutil.which(name))), None)
 
@@ -95,7 +95,7 @@ class Chromium:
             self.events.append(answer)
 
     def _receive(self, deadline: float) -> dict[str, Any]:
-        """The next message."""
+        """Return the next message."""
         while b"\0" not in self._buffer:
             ready, _, _ = select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))
             data = os.read(self._from, 1 << 16) if ready else b""
@@ -107,7 +107,7 @@ class Chromium:
         return message
 
     def wait_for(self, event: str) -> dict[str, Any]:
-        """The next event of this name, or one that has come already."""
+        """Return the next event of this name, or one that has come already."""
         deadline = time.monotonic() + PATIENCE
         while True:
             for k, message in enumerate(self.events):
@@ -124,7 +124,7 @@ class Chromium:
         self.evaluate(f"new Promise((done) => {{ {look} }})")
 
     def evaluate(self, expression: str) -> Any:
-        """The value of an expression in the page, a promise's when it is kept; BrowserError where it throws."""
+        """Return the value of an expression in the page, of a promise when it is kept. Raise BrowserError if it throws."""
         found = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
         if "exceptionDetails" in found:
             details = found["exceptionDetails"]
@@ -136,7 +136,7 @@ class Chromium:
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile)
 
     def screenshot(self) -> bytes:
-        """The page as PNG."""
+        """Return the page as PNG."""
         return base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"])
 
     def click(self, x: float, y: float) -> None:

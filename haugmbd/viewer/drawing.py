@@ -88,7 +88,7 @@ class Drawing:
         self._limit(look)
 
     def _springs(self) -> list[LinePart]:
-        """Springs and dampers between two points."""
+        """Return the springs and dampers between two points."""
         return [load for load in self.mechanism.loads if load.kind == "TSDA"]
 
     def _limit(self, look: dict[str, Any]) -> None:
@@ -100,7 +100,7 @@ class Drawing:
         self.axes.set_ylim(low[1] - margin, high[1] + margin)
 
     def _ground(self, look: dict[str, Any]) -> None:
-        """A grid below the motion."""
+        """Draw a grid below the motion."""
         up = np.array(look["up"])
         a, b = np.cross(up, self.view[2]), np.cross(up, np.cross(up, self.view[2]))
         a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
@@ -111,7 +111,7 @@ class Drawing:
                 self.axes.plot(ends[:, 0], ends[:, 1], "-", color="#dde2e7", linewidth=0.7, zorder=0)
 
     def project(self, points: Array) -> Array:
-        """Points (..., 3) in the picture: right, above, and nearness."""
+        """Return points (..., 3) in the axes of the picture: to the right, upwards, and towards the viewer."""
         seen = (points - self.center) @ self.view.T
         factor = self.distance / (self.distance - np.minimum(seen[..., 2:], 0.9 * self.distance))
         projected: Array = np.concatenate([seen[..., :2] * factor, seen[..., 2:]], axis=-1)
@@ -143,7 +143,7 @@ class Drawing:
         self.title.set_text(f"{self.mechanism.name},  t = {self.frames.t[k]:.4g} s")
 
     def _zigzag(self, a: Array, b: Array) -> Array:
-        """A spring from a to b in the picture, (n, 2)."""
+        """Return a spring from a to b in the picture, (n, 2)."""
         ends = self.project(np.stack([a, b]))[:, :2]
         along = ends[1] - ends[0]
         s = np.linspace(0.0, 1.0, 25)
@@ -158,7 +158,7 @@ class Drawing:
 
 
 def plane_corners(contact: LinePart, r: Array, A: Array, half: float) -> Array:
-    """The corners (4, 3) of a square of the plane of a contact, below the point that touches it."""
+    """Return the corners (4, 3) of a square of the plane of a contact, below the point that touches it."""
     axes = A[contact.i] @ rotation_matrix(np.array(contact.more["p_i"]))
     on_plane, touching = r[contact.i] + A[contact.i] @ contact.s_i, r[contact.j] + A[contact.j] @ contact.s_j
     foot = touching - ((touching - on_plane) @ axes[:, 2]) * axes[:, 2]
@@ -171,7 +171,7 @@ BAR: Array = unit_mesh("cylinder")[0][unit_mesh("cylinder")[1]]
 
 
 def bar(ends: Array, width: float) -> Array:
-    """The triangles of a thin cylinder between two points (2, 3), (n, 3 corners, 3)."""
+    """Return the triangles of a thin cylinder between two points (2, 3), (n, 3 corners, 3)."""
     along = ends[1] - ends[0]
     length = float(np.linalg.norm(along))
     turned = rotation_matrix(turn_of_z(along)) if length > 0.0 else np.eye(3)
@@ -180,7 +180,7 @@ def bar(ends: Array, width: float) -> Array:
 
 
 def _matplotlib() -> tuple[Any, Any, Any]:
-    """pyplot, PolyCollection and to_rgba; UsageError where matplotlib is missing."""
+    """Return pyplot, PolyCollection and to_rgba. Raise UsageError if matplotlib is missing."""
     try:
         from matplotlib import pyplot  # noqa: PLC0415  loaded only where something is drawn
         from matplotlib.collections import PolyCollection  # noqa: PLC0415

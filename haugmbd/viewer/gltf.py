@@ -30,7 +30,7 @@ from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
 from haugmbd.viewer.scenes.mechanism import Mechanism, Rod, of_system
 from haugmbd.viewer.scenes.meshes import unit_mesh
 from haugmbd.viewer.scenes.scene import size_of, view
-from haugmbd.viewer.scenes.shapes import Shape
+from haugmbd.viewer.scenes.shapes import DrawnShape
 
 COLORS = (
     (0, 114, 178),
@@ -47,7 +47,7 @@ Color = tuple[int, int, int]
 Accessors = tuple[dict[str, int], int]
 """The numbers of the accessors of attributes, by their names, and of indices."""
 
-BALL, BAR = (Shape(kind, np.ones(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])) for kind in ("sphere", "cylinder"))
+BALL, BAR = (DrawnShape(kind, np.ones(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])) for kind in ("sphere", "cylinder"))
 FLOAT, INDEX = 5126, 5125
 VERTICES, INDICES = 34962, 34963
 MAGIC, JSON_CHUNK, BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
@@ -98,7 +98,7 @@ def to_gltf(result: Seen | System, path: str | Path, *, frames: int | None = Non
 
 
 def increasing(frames: Frames) -> Frames:
-    """Frames whose times increase in single precision, from 0; of two at one time the later; p without jumps of sign."""
+    """Return frames whose times, in single precision, increase from 0: of two at one time the later; p has no jumps of sign."""
     t = (frames.t - frames.t[0]).astype(np.float32)
     kept = np.append(np.diff(t) > 0.0, True)
     p = frames.p[kept].copy()
@@ -121,7 +121,7 @@ class _File:
         self._fill()
 
     def _fill(self) -> None:
-        """All nodes."""
+        """Add the nodes of all bodies, springs and rods."""
         mechanism, frames = self.mechanism, self.frames
         size = size_of(mechanism, frames.r[0], frames.p[0])
         shapes = shapes_of(mechanism, size)
@@ -136,8 +136,8 @@ class _File:
         up = np.array(view(mechanism, frames, size, shapes)["up"])
         self.root = self.node(mechanism.name, p=turn(up, np.array([0.0, 1.0, 0.0])), children=children)
 
-    def _body(self, k: int, shapes: tuple[Shape, ...], ball: float) -> int:
-        """The node of a body, with its shapes and the joints on it."""
+    def _body(self, k: int, shapes: tuple[DrawnShape, ...], ball: float) -> int:
+        """Return the node of a body, with its shapes and the joints on it."""
         color = COLORS[(k - 1) % len(COLORS)] if k else STEEL
         children = [self._shape(shape, color) for shape in shapes]
         for joint in self.mechanism.joints:
@@ -150,8 +150,8 @@ class _File:
             self.animate(node, "rotation", scalar_last(frames.p[:, k]))
         return node
 
-    def _shape(self, shape: Shape, color: Color) -> int:
-        """The node of a shape."""
+    def _shape(self, shape: DrawnShape, color: Color) -> int:
+        """Return the node of a shape."""
         color = _rgb(shape.color) if shape.color else color
         if shape.vertices is not None and shape.triangles is not None:
             corners = shape.vertices[shape.triangles].reshape(-1, 3)
@@ -160,7 +160,7 @@ class _File:
         return self.node(None, r=shape.r, p=shape.p, size=shape.size, mesh=self.mesh(shape, color))
 
     def _bar(self, name: str, ends: Array, width: float) -> int:
-        """A thin cylinder between two points over time, (2, nf, 3): a spring, or a massless rod."""
+        """Return a thin cylinder between two points over time, (2, nf, 3): a spring, or a massless rod."""
         along, middle = ends[1] - ends[0], 0.5 * (ends[0] + ends[1])
         length = np.maximum(np.linalg.norm(along, axis=1), 1e-9 * width)
         p = np.array([turn_of_z(d) if np.any(d) else (1.0, 0.0, 0.0, 0.0) for d in along])
@@ -193,8 +193,8 @@ class _File:
         self.nodes.append({key: value for key, value in parts.items() if value is not None})
         return len(self.nodes) - 1
 
-    def mesh(self, shape: Shape, color: Color) -> int:
-        """The number of a mesh in a colour, made once: of a unit solid, or of a file, whose normals are left to the reader: flat."""
+    def mesh(self, shape: DrawnShape, color: Color) -> int:
+        """Return the number of a mesh in a colour, made once. A mesh of a file has no normals, so that readers show it with flat faces."""
         solid = shape.mesh.digest if shape.mesh else (shape.kind, shape.inner)
         key = ("mesh", solid, color, shape.clear)
         if key not in self._made:
@@ -215,14 +215,14 @@ class _File:
         return len(self.meshes) - 1
 
     def _triangles(self, vertices: Array, triangles: Ints, *, normals: bool = True) -> Accessors:
-        """Accessors of positions and normals, and of indices."""
+        """Return the accessors of positions, of normals, and of indices."""
         attributes = {"POSITION": self.accessor(vertices, bounds=True, target=VERTICES)}
         if normals:
             attributes["NORMAL"] = self.accessor(vertex_normals(vertices, triangles), target=VERTICES)
         return attributes, self.accessor(triangles.reshape(-1, 1), target=INDICES)
 
     def material(self, color: Color, *, clear: bool = False, sheet: bool = False) -> int:
-        """The number of a material, made once; sheets are seen from both sides."""
+        """Return the number of a material, made once; sheets are seen from both sides."""
         key = ("material", color, clear, sheet)
         if key not in self._made:
             linear = [round(((c / 255.0 + 0.055) / 1.055) ** 2.4 if c > 10 else c / 255.0 / 12.92, 6) for c in color]
@@ -255,7 +255,7 @@ class _File:
         return len(self.accessors) - 1
 
     def bytes(self) -> bytes:
-        """The file."""
+        """Return the bytes of the file."""
         content: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": "haugmbd"},
             "scene": 0,
@@ -280,7 +280,7 @@ class _File:
 
 
 def _rgb(color: str) -> Color:
-    """Red, green and blue of a colour "#rrggbb", from 0 to 255."""
+    """Return red, green and blue of a colour "#rrggbb", from 0 to 255."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
@@ -289,18 +289,18 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _floats(values: Array) -> list[float]:
-    """Numbers in single precision, as they are in the file's arrays."""
+    """Return numbers in single precision, as they are in the file's arrays."""
     return [float(x) for x in np.asarray(values, dtype=np.float32)]
 
 
 def scalar_last(p: Array) -> Array:
-    """Quaternions (n, 4) in glTF's order, of length 1."""
+    """Return quaternions (n, 4) in glTF's order, of length 1."""
     q: Array = np.roll(p / np.linalg.norm(p, axis=1, keepdims=True), -1, axis=1)
     return q
 
 
 def turn(a: Array, b: Array) -> Array:
-    """Euler parameters of the shortest rotation that takes the unit vector a to b."""
+    """Return Euler parameters of the shortest rotation that takes the unit vector a to b."""
     p = np.array([1.0 + a @ b, *np.cross(a, b)])
     if np.linalg.norm(p) < 1e-9:
         return np.array([0.0, 1.0, 0.0, 0.0]) if abs(a[0]) < 0.5 else np.array([0.0, 0.0, 1.0, 0.0])
@@ -309,7 +309,7 @@ def turn(a: Array, b: Array) -> Array:
 
 
 def vertex_normals(vertices: Array, triangles: Ints) -> Array:
-    """Unit normals of vertices: of the triangles around, weighted by their areas."""
+    """Return the unit normals of vertices: means over the triangles around, weighted by their areas."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     faces = np.cross(b - a, c - a)
     normals = np.zeros_like(vertices, dtype=np.float64)

@@ -38,7 +38,7 @@ look();
 
 
 class LivePage:
-    """What is served, built by `build() -> (page, report)` whenever `stamp()` has another value than before."""
+    """The served page, built by `build() -> (page, report)` whenever `stamp()` has another value than before."""
 
     def __init__(self, build: Callable[[], tuple[str, str]], stamp: Callable[[], object]) -> None:
         self._build, self._stamp = build, stamp
@@ -55,7 +55,7 @@ class LivePage:
                 self.version += 1
 
     def answer(self, path: str) -> tuple[str, str] | None:
-        """Kind and text of what stands at a path, None where there is nothing."""
+        """Return the media type and the text of a path; None if there is nothing."""
         if path == "/":
             return "text/html", FRAME
         if path not in ("/picture", "/report", "/version"):
@@ -66,7 +66,7 @@ class LivePage:
 
 
 def server_of(live: LivePage, port: int) -> ThreadingHTTPServer:
-    """A server of the page at a port of the loopback address, 0 for a free one; OSError where the port is taken."""
+    """Return a server of the page at a port of the loopback address, 0 for a free one. Raise OSError if the port is taken."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

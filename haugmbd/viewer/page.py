@@ -61,11 +61,11 @@ def html_page(scene: dict[str, Any], numbers: str) -> str:
 
 
 def _in_script(text: str) -> str:
-    """JSON that cannot end the element that it stands in, whatever names are in it."""
+    """Return JSON that cannot end the script element which contains it, whatever names are in it."""
     return text.replace("<", "\\u003c")
 
 
 @cache
 def _read(folder: str, name: str) -> str:
-    """A file of this package."""
+    """Return the text of a file of this package."""
     return (files("haugmbd.viewer") / folder / name).read_text(encoding="utf-8")

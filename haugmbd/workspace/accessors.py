@@ -214,6 +214,24 @@ freedom_terms = _accessor("FREEDOM_TERMS")
 
 
 @kernel
+def start_of(P: Any, number: int) -> int:
+    """Return where the matrix of this number, such as `layout.LAMBDA`, starts in its buffer."""
+    return P.ints[3 * number]  # type: ignore[no-any-return]
+
+
+@kernel
+def rows_of(P: Any, number: int) -> int:
+    """Return the number of rows of a matrix."""
+    return P.ints[3 * number + 1]  # type: ignore[no-any-return]
+
+
+@kernel
+def columns_of(P: Any, number: int) -> int:
+    """Return the number of columns of a matrix."""
+    return P.ints[3 * number + 2]  # type: ignore[no-any-return]
+
+
+@kernel
 def n_bodies(P: Any) -> int:
     """Return the number of bodies, the ground counted."""
     return P.ints[3 * at.INERTIA + 1]  # type: ignore[no-any-return]
@@ -246,29 +264,27 @@ def length(P: Any) -> float:
 @kernel
 def has_massless_directions(P: Any) -> bool:
     """Return whether a body has a direction without inertia."""
-    return P.ints[P.ints[3 * at.FLAGS]] == 1  # type: ignore[no-any-return]
+    return P.ints[P.ints[3 * at.FLAGS] + at.HAS_SHIFT] == 1  # type: ignore[no-any-return]
 
 
 @kernel
 def calls_user(P: Any) -> bool:
     """Return whether functions of the user must be called."""
-    return P.ints[P.ints[3 * at.FLAGS] + 1] == 1  # type: ignore[no-any-return]
+    return P.ints[P.ints[3 * at.FLAGS] + at.CALLS_USER] == 1  # type: ignore[no-any-return]
 
 
 @kernel
 def n_states(P: Any) -> int:
     """Return the number of internal states of force elements and blocks, the last numbers of y."""
-    return P.ints[P.ints[3 * at.FLAGS] + 2]  # type: ignore[no-any-return]
+    return P.ints[P.ints[3 * at.FLAGS] + at.N_STATES]  # type: ignore[no-any-return]
 
 
 @kernel
 def first_state(P: Any) -> int:
     """Return the place of the first internal state in the driver table, see `model.internal_states`."""
-    return P.ints[P.ints[3 * at.FLAGS] + 3]  # type: ignore[no-any-return]
+    return P.ints[P.ints[3 * at.FLAGS] + at.FIRST_STATE]  # type: ignore[no-any-return]
 
 
-FRICTION_FLAG = 4
-"""Column of FLAGS that says how friction in joints enters."""
 WITH_SOLUTION, BY_MULTIPLIERS, SOLVES_AGAIN = 1, 2, 3
 """How friction in joints enters: solved together with the multipliers; by the multipliers of an implicit step; solved together, and once
 more for a solver in Python."""
@@ -283,7 +299,7 @@ def n_frictions(P: Any) -> int:
 @kernel
 def friction_mode(P: Any) -> int:
     """Return the mode in which friction in joints is solved for; 0 if no friction depends on the reaction of its joint."""
-    return P.ints[P.ints[3 * at.FLAGS] + FRICTION_FLAG]  # type: ignore[no-any-return]
+    return P.ints[P.ints[3 * at.FLAGS] + at.FRICTION_FLAG]  # type: ignore[no-any-return]
 
 
 @kernel

@@ -12,7 +12,7 @@ Rows are stored in SLOTS: edge e (the rows between the same bodies, at most six)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,7 @@ from haugmbd.compiled.ffi import CALLBACK_TYPE, NO_CALLBACK, Callback
 from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
 from haugmbd.compiled.native_tuples import tuple_pointer, words_of
 from haugmbd.constraints.registry import ASSEMBLERS_TYPE
-
-Numbers = TypeVar("Numbers", Array, Ints)
-
-WIDTH = 13
-"""Numbers per body in the state: r (3), p (4), v (3), omega_bar (3)."""
+from haugmbd.math.body_columns import WIDTH as WIDTH
 
 INTS = {
     "FLAGS": "(1, 5) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called;  number of "
@@ -194,6 +190,9 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
 ) = range(len(NAMES))  # fmt: skip
 
 HEAD = 3 * len(NAMES)
+HAS_SHIFT, CALLS_USER, N_STATES, FIRST_STATE, FRICTION_FLAG = range(5)
+"""Columns of FLAGS: whether a body has a massless direction; whether functions of the user must be called; the number of internal states,
+and the place of the first in the driver table; how friction in joints enters, see `accessors`."""
 
 COLUMNS = {
     **{"HINGES": 8, "TREE": 16, "CLUSTER_STEPS": 8, "CLUSTERS": 6, "CLUSTER_ROWS": 5, "CLUSTER_TERMS": 10},
@@ -315,8 +314,7 @@ class Tables:
 
     def place(self, name: str) -> tuple[int, int, int]:
         """Return start, rows and columns of the matrix `name` in its buffer."""
-        start, rows, columns = self.ints[PLACE[name] : PLACE[name] + 3].tolist()
-        return start, rows, columns
+        return place_in(self.ints, name)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """Return the constant matrix `name`, read-only."""
@@ -345,7 +343,29 @@ class Tables:
         return pack
 
 
+def place_in(ints: Ints, name: str) -> tuple[int, int, int]:
+    """Return start, rows and columns of the matrix `name` in its buffer, by the integers of tables."""
+    start, rows, columns = ints[PLACE[name] : PLACE[name] + 3].tolist()
+    return start, rows, columns
+
+
+def move_matrix(ints: Ints, name: str, start: int) -> None:
+    """Let the matrix `name` start at another place of its buffer."""
+    ints[PLACE[name]] = start
+
+
+def empty_matrix(ints: Ints, name: str) -> None:
+    """Let the matrix `name` have no rows."""
+    ints[PLACE[name] + 1] = 0
+
+
+def flags_in(ints: Ints) -> Ints:
+    """Return the flags of a model, see FLAGS, as a view of the integers of its tables."""
+    start, _, columns = place_in(ints, "FLAGS")
+    return ints[start : start + columns]
+
+
 def workspace_array(pack: Pack, name: str) -> Array:
     """Return the work matrix `name` of a pack, writable."""
-    start, rows, columns = pack.ints[PLACE[name] : PLACE[name] + 3].tolist()
+    start, rows, columns = place_in(pack.ints, name)
     return pack.work[start : start + rows * columns].reshape(rows, columns)

@@ -25,7 +25,7 @@ STEPS = 3
 """Steps of a run, about."""
 OTHERS = 25
 """Lines outside callbacks, and entries into callbacks, that are struck."""
-ENTRY, BEGIN = Callback._enter.__code__, Run.go_under.__code__
+ENTRY, BEGIN = Callback._enter.__code__, Run.run_under.__code__
 """By which compiled code enters Python;  where a run begins: before it Ctrl-C leaves nothing to keep."""
 
 
@@ -60,9 +60,9 @@ class Tracer:
     @contextmanager
     def watching(self):
         """Trace the runs in here, each from its beginning on."""
-        before, begin = sys.gettrace(), Run.go_under
+        before, begin = sys.gettrace(), Run.run_under
 
-        def go_under(*given):
+        def run_under(*given):
             sys.settrace(self)
             try:
                 return begin(*given)
@@ -70,7 +70,7 @@ class Tracer:
                 sys.settrace(before)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Run, "go_under", go_under)
+            patch.setattr(Run, "run_under", run_under)
             yield
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
@@ -64,3 +66,26 @@ def test_the_docstring_has_a_summary_and_sections(name):
         assert "Returns" in found, f"{name}: no Returns"
     if inspect.isfunction(thing):
         assert "Raises" in found or "error" not in text.lower(), f"{name}: errors stand outside Raises"
+
+
+NO_VERBS = {"A", "An", "How", "The", "What", "Where", "Whether", "Which", "Why"}
+"""Words that a description of a function does not begin with: it begins with what the function does."""
+
+
+def is_property(function: ast.FunctionDef) -> bool:
+    """Whether a decorator makes it an attribute, which a noun describes."""
+    return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def test_the_docstring_of_a_function_begins_with_a_verb():
+    found = []
+    for file in [*Path(mbd.__file__).parent.rglob("*.py"), *Path(joints.__file__).parent.rglob("*.py")]:
+        functions = [
+            one for one in ast.walk(ast.parse(file.read_text())) if isinstance(one, ast.FunctionDef) and not is_property(one)
+        ]
+        found += [
+            f"{file.name}: {one.name}"
+            for one in functions
+            if (ast.get_docstring(one) or " ").split()[:1] in [[w] for w in NO_VERBS]
+        ]
+    assert found == []

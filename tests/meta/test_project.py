@@ -58,3 +58,9 @@ def test_every_package_has_a_contract_that_names_all_of_its_modules():
         if len([one for one in folder.iterdir() if one.suffix == ".py" or (one / "__init__.py").is_file()]) > 2
     }
     assert contracts == dict.fromkeys(several, True)
+
+
+def test_a_folder_has_at_most_a_dozen_files_beside_its_map():
+    loose = {"haugmbd"}  # what the whole package shares: errors, notation, the graph
+    folders = [init.parent for init in (ROOT / "haugmbd").rglob("__init__.py") if init.parent.name not in loose]
+    assert {str(folder.relative_to(ROOT)): n for folder in folders if (n := len(list(folder.glob("*.py"))) - 1) > 12} == {}

@@ -71,15 +71,24 @@ def test_an_old_class_makes_what_it_made_and_warns():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "meant"), [("Systen", "System"), ("simualte", "simulate"), ("rk4", "RK4"), ("NewtonEuller", "NewtonEuler")]
+    ("wrong", "meant"),
+    [("Systen", "System"), ("simualte", "simulate"), ("rk4", "RK4"), ("NewtonEuller", "NewtonEuler")],
 )
 def test_a_wrong_name_says_which_one_was_meant(wrong, meant):
     with pytest.raises(AttributeError, match=rf"no attribute '{wrong}' \(did you mean '{meant}'"):
         getattr(mbd, wrong)
 
 
+def test_a_name_of_another_program_says_what_it_is_called_here():
+    with pytest.raises(AttributeError, match=r"no attribute 'RK45' \(did you mean 'DormandPrince'\?"):
+        mbd.RK45  # noqa: B018
+    assert all(hasattr(mbd, name) for name in deprecated.NAMES_MEANT.values())
+    assert not any(hasattr(mbd, name) for name in deprecated.NAMES_MEANT)
+
+
 @pytest.mark.parametrize(
-    ("wrong", "meant"), [("RJ", "RJ"), ("Gear", "Gear"), ("Geer", "Gear"), ("RevoluteSpherical", "RevoluteSpherical")]
+    ("wrong", "meant"),
+    [("RJ", "RJ"), ("rj", "RJ"), ("Gear", "Gear"), ("Geer", "Gear"), ("RevoluteSpherical", "RevoluteSpherical")],
 )
 def test_a_joint_is_not_in_the_package_and_the_error_says_where_it_is(wrong, meant):
     with pytest.raises(AttributeError, match=rf"no attribute '{wrong}' \(did you mean: from joints import {meant}\?\)"):
@@ -90,11 +99,15 @@ def test_a_joint_is_not_in_the_package_and_the_error_says_where_it_is(wrong, mea
 def test_a_wrong_joint_or_keyword_of_one_says_which_one_was_meant():
     with pytest.raises(AttributeError, match=r"module 'joints' has no attribute 'Geer' \(did you mean 'Gear'\?"):
         joints.Geer  # noqa: B018
+    with pytest.raises(AttributeError, match=r"module 'joints' has no attribute 'Rj' \(did you mean 'RJ'\?"):
+        joints.Rj  # noqa: B018
     assert not hasattr(joints, "__wrapped__")
     ground = mbd.Body.ground()
     body = mbd.Body("b", 1.0, (1, 1, 1))
     with pytest.raises(TypeError, match=r"^RJ\(\) has no argument 'axes' \(did you mean 'axis'\?"):
         joints.RJ("j", ground, body, point=(0, 0, 0), axes=(0, 0, 1))
+    with pytest.raises(TypeError, match=r"^RJ\(\) has no argument 'where'; it takes name, i, j, point, axis"):
+        joints.RJ("j", ground, body, where=(0, 0, 0), axis=(0, 0, 1))
     pin = joints.RJ("j", ground, body, point=(0, 0, 0), axis=(0, 0, 1))
     with pytest.raises(TypeError, match=r"^Gear\(\) has no argument 'ratoi' \(did you mean 'ratio'\?"):
         joints.Gear("g", pin, pin, ratoi=2.0)

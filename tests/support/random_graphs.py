@@ -78,13 +78,13 @@ class Graph(NamedTuple):
 
 def matrix(w: Workspace, name: str) -> np.ndarray:
     """A work matrix of a workspace, writable."""
-    start, m, n = w.ints[3 * layout.NAMES.index(name) :][:3]
+    start, m, n = layout.place_in(w.ints, name)
     return w.work[start : start + m * n].reshape(m, n)
 
 
 def table(w: Workspace, name: str) -> np.ndarray:
     """A table of real numbers of a workspace, writable."""
-    start, m, n = w.ints[3 * layout.NAMES.index(name) :][:3]
+    start, m, n = layout.place_in(w.ints, name)
     return w.reals[start : start + m * n].reshape(m, n)
 
 

@@ -1,7 +1,7 @@
 r"""assemble: the state nearest to a given one at which all joints are closed.
 
     positions     `position_solver`        from the given state, then from other states if it does not converge
-    branch        `branch_signs`           joints that closed in the opposite sense are turned back, see `branch_repair`
+    branch        `branch_repair`          joints that closed in the opposite sense are turned back
     velocities    `velocity_projection`
 
 If the joints cannot be closed, AssemblyError names the joints that stay open at the closest pose, and carries this pose.
@@ -16,8 +16,7 @@ from itertools import product
 
 import numpy as np
 
-from haugmbd.analysis.assembly.branch_repair import choices, turned_starts
-from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of, turned_round
+from haugmbd.analysis.assembly.branch_repair import Sign, choices, flipped, signs_of, turned_round, turned_starts
 from haugmbd.analysis.assembly.constraint_system import Problem, displaced, pose_at, row_scale_to_metres
 from haugmbd.analysis.assembly.continuation import continue_to_targets
 from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults
@@ -116,13 +115,13 @@ def assemble(
     closed = closed if closed.closed else close_from_elsewhere(problem, start, closed)
     if not closed.closed:
         faults = (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
-        raise AssemblyError(faults, _found(problem, start, closed, ()))
+        raise AssemblyError(faults, _assembly(problem, start, closed, ()))
     wrong = flipped(model, signs, closed.pose.state)
     if wrong and repair:
         closed = turned_back(problem, signs, way.state, closed, wrong)
     left = flipped(model, signs, closed.pose.state)
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
-    assembly = _found(problem, start, closed, flips)
+    assembly = _assembly(problem, start, closed, flips)
     if left and repair:
         raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
     if not model.redundancy.dropped:
@@ -208,7 +207,7 @@ def turned_back(
     return min(found, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
 
 
-def _found(problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...]) -> Assembly:
+def _assembly(problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...]) -> Assembly:
     """Return the assembly, with its velocities and integrated angles, and a model that starts there."""
     speeds = nearest_velocities(problem, closed.pose.state)
     state = with_angles(problem.model, speeds.state)

@@ -85,7 +85,10 @@ def pose_at(problem: Problem, state: State) -> Pose:
 
 
 class Gradient(NamedTuple):
-    """All rows, those of held joints last: (nr, sides, 6) along dr and dpi_bar of the bodies (nr, sides);  scale: to metres (nr,)."""
+    """The gradients of all rows, those of held joints last.
+
+    J: (nr, sides, 6) along dr and dpi_bar;  bodies: (nr, sides);  scale: (nr,) to metres
+    """
 
     J: Array
     bodies: Ints

@@ -3,8 +3,7 @@
 steady_motion      steady motions
 block_states       the states of blocks, and their rates
 residual           the balance of forces at a pose
-tangent_space      the tangent space of the constraints
-tangent_matrices   stiffness, damping and inertia along it
+tangent_space      the tangent space of the constraints; stiffness, damping and inertia along it
 block_matrices     derivatives by the states of blocks
 smooth_derivative  differences with steps of many sizes: limits, kinks, jumps
 small_motions      small motions about an equilibrium or a steady motion

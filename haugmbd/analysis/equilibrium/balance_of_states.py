@@ -27,7 +27,7 @@ from haugmbd.analysis.equilibrium.solver import (
     stiffness_in_balance,
     trial_pose_at,
 )
-from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, scale_of, sketched, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, scale_of, sketched, stiffness
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, evaluate_residual, moved
 from haugmbd.analysis.equilibrium.smooth_derivative import MOVED, NO_PART, differences, smooth_derivative
-from haugmbd.analysis.equilibrium.tangent_matrices import sketched
+from haugmbd.analysis.equilibrium.tangent_space import sketched
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 
@@ -36,7 +36,10 @@ NO_DEFECT = Defect("", np.inf)
 
 
 class BlockMatrices(NamedTuple):
-    """E: (nd, ns) [J per unit of z];  F, G: (ns, nd);  H: (ns, ns)."""
+    """The derivatives that couple the motion x of the bodies with the states z of blocks.
+
+    E: (nd, ns) [J per unit of z];  F, G: (ns, nd);  H: (ns, ns)
+    """
 
     E: Array
     F: Array

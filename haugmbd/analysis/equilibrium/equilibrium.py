@@ -28,8 +28,7 @@ from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, 
 from haugmbd.analysis.equilibrium.solver import NoStiffness, NotHeld, TrialPose, find_balance
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_matrices import scale_of
-from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL
+from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL, scale_of
 from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords

@@ -17,6 +17,7 @@ from haugmbd.analysis.initial_model import start_of
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.forces.tsda import TSDA
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import exponential, normalized, product
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.model import Model
@@ -117,7 +118,7 @@ def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | N
     y = y.copy()
     bodies = bodies_in(model, y)
     u = np.zeros((model.nb + 1, 6)) if u is None else u
-    bodies[:, 7:13] = velocities(evaluator.steady, bodies, u)
+    bodies[:, VELOCITY:WIDTH] = velocities(evaluator.steady, bodies, u)
     rows_entry(pack, evaluator.t if t is None else t, y)
     model.raise_user_error(pack)
     return np.asarray(workspace_array(pack, "Q") - inertia_times(model, bias(evaluator.steady, bodies, u)))
@@ -128,7 +129,7 @@ def moved(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
     y = y.copy()
     bodies, step = bodies_in(evaluator.model, y), (x * evaluator.scale).reshape(-1, 6)
     bodies[1:, :3] += step[:, :3]
-    bodies[1:, 3:7] = normalized(product(bodies[1:, 3:7], exponential(step[:, 3:])))
+    bodies[1:, EULER:VELOCITY] = normalized(product(bodies[1:, EULER:VELOCITY], exponential(step[:, 3:])))
     follow_angles(evaluator, y)
     return y
 
@@ -162,7 +163,7 @@ def state_of(evaluator: ResidualEvaluator, y: Array) -> State:
     """Return the state of the poses of y in the steady motion."""
     y = y.copy()
     bodies = bodies_in(evaluator.model, y)
-    bodies[:, 7:13] = velocities(evaluator.steady, bodies, np.zeros((evaluator.model.nb + 1, 6)))
+    bodies[:, VELOCITY:WIDTH] = velocities(evaluator.steady, bodies, np.zeros((evaluator.model.nb + 1, 6)))
     return State.from_y(evaluator.t, y, evaluator.model.nb + 1)
 
 

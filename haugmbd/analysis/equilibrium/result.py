@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 
 from haugmbd.analysis.equilibrium.steady_motion import Steady
-from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
+from haugmbd.analysis.equilibrium.tangent_space import NOISE
 from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class

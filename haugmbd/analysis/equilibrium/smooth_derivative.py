@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.tangent_matrices import WEIGHTS, Derivative, H
+from haugmbd.analysis.equilibrium.tangent_space import WEIGHTS, Derivative, H
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 
@@ -60,13 +60,14 @@ class Differences(NamedTuple):
     kinks: Array
 
     def part(self, components: list[int]) -> Differences:
-        """Return those of some components."""
+        """Return the differences of some components."""
         return Differences(self.slopes[:, components], self.kinks[:, components])
 
 
 class SmoothDerivative(NamedTuple):
-    """value: (m,) of the derivative;  defect: the reason why there is no derivative, "" if there is one.
+    """A derivative by differences.
 
+    value: (m,) of the derivative;  defect: the reason why there is no derivative, "" if there is one.
     largest: of all steps, where all of them may be rounding; infinite otherwise
     """
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
 from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth, motion_derivative
-from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, at_work, scale_of, sketched, stiffness
-from haugmbd.analysis.equilibrium.tangent_space import Tangent, closed, tangent
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, Tangent, at_work, closed, scale_of, sketched, stiffness, tangent
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 
@@ -126,7 +125,7 @@ def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> t
             return place, K, n + 1, True
         limit = min(1.0, radius / size, LARGEST_TURN / (_size(x.reshape(-1, 6)[:, 3:]) or 1.0))
         if way > farthest:
-            _refuse_what_goes_on(place, K, x, way)
+            _need_resistance(place, K, x, way)
         after = _line_search(evaluator, place, limit * x, downhill)
         if after is None:
             return place, K, n, False
@@ -175,7 +174,7 @@ def _line_search(evaluator: ResidualEvaluator, place: TrialPose, x: Array, downh
     return None
 
 
-def _refuse_what_goes_on(place: TrialPose, K: Array, x: Array, way: float) -> None:
+def _need_resistance(place: TrialPose, K: Array, x: Array, way: float) -> None:
     """Raise NotHeld if no force along x could stop the motion within the distance already moved."""
     along = place.at.N.T @ x
     along /= np.linalg.norm(along)

@@ -24,6 +24,7 @@ from haugmbd.analysis.mobility.twist_format import largest, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.model.model import Model
 
 STEADY_TOL = 1e-6
@@ -57,7 +58,7 @@ def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float, r
         bodies = bodies_in(model, y)
         bodies[:] = later(steady, bodies, turn / speed)
         follow_angles(evaluator, y)
-        bodies[:, 7:13] = velocities(steady, bodies, np.zeros((model.nb + 1, 6)))
+        bodies[:, VELOCITY:WIDTH] = velocities(steady, bodies, np.zeros((model.nb + 1, 6)))
         residual = evaluate_residual(evaluator, y, t=evaluator.t + turn / speed)
         when = (f"after {turn:g} rad of it" if turning else f"after {turn * evaluator.length:.3g} m of it") if turn else "at once"
         _check_rows(evaluator, bodies, residual, speed, when)
@@ -78,7 +79,7 @@ def check_states(evaluator: ResidualEvaluator, residual: Residual, rate_scale: A
 
 def _check_rows(evaluator: ResidualEvaluator, bodies: Array, residual: Residual, speed: float, when: str) -> None:
     """Raise UsageError if a row or its rate is violated."""
-    u = (bodies[1:, 7:13] / evaluator.scale.reshape(-1, 6)).ravel()
+    u = (bodies[1:, VELOCITY:WIDTH] / evaluator.scale.reshape(-1, 6)).ravel()
     length = np.linalg.norm(residual.J, axis=1)
     length[length == 0.0] = 1.0
     gaps = np.abs(np.stack([(residual.J @ u - residual.nu) / speed, residual.Phi]) / length).max(axis=0)
@@ -98,7 +99,9 @@ def _check_forces(evaluator: ResidualEvaluator, bodies: Array, residual: Residua
     if np.abs(left).max(initial=0.0) <= STEADY_TOL * scale:
         return
     push = motions_of(evaluator, left[:, None])[0]
-    text = motion_text(push, bodies[:, 3:7], evaluator.model.body_names, evaluator.length, unit=largest(push, evaluator.length))
+    text = motion_text(
+        push, bodies[:, EULER:VELOCITY], evaluator.model.body_names, evaluator.length, unit=largest(push, evaluator.length)
+    )
     raise UsageError(
         f"the motion is not steady: {when} the forces are out of balance, and push: {text}. Gravity must be along the "
         "axis of UniformRotation, loads must move with it, and a rotor must be symmetric about its own axis."

@@ -24,6 +24,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import exponential, product, rotation_matrix
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
@@ -173,12 +174,12 @@ def bias(steady: Steady, bodies: Array, u: Array) -> Array:
 
 def _turning(steady: Steady, bodies: Array) -> Array:
     """Return A^T Omega, (nb + 1, 3)."""
-    return np.asarray(np.einsum("kba,b->ka", rotation_matrix(bodies[:, 3:7]), steady.Omega))
+    return np.asarray(np.einsum("kba,b->ka", rotation_matrix(bodies[:, EULER:VELOCITY]), steady.Omega))
 
 
 def later(steady: Steady, bodies: Array, tau: float) -> Array:
     """Return the poses (nb + 1, 13) of the steady motion after `tau` [s]."""
     moved, q = bodies.copy(), exponential(tau * steady.Omega)
     moved[1:, :3] = steady.point + (bodies[1:, :3] - steady.point) @ rotation_matrix(q).T + tau * steady.V
-    moved[1:, 3:7] = product(product(q, bodies[1:, 3:7]), exponential(tau * steady.own[1:]))
+    moved[1:, EULER:VELOCITY] = product(product(q, bodies[1:, EULER:VELOCITY]), exponential(tau * steady.own[1:]))
     return moved

@@ -1,22 +1,30 @@
-r"""The constraint manifold: its tangent space at a pose, motion along it, and the projection on it.
+r"""The constraint manifold: its tangent space at a pose, the projection on it, and stiffness, damping and inertia along it.
 
     Phi_q x = 0,    x = (dr / L, dpi_bar)            L a length of the model: turns and displacements are measured alike
     Phi_q^T P = Q R                                  N = the last columns of Q, those without a row of R: an orthonormal tangent basis
     q (+) x:   r <- r + L dr,   p <- p exp(dpi_bar)
     back:      x = - Phi_q^+ Phi,  q <- q (+) x,  until Phi = 0                            the least motion, by Gauss and Newton
 
-Redundant rows that the model drops are left out.
+    f(q) = Q - M bias - Phi_q^T lam,      lam held fixed       f = 0 at the balance, so that q (+) x is needed to first order only
+    K    = - N^T df/dx N                  forces, geometry, centrifugal forces and the curvature of the constraints at once
+    C    = - N^T d(Q - M bias)/du' N      dampers, gyroscopic and Coriolis terms
+    M    =   N^T M N                      M x'' + C x' + K x = 0
+
+Redundant rows that the model drops are left out. Derivatives by central differences of sixth order; K of a balance is the exact geometric
+stiffness, K_ij = d2(V + lam . Phi).
 Source: Haug (2021), tangent space of the constraint manifold; Kim and Vanderploeg (1986), null space by QR of Phi_q^T.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import linalg
 
-from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, evaluate_residual, moved
+from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, evaluate_residual, inertia_times, left_over, moved
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 
@@ -78,3 +86,84 @@ def _lengths(J: Array) -> Array:
     """Return the lengths of the rows, 1 for a row without gradient."""
     length = np.linalg.norm(J, axis=1)
     return np.where(length > 0.0, length, 1.0)
+
+
+Derivative: TypeAlias = Callable[[Callable[[float], Array]], Array]
+
+H = 1e-3
+"""Step of differences, in L or rad (and L/s or rad/s): truncation and rounding errors are both small for smooth forces."""
+
+WEIGHTS = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
+"""f' = sum w_k (f(k h) - f(-k h)) / h."""
+
+SKETCH_H = 1e-4
+"""Step of a plain central difference, for K during the iteration, which needs fewer evaluations and less accuracy."""
+
+NOISE = 1e-10
+"""Part of the forces at work below which a derivative is rounding."""
+
+
+def differentiated(f: Callable[[float], Array]) -> Array:
+    """Return df/dh at 0."""
+    total = sum(w * (f((k + 1) * H) - f(-(k + 1) * H)) for k, w in enumerate(WEIGHTS))
+    return np.asarray(total / H)
+
+
+def sketched(f: Callable[[float], Array]) -> Array:
+    """Return df/dh at 0 by a plain central difference."""
+    return (f(SKETCH_H) - f(-SKETCH_H)) / (2.0 * SKETCH_H)
+
+
+def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:
+    """Return -N^T df/dx N (nd, nd)."""
+    K = np.zeros((N.shape[1], N.shape[1]))
+    for k, direction in enumerate(N.T):
+        K[:, k] = -N.T @ derivative(partial(_along, f, direction))
+    return K
+
+
+def _along(f: Callable[[Array], Array], direction: Array, h: float) -> Array:
+    """Return f(h direction)."""
+    return f(h * direction)
+
+
+def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative) -> Array:
+    """Return K (nd, nd) [J] in the basis `at.N`."""
+
+    def left(x: Array) -> Array:
+        return left_over(evaluator, moved(evaluator, y, x), at.lam)
+
+    return _columns(left, at.N, derivative)
+
+
+def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative) -> Array:
+    """Return C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part."""
+    model = evaluator.model
+
+    def force(x: Array) -> Array:
+        u = np.vstack([np.zeros(6), (x * evaluator.scale).reshape(model.nb, 6)])
+        return evaluate_residual(evaluator, y, u).force
+
+    return _columns(force, at.N, derivative)
+
+
+def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
+    """Return M (nd, nd) [J s2] in the basis N (6 nb, nd)."""
+    model = evaluator.model
+    twists = np.zeros((N.shape[1], model.nb + 1, 6))
+    twists[:, 1:] = (evaluator.scale[:, None] * N).T.reshape(N.shape[1], model.nb, 6)
+    momenta = np.array([inertia_times(model, twist) for twist in twists]).reshape(twists.shape)
+    return np.asarray(np.einsum("aki,bki->ab", twists, momenta))
+
+
+def scale_of(work: float, K: Array) -> float:
+    """Return the scale of a balance [J]: the forces at work, or the stiffness for a unit motion, whichever is larger."""
+    return max(work, float(np.abs(K).max(initial=0.0)))
+
+
+def at_work(evaluator: ResidualEvaluator, residual: Residual, at: Tangent) -> float:
+    """Return the size of the forces whose sum is the balance [J], as a scale of rounding; 0 if no force acts."""
+    model = evaluator.model
+    weight = float(model.mass.max(initial=0.0) * np.linalg.norm(model.tables["GRAVITY"])) * evaluator.length
+    carried = float(np.linalg.norm(residual.J * at.lam[:, None], axis=1).max(initial=0.0))
+    return max(weight, carried, float(np.abs(residual.force).max(initial=0.0)))

@@ -30,6 +30,7 @@ from haugmbd.diagnostics.joint_reactions.reactions import Reaction
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.dependent_rows import Rule, check_rule
+from haugmbd.model.description.labels import no_such
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.identity import entry_of
 from haugmbd.model.model import Model
@@ -81,7 +82,7 @@ class InverseDynamics:
     def __getitem__(self, driver: str | Joint) -> Array:
         name = entry_of(self.result.model, driver, "drivers").name if isinstance(driver, Joint) else driver
         if name not in self.force:
-            raise UsageError(f"no driver is called {name!r}; the drivers are {', '.join(map(repr, self.force)) or 'none'}.")
+            raise no_such("driver", name, self.force)
         return self.force[name]
 
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined
 from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, counted_turns, follow, projected_point
-from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point
+from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
 from haugmbd.bodies.validation import numbers
@@ -180,7 +180,7 @@ def determined_or_raise(model: Model, state: State, who: str) -> None:
     )
 
 
-def _result(track: Track, points: list[Point], found: tuple[Followed, ...], cpu: float) -> Result:
+def _result(track: Track, points: list[PathPoint], found: tuple[Followed, ...], cpu: float) -> Result:
     """Return the result of the points."""
     t = np.array([point.t for point in points])
     y = np.array([point.y for point in points]).reshape(len(points), len(track.model.y0))
@@ -217,7 +217,7 @@ def _passed(model: Model, gap: Gap) -> SingularCrossing:
     return SingularCrossing(gap.t, joints_of(model, found, k), float(found.sigma[k] ** 2))
 
 
-def _stop(track: Track, last: Point, result: Result, within: tuple[float, float]) -> SimulationError:
+def _stop(track: Track, last: PathPoint, result: Result, within: tuple[float, float]) -> SimulationError:
     """Return the reason why the motion ends at its last point: a driver that fails there, or a singular configuration.
 
     The driver is evaluated only `within` the given times.

@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.analysis.initial_model import with_angles
-from haugmbd.analysis.kinematics.singularity_interpolation import Gap, Point, between
+from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint, between
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Options
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -59,14 +60,14 @@ class Followed(NamedTuple):
     way: all points of the motion, the start first
     """
 
-    points: list[Point]
+    points: list[PathPoint]
     steps: int
     gaps: list[Gap]
-    stopped: Point | None
-    way: list[Point]
+    stopped: PathPoint | None
+    way: list[PathPoint]
 
 
-def follow(track: Track, start: Point, times: Array) -> Followed:
+def follow(track: Track, start: PathPoint, times: Array) -> Followed:
     """Follow the motion from `start` to each of the `times` in turn."""
     here, trail = start, [start]
     found = Followed([], 0, [], None, [start])
@@ -89,7 +90,7 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
             step = abs(h) / 2.0
             if step > track.shortest:
                 continue
-            over = leapt(track, trail, float(here.t + np.sign(h) * step))
+            over = gap_around(track, trail, float(here.t + np.sign(h) * step))
             if over is None:
                 return found._replace(steps=steps, stopped=here)
             found.gaps.append(over)
@@ -97,7 +98,7 @@ def follow(track: Track, start: Point, times: Array) -> Followed:
             here, step, trail = over.after, np.inf, [over.after]
             if (t - over.before.t) * (t - over.after.t) <= 0.0:
                 break
-        over = leapt(track, trail, t) if here.t == t and here.pivot < NEAR else None
+        over = gap_around(track, trail, t) if here.t == t and here.pivot < NEAR else None
         if over is not None:
             found.gaps.append(over)
             found.way.extend((over.before, over.after))
@@ -127,7 +128,7 @@ TRAIL = 60
 """Number of stored points, more than the halvings of a step down to SHORTEST."""
 
 
-def projected_point(track: Track, t: float, y: Array) -> Point | None:
+def projected_point(track: Track, t: float, y: Array) -> PathPoint | None:
     """Return the point nearest to y at which the rows hold, with velocities and accelerations; None if there is none."""
     y, y_dot = y.copy(), np.zeros(y.size)
     code = Projection.post_step(track.pack, track.options, t, y, y_dot)
@@ -139,10 +140,10 @@ def projected_point(track: Track, t: float, y: Array) -> Point | None:
     if y.size > WIDTH * n:
         y = with_angles(track.model, State.from_y(t, y, n)).y
     ratio = np.abs(workspace_array(track.pack, "D_INV")[n:]) * track.model.tables["SCALE"][n:]
-    return Point(t, y, y_dot, 1.0 / max(1.0, float(ratio.max(initial=0.0))))
+    return PathPoint(t, y, y_dot, 1.0 / max(1.0, float(ratio.max(initial=0.0))))
 
 
-def advanced(track: Track, here: Point, t: float) -> Point | None:
+def advanced(track: Track, here: PathPoint, t: float) -> PathPoint | None:
     """Return the point at t; None if the correction is too large."""
     guess = predicted(track, here, t)
     new = projected_point(track, t, guess)
@@ -150,11 +151,11 @@ def advanced(track: Track, here: Point, t: float) -> Point | None:
         return None
     n = WIDTH * (track.model.nb + 1)
     a, b, rate = guess[:n].reshape(-1, WIDTH), new.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
-    turn = np.linalg.norm(logarithm(product(conjugate(a[:, 3:7]), b[:, 3:7])), axis=1)
+    turn = np.linalg.norm(logarithm(product(conjugate(a[:, EULER:VELOCITY]), b[:, EULER:VELOCITY])), axis=1)
     if max(float(turn.max()), float(np.abs(b[:, :3] - a[:, :3]).max()) / track.size) > CLOSE:
         return None
-    jump = _speed(track, b[:, 7:] - a[:, 7:])
-    usual = max(_speed(track, b[:, 7:]), _speed(track, a[:, 7:]), abs(t - here.t) * _speed(track, rate[:, 7:]))
+    jump = _speed(track, b[:, VELOCITY:] - a[:, VELOCITY:])
+    usual = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]), abs(t - here.t) * _speed(track, rate[:, VELOCITY:]))
     return new if jump <= SAME_WAY * usual else None
 
 
@@ -163,21 +164,21 @@ def _speed(track: Track, u: Array) -> float:
     return float(np.abs(u / np.repeat([track.size, 1.0], 3)).max(initial=0.0))
 
 
-def predicted(track: Track, here: Point, t: float) -> Array:
+def predicted(track: Track, here: PathPoint, t: float) -> Array:
     """Return the state at t by the second-order predictor, (ny,)."""
     n, h = WIDTH * (track.model.nb + 1), t - here.t
     y, rate = here.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
-    r = y[:, :3] + h * y[:, 7:10] + 0.5 * h * h * rate[:, 7:10]
-    p = normalized(product(y[:, 3:7], exponential(h * y[:, 10:] + 0.5 * h * h * rate[:, 10:])))
-    u = y[:, 7:] + h * rate[:, 7:]
+    r = y[:, :3] + h * y[:, VELOCITY:OMEGA_BAR] + 0.5 * h * h * rate[:, VELOCITY:OMEGA_BAR]
+    p = normalized(product(y[:, EULER:VELOCITY], exponential(h * y[:, OMEGA_BAR:] + 0.5 * h * h * rate[:, OMEGA_BAR:])))
+    u = y[:, VELOCITY:] + h * rate[:, VELOCITY:]
     return np.concatenate([np.hstack([r, p, u]).ravel(), here.y[n:] + h * here.y_dot[n:]])
 
 
-def leapt(track: Track, trail: list[Point], t: float) -> Gap | None:
+def gap_around(track: Track, trail: list[PathPoint], t: float) -> Gap | None:
     """Return the gap around the singular configuration at t; None if the motion does not continue on the other side."""
     way = np.sign(t - trail[0].t)
     for width in HALF_GAPS:
-        speed = _speed(track, trail[-1].y[: WIDTH * (track.model.nb + 1)].reshape(-1, WIDTH)[:, 7:])
+        speed = _speed(track, trail[-1].y[: WIDTH * (track.model.nb + 1)].reshape(-1, WIDTH)[:, VELOCITY:])
         half = way * width / speed if speed > 0.0 else 0.0
         behind = [point for point in trail if (t - half - point.t) * way >= 0.0]
         if half == 0.0 or not behind:

@@ -12,13 +12,14 @@ import numpy as np
 
 from haugmbd.analysis.initial_model import with_angles
 from haugmbd.compiled.array_types import Array
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH
 
 
-class Point(NamedTuple):
+class PathPoint(NamedTuple):
     """A state that fulfils the constraints: t [s], y and y_dot (ny,);  pivot: the smallest, relative to its scale: about sigma^2."""
 
     t: float
@@ -31,11 +32,11 @@ class Gap(NamedTuple):
     """A singular configuration, and the points on both sides."""
 
     t: float
-    before: Point
-    after: Point
+    before: PathPoint
+    after: PathPoint
 
 
-def between(model: Model, gap: Gap, t: float) -> Point:
+def between(model: Model, gap: Gap, t: float) -> PathPoint:
     """Return the state at t in a gap, by the quintic polynomial through both sides: r, p, their rates and accelerations."""
     from scipy.interpolate import BPoly  # noqa: PLC0415  imported only where a singular position is passed
 
@@ -51,13 +52,16 @@ def between(model: Model, gap: Gap, t: float) -> Point:
     state = with_angles(model, State.from_y(t, y, n))
     u_dot = np.hstack([x_ddot[:, :3], omega_bar_from(p, x_ddot[:, 3:])])
     rates = np.hstack([x_dot[:, :3], p_dot_from(p, omega_bar), u_dot])
-    return Point(t, state.y, np.concatenate([rates.ravel(), gap.before.y_dot[WIDTH * n :]]), 0.0)
+    return PathPoint(t, state.y, np.concatenate([rates.ravel(), gap.before.y_dot[WIDTH * n :]]), 0.0)
 
 
-def _derivatives(point: Point, n: int) -> list[Array]:
+def _derivatives(point: PathPoint, n: int) -> list[Array]:
     """Return (r, p) and its first and second rate, (7 n,) each:  p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2  in quaternion products."""
     y, rate = (x[: WIDTH * n].reshape(n, WIDTH) for x in (point.y, point.y_dot))
-    w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, 10:]]) for x in (y, rate))
-    p, p_dot = y[:, 3:7], rate[:, 3:7]
+    w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, OMEGA_BAR:]]) for x in (y, rate))
+    p, p_dot = y[:, EULER:VELOCITY], rate[:, EULER:VELOCITY]
     p_ddot = 0.5 * (product(p_dot, w) + product(p, w_dot))
-    return [np.hstack(parts).ravel() for parts in ((y[:, :3], p), (y[:, 7:10], p_dot), (rate[:, 7:10], p_ddot))]
+    return [
+        np.hstack(parts).ravel()
+        for parts in ((y[:, :3], p), (y[:, VELOCITY:OMEGA_BAR], p_dot), (rate[:, VELOCITY:OMEGA_BAR], p_ddot))
+    ]

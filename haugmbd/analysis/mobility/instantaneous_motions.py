@@ -109,7 +109,10 @@ class Motions(Sequence[Motion]):
 
 
 class Remaining(NamedTuple):
-    """motions: of all blocks;  dof: by blocks;  of_block: by motions;  unlisted_motions: motions of blocks that have more than MOST."""
+    """The remaining motions of a mechanism.
+
+    motions: of all blocks;  dof: by blocks;  of_block: by motions;  unlisted_motions: motions of blocks that have more than MOST
+    """
 
     motions: Motions
     dof: tuple[int, ...]
@@ -127,13 +130,13 @@ def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks, 
     motions: list[Motion | Callable[[], Motion]] = []
     for k, (block, n) in enumerate(zip(blocks.blocks, dof, strict=True)):
         if k in simple:
-            motions.append(partial(_of_simple, freedoms, block, simple[k], hanging))
+            motions.append(partial(_simple_block_motion, freedoms, block, simple[k], hanging))
             of_block.append(k)
             continue
         if block.floats:
             found = list(_floating(freedoms, block))
         elif 0 < n <= MOST:
-            found = list(_of_block(freedoms, block, joints[k], n))
+            found = list(_block_motions(freedoms, block, joints[k], n))
         else:
             continue
         for joint, freedom, twists in found:
@@ -184,13 +187,13 @@ def _floating(freedoms: JointFreedoms, block: Block) -> Iterator[tuple[str, str,
         yield "", f"{'moves along' if k < 3 else 'turns about'} {letter}", twist[None, :]
 
 
-def _of_simple(freedoms: JointFreedoms, block: Block, one: SimpleMotion, hanging: list[int]) -> Motion:
+def _simple_block_motion(freedoms: JointFreedoms, block: Block, one: SimpleMotion, hanging: list[int]) -> Motion:
     """Return the motion of a block that is one body on one joint of one freedom."""
     words = freedom_words(one.S, one.point, freedoms.length)
     return _motion(freedoms, block, (one.joint.name, words), one.twist[None], hanging)
 
 
-def _of_block(freedoms: JointFreedoms, block: Block, joints: list[JointEntry], n: int) -> Iterator[tuple[str, str, Array]]:
+def _block_motions(freedoms: JointFreedoms, block: Block, joints: list[JointEntry], n: int) -> Iterator[tuple[str, str, Array]]:
     """Yield the basis of one block: driving joint, its freedom, twists (bodies, 6) at the origin relative to the base."""
     place = {body: k for k, body in enumerate((block.base, *block.bodies))}
     U = freedoms.twists[list(place)] - freedoms.twists[block.base]

@@ -29,8 +29,11 @@ SMALL = 0.02
 """A joint with less than this part of a singular vector is left out of a text."""
 
 
-class Freedom(NamedTuple):
-    """sigma: (min(nc, 6 nb),) falling;  left: (nc, .) and right: (6 nb, .) singular vectors, all of them;  length: the unit [m]."""
+class RowDecomposition(NamedTuple):
+    """The singular value decomposition of the rows at a state.
+
+    sigma: (min(nc, 6 nb),) falling;  left: (nc, .) and right: (6 nb, .) singular vectors, all of them;  length: the unit [m]
+    """
 
     sigma: Array
     left: Array
@@ -43,7 +46,7 @@ class Freedom(NamedTuple):
         return int(np.count_nonzero(self.sigma > RANK_TOL * max(1.0, float(self.sigma.max(initial=0.0)))))
 
 
-def freedom_at(model: Model, state: State) -> Freedom:
+def freedom_at(model: Model, state: State) -> RowDecomposition:
     """Return the singular value decomposition of the rows at a state."""
     rows = evaluate(model, state)
     length = characteristic_length(model, rows)
@@ -52,10 +55,10 @@ def freedom_at(model: Model, state: State) -> Freedom:
     J = J.reshape(model.nc, 6 * model.nb)
     norm = np.linalg.norm(J, axis=1, keepdims=True)
     U, sigma, V = np.linalg.svd(J / np.where(norm > 0.0, norm, 1.0))
-    return Freedom(sigma, U, V.T, length)
+    return RowDecomposition(sigma, U, V.T, length)
 
 
-def motion_words(model: Model, state: State, found: Freedom, k: int) -> str:
+def motion_words(model: Model, state: State, found: RowDecomposition, k: int) -> str:
     """Return a description of the motion of right singular vector k, by bodies."""
     u = np.zeros((model.nb + 1, 6))
     u[1:] = found.right[:, k].reshape(model.nb, 6)
@@ -63,7 +66,7 @@ def motion_words(model: Model, state: State, found: Freedom, k: int) -> str:
     return motion_text(u, state.p, model.body_names, found.length)
 
 
-def joints_of(model: Model, found: Freedom, k: int) -> tuple[str, ...]:
+def joints_of(model: Model, found: RowDecomposition, k: int) -> tuple[str, ...]:
     """Return the joints with rows in left singular vector k, the largest part first."""
     part = {e.name: float(np.sum(found.left[e.rows, k] ** 2)) for e in model.joints.values()}
     names = sorted(part, key=lambda name: -part[name])

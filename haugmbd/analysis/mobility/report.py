@@ -18,11 +18,12 @@ from haugmbd.analysis.mobility.locked_loops import LockedLoop
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import JointReaction
-from haugmbd.errors import Fault, UsageError
+from haugmbd.errors import Fault
 from haugmbd.graph import Blocks
 from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.description.labels import no_such
 from haugmbd.model.state import State
 
 if TYPE_CHECKING:
@@ -128,8 +129,7 @@ class Mobility:
         """Return the uniqueness of the components of a joint's reaction. Raise UsageError for an unknown joint."""
         found = next((one for one in self.reactions if one.joint == joint), None)
         if found is None:
-            names = ", ".join(repr(one.joint) for one in self.reactions)
-            raise UsageError(f"no joint is called {joint!r}; the joints are {names or 'none'}.")
+            raise no_such("joint", joint, [one.joint for one in self.reactions])
         return found
 
     @cached_property

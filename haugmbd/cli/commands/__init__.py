@@ -11,5 +11,4 @@ sweep       haugmbd sweep
 crosscheck  haugmbd crosscheck
 view        haugmbd view
 warm        haugmbd warm
-completion  haugmbd completion
 """

@@ -116,7 +116,7 @@ def run_crosscheck(arguments: argparse.Namespace) -> int:
         print(json_line(_data(runs, worst)))
         return 0 if worst.check.ok else 1
     _print_table(runs)
-    print(f"\nthe worst is the chain of seed {worst.seed}; again, alone: {_again(arguments, worst.seed)}\n")
+    print(f"\nthe worst is the chain of seed {worst.seed}; again, alone: {_repeat_command(arguments, worst.seed)}\n")
     print(worst.check)
     return 0 if worst.check.ok else 1
 
@@ -141,7 +141,7 @@ def _print_table(runs: list[Run]) -> None:
         print(f"  {d.name:<20}  {np.median(column):8.1e}  {column[k]:8.1e}  {runs[k].seed:6d}   {d.what}")
 
 
-def _again(arguments: argparse.Namespace, seed: int) -> str:
+def _repeat_command(arguments: argparse.Namespace, seed: int) -> str:
     """Return the command that checks one chain."""
     joints = "" if arguments.joints == KINDS else f" --joints {','.join(arguments.joints)}"
     free = " --free" if arguments.free else ""

@@ -75,7 +75,7 @@ def run_gallery(arguments: argparse.Namespace) -> int:
 
 
 def first_line(build: Callable[[], System]) -> str:
-    """Return what the docstring of a builder says first."""
+    """Return the first sentence of the docstring of a builder."""
     text = (inspect.getdoc(build) or "").splitlines()[0].removeprefix("Return ").rstrip(".")
     return f"{text[:1].upper()}{text[1:]}"
 

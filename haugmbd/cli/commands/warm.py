@@ -64,10 +64,13 @@ def run_warm(arguments: argparse.Namespace) -> int:
 def default_methods() -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the methods that are compiled without options, by name."""
     closed, redundant, tree = slider_crank(driven=True), four_bar(), double_pendulum()
-    yield "RK4 with projection, and its result", partial(_ask, closed, h=STEP)
-    yield "DormandPrince with projection", partial(_ask, closed, rtol=1e-6, atol=1e-8, t_eval=np.linspace(0.0, 5 * STEP, 4))
-    yield "redundant constraints", partial(_ask, redundant, h=STEP)
-    yield "open chains and trees", partial(_ask, tree, h=STEP)
+    yield "RK4 with projection, and its result", partial(_compute_diagnostics, closed, h=STEP)
+    yield (
+        "DormandPrince with projection",
+        partial(_compute_diagnostics, closed, rtol=1e-6, atol=1e-8, t_eval=np.linspace(0.0, 5 * STEP, 4)),
+    )
+    yield "redundant constraints", partial(_compute_diagnostics, redundant, h=STEP)
+    yield "open chains and trees", partial(_compute_diagnostics, tree, h=STEP)
 
 
 def other_methods() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -81,7 +84,7 @@ def other_methods() -> Iterator[tuple[str, Callable[[], object]]]:
     for name, rule in STABILIZATIONS.items():
         yield f"stabilization {name}", partial(_simulate, h=STEP, stabilization=rule)
     yield "a serial chain", _move_chain
-    yield "impacts", _bounce
+    yield "impacts", _simulate_impacts
 
 
 def _simulate(**how: object) -> None:
@@ -96,7 +99,7 @@ def _move_chain() -> None:
     simulate(chain, 5 * STEP, rtol=1e-6, atol=1e-8)
 
 
-def _ask(system: System, **how: object) -> None:
+def _compute_diagnostics(system: System, **how: object) -> None:
     """Simulate a mechanism with a force element, and compute all diagnostics of its result."""
     if not system.loads:
         system.add(Torque("load", system.bodies[-1], torque=(0.0, 0.0, 0.0)))
@@ -110,7 +113,7 @@ def _ask(system: System, **how: object) -> None:
     result.resample(result.t[:-1] + 0.3 * np.diff(result.t))
 
 
-def _bounce() -> None:
+def _simulate_impacts() -> None:
     """Simulate a ball that falls on the ground."""
     system = System("ball", gravity=(0.0, 0.0, -9.81))
     ball = system.add(Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.1)))

@@ -154,7 +154,7 @@ class EntryCompiler(CompilerBase):  # type: ignore[misc]
 
 
 class KernelCompiler(EntryCompiler):
-    """The same, with the lowering of kernels."""
+    """Numba's compiler for kernels: `EntryCompiler` with the lowering of kernels."""
 
     replaced: Any = {**EntryCompiler.replaced, NativeLowering: LinkedLowering}
 

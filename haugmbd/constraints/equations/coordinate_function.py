@@ -27,6 +27,7 @@ from haugmbd.drivers import Driver
 from haugmbd.drivers.autodiff.tape_machine import Three, run_tape
 from haugmbd.drivers.program import JET, SPLINE, Program
 from haugmbd.drivers.spline_kernel import evaluate_spline
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.math.vec3 import dot, load, to_global
 
 PROGRAM, COLUMNS = 9, 13
@@ -85,7 +86,7 @@ class CoordinateFunctionRow(CouplingRow):
         return f"{self.b.label} = f({self.a.label})"
 
     def term_lines(self) -> tuple[tuple[tuple[int, int, int], float], ...]:
-        """Return what stands after the columns of a coupling's line of q_b and of q_a: three integers, and a constant."""
+        """Return the columns that lines of q_b and of q_a have beyond those of a coupling: three integers, and a constant."""
         program = self.profile.program()
         return (((program.kind, len(program.ops), len(program.numbers)), self.period), (program.outputs, self.start))
 
@@ -138,8 +139,10 @@ def term_bodies(ints: Ints, m: Motion, k: int) -> tuple[int, int]:
 def coordinate_rate(m: Motion, a: int, b: int, q: Rates) -> float:
     """Return q' of a coordinate between bodies a and b."""
     total: float = 0.0
-    total += dot(q.g, load(m.bodies, b, 7)) - dot(q.g, load(m.bodies, a, 7))
-    total += dot(q.m_a, to_global(m.A, a, load(m.bodies, a, 10))) + dot(q.m_b, to_global(m.A, b, load(m.bodies, b, 10)))
+    total += dot(q.g, load(m.bodies, b, VELOCITY)) - dot(q.g, load(m.bodies, a, VELOCITY))
+    total += dot(q.m_a, to_global(m.A, a, load(m.bodies, a, OMEGA_BAR))) + dot(
+        q.m_b, to_global(m.A, b, load(m.bodies, b, OMEGA_BAR))
+    )
     return total
 
 

@@ -21,6 +21,7 @@ from haugmbd.constraints.base import DRIVER, SIDE, SLOT, Motion, Primitive, RowT
 from haugmbd.constraints.coordinate import Coordinate, angle_and_moment, angle_gradient, displacement_rates, unwound
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Constant
+from haugmbd.math.body_columns import OMEGA_BAR
 from haugmbd.math.vec3 import Vec, add, dot, load, scale, store, sub, to_body, to_global
 
 MARKERS, SIDE_B, ANGLE, FIRST = 3, 6, 7, 8
@@ -141,5 +142,5 @@ def put_angle_rates(ints: Ints, first: int, last: int, m: Motion, rates: Array) 
         if angle >= 0:
             e, n, v = ints[k, MARKERS], ints[k, MARKERS + 1], ints[k, MARKERS + 2]
             a, b = m.body_of[e], m.body_of[v]
-            w = sub(to_global(m.A, b, load(m.bodies, b, 10)), to_global(m.A, a, load(m.bodies, a, 10)))
+            w = sub(to_global(m.A, b, load(m.bodies, b, OMEGA_BAR)), to_global(m.A, a, load(m.bodies, a, OMEGA_BAR)))
             rates[angle] = dot(angle_gradient(m, e, n, v), w)

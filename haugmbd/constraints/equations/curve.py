@@ -37,6 +37,7 @@ from haugmbd.constraints.base import (
     value,
 )
 from haugmbd.deprecated import public_class
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_body, to_global
 
 N_PIECES, N_LINES = FIRST_MARKER + 2, FIRST_MARKER + 3
@@ -125,7 +126,7 @@ class PointOnCurveRow(Primitive):
         return f[0], f[1], f[2]
 
 
-class Place(NamedTuple):
+class CurveDerivatives(NamedTuple):
     """A vector function of s and its derivatives."""
 
     f: Vec
@@ -160,12 +161,12 @@ def piece_of(numbers: Array, first: int, pieces: int, s: float) -> int:
 
 
 @kernel
-def function_at(numbers: Array, first: int, pieces: int, s: float, which: int) -> Place:
+def function_at(numbers: Array, first: int, pieces: int, s: float, which: int) -> CurveDerivatives:
     """Return the curve c(s) (which = 0) or its normal n(s) (which = 1), frame of body i, (3,)."""
     k = piece_of(numbers, first, pieces, s)
     x, row = s - numbers[first + k], first + pieces + 1 + PIECE * k + 18 * which
     a, b, c = polynomial(numbers, row, x), polynomial(numbers, row + 6, x), polynomial(numbers, row + 12, x)
-    return Place((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]), (a[3], b[3], c[3]))
+    return CurveDerivatives((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]), (a[3], b[3], c[3]))
 
 
 @kernel
@@ -204,8 +205,8 @@ def assemble_row(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
         first = 3 * (k + 1)
         numbers = borrow_line(floats, 0, first + 3 * ints[k, N_LINES])
         d = sub(add(load(m.bodies, j, 0), value(m, Q)), load(m.bodies, i, 0))
-        d_dot = sub(add(load(m.bodies, j, 7), rate(m, Q)), load(m.bodies, i, 7))
-        omega = to_global(m.A, i, load(m.bodies, i, 10))
+        d_dot = sub(add(load(m.bodies, j, VELOCITY), rate(m, Q)), load(m.bodies, i, VELOCITY))
+        omega = to_global(m.A, i, load(m.bodies, i, OMEGA_BAR))
         turned = sub(d_dot, cross(omega, d))
         acceleration = sub(centripetal(m, Q), add(cross(omega, d_dot), cross(omega, turned)))
         x, x_dot, x_ddot = to_body(m.A, i, d), to_body(m.A, i, turned), to_body(m.A, i, acceleration)

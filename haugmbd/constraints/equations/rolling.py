@@ -36,6 +36,7 @@ from haugmbd.constraints.base import (
     value,
 )
 from haugmbd.deprecated import public_class
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_global
 
 RADIUS = 0
@@ -168,7 +169,14 @@ class KnifeEdgeRow(Primitive):
         return f"a point of {self.j.name} does not move across its blade in a plane of {self.i.name}"
 
 
-class Contact(NamedTuple):
+class Moving(NamedTuple):
+    """A global vector and its rate."""
+
+    value: Vec
+    rate: Vec
+
+
+class DiscContact(NamedTuple):
     """Geometry of the contact: k, s and w, with their rates."""
 
     k: float
@@ -180,14 +188,14 @@ class Contact(NamedTuple):
 
 
 @kernel
-def contact(m: Motion, n: int, a: int) -> Contact:
+def contact(m: Motion, n: int, a: int) -> DiscContact:
     """Return the geometry of the contact of a disc with the axis marker a and a plane with the normal marker n."""
     N, A = value(m, n), value(m, a)
     k, k_dot = dot(N, A), dot(rate(m, n), A) + dot(N, rate(m, a))
     w = sub(N, scale(k, A))
     w_dot = sub(sub(rate(m, n), scale(k_dot, A)), scale(k, rate(m, a)))
     s = sqrt(dot(w, w))
-    return Contact(k, k_dot, s, dot(w, w_dot) / s, w, w_dot)
+    return DiscContact(k, k_dot, s, dot(w, w_dot) / s, w, w_dot)
 
 
 @routine
@@ -211,18 +219,16 @@ def assemble_disc(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
 
 
 @kernel
-def put_velocity_row(
-    rows: RowTable, m: Motion, ints: Ints, row: int, i: int, j: int, t: Vec, t_dot: Vec, arm: Vec, arm_dot: Vec
-) -> None:
-    """Write the row t . S = 0 of the point at `arm` from the centre of mass of body j, which moves at arm_dot against it."""
+def put_velocity_row(rows: RowTable, m: Motion, ints: Ints, row: int, i: int, j: int, t: Moving, arm: Moving) -> None:
+    """Write the row t . S = 0 of the point at `arm` from the centre of mass of body j."""
     step = sub(load(m.bodies, j, 0), load(m.bodies, i, 0))
-    v = sub(load(m.bodies, j, 7), load(m.bodies, i, 7))
-    arm_i, arm_i_dot = add(arm, step), add(arm_dot, v)
-    omega_i, omega_j = to_global(m.A, i, load(m.bodies, i, 10)), to_global(m.A, j, load(m.bodies, j, 10))
-    S = add(v, sub(cross(omega_j, arm), cross(omega_i, arm_i)))
-    S_dot = sub(cross(omega_j, arm_dot), cross(omega_i, arm_i_dot))
-    put_row(rows, m, ints, row, i, j, t, cross(t, arm_i), cross(arm, t))
-    put_level(rows, ints[row, SLOT], 0.0, 0.0, -dot(t_dot, S) - dot(t, S_dot))
+    v = sub(load(m.bodies, j, VELOCITY), load(m.bodies, i, VELOCITY))
+    arm_i, arm_i_dot = add(arm.value, step), add(arm.rate, v)
+    omega_i, omega_j = to_global(m.A, i, load(m.bodies, i, OMEGA_BAR)), to_global(m.A, j, load(m.bodies, j, OMEGA_BAR))
+    S = add(v, sub(cross(omega_j, arm.value), cross(omega_i, arm_i)))
+    S_dot = sub(cross(omega_j, arm.rate), cross(omega_i, arm_i_dot))
+    put_row(rows, m, ints, row, i, j, t.value, cross(t.value, arm_i), cross(arm.value, t.value))
+    put_level(rows, ints[row, SLOT], 0.0, 0.0, -dot(t.rate, S) - dot(t.value, S_dot))
 
 
 @routine
@@ -233,7 +239,7 @@ def assemble_slip(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
         R, c = floats[row, RADIUS], contact(m, n, a)
         arm = sub(value(m, Q), scale(R / c.s, c.w))
         arm_dot = sub(rate(m, Q), scale(R / c.s, sub(c.w_dot, scale(c.s_dot / c.s, c.w))))
-        put_velocity_row(rows, m, ints, row, m.body_of[t], m.body_of[Q], value(m, t), rate(m, t), arm, arm_dot)
+        put_velocity_row(rows, m, ints, row, m.body_of[t], m.body_of[Q], Moving(value(m, t), rate(m, t)), Moving(arm, arm_dot))
 
 
 @routine
@@ -243,4 +249,4 @@ def assemble_knife_edge(ints: Ints, floats: Array, m: Motion, rows: RowTable) ->
         n, e, Q = ints[row, FIRST_MARKER], ints[row, FIRST_MARKER + 1], ints[row, FIRST_MARKER + 2]
         t = cross(value(m, n), value(m, e))
         t_dot = add(cross(rate(m, n), value(m, e)), cross(value(m, n), rate(m, e)))
-        put_velocity_row(rows, m, ints, row, m.body_of[n], m.body_of[Q], t, t_dot, value(m, Q), rate(m, Q))
+        put_velocity_row(rows, m, ints, row, m.body_of[n], m.body_of[Q], Moving(t, t_dot), Moving(value(m, Q), rate(m, Q)))

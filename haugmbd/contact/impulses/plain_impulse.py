@@ -21,6 +21,7 @@ from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.stabilization.projection import put_velocity_residual
 from haugmbd.kkt.block_ldl import residual
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.model import Model
@@ -37,8 +38,8 @@ def kinetic_energy(inertia: Array, bodies: Array) -> float:
         for a in range(3):
             momentum = 0.0
             for c in range(3):
-                momentum += inertia[k, 1 + 3 * a + c] * bodies[k, 10 + c]
-            twice += inertia[k, 0] * bodies[k, 7 + a] ** 2 + bodies[k, 10 + a] * momentum
+                momentum += inertia[k, 1 + 3 * a + c] * bodies[k, OMEGA_BAR + c]
+            twice += inertia[k, 0] * bodies[k, VELOCITY + a] ** 2 + bodies[k, OMEGA_BAR + a] * momentum
     return 0.5 * twice
 
 
@@ -76,7 +77,7 @@ def impulse_entry(P: Pack, t: float, y: Array, applied: Array, x: Array, energy:
             x[k, a] += solution[k, a]
     for k in range(1, bodies.shape[0]):
         for a in range(6):
-            bodies[k, 7 + a] += x[k, a]
+            bodies[k, VELOCITY + a] += x[k, a]
     energy[1] = kinetic_energy(ws.inertia(P), bodies)
     return code
 

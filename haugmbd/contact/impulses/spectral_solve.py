@@ -87,7 +87,7 @@ def nonnegative(A: Array, b: npt.NDArray[Any]) -> Array:
 
 
 def _is_optimal(A: Array, b: Array, x: Array) -> bool:
-    """Whether no column of A, taken longer, would bring A x nearer to b."""
+    """Return whether no longer step along a column of A would bring A x nearer to b."""
     return bool((A.T @ (b - A @ x) <= OPTIMAL * np.linalg.norm(A, axis=0) * np.linalg.norm(b)).all())
 
 

@@ -81,7 +81,7 @@ def _whole(result: ImpactResult) -> Result:
 
 
 def _more(result: ImpactResult, stored: list[list[int]]) -> More:
-    """Return what the file holds beside the states."""
+    """Return the contents of the file besides the states."""
     contacts = result.contacts
     segments = [
         {

@@ -185,7 +185,7 @@ def _modes(model: Model, contacts: Sequence[Contact]) -> ContactModes:
 
 
 def _recording(model: Model, start: State, t_end: float, output: RunOutput) -> Recording:
-    """Return what is recorded: with the sensors of the system, and those that are given."""
+    """Return the recording, with the sensors of the system and those that are given."""
     own = () if model.network is None else tuple(model.network.scope.sensors.values())
     sensors = read_sensors((*own, *read_sensors(output.sensors)))
     return Recording(wanted_times(output.t_eval, start.t, t_end), output.store_every, read_events(output.events), sensors)

@@ -49,7 +49,7 @@ LAST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ImpactRun:
-    """What a motion with impacts is computed with.
+    """The methods and limits of a motion with impacts.
 
     most: impacts and openings per second;  settings: the methods as text
     """
@@ -207,7 +207,7 @@ class HybridSimulation:
         events, ends = (*contacts.values(), *others), times is not None
         recording = Recording(times, of.recording.every, events, self.sensors, keeps_ends=ends)
         run = Run(problem, method, self.t_end, recording, record, before=self._run_before)
-        segment = run.go_under(bar)
+        segment = run.run_under(bar)
         self._run_before, last = run, run.locator.ended_by if run.ended else None
         ended_by = tuple(name for name, event in contacts.items() if event is last)
         self.ended_by = None if ended_by else last

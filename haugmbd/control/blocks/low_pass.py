@@ -64,10 +64,10 @@ class LowPass(Block):
 
     def __reduce__(self) -> Any:
         """Return the recipe for pickle: its functions are made again."""
-        return _again, (self.name, self.signal, self.tau, float(self.x0[0]))
+        return _remade, (self.name, self.signal, self.tau, float(self.x0[0]))
 
 
-def _again(name: str, signal: str, tau: float, x0: float) -> LowPass:
+def _remade(name: str, signal: str, tau: float, x0: float) -> LowPass:
     return LowPass(name, signal, tau, x0=x0)
 
 

@@ -128,10 +128,10 @@ class PID(Block):
     def __reduce__(self) -> Any:
         """Return the recipe for pickle: its functions are made again."""
         settings = {name: getattr(self, name) for name in ("kp", "ki", "kd", "tau", "lower", "upper", "integral0")}
-        return _again, (self.name, self.measurement, self.setpoint, settings)
+        return _remade, (self.name, self.measurement, self.setpoint, settings)
 
 
-def _again(name: str, measurement: str, setpoint: Any, settings: dict[str, Any]) -> PID:
+def _remade(name: str, measurement: str, setpoint: Any, settings: dict[str, Any]) -> PID:
     return PID(name, measurement, setpoint, **settings)
 
 

@@ -36,7 +36,7 @@ KP, KI, KD, TAU, LOWER, UPPER, SETPOINT = range(7)
 NONE = -1
 
 
-class Tables(NamedTuple):
+class NetworkTables(NamedTuple):
     """A network as arrays.
 
     joints: (nj, 7) of each joint signal or counted turn: whether it is an angle, three bodies, state that counts its turns, whether its
@@ -65,7 +65,7 @@ class Tables(NamedTuple):
     X: Array
 
 
-def tables_of(network: Network, ny: int) -> Tables | None:
+def tables_of(network: Network, ny: int) -> NetworkTables | None:
     """Return the tables of a network in states of ny numbers; None if only functions can evaluate it."""
     order = output_order(network)
     if order is None or network.delays or network.vectors or not all(map(_is_own, network.blocks)):
@@ -89,7 +89,7 @@ def tables_of(network: Network, ny: int) -> Tables | None:
         rows.append([kind, network.at[blocks[name]], blocks[name].states, at[name], *pair, len(numbers)])
         numbers += values
     moving = np.nonzero(network.integrated)[0].astype(np.int64)
-    return Tables(
+    return NetworkTables(
         _table(lines, 7),
         np.array([places.x_bar for places, _ in placed], dtype=np.float64).reshape(-1, 9),
         np.array([places.offset for places, _ in placed], dtype=np.float64),
@@ -198,7 +198,7 @@ def put_rates(row: Ints, numbers: Array, x: Array, S: Array, lines: Array, rates
 
 
 @kernel
-def evaluate(N: Tables, y: Array, measured: Array, F: Array) -> None:
+def evaluate(N: NetworkTables, y: Array, measured: Array, F: Array) -> None:
     """Write all signals to N.S, and the rates of all states to N.rates."""
     S, rates = N.S, N.rates
     first = y.size - N.shape[1]
@@ -221,7 +221,7 @@ def evaluate(N: Tables, y: Array, measured: Array, F: Array) -> None:
 
 
 @kernel
-def put_gaps(N: Tables, y: Array, measured: Array, F: Array, gap: Array) -> None:
+def put_gaps(N: NetworkTables, y: Array, measured: Array, F: Array, gap: Array) -> None:
     """Write past + c x' - x of the moving states."""
     evaluate(N, y, measured, F)
     for k in range(N.moving.size):
@@ -230,7 +230,7 @@ def put_gaps(N: Tables, y: Array, measured: Array, F: Array, gap: Array) -> None
 
 
 @kernel
-def solve_states(N: Tables, y: Array, measured: Array, F: Array) -> bool:
+def solve_states(N: NetworkTables, y: Array, measured: Array, F: Array) -> bool:
     """Write the states of an implicit step to y, by Newton's method (`implicit`); return whether it converges."""
     n, first = N.moving.size, y.size - N.shape[1]
     gap, other, matrix, moved, before = N.gap, N.other, N.matrix, N.moved, np.inf
@@ -266,7 +266,7 @@ eliminate: Any = kernel(eliminate_plain)
 
 
 @entry
-def evaluate_entry(N: Tables, y: Array, measured: Array, F: Array) -> int:
+def evaluate_entry(N: NetworkTables, y: Array, measured: Array, F: Array) -> int:
     """Evaluate a network at y: write rates and outputs to F; in an implicit step solve for its states first."""
     place, size, n_signals = N.shape[0], N.shape[1], N.shape[2]
     S, rates = N.S, N.rates
@@ -288,7 +288,7 @@ def evaluate_entry(N: Tables, y: Array, measured: Array, F: Array) -> int:
 evaluate_direct = DirectCall(evaluate_entry)
 
 
-def evaluated(tables: Tables, y: Array, measured: Array, F: Array) -> bool:
+def evaluated(tables: NetworkTables, y: Array, measured: Array, F: Array) -> bool:
     """Return whether a network was evaluated; if not, F and y are as before, and the functions say why."""
     before = y[y.size - tables.shape[1] :].copy()
     if evaluate_direct(tables, y, measured, F) == OK:

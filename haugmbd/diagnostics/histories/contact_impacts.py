@@ -88,7 +88,7 @@ class ContactImpact:
         )
 
 
-class Steps(NamedTuple):
+class ContactSteps(NamedTuple):
     """What all points of a contact have done in some steps, (k,) each: largest depth [m], impulse [N s], works [J]."""
 
     depth: Array
@@ -106,7 +106,7 @@ def contact_values(entry: LoadEntry, model: Model, y: Array) -> tuple[Indentatio
     return found, load.forces(found, y[:, first : first + load.angles])
 
 
-def over_steps(entry: LoadEntry, model: Model, t: Array, y: Array, y_dot: Array) -> Steps:
+def over_steps(entry: LoadEntry, model: Model, t: Array, y: Array, y_dot: Array) -> ContactSteps:
     """Return impulses, energies and largest indentations of a contact in the steps between states y (nt, ny) at t, with their rates."""
     ends, _ = contact_values(entry, model, y)
     times = times_between(t, AT_CONTACT)
@@ -114,7 +114,7 @@ def over_steps(entry: LoadEntry, model: Model, t: Array, y: Array, y_dot: Array)
     hold_touch_speeds(model, t, y, times, states)
     inside, force = contact_values(entry, model, states)
     weights = (np.diff(t)[:, None] * AT_CONTACT.weights).ravel()
-    return Steps(
+    return ContactSteps(
         _largest(t, ends.depth, ends.rate),
         weights @ force.normal,
         weights @ ((force.normal - force.elastic) * inside.rate),

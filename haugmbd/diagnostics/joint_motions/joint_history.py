@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.constraints.freedoms import Freedom, Kind
+from haugmbd.constraints.freedoms import Kind
 from haugmbd.diagnostics.joint_motions.joint_motion import (
     JointMotion,
     angle_in_turn,
@@ -131,28 +131,11 @@ def _coordinates(
         elif freedom in angles:
             value = angle_in_turn(freedom, m, arm=arm) - angle_in_turn(freedom, start, arm=arm)
             rate, acceleration = angle_rates(freedom, m, arm=arm)
-            whole = _with_turns(model, joint, freedom, t, y, value, rate, acceleration, turns)
+            known = known_angle(model, joint, freedom, t, y, turns)
+            whole = unwound(joint.name, t, value, rate, acceleration) if known is None else nearest_turn(principal(value), known)
             yield "angle", whole + joint.part.q0, rate, acceleration
     if has_balls(freedoms):
         yield "rotation", *rotation(m, start)
-
-
-def _with_turns(
-    model: Model,
-    joint: JointEntry,
-    freedom: Freedom,
-    t: Array,
-    y: Array,
-    angle: Array,
-    rate: Array,
-    acceleration: Array,
-    turns: Array | None,
-) -> Array:
-    """Return the angle (nt,) from the modelled pose with its whole turns."""
-    known = known_angle(model, joint, freedom, t, y, turns)
-    if known is None:
-        return unwound(joint.name, t, angle, rate, acceleration)
-    return nearest_turn(principal(angle), known)
 
 
 def _columns(parts: list[Array]) -> Array:

@@ -23,6 +23,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.freedoms import F_I, G_J, Axis, Freedom, Kind, Side, turn, turns_about_h_only
 from haugmbd.constraints.joint import Joint
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.workspace.layout import WIDTH
 
@@ -74,7 +75,7 @@ class JointFrames(NamedTuple):
         return self.axes[self.axes_j]
 
     def part(self, some: slice) -> JointFrames:
-        """Return those of some of the joints."""
+        """Return the frames of some of the joints."""
         points = self.s_bar_i[some], self.s_bar_j[some]
         return JointFrames(self.i[some], self.j[some], *points, self.axes_i[some], self.axes_j[some], self.axes)
 
@@ -141,7 +142,7 @@ def joint_pose(joint: Frames, y: Array, n: int) -> JointPose:
     frames, points = [], []
     for body, s_bar, A_bar in ((joint.i, joint.s_bar_i, joint.A_bar_i), (joint.j, joint.s_bar_j, joint.A_bar_j)):
         row = bodies[:, body]
-        A = rotation_matrix(row[..., 3:7])
+        A = rotation_matrix(row[..., EULER:VELOCITY])
         frames.append(A @ A_bar)
         points.append(row[..., 0:3] + in_frame(A, s_bar))
     return JointPose(frames[0], frames[1], points[1] - points[0])
@@ -153,9 +154,9 @@ def joint_motion(joint: Frames, y: Array, u_dot: Array) -> JointMotion:
     parts = []
     for body, s_bar, A_bar in ((joint.i, joint.s_bar_i, joint.A_bar_i), (joint.j, joint.s_bar_j, joint.A_bar_j)):
         row, rates = bodies[:, body], u_dot[:, body]
-        A = rotation_matrix(row[..., 3:7])
-        omega, alpha, s = in_frame(A, row[..., 10:13]), in_frame(A, rates[..., 3:]), in_frame(A, s_bar)
-        v = row[..., 7:10] + cross(omega, s)
+        A = rotation_matrix(row[..., EULER:VELOCITY])
+        omega, alpha, s = in_frame(A, row[..., OMEGA_BAR:WIDTH]), in_frame(A, rates[..., 3:]), in_frame(A, s_bar)
+        v = row[..., VELOCITY:OMEGA_BAR] + cross(omega, s)
         a = rates[..., :3] + cross(alpha, s) + cross(omega, cross(omega, s))
         parts.append((A @ A_bar, omega, alpha, row[..., 0:3] + s, v, a))
     (F_i, omega_i, alpha_i, P_i, v_i, a_i), (F_j, omega_j, alpha_j, P_j, v_j, a_j) = parts

@@ -33,6 +33,7 @@ from haugmbd.diagnostics.joint_motions.joint_motion import (
     states_of_bodies,
 )
 from haugmbd.errors import UsageError
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.model.description.labels import JointEntry, parts_of
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
@@ -125,7 +126,7 @@ class IntegratedAngle(NamedTuple):
 
 
 def angle_source(model: Model, joint: JointEntry, freedom: Freedom) -> IntegratedAngle | int | None:
-    """Return what knows the angle of a joint through all turns: the state, or the row of its driver; None if nothing does.
+    """Return the source of the angle of a joint through all turns: the state, or the row of its driver; None if there is none.
 
     The state has the angles of couplings and of torsion springs.
     """
@@ -299,7 +300,7 @@ class TurnCounter:
 
     def _fastest(self, y: Array, y_dot: Array) -> Array:
         """Return the largest angular velocity and acceleration of a body at the states, (2, n)."""
-        of_bodies = (states_of_bodies(x, self.n)[:, 1:, 10:13] for x in (y, y_dot))
+        of_bodies = (states_of_bodies(x, self.n)[:, 1:, OMEGA_BAR:WIDTH] for x in (y, y_dot))
         return np.array([np.sqrt(np.einsum("tka,tka->tk", x, x).max(axis=1, initial=0.0)) for x in of_bodies])
 
     def _angles(self, y: Array) -> Array:
@@ -315,7 +316,7 @@ class TurnCounter:
     def _rates(self, y: Array, y_dot: Array) -> tuple[Array, Array]:
         """Return rates and accelerations of the angles (n, m)."""
         rate, acceleration = np.empty((2, len(y), len(self.zero)))
-        u_dot = states_of_bodies(y_dot, self.n)[:, :, 7:]
+        u_dot = states_of_bodies(y_dot, self.n)[:, :, VELOCITY:]
         for columns, joints, freedom, arm, _ in self.alike:
             rate[:, columns], acceleration[:, columns] = angle_rates(freedom, joint_motion(joints, y, u_dot), arm=arm)
         return rate, acceleration

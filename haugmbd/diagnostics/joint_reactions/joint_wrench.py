@@ -25,14 +25,17 @@ Axes = Literal["ground", "body", "joint"]
 
 
 class JointWrench(NamedTuple):
-    """force, torque: (nt, 3) each, about `point`, in the given frame;  point: (nt, 3) global [m]."""
+    """The wrench of a joint over time.
+
+    force, torque: (nt, 3) each, about `point`, in the given frame;  point: (nt, 3) global [m]
+    """
 
     force: Array
     torque: Array
     point: Array
 
 
-class Place(NamedTuple):
+class ReactionPlace(NamedTuple):
     """The place of a reaction: number of the body, the joint's point s_bar (3,) and axes A_bar (3, 3) there."""
 
     body: int
@@ -40,15 +43,15 @@ class Place(NamedTuple):
     A_bar: Array
 
 
-def place_on(e: JointEntry, on: str, body_names: Sequence[str]) -> Place:
+def place_on(e: JointEntry, on: str, body_names: Sequence[str]) -> ReactionPlace:
     """Return the place of the reaction on side "i" or "j", or on the body of that name."""
     if on in ("i", "j"):
-        return Place(e.i, e.s_bar_i, e.A_bar_i) if on == "i" else Place(e.j, e.s_bar_j, e.A_bar_j)
+        return ReactionPlace(e.i, e.s_bar_i, e.A_bar_i) if on == "i" else ReactionPlace(e.j, e.s_bar_j, e.A_bar_j)
     places = e.places or ((e.i, e.s_bar_i, e.A_bar_i), (e.j, e.s_bar_j, e.A_bar_j))
-    return next(Place(*place) for place in places if body_names[place[0]] == on)
+    return next(ReactionPlace(*place) for place in places if body_names[place[0]] == on)
 
 
-def at_joint_point(place: Place, frame: str, r: Array, p: Array, wrench: Array) -> JointWrench:
+def at_joint_point(place: ReactionPlace, frame: str, r: Array, p: Array, wrench: Array) -> JointWrench:
     """Return the wrench (nt, 6) on the body of the place, with poses r (nt, 3) and p (nt, 4), about the joint's point."""
     _, s_bar, A_bar = place
     A = rotation_matrix(p)

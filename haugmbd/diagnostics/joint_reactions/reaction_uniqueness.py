@@ -19,6 +19,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.joint_reactions.joint_wrench import at_joint_point, place_on
 from haugmbd.diagnostics.rows_over_time import wrench_on
+from haugmbd.math.body_columns import PARTS
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Dependency
 from haugmbd.model.description.labels import JointEntry
@@ -140,7 +141,7 @@ def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, o
     x = np.zeros((m, model.nb + 1 + len(model.tables["EDGES"]), 6))
     x.reshape(m, -1)[:, 6 * (model.nb + 1) + model.slot_of_row] = stresses.lam
     wrench = wrench_on(model, entry, body, stresses.t, stresses.y, x)
-    r, p = (stresses.y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
+    r, p = (stresses.y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
     found = at_joint_point(place, frame, r, p, wrench)
     parts = np.hstack([found.force, found.torque / stresses.length[:, None]])
     unique: Flags = np.all(np.abs(parts) <= UNIQUE_TOL, axis=0)

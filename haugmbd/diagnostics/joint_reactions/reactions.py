@@ -18,6 +18,7 @@ from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_join
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
 from haugmbd.diagnostics.joint_reactions.tooth_forces import gears_on, wrench_with_teeth
 from haugmbd.formulations.accelerations import solve_states
+from haugmbd.math.body_columns import PARTS
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -96,7 +97,7 @@ def reactions_over_time(
     place = place_on(e, on, model.body_names)
     body = place.body
     wrench = wrench_with_teeth(model, e, body, t, y, solve())
-    r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in ((0, 3), (3, 7)))
+    r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
     found = at_joint_point(place, frame, r, p, wrench)
     known = stresses() if stresses is not None else self_stresses(model, t, y)
     unique = unique_components(model, known, e, on, frame)

@@ -16,6 +16,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion, value
 from haugmbd.forces.compliant.indentation import TILT
 from haugmbd.forces.compliant.pairs import RIM_PLANE, SPHERE_IN_HOLE, SPHERE_PLANE, SPHERE_SPHERE
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_global
 
 MIDDLE, FIRST, SECOND, THIRD, POINT, NORMAL, TOUCH = range(7)
@@ -23,7 +24,11 @@ PAIR, POINTS, RADIUS_A, RADIUS_B, K, EXPONENT, C, MU, CREEP, FLOOR = range(10)
 
 
 class ContactPoint(NamedTuple):
-    """Depth [m] and its rate [m/s]; normal on body a; levers from the centres of mass [m]; slip of a against b [m/s]; global."""
+    """The kinematics of one point of contact, in global axes.
+
+    depth: of the indentation [m];  rate: of the depth [m/s];  normal: on body a
+    s_a, s_b: levers from the centres of mass [m];  slip: of a against b [m/s]
+    """
 
     depth: float
     rate: float
@@ -57,8 +62,8 @@ def rim_point(n: Vec, h: Vec) -> tuple[float, Vec]:
 @kernel
 def velocity_at(m: Motion, body: int, s: Vec) -> Vec:
     """Return the velocity of the material point at the lever s (global, from the centre of mass) of a body."""
-    omega = to_global(m.A, body, load(m.bodies, body, 10))
-    return add(load(m.bodies, body, 7), cross(omega, s))
+    omega = to_global(m.A, body, load(m.bodies, body, OMEGA_BAR))
+    return add(load(m.bodies, body, VELOCITY), cross(omega, s))
 
 
 @kernel

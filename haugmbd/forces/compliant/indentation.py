@@ -21,6 +21,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.forces.compliant.pairs import BOX_PLANE, CORNERS, RIM_PLANE, SPHERE_PLANE, SPHERE_SPHERE, Pair
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import normalized, rotation_matrix
 
 TILT = 1e-3
@@ -68,13 +69,13 @@ def points_of(pair: Pair, a: Array, A_a: Array, b: Array, A_b: Array) -> tuple[A
 
 def _rotation(body: Array) -> Array:
     """Return the rotation matrices of a body, (nt, 3, 3)."""
-    return rotation_matrix(normalized(body[:, 3:7]))
+    return rotation_matrix(normalized(body[:, EULER:VELOCITY]))
 
 
 def _velocity(body: Array, A: Array, x: Array) -> Array:
     """Return the velocity of the material points x (nt, k, 3) of a body (nt, 13)."""
-    omega = np.einsum("tij,tj->ti", A, body[:, 10:13])
-    moving: Array = body[:, None, 7:10] + np.cross(omega[:, None], x - body[:, None, 0:3])
+    omega = np.einsum("tij,tj->ti", A, body[:, OMEGA_BAR:WIDTH])
+    moving: Array = body[:, None, VELOCITY:OMEGA_BAR] + np.cross(omega[:, None], x - body[:, None, 0:3])
     return moving
 
 

@@ -56,13 +56,13 @@ def _axes(shape: Any) -> Array:
     return rotation_matrix(shape.p)
 
 
-def _of_plane(plane: Plane) -> Array:
+def _plane_vectors(plane: Plane) -> Array:
     return np.stack([plane.point, plane.normal])
 
 
 def sphere_on_plane(ball: Sphere, plane: Plane, swapped: bool) -> Pair:
     """Return the pair of a sphere and a plane."""
-    return Pair(SPHERE_PLANE, swapped, 1, np.stack([ball.center, ZERO, ZERO, ZERO]), _of_plane(plane), ball.radius)
+    return Pair(SPHERE_PLANE, swapped, 1, np.stack([ball.center, ZERO, ZERO, ZERO]), _plane_vectors(plane), ball.radius)
 
 
 def sphere_on_sphere(one: Sphere, other: Sphere, swapped: bool) -> Pair:
@@ -81,13 +81,13 @@ def cylinder_on_plane(cylinder: Cylinder, plane: Plane, swapped: bool) -> Pair:
     """Return the pair of a disc, or of the rims of a cylinder, and a plane."""
     axis = _axes(cylinder)[:, 2]
     a = np.stack([cylinder.center, 0.5 * cylinder.length * axis, axis, ZERO])
-    return Pair(RIM_PLANE, swapped, 2 if cylinder.length > 0.0 else 1, a, _of_plane(plane), cylinder.radius)
+    return Pair(RIM_PLANE, swapped, 2 if cylinder.length > 0.0 else 1, a, _plane_vectors(plane), cylinder.radius)
 
 
 def box_on_plane(box: Box, plane: Plane, swapped: bool) -> Pair:
     """Return the pair of the corners of a box and a plane."""
     a = np.concatenate([box.center[None], 0.5 * box.edges[:, None] * _axes(box).T])
-    return Pair(BOX_PLANE, swapped, CORNERS, a, _of_plane(plane))
+    return Pair(BOX_PLANE, swapped, CORNERS, a, _plane_vectors(plane))
 
 
 KNOWN: dict[tuple[type, type], Callable[[Any, Any, bool], Pair]] = {

@@ -29,6 +29,7 @@ from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, point_motion, turned
 from haugmbd.forces.derivatives.tangent import Tangents, add_outer, lever
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.math.vec3 import Vec, add, dot, load, scale, sub
 
@@ -154,7 +155,7 @@ class Drag(ForceElement):
 def resistance(ints: Ints, floats: Array, k: int, m: Motion) -> tuple[Vec, float, float]:
     """Return w, |w|, and rho C_d A / 2."""
     b = m.body_of[ints[k, POINT]]
-    w = sub(add(load(m.bodies, b, 7), rate(m, ints[k, POINT])), load(floats, k, FLOW))
+    w = sub(add(load(m.bodies, b, VELOCITY), rate(m, ints[k, POINT])), load(floats, k, FLOW))
     speed = sqrt(dot(w, w))
     if speed == 0.0:
         return w, 0.0, 0.0

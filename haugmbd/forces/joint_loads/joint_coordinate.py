@@ -21,6 +21,7 @@ from haugmbd.constraints.coordinate import Coordinate, angle_gradient, angle_of,
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import point_motion, turned
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_body, to_global
 
 
@@ -65,11 +66,11 @@ def coordinate_motion(coordinate: Coordinate, a: Array, b: Array, near: Array) -
         c, s = np.sum(E * V, axis=1), np.sum(N * V, axis=1)
         q = np.arctan2(s, c) - modelled_value(coordinate)
         gradient = np.cross(V, (c[:, None] * N - s[:, None] * E) / (c * c + s * s)[:, None])
-        spin = turned(b, b[:, 10:13]) - turned(a, a[:, 10:13])
+        spin = turned(b, b[:, OMEGA_BAR:WIDTH]) - turned(a, a[:, OMEGA_BAR:WIDTH])
         return q + 2.0 * np.pi * np.floor((near - q) / (2.0 * np.pi) + 0.5), np.sum(gradient * spin, axis=1)
     (of_h, h), (_, s_i), (_, s_j) = coordinate.markers()
     (x_i, v_i), (x_j, v_j) = point_motion(a, s_i), point_motion(b, s_j)
-    H, H_dot = turned(states[of_h], h), turned(states[of_h], np.cross(states[of_h][:, 10:13], h))
+    H, H_dot = turned(states[of_h], h), turned(states[of_h], np.cross(states[of_h][:, OMEGA_BAR:WIDTH], h))
     d, d_dot = x_j - x_i, v_j - v_i
     return np.sum(H * d, axis=1) - modelled_value(coordinate), np.sum(H_dot * d + H * d_dot, axis=1)
 
@@ -80,12 +81,12 @@ def measured(m: Motion, x: int, y: int, z: int, offset: float, angle: int) -> Me
     if angle >= 0:
         a, b = m.body_of[x], m.body_of[z]
         moment = angle_gradient(m, x, y, z)
-        w = sub(to_global(m.A, b, load(m.bodies, b, 10)), to_global(m.A, a, load(m.bodies, a, 10)))
+        w = sub(to_global(m.A, b, load(m.bodies, b, OMEGA_BAR)), to_global(m.A, a, load(m.bodies, a, OMEGA_BAR)))
         q = angle_of(m, x, y, z, offset, m.angles[angle])
         return Measured(q, dot(moment, w), a, b, (0.0, 0.0, 0.0), scale(-1.0, moment), moment)
     a, b = m.body_of[y], m.body_of[z]
     H, d = value(m, x), distance(m, y, z)
-    d_dot = sub(add(load(m.bodies, b, 7), rate(m, z)), add(load(m.bodies, a, 7), rate(m, y)))
+    d_dot = sub(add(load(m.bodies, b, VELOCITY), rate(m, z)), add(load(m.bodies, a, VELOCITY), rate(m, y)))
     m_a, m_b = cross(H, value(m, y)), cross(value(m, z), H)
     if m.body_of[x] == a:
         m_a = add(m_a, cross(H, d))

@@ -15,7 +15,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError, SingularKKTError
 from haugmbd.formulations.base import KKTSystem
-from haugmbd.formulations.error_messages import TOO_LARGE, torn
+from haugmbd.formulations.error_messages import TOO_LARGE, opened_joint
 from haugmbd.model.inspection.constraint_rows import evaluate
 
 SINGULAR_TOL = 1e-12
@@ -43,7 +43,7 @@ class Split(NamedTuple):
 def singular(kkt: KKTSystem, what: str) -> SimulationError:
     """Return the error of a formulation whose factorization failed; that of an unbounded motion where this is the cause."""
     t, finite = kkt.state.t, np.isfinite(kkt.Phi_q).all() and np.isfinite(kkt.b_u).all()
-    apart = torn(kkt.model, evaluate(kkt.model, kkt.state)) if finite else "rows or forces overflow"
+    apart = opened_joint(kkt.model, evaluate(kkt.model, kkt.state)) if finite else "rows or forces overflow"
     if apart:
         return SimulationError(f"the motion grows without bound at t = {t:.6g} s: {apart}. {TOO_LARGE}")
     return SingularKKTError(

@@ -34,9 +34,8 @@ from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS
 from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.workspace import layout as at
-from haugmbd.workspace.accessors import FRICTION_FLAG, SOLVES_AGAIN, WITH_SOLUTION
-from haugmbd.workspace.layout import Pack, Tables, workspace_array
+from haugmbd.workspace.accessors import SOLVES_AGAIN, WITH_SOLUTION
+from haugmbd.workspace.layout import CALLS_USER, FRICTION_FLAG, HAS_SHIFT, Pack, Tables, flags_in, workspace_array
 
 FAR_BETTER = 10.0
 """Other rows replace the selected ones if their smallest pivot is larger by this factor.  Near a loss of rank the pivots change by far
@@ -64,9 +63,10 @@ class PythonFormulation(Formulation):
         unit = unit_of(model) if self.any_unit else 1.0
         kkt_solver = PythonKKTSolver(model, self.begin(model), rows_for(model), every=self.all_rows, unit=unit)
         ints = model.tables.ints.copy()
-        ints[ints[3 * at.FLAGS] :][:2] = 0, 1
-        if ints[ints[3 * at.FLAGS] + FRICTION_FLAG] == WITH_SOLUTION:
-            ints[ints[3 * at.FLAGS] + FRICTION_FLAG] = SOLVES_AGAIN
+        flags = flags_in(ints)
+        flags[HAS_SHIFT], flags[CALLS_USER] = 0, 1
+        if flags[FRICTION_FLAG] == WITH_SOLUTION:
+            flags[FRICTION_FLAG] = SOLVES_AGAIN
         routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_REFINE}
         apply = APPLY_WITH_CONTACTS if model.has_contacts else APPLY
         return model.pack()._replace(ints=ints, apply=apply, callback=kkt_solver.callback, python_solver=kkt_solver, **routines)
@@ -129,7 +129,7 @@ class PythonKKTSolver(Callback):
         self._choose(np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0])
 
     def _choose(self, chosen: Ints) -> None:
-        """Let these of the rows take part."""
+        """Select these rows for the system."""
         self._chosen = chosen
         self._chosen_rows, self._chosen_slots, self._chosen_weights = (x[chosen] for x in (self._rows, self._slots, self._weights))
 
@@ -245,7 +245,7 @@ def kkt_system_of(formulation: Formulation, model: Model, state: State | None = 
 
 
 def unit_of(model: Model) -> float:
-    """The unit of length [m] in which the model is of ordinary size: 1, or 1e-6, 1e6, ..."""
+    """Return the unit of length [m] in which the model is of ordinary size: 1, or 1e-6, 1e6, ..."""
     return float(10.0 ** (STEP * round(np.log10(model.length) / STEP)))
 
 

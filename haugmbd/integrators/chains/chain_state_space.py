@@ -101,7 +101,7 @@ class ChainStateSpace:
         return 0.0, ""
 
     def units(self) -> Array:
-        """The longest step from handle to handle, or to a centre of mass, for slides; 1 for turns."""
+        """Return the longest step from handle to handle, or to a centre of mass, for slides; 1 for turns."""
         length = max((float(np.abs([*link.L, *link.c]).max()) for link in self.chain.links), default=0.0) or 1.0
         units, kind = np.ones(self.chain.nq + self.chain.nv), self.chain.tables["FREEDOMS"][:, 0]
         plain = self.places().slides

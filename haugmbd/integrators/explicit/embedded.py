@@ -28,9 +28,9 @@ from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_S
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Adaptive
 from haugmbd.integrators.explicit.tableau import Tableau, combine
-from haugmbd.integrators.rank_watch import restore_values, watch_stage
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps, ends_batch
+from haugmbd.integrators.watches.rank_watch import restore_values, watch_stage
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.workspace import accessors as ws
 
@@ -62,7 +62,10 @@ CONTROL = record_dtype(Control)
 
 
 class Embedded(NamedTuple):
-    """tableau: of the method;  errors: (2, s + 1) e and e';  units: (ny,) what atol is multiplied by."""
+    """The numbers of an embedded method.
+
+    tableau: of the method;  errors: (2, s + 1) e and e';  units: (ny,) what atol is multiplied by
+    """
 
     tableau: Tableau
     errors: Array

@@ -32,8 +32,8 @@ from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import Explicit
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
-from haugmbd.integrators.rank_watch import watch_stage
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step, ends_batch
+from haugmbd.integrators.watches.rank_watch import watch_stage
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.math.vec3 import Vec, add, cross, scale
 from haugmbd.model.generalized_forces import copy_line
@@ -97,7 +97,11 @@ def put_turns(weights: Array, i: int, h: float, k: Array, spins: Ints, products:
 
 
 class Group(NamedTuple):
-    """products: Crouch-Grossman, not Munthe-Kaas;  spins: (., 2) places of p and omega_bar of each body in y."""
+    """How stages of rotations are composed.
+
+    products: of exponentials (Crouch-Grossman), else a sum in the exponent (Munthe-Kaas)
+    spins: (., 2) places of p and omega_bar of each body in y
+    """
 
     products: bool
     spins: Ints

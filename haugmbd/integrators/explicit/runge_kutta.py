@@ -21,9 +21,9 @@ from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.base import FixedStep, check_first_step
 from haugmbd.integrators.explicit.tableau import Tableau, combine
-from haugmbd.integrators.rank_watch import watch_stage
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, empty_steps, end_step, ends_batch
+from haugmbd.integrators.watches.rank_watch import watch_stage
 
 LEFT = 1e-9
 """Relative to a step: a smaller remainder to t_end is not a step of its own."""

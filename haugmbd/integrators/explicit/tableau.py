@@ -23,7 +23,10 @@ from haugmbd.compiled.jit import kernel
 
 
 class Tableau(NamedTuple):
-    """c: (s,) nodes;  a: (s, s) weights of the stages, strictly lower triangular;  b: (s,) weights of the step."""
+    """A Butcher tableau of s stages.
+
+    c: (s,) nodes;  a: (s, s) weights of the stages, strictly lower triangular;  b: (s,) weights of the step
+    """
 
     c: Array
     a: Array

@@ -23,7 +23,7 @@ from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.implicit.constraint_form import ConstraintForm
 from haugmbd.integrators.implicit.newton import SOLVE_STAGE, ModifiedNewton
 from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
-from haugmbd.integrators.implicit.step_control import Memory, MethodRoutines, Steps, run
+from haugmbd.integrators.implicit.step_control import ImplicitSteps, MethodMemory, MethodRoutines, run
 from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
 from haugmbd.integrators.implicit.tangents.force_jacobians import (
     DIFFERENCED,
@@ -186,9 +186,11 @@ class Implicit(Integrator):
         method = MethodRoutines(rule.solve, tangents_of(model, pack), rule.place, rule.predict, rule.close)
         while control.t < t_end:
             n = next(lengths)
-            steps = Steps(np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, workspace_array(pack, "LAMBDA").size)))
+            steps = ImplicitSteps(
+                np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, workspace_array(pack, "LAMBDA").size))
+            )
             control.n_rejected = 0.0
-            memory = Memory(rule.history, saved, problem.watch, problem.events)
+            memory = MethodMemory(rule.history, saved, problem.watch, problem.events)
             code, done = run(method, pack, step, newton, control, problem.options, memory, problem.y, steps)
             for name in ROWS if code == OK else (*ROWS, *EVIDENCE):
                 workspace_array(problem.pack, name).ravel()[:] = workspace_array(pack, name).ravel()

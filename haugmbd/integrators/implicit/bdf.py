@@ -42,6 +42,7 @@ from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
 from haugmbd.integrators.step_context import Problem
 from haugmbd.math import euler_parameters
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.model.internal_states import PAST, STEP
@@ -201,7 +202,7 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
     c = put_past_weights(t, past, order)
     newton.c_q, newton.c_u = c * c, c
     for k in range(1, n):
-        q, u = WIDTH * k, WIDTH * k + 7
+        q, u = WIDTH * k, WIDTH * k + VELOCITY
         for a in range(7):
             stage.base[k, a] = 0.0
             for i in range(order):
@@ -210,7 +211,7 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
             past_u = 0.0
             for i in range(order):
                 past_u += past.weights[i] * past.x[i, u + a]
-            bodies[k, 7 + a] = past.predicted[u + a]
+            bodies[k, VELOCITY + a] = past.predicted[u + a]
             stage.u_dot[k, a] = (past.predicted[u + a] - past_u) / c
             stage.displacement[k, a] = c * past.predicted[u + a]
     put_state_formula(P, past, order, c)
@@ -236,7 +237,7 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     for k in range(1, ws.n_bodies(P)):
         put_shifted(stage, bodies, k)
-        cayley_by(bodies[k, 3:7], stage.displacement[k, 3], stage.displacement[k, 4], stage.displacement[k, 5])
+        cayley_by(bodies[k, EULER:VELOCITY], stage.displacement[k, 3], stage.displacement[k, 4], stage.displacement[k, 5])
     return OK
 
 
@@ -303,8 +304,8 @@ def first_points(problem: Problem, u_dot: Array, h: float) -> Array:
     t, x = np.zeros(KNOWN), np.zeros((KNOWN, ny))
     t[:2], x[:2] = (problem.t, problem.t - h), problem.y
     bodies = x[1, : WIDTH * n].reshape(n, WIDTH)[1:]
-    p_dot = euler_parameters.p_dot_from(bodies[:, 3:7], bodies[:, 10:13])
-    bodies -= h * np.hstack([bodies[:, 7:10], p_dot, u_dot[1:]])
+    p_dot = euler_parameters.p_dot_from(bodies[:, EULER:VELOCITY], bodies[:, OMEGA_BAR:WIDTH])
+    bodies -= h * np.hstack([bodies[:, VELOCITY:OMEGA_BAR], p_dot, u_dot[1:]])
     return np.concatenate([t, x.ravel(), np.zeros(ny), np.zeros(KNOWN)])[None]
 
 

@@ -50,6 +50,7 @@ from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton,
 from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
 from haugmbd.integrators.step_context import Problem, copy_options
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
@@ -78,12 +79,12 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
         for a in range(7):
             stage.base[k, a] = bodies[k, a]
         for a in range(6):
-            u, udot = bodies[k, 7 + a], stage.u_dot[k, a]
+            u, udot = bodies[k, VELOCITY + a], stage.u_dot[k, a]
             a_n = stage.a[k, a] + moved * (udot - stage.u_dot_before[k, a])
             a_next = (udot - alpha_m * a_n) / (1.0 - alpha_m)
             stage.u_dot_earlier[k, a], stage.u_dot_before[k, a] = stage.u_dot_before[k, a], udot
             stage.displacement[k, a] = h * u + h * h * ((0.5 - beta) * a_n + beta * a_next)
-            bodies[k, 7 + a] = u + h * ((1.0 - gamma) * a_n + gamma * a_next)
+            bodies[k, VELOCITY + a] = u + h * ((1.0 - gamma) * a_n + gamma * a_next)
             stage.a[k, a] = (alpha_f * udot - alpha_m * a_n) / (1.0 - alpha_m)  # a_(n+1) without the term of u'_(n+1)
     return OK
 
@@ -95,7 +96,7 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
     bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
     for k in range(1, ws.n_bodies(P)):
         put_shifted(stage, bodies, k)
-        rotate_by(bodies[k, 3:7], stage.displacement[k, 3:6])
+        rotate_by(bodies[k, EULER:VELOCITY], stage.displacement[k, 3:6])
     return OK
 
 
@@ -121,7 +122,7 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
                 size = abs(bodies[k, a]) if a < 3 else 1.0
                 atol = control.atol_length if a < 3 else control.atol
                 e_q = c_q * change / (atol + control.rtol * size)
-                e_u = c_u * bend / (atol + control.rtol * abs(bodies[k, 7 + a]))
+                e_u = c_u * bend / (atol + control.rtol * abs(bodies[k, VELOCITY + a]))
                 total += e_q * e_q + e_u * e_u
         total += square_of_states(P, ratio, h, control, y)
         count = 12.0 * (n - 1) + ws.n_states(P)
@@ -201,8 +202,8 @@ def second_rate(problem: Problem, pack: Pack, h: float) -> Array:
     problem.pack.callback.keep_interruption(code)
     if code != OK:
         return np.zeros((bodies, 6))
-    u_ddot = ((then - now) / (PROBE * h))[:n].reshape(-1, WIDTH)[:, 7:]
-    u_dot = now[:n].reshape(-1, WIDTH)[:, 7:]
+    u_ddot = ((then - now) / (PROBE * h))[:n].reshape(-1, WIDTH)[:, VELOCITY:]
+    u_dot = now[:n].reshape(-1, WIDTH)[:, VELOCITY:]
     found: Array = u_ddot if np.linalg.norm(h * u_ddot) <= np.linalg.norm(u_dot) else np.zeros_like(u_ddot)
     return found
 

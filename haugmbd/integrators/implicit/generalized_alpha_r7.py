@@ -41,6 +41,7 @@ from haugmbd.integrators.implicit.newton import PLACE_SIGNATURE, ModifiedNewton,
 from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
 from haugmbd.integrators.step_context import Problem
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.euler_parameters import p_dot_from
 from haugmbd.workspace import accessors as ws
@@ -105,19 +106,19 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
     _, c_q, c_u = scales(step)
     newton.c_q, newton.c_u = c_q, c_u
     for k in range(1, ws.n_bodies(P)):
-        off = tangency_error(m, bodies[k, 3:7], k, h)
+        off = tangency_error(m, bodies[k, EULER:VELOCITY], k, h)
         if off > 0.0:
             return report(ws.status(P), NOT_TANGENT, k, off)
         for a in range(7):
             now = m.q_ddot[k, a]
             a_n = m.a[k, a] + moved * (now - m.q_ddot_before[k, a])
             past = (alpha_f * now - alpha_m * a_n) / (1.0 - alpha_m)
-            rate = bodies[k, 7 + a] if a < 3 else m.p_dot[k, a - 3]
+            rate = bodies[k, VELOCITY + a] if a < 3 else m.p_dot[k, a - 3]
             stage.predicted_r7[k, A_TILDE + a] = past
             stage.base[k, a] = bodies[k, a] + h * rate + h * h * ((0.5 - beta) * a_n + beta * past)
             rate += h * ((1.0 - gamma) * a_n + gamma * past)
             if a < 3:
-                bodies[k, 7 + a] = rate + c_u * stage.u_dot[k, a]
+                bodies[k, VELOCITY + a] = rate + c_u * stage.u_dot[k, a]
             else:
                 stage.predicted_r7[k, a - 3] = rate
         for a in range(6):
@@ -134,7 +135,7 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
     for k in range(1, ws.n_bodies(P)):
         for a in range(3):
             bodies[k, a] = stage.base[k, a] + stage.displacement[k, a]
-        p = bodies[k, 3:7]
+        p = bodies[k, EULER:VELOCITY]
         square = 0.0
         for a in range(4):
             p[a] = stage.base[k, 3 + a]
@@ -153,7 +154,7 @@ def place(P: Pack, newton: Newton, y: Array) -> int:
         bodies[k, 11] = 2.0 * (-p[2] * f0 - p[3] * f1 + p[0] * f2 + p[1] * f3) + ratio * stage.displacement[k, 4]
         bodies[k, 12] = 2.0 * (-p[3] * f0 + p[2] * f1 - p[1] * f2 + p[0] * f3) + ratio * stage.displacement[k, 5]
         for a in range(3):
-            stage.u_dot[k, 3 + a] = stage.displacement[k, 3 + a] / c_q + 2.0 * radial * bodies[k, 10 + a]
+            stage.u_dot[k, 3 + a] = stage.displacement[k, 3 + a] / c_q + 2.0 * radial * bodies[k, OMEGA_BAR + a]
     return OK
 
 
@@ -247,7 +248,7 @@ def first_memory(y: Array, u_dot: Array, u_ddot: Array, ahead: float) -> Array:
     p'' = G^T w' / 2 - (w.w) p / 4        p''' = (G^T w'' + G'^T w' - (w.w) p' / 2 - (w.w') p) / 2
     """
     bodies = y[: len(u_dot) * WIDTH].reshape(-1, WIDTH)
-    p, w, w_dot = bodies[:, 3:7], bodies[:, 10:13], u_dot[:, 3:]
+    p, w, w_dot = bodies[:, EULER:VELOCITY], bodies[:, OMEGA_BAR:WIDTH], u_dot[:, 3:]
     square, product = (np.sum(w * x, axis=1, keepdims=True) for x in (w, w_dot))
     p_dot = p_dot_from(p, w)
     p_ddot = p_dot_from(p, w_dot) - 0.25 * square * p

@@ -34,6 +34,7 @@ from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_sy
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
 from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.step_context import OPTIONS_TYPE, Options
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
@@ -172,12 +173,12 @@ def take(P: Pack, newton: Newton, y: Array) -> float:
     for k in range(1, n):
         for a in range(6):
             stage.u_dot[k, a] += x[k, a]
-            bodies[k, 7 + a] += newton.c_u * x[k, a]
+            bodies[k, VELOCITY + a] += newton.c_u * x[k, a]
             stage.displacement[k, a] += newton.c_q * x[k, a]
             unit, per_unit = (newton.length, per_length) if a < 3 else (1.0, 1.0)
             change = newton.c_q * abs(x[k, a]) * per_unit
             if newton.constraint_form != KEEP_POSITIONS:
-                change = max(change, newton.c_u * abs(x[k, a]) / (unit + abs(bodies[k, 7 + a])))
+                change = max(change, newton.c_u * abs(x[k, a]) / (unit + abs(bodies[k, VELOCITY + a])))
             largest = larger(largest, change)
     for e in range(x.shape[0] - n):
         for a in range(6):
@@ -330,8 +331,8 @@ def finish_step(P: Pack, y: Array, y_dot: Array) -> None:
     for k in range(1, n):
         put_euler_rate(bodies, rates, k)
         for a in range(3):
-            rates[k, a] = bodies[k, 7 + a]
+            rates[k, a] = bodies[k, VELOCITY + a]
         for a in range(6):
-            rates[k, 7 + a] = stage.u_dot[k, a]
+            rates[k, VELOCITY + a] = stage.u_dot[k, a]
     for k in range(rate.size):
         y_dot[WIDTH * n + k] = rate[k]

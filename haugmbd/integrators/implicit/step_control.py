@@ -32,12 +32,12 @@ from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.formulations.newton_euler import factorize
-from haugmbd.integrators.event_watch import EventWatch, watch_events
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
 from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
-from haugmbd.integrators.rank_watch import RankWatch, keep_end, motion_of, needs_look, watch_between, watch_step
 from haugmbd.integrators.step_context import Options, check_finite
+from haugmbd.integrators.watches.event_watch import EventWatch, watch_events
+from haugmbd.integrators.watches.rank_watch import RankWatch, keep_end, motion_of, needs_look, watch_between, watch_step
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.model.internal_states import put_state_trapezoids
 from haugmbd.workspace import accessors as ws
@@ -65,7 +65,7 @@ def save(P: Pack, y: Array, saved: Array) -> None:
     """Store what a step changes: y, and the stage, lam and the rates of the angles, which are stored side by side."""
     copy_line(y, borrow_line(saved, 0, y.size))
     kept = borrow_line(saved, y.size, saved.size - y.size)
-    copy_line(borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size), kept)
+    copy_line(borrow_line(P.work, ws.start_of(P, at.DISPLACEMENT), kept.size), kept)
 
 
 @inlined
@@ -73,7 +73,7 @@ def restore(P: Pack, y: Array, saved: Array) -> None:
     """Restore what was stored."""
     copy_line(borrow_line(saved, 0, y.size), y)
     kept = borrow_line(saved, y.size, saved.size - y.size)
-    copy_line(kept, borrow_line(P.work, P.ints[3 * at.DISPLACEMENT], kept.size))
+    copy_line(kept, borrow_line(P.work, ws.start_of(P, at.DISPLACEMENT), kept.size))
 
 
 class MethodRoutines(NamedTuple):
@@ -86,7 +86,7 @@ class MethodRoutines(NamedTuple):
     close: Routine
 
 
-class Memory(NamedTuple):
+class MethodMemory(NamedTuple):
     """The memory of a method, see its file;  saved: what a failed step restores;  watch, events: see `step_context.Problem`."""
 
     history: Array
@@ -95,7 +95,7 @@ class Memory(NamedTuple):
     events: EventWatch
 
 
-class Steps(NamedTuple):
+class ImplicitSteps(NamedTuple):
     """Accepted steps in arrays of fixed length: times (n,), states and their rates (n, ny), multipliers by slots (n, .)."""
 
     t: Array
@@ -151,9 +151,9 @@ def run_entry(
     newton: Newton,
     control: Control,
     options: Options,
-    memory: Memory,
+    memory: MethodMemory,
     y: Array,
-    steps: Steps,
+    steps: ImplicitSteps,
 ) -> tuple[int, int]:
     """Advance y to control.t_end, or until `steps` is full or a watch ends them.
 

@@ -49,14 +49,14 @@ MOVED = 0.02
 ATTEMPTS = 4
 
 
-class Motion(Protocol):
+class StatesOverTime(Protocol):
     """A motion with states (k, ny) at the times t (k,)."""
 
     def states(self, t: Array, /) -> Array: ...
 
 
 class Selection(NamedTuple):
-    """What the tests show: the time [s], the joints with dependent rows, and the pivot, see `SingularCrossing`.
+    """The result of the tests: the time [s], the joints with dependent rows, and the pivot, see `SingularCrossing`.
 
     gap: contradiction of the dependent rows, relative to the size;  regular: only the selection of kept rows is singular
     """
@@ -69,7 +69,10 @@ class Selection(NamedTuple):
 
 
 class SmallestSingularValue(NamedTuple):
-    """sigma;  change: change of the lengths of all rows in the motion that belongs to it."""
+    """The smallest singular value of the rows at a state.
+
+    sigma: the value;  change: of the lengths of all rows in the motion that belongs to it
+    """
 
     sigma: float
     change: float
@@ -256,7 +259,7 @@ class BranchSelection:
         b[model.nb + 1 :].reshape(-1)[model.slot_of_row] = random.standard_normal(model.nc) * self.units
         self.sweeps = SWEEPS
 
-    def singular_values(self, motion: Motion, t: Array) -> list[SmallestSingularValue]:
+    def singular_values(self, motion: StatesOverTime, t: Array) -> list[SmallestSingularValue]:
         """Return the smallest singular values at the times t (k,), one after the other; 0 where that fails."""
         found = np.empty((len(t), 2))
         code = singular_values(self.pack, t, motion.states(t), self.units_of_slots, self.sweeps, MORE_SWEEPS, found)
@@ -274,7 +277,7 @@ class BranchSelection:
         part = np.abs(self.dependent_rows()[self.model.slot_of_row]) / self.units
         return tuple(sorted({joint_name(self.model.labels, k) for k in np.flatnonzero(part > SHARE * part.max()).tolist()}))
 
-    def joints_at(self, motion: Motion, t: float) -> tuple[str, ...]:
+    def joints_at(self, motion: StatesOverTime, t: float) -> tuple[str, ...]:
         """Return the joints of the most nearly dependent rows at time t [s] of a motion."""
         self.start()
         self.singular_values(motion, np.array([t]))

@@ -29,6 +29,7 @@ from haugmbd.integrators.stabilization.projection import (
     put_velocity_residual,
 )
 from haugmbd.integrators.step_context import Dynamics, Options, Point, normalize_euler
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate, rotate_by
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
@@ -59,8 +60,9 @@ class Nodes(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """Y: (s, ny) states on the constraints, and F: (s, ny) rates of the stages;  known: whether Y is a guess already.
+    """The stages of one collocation step.
 
+    Y, F: (s, ny) states on the constraints, and rates of the stages;  known: whether Y is a guess already.
     stage: (ny,) the stage in work;  units: (ny,) changes are measured by units + |y|
     """
 
@@ -105,9 +107,11 @@ def predict_stage(P: Pack, nodes: Nodes, h: float, i: int, start: Point, stages:
     once, twice = nodes.once[i], nodes.twice[i]
     for k in range(1, n):
         for a in range(3):
-            bodies[k, a] += tau * bodies[k, 7 + a] + h * h * extrapolated(twice, i, WIDTH * k + 7 + a, start, stages.F)
-            turn[a] = tau * bodies[k, 10 + a] + h * h * extrapolated(twice, i, WIDTH * k + 10 + a, start, stages.F)
-        rotate_by(bodies[k, 3:7], turn)
+            bodies[k, a] += tau * bodies[k, VELOCITY + a] + h * h * extrapolated(
+                twice, i, WIDTH * k + VELOCITY + a, start, stages.F
+            )
+            turn[a] = tau * bodies[k, OMEGA_BAR + a] + h * h * extrapolated(twice, i, WIDTH * k + OMEGA_BAR + a, start, stages.F)
+        rotate_by(bodies[k, EULER:VELOCITY], turn)
         for a in range(7, WIDTH):
             bodies[k, a] += h * extrapolated(once, i, WIDTH * k + a, start, stages.F)
     for a in range(WIDTH * n, y.size):
@@ -135,7 +139,7 @@ def put_position_rates(P: Pack, nodes: Nodes, h: float, y0: Array, stages: Stage
             for a in range(7, WIDTH):
                 bodies[k, a] = iterated(nodes, h, i, WIDTH * k + a, y0, stages.F)
             for a in range(3):
-                rates[k, a] = bodies[k, 7 + a]
+                rates[k, a] = bodies[k, VELOCITY + a]
             put_euler_rate(bodies, rates, k)
 
 

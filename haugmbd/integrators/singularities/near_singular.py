@@ -1,4 +1,4 @@
-"""Nearly singular configurations that a run has passed and not crossed: those that a step has leapt over, and one at its end.
+"""Nearly singular configurations that a run has passed and not crossed: those that a step has stepped over, and one at its end.
 
 Within a step that resolves the motion the smallest singular value changes little.  It falls far below that of both ends, and rises again,
 in a step that is longer than the bend of the motion beside a singular configuration.
@@ -45,8 +45,8 @@ class NearSingularities:
         self.passed_near: set[float] = set()
         self.trail: list[tuple[float, Array, float]] = []
 
-    def leapt_over(self, refused: list[float], steps: StepsTaken) -> list[NearSingular]:
-        """Return the places that were examined and not crossed, and which one of these steps has leapt over."""
+    def stepped_over(self, refused: list[float], steps: StepsTaken) -> list[NearSingular]:
+        """Return the places that were examined and not crossed, and which one of these steps has stepped over."""
         found, t = [], steps.t
         for place in refused:
             if place in self.passed_near or not t[0] < place <= t[-1]:
@@ -58,8 +58,8 @@ class NearSingularities:
                 times = np.linspace(t[k - 1], t[k], SAMPLES_IN_STEP)
                 g = self.search.values(times, way.states(times))
                 inner = int(g[1:-1].argmin()) + 1
-                leapt = g[inner] < min(g[0], g[-1]) - 2.0 * log(LEAP) or np.ptp(g) > 2.0 * log(PLUNGE)
-                if np.isfinite(g).all() and leapt:
+                hidden = g[inner] < min(g[0], g[-1]) - 2.0 * log(LEAP) or np.ptp(g) > 2.0 * log(PLUNGE)
+                if np.isfinite(g).all() and hidden:
                     found.append(self._at(way, float(times[inner])))
                     break
         return found

@@ -9,8 +9,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.integrators.dense_output import put_parabola, put_state
-from haugmbd.integrators.rank_watch import motion_of
 from haugmbd.integrators.step_context import Steps
+from haugmbd.integrators.watches.rank_watch import motion_of
 from haugmbd.model.generalized_forces import copy_line
 
 

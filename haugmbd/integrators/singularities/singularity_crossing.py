@@ -33,7 +33,6 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import Moment, step_to
-from haugmbd.integrators.rank_watch import NO_WATCH, STEPS_AHEAD, new_watch
 from haugmbd.integrators.singularities.branch_crossing import (
     AT_ONCE,
     BOTH,
@@ -48,11 +47,12 @@ from haugmbd.integrators.singularities.branch_crossing import (
 from haugmbd.integrators.singularities.branch_selection import BranchSelection
 from haugmbd.integrators.singularities.near_singular import NearSingularities, StepsTaken
 from haugmbd.integrators.singularities.run_motion import Way
-from haugmbd.integrators.singularities.singularity_search import SPACING, Place, SingularSearch, may_be_singular
+from haugmbd.integrators.singularities.singularity_search import SPACING, SingularCandidate, SingularSearch, may_be_singular
 from haugmbd.integrators.singularities.smooth_branch import SmoothBranch
 from haugmbd.integrators.state_space import MaximalStateSpace, NearSingular
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
+from haugmbd.integrators.watches.rank_watch import NO_WATCH, STEPS_AHEAD, new_watch
 from haugmbd.model.model import Model
 
 APART = 0.15
@@ -241,7 +241,13 @@ class CrossingSearch:
         return None, batch
 
     def _cross_from(
-        self, steps: StepsTaken, s: Array, place: Place, attempt: tuple[float, Ways], batch: StepBatch, method: Integrator
+        self,
+        steps: StepsTaken,
+        s: Array,
+        place: SingularCandidate,
+        attempt: tuple[float, Ways],
+        batch: StepBatch,
+        method: Integrator,
     ) -> tuple[Crossing | None, StepBatch]:
         """Return the crossing of a place from the step at some motion before it, and the steps before the crossing.
 
@@ -266,7 +272,7 @@ class CrossingSearch:
         accuracy = rtol, atol * method.units(self.problem)
         return self.crossing.cross(CrossingStart(*start), place.t, method.step, accuracy, ways), kept
 
-    def _nearer(self, start: Moment, kept: StepBatch, place: Place, method: Integrator) -> tuple[Moment, StepBatch]:
+    def _nearer(self, start: Moment, kept: StepBatch, place: SingularCandidate, method: Integrator) -> tuple[Moment, StepBatch]:
         """Return the state at APART from a place, by a step from `start`, and the steps to it; the same if the step fails."""
         speed = self.search.mean_speed(start.t, start.y, start.y_dot, place.t)
         t = place.t - APART / speed
@@ -280,7 +286,7 @@ class CrossingSearch:
         t_all, y, y_dot = np.append(kept.t, t), np.vstack([kept.y, end.y]), np.vstack([kept.y_dot, end.y_dot])
         return end, kept._replace(t=t_all, y=y, y_dot=y_dot, t_stop=t, accepted=len(t_all), lam=lam, u_dot=u_dot)
 
-    def _places_of(self, steps: StepsTaken, spacing: float = SPACING) -> list[Place]:
+    def _places_of(self, steps: StepsTaken, spacing: float = SPACING) -> list[SingularCandidate]:
         """Return the places where the motion through some steps, or ahead of them, may be singular; limit the next batch."""
         t, y, y_dot = steps
         last = float(t[-1])
@@ -293,12 +299,12 @@ class CrossingSearch:
             ]
         per_step = float(s[-1] - s[-2]) if len(t) > 1 else 0.0
         missed = [e for e in self.expected if t[0] < e <= last and not places]  # by steps that went astray before it
-        places += [Place(e, float(np.interp(e, t, s) - s[-1]), 0.0) for e in missed]
+        places += [SingularCandidate(e, float(np.interp(e, t, s) - s[-1]), 0.0) for e in missed]
         self.expected = [p.t for p in places if p.distance > 0.0]
         self._limit(places, per_step)
         return places
 
-    def _places(self, steps: StepsTaken, spacing: float) -> tuple[list[Place], Way]:
+    def _places(self, steps: StepsTaken, spacing: float) -> tuple[list[SingularCandidate], Way]:
         """Return the places where the motion through some steps, or ahead of them, may be singular, and this motion."""
         way = self.search.way(*steps, self.horizon)
         last = way.s[len(steps.t) - 1]
@@ -317,7 +323,7 @@ class CrossingSearch:
         if compares_ends or self.refused:
             steps = steps_of(before, batch)
             found = self.near.at_end(steps) if compares_ends else []
-            found += self.near.leapt_over(self.refused, steps)
+            found += self.near.stepped_over(self.refused, steps)
         return found
 
     def _stopped_by_formulation(self, code: int) -> bool:
@@ -325,7 +331,7 @@ class CrossingSearch:
         kkt_solver = self.problem.pack.python_solver
         return code == USER_STOPPED and self.problem.pack.callback.error is None and isinstance(kkt_solver.error, SimulationError)
 
-    def _limit(self, places: list[Place], per_step: float) -> None:
+    def _limit(self, places: list[SingularCandidate], per_step: float) -> None:
         """Limit the number of steps of the next batch: to half of the motion to the first of the places ahead."""
         ahead = [0.5 * place.distance for place in places if place.distance > 0.0]
         most = max(1.0, min(ahead) / per_step) if ahead and per_step > 0.0 else float(FEWEST)

@@ -22,9 +22,9 @@ from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK, SINGULAR
 from haugmbd.formulations.newton_euler import factorize
 from haugmbd.graph import bridges_of
-from haugmbd.integrators.rank_watch import RankWatch, begin_watch
 from haugmbd.integrators.singularities.run_motion import Way, parabola, put_state_at, speeds_of
 from haugmbd.integrators.step_context import Steps
+from haugmbd.integrators.watches.rank_watch import RankWatch, begin_watch
 from haugmbd.kkt.solver_routines import has_tree, with_blocks
 from haugmbd.model.description.labels import joint_of_rows
 from haugmbd.model.evaluate import prepare
@@ -32,8 +32,7 @@ from haugmbd.model.generalized_forces import clear
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import Pack
+from haugmbd.workspace.layout import CALLS_USER, Pack, empty_matrix, flags_in
 
 SPACING = 0.05
 """[rad, or parts of the size] Motion between samples."""
@@ -131,7 +130,7 @@ def enclosed_entry(P: Pack, steps: Steps, a: float, b: float, halvings: int, y: 
 determinants, least_determinant, begin_volumes = DirectCall(determinants_entry), DirectCall(enclosed_entry), DirectCall(begin_watch)
 
 
-class Place(NamedTuple):
+class SingularCandidate(NamedTuple):
     """A possible singular configuration.
 
     t: time [s];  distance: motion ahead of the last state, negative behind it;  depth: decrease of g so far
@@ -170,7 +169,8 @@ class SingularSearch:
             self.pack, self.ahead = self.pack._replace(callback=callback), 0.0
         else:
             ints = self.pack.ints.copy()
-            ints[3 * at.FORCE_INTS + 1] = ints[ints[3 * at.FLAGS] + 1] = 0
+            empty_matrix(ints, "FORCE_INTS")
+            flags_in(ints)[CALLS_USER] = 0
             self.pack = self.pack._replace(ints=ints)
 
     def begin(self, watch: RankWatch, start: Any, h: float) -> bool:
@@ -208,7 +208,7 @@ class SingularSearch:
             return Way(t, s, steps, self.n)
         return Way(np.append(t, t_ahead), np.append(s, s[-1] + AHEAD * (t_ahead - last) / ahead), steps, self.n)
 
-    def places(self, way: Way, last: float, spacing: float = SPACING) -> list[Place]:
+    def places(self, way: Way, last: float, spacing: float = SPACING) -> list[SingularCandidate]:
         """Return the places at which g tends to minus infinity, in the order of time, from samples that are at most `spacing` apart.
 
         The first state does not count as a minimum if the motion before it, back to its `behind`, was searched and g was smaller there.
@@ -233,7 +233,7 @@ class SingularSearch:
             ):
                 place = self.enclosed(way, float(t[left]), float(t[right]), min(least[left], least[right]))
                 if place is not None:
-                    found.append(Place(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
+                    found.append(SingularCandidate(place[0], float(np.interp(place[0], way.t, way.s)) - s_last, place[1]))
         return found
 
     def samples(self, way: Way, spacing: float) -> tuple[Array, Array, Array]:

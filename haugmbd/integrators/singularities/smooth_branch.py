@@ -27,6 +27,7 @@ from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.singularities.collocation import TIGHT, Stages, collocate, gauss
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Dynamics, Point
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.length import units_of_state
@@ -65,13 +66,13 @@ def put_states(t: Array, t0: float, t1: float, y0: Array, c: Array, n_bodies: in
                 y[a] += P * c[k, a]
             before, P = P, ((2.0 * k + 1.0) * x * P - k * before) / (k + 1.0)
         for body in range(1, n_bodies):
-            normalize(y[WIDTH * body + 3 : WIDTH * body + 7])
+            normalize(y[WIDTH * body + EULER : WIDTH * body + VELOCITY])
 
 
 _put_states = DirectCall(put_states)
 
 
-class Piece(NamedTuple):
+class CurvePiece(NamedTuple):
     """The polynomial on [t0, t1]: y0 (ny,), and at its nodes the states on the constraints Y (s, ny), and the rates F (s, ny).
 
     c: (s + 1, ny) its Legendre coefficients, beside y0
@@ -112,7 +113,7 @@ class Piece(NamedTuple):
 class Curve:
     """A motion of consecutive pieces."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[CurvePiece, ...]
     n_bodies: int
 
     @property
@@ -141,7 +142,7 @@ class Curve:
             y_dot[own] = piece.rates(t[own])
         return y_dot
 
-    def _parts(self, t: Array) -> Iterator[tuple[Piece, slice | Ints]]:
+    def _parts(self, t: Array) -> Iterator[tuple[CurvePiece, slice | Ints]]:
         """Yield the pieces, and which of the times t (k,) belong to each."""
         if len(self.pieces) == 1:
             yield self.pieces[0], slice(None)
@@ -207,7 +208,7 @@ class SmoothBranch:
             return None
         size = atol + rtol * np.abs(y0)
         fewest = 2 * round(1.5 - 0.3 * log10(min(rtol, 0.1)))
-        piece: Piece | None = None
+        piece: CurvePiece | None = None
         for fewer in (s for s in FEW_NODES if s >= fewest):
             nodes = farthest(*times, t_singular, (fewer, fewer + 1))
             piece = self._collocated(times, found, nodes, (atol / rtol, rtol), piece)
@@ -219,7 +220,7 @@ class SmoothBranch:
 
     def curve(self, times: list[float], t_singular: float, y0: Array) -> Curve | None:
         """Return the motion from y0 at times[0] through all `times`; None if some piece fails."""
-        pieces: list[Piece] = []
+        pieces: list[CurvePiece] = []
         for a, b in zip(times[:-1], times[1:], strict=True):
             if pieces:
                 found = self.projected(a, pieces[-1].states(np.array([a]))[0])
@@ -232,7 +233,7 @@ class SmoothBranch:
             pieces += more
         return Curve(tuple(pieces), self.model.nb + 1)
 
-    def _pieces(self, a: float, b: float, y0: Array, t_singular: float, halvings: int) -> list[Piece] | None:
+    def _pieces(self, a: float, b: float, y0: Array, t_singular: float, halvings: int) -> list[CurvePiece] | None:
         """Return one piece from a to b, or several if it does not converge and contains no singular configuration."""
         piece = self._piece(a, b, y0, t_singular)
         if piece is not None:
@@ -247,14 +248,19 @@ class SmoothBranch:
         rest = None if found is None else self._pieces(middle, b, found[0], t_singular, halvings - 1)
         return None if rest is None else first + rest
 
-    def _piece(self, a: float, b: float, y0: Array, t_singular: float) -> Piece | None:
+    def _piece(self, a: float, b: float, y0: Array, t_singular: float) -> CurvePiece | None:
         found = self.projected(a, y0)
         nodes = farthest(a, b, t_singular, NODES) if a < t_singular < b else NODES[0]
         return None if found is None else self._collocated((a, b), found, nodes, (self.units, TIGHT), None)
 
     def _collocated(
-        self, times: tuple[float, float], start: tuple[Array, Array], nodes: int, accuracy: tuple[Array, float], guess: Piece | None
-    ) -> Piece | None:
+        self,
+        times: tuple[float, float],
+        start: tuple[Array, Array],
+        nodes: int,
+        accuracy: tuple[Array, float],
+        guess: CurvePiece | None,
+    ) -> CurvePiece | None:
         """Return the piece from a state on the constraints with its rates; None if the iteration does not converge.
 
         accuracy: units (ny,), and the error, relative to units + |y|, that ends the iteration
@@ -269,7 +275,7 @@ class SmoothBranch:
         self.pack.callback.keep_interruption(code)
         if code != OK or not np.isfinite(F).all():
             return None
-        return Piece(a, b, y0, Y, F, h * gauss(nodes)[1] @ F)
+        return CurvePiece(a, b, y0, Y, F, h * gauss(nodes)[1] @ F)
 
 
 def farthest(a: float, b: float, t: float, nodes: tuple[int, ...]) -> int:

@@ -29,6 +29,7 @@ from haugmbd.forces.registry import potential_of_loads
 from haugmbd.formulations.newton_euler import rates_at_hand, right_hand_side, solve_system
 from haugmbd.integrators.stabilization.projection import ROUNDING, Projection, add_displacement, project, rests
 from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
@@ -52,9 +53,9 @@ def kinetic_of(P: Pack, bodies: Array) -> float:
     total = 0.0
     for k in range(1, inertia.shape[0]):
         for a in range(3):
-            total += inertia[k, 0] * bodies[k, 7 + a] ** 2
+            total += inertia[k, 0] * bodies[k, VELOCITY + a] ** 2
             for c in range(3):
-                total += bodies[k, 10 + a] * inertia[k, 1 + 3 * a + c] * bodies[k, 10 + c]
+                total += bodies[k, OMEGA_BAR + a] * inertia[k, 1 + 3 * a + c] * bodies[k, OMEGA_BAR + c]
     return total
 
 
@@ -108,7 +109,7 @@ def scale_changes(P: Pack, bodies: Array, sigma: float, tau_squared: float) -> N
     x = ws.solution(P)
     for k in range(1, bodies.shape[0]):
         for a in range(6):
-            bodies[k, 7 + a] *= 1.0 + sigma
+            bodies[k, VELOCITY + a] *= 1.0 + sigma
             x[k, a] *= -sigma * tau_squared
 
 

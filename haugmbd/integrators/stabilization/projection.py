@@ -26,6 +26,7 @@ from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.math.larger import larger
 from haugmbd.model.body_kinematics import update_kinematics
@@ -93,7 +94,7 @@ def add_displacement(P: Pack, bodies: Array) -> None:
     for k in range(1, bodies.shape[0]):
         for a in range(3):
             bodies[k, a] += x[k, a]
-        rotate_by(bodies[k, 3:7], x[k, 3:6])
+        rotate_by(bodies[k, EULER:VELOCITY], x[k, 3:6])
 
 
 @kernel
@@ -102,7 +103,7 @@ def add_velocity(P: Pack, bodies: Array) -> None:
     x = ws.solution(P)
     for k in range(1, bodies.shape[0]):
         for a in range(6):
-            bodies[k, 7 + a] += x[k, a]
+            bodies[k, VELOCITY + a] += x[k, a]
 
 
 @kernel
@@ -169,7 +170,7 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
 
 @entry
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
-    """Project; write y_dot = f(t, y) with the same factor."""
+    """Project the state, and write y_dot = f(t, y) with the same factor."""
     normalize_euler(P, options, y)
     options.n_rates += 1
     if rests(P, options, t, y):

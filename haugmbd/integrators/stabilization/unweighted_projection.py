@@ -30,8 +30,7 @@ from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import radii_of_gyration
 from haugmbd.model.model import Model
-from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import NAMES, Pack
+from haugmbd.workspace.layout import HAS_SHIFT, Pack, flags_in, move_matrix
 
 
 @inlined
@@ -104,8 +103,9 @@ class UnweightedProjection(Projection):
         )
         scale.reshape(-1)[6 * (model.nb + 1) + model.slot_of_row] = by_row
         ints, start = pack.ints.copy(), pack.reals.size
-        ints[3 * NAMES.index("SHIFTED")], ints[3 * NAMES.index("SCALE")] = start, start + W.size
-        ints[ints[3 * at.FLAGS]] = 0  # W has no massless direction
+        move_matrix(ints, "SHIFTED", start)
+        move_matrix(ints, "SCALE", start + W.size)
+        flags_in(ints)[HAS_SHIFT] = 0  # W has no massless direction
         return pack._replace(ints=np.concatenate([pack.ints, ints]), reals=np.concatenate([pack.reals, W.ravel(), scale.ravel()]))
 
 

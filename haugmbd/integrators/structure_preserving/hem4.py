@@ -25,9 +25,10 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
-from haugmbd.integrators.rank_watch import watch_stage
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step, ends_batch
+from haugmbd.integrators.watches.rank_watch import watch_stage
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
@@ -68,9 +69,9 @@ def take_stage(P: Pack, bodies: Array, rates: Array, scale: float) -> float:
     largest = 0.0
     for k in range(1, bodies.shape[0]):
         for a in range(6):
-            rates[k, 7 + a] += x[k, a]
-            bodies[k, 7 + a] += scale * x[k, a]
-            change = abs(scale * x[k, a]) / ((length if a < 3 else 1.0) + abs(bodies[k, 7 + a]))
+            rates[k, VELOCITY + a] += x[k, a]
+            bodies[k, VELOCITY + a] += scale * x[k, a]
+            change = abs(scale * x[k, a]) / ((length if a < 3 else 1.0) + abs(bodies[k, VELOCITY + a]))
             largest = larger(largest, change)
     return largest
 

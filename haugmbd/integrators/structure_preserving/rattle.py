@@ -35,6 +35,7 @@ from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps, ends_batch
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
@@ -58,14 +59,17 @@ THIN = 1e-12
 
 
 class HalfStep(NamedTuple):
-    """u: (n, 6) velocities between the kicks, u_1/2 and then u_+;  f: (n, 3) of the drift."""
+    """The velocities and the rotations of one step.
+
+    u: (n, 6) velocities between the kicks, u_1/2 and then u_+;  f: (n, 3) of the drift
+    """
 
     u: Array
     f: Array
 
 
 class Kicks(NamedTuple):
-    """What the last kick of each step has solved for: lam = mu (n, 6 ne) by slots, and u' (n, 6 (nb + 1)) with M u' + Phi_q^T mu = Q."""
+    """The solutions of the last kick of each step: lam = mu (n, 6 ne) by slots, and u' (n, 6 (nb + 1)) with M u' + Phi_q^T mu = Q."""
 
     lam: Array
     u_dot: Array
@@ -170,15 +174,17 @@ def drift(P: Pack, h: float, y: Array, half: HalfStep, new: Array) -> int:
         if not found:
             status, angle = ws.status(P), h * sqrt(dot(w, w))
             status[3] = h
-            return report(status, TURNS_TOO_FAR if isfinite(angle) else NOT_FINITE, k if isfinite(angle) else WIDTH * k + 10, angle)
+            return report(
+                status, TURNS_TOO_FAR if isfinite(angle) else NOT_FINITE, k if isfinite(angle) else WIDTH * k + OMEGA_BAR, angle
+            )
         for a in range(3):
             half.f[k, a] = f[a]
             bodies[k, a] = old[k, a] + h * half.u[k, a]
-            bodies[k, 7 + a] = half.u[k, a]
-            bodies[k, 10 + a] = w[a]
+            bodies[k, VELOCITY + a] = half.u[k, a]
+            bodies[k, OMEGA_BAR + a] = w[a]
         for a in range(4):
             bodies[k, 3 + a] = old[k, 3 + a]
-        cayley_by(bodies[k, 3:7], 2.0 * f[0], 2.0 * f[1], 2.0 * f[2])
+        cayley_by(bodies[k, EULER:VELOCITY], 2.0 * f[0], 2.0 * f[1], 2.0 * f[2])
     return OK
 
 
@@ -200,7 +206,7 @@ def end_drift(P: Pack, h: float, half: HalfStep, new: Array) -> None:
         w = solve3(columns[0], columns[1], columns[2], (s * (Jf[0] - g[0]), s * (Jf[1] - g[1]), s * (Jf[2] - g[2])))
         for a in range(3):
             half.u[k, 3 + a] = w[a]
-            bodies[k, 10 + a] = w[a]
+            bodies[k, OMEGA_BAR + a] = w[a]
 
 
 @inlined
@@ -255,8 +261,8 @@ def first_kick(P: Pack, h: float, y: Array, y_dot: Array, half: HalfStep) -> Non
     for k in range(1, bodies.shape[0]):
         spin = gyroscopic_rate(inertia, k, (bodies[k, 10], bodies[k, 11], bodies[k, 12]))
         for a in range(3):
-            half.u[k, a] = bodies[k, 7 + a] + 0.5 * h * rates[k, 7 + a]
-            half.u[k, 3 + a] = bodies[k, 10 + a] + 0.5 * h * (rates[k, 10 + a] + spin[a])
+            half.u[k, a] = bodies[k, VELOCITY + a] + 0.5 * h * rates[k, VELOCITY + a]
+            half.u[k, 3 + a] = bodies[k, OMEGA_BAR + a] + 0.5 * h * (rates[k, OMEGA_BAR + a] + spin[a])
 
 
 @inlined
@@ -280,10 +286,10 @@ def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new
         before, change = change if turn > 1 else 1e300, 0.0
         for k in range(1, n):
             for a in range(6):
-                moved = abs(x[k, a] - bodies[k, 7 + a]) / ((ws.length(P) if a < 3 else 1.0) + abs(x[k, a]))
+                moved = abs(x[k, a] - bodies[k, VELOCITY + a]) / ((ws.length(P) if a < 3 else 1.0) + abs(x[k, a]))
                 if not moved <= change:
                     change = moved
-                bodies[k, 7 + a] = x[k, a]
+                bodies[k, VELOCITY + a] = x[k, a]
         if code == OK and change > before and change > ROUNDING:
             return report(ws.status(P), NO_CONVERGENCE, 0, h * change)
         if code == OK:
@@ -303,7 +309,7 @@ def keep_kick(P: Pack, h: float, half: HalfStep, new: Array, lam: Array, u_dot: 
         lam[s] = 2.0 / h * x[n + s // 6, s % 6]
     for k in range(1, n):
         for a in range(6):
-            u_dot[6 * k + a] = 2.0 / h * (bodies[k, 7 + a] - half.u[k, a])
+            u_dot[6 * k + a] = 2.0 / h * (bodies[k, VELOCITY + a] - half.u[k, a])
         spin = gyroscopic_rate(inertia, k, (bodies[k, 10], bodies[k, 11], bodies[k, 12]))
         for a in range(3):
             u_dot[6 * k + 3 + a] -= spin[a]

@@ -52,8 +52,8 @@ def factor_of(w: Workspace) -> FrontFactor:
 @inlined
 def gradients_of(w: Workspace) -> Array:
     """Return the gradients of all rows, (., 6): those of a row for each of its sides in turn."""
-    start, rows, columns = w.ints[3 * at.J], w.ints[3 * at.J + 1], w.ints[3 * at.J + 2]
-    gradients: Array = borrow(w.work, start, rows * columns // 6, 6)
+    n = ws.rows_of(w, at.J) * ws.columns_of(w, at.J) // 6
+    gradients: Array = borrow(w.work, ws.start_of(w, at.J), n, 6)
     return gradients
 
 

@@ -16,7 +16,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined
 from haugmbd.kkt import block_ldl
 from haugmbd.kkt.block_ldl import Factor, clear_fill, factor_nodes, put_body, put_edge
-from haugmbd.kkt.elimination_order import Steps
+from haugmbd.kkt.elimination_order import EliminationSteps
 from haugmbd.kkt.entry_points import edge_blocks, factor_of, steps_of
 from haugmbd.kkt.tree.recursion import backward, factor, forward
 from haugmbd.kkt.tree.tree_arrays import (
@@ -38,10 +38,10 @@ from haugmbd.workspace.layout import Workspace
 
 
 @inlined
-def steps_of_rest(w: Workspace) -> Steps:
+def steps_of_rest(w: Workspace) -> EliminationSteps:
     """Return the order of elimination without the nodes of the trees, a body and its edge for each step of the recursion."""
     s, n = steps_of(w), 2 * ws.tree_steps(w).shape[0]
-    return Steps(s.order[n:], s.neighbor_starts[n:], s.neighbors, s.update_starts[n:], s.fill_updates)
+    return EliminationSteps(s.order[n:], s.neighbor_starts[n:], s.neighbors, s.update_starts[n:], s.fill_updates)
 
 
 @inlined
@@ -71,7 +71,7 @@ def factor_with_trees(w: Workspace, x: Array, all_wide: bool) -> tuple[float, in
 
 
 @inlined
-def assemble_rest(w: Workspace, s: Steps, f: Factor) -> None:
+def assemble_rest(w: Workspace, s: EliminationSteps, f: Factor) -> None:
     """Fill the blocks of the bodies and edges that are eliminated by blocks."""
     edges, inertia = edge_blocks(w), ws.shifted_inertia(w)
     n_bodies = inertia.shape[0]

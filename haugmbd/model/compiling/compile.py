@@ -68,7 +68,7 @@ class Compiled(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What the tables are made of.
+    """The parts of the tables.
 
     inertia, shifted: (nb + 1, 10);  rows: integers, constants, first line of each kind;  forces: the same of loads
     body_of, x_bar: the markers;  places: lines of the internal states in the driver table;  n_tail: angles and internal states of y

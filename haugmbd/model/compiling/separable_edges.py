@@ -52,7 +52,7 @@ def separable_edges(equations: Equations, edges: Edges, x_bar: Array, body_of: I
     angular = ~linear & ~threads
     n_linear, n_angular, n_threads = (np.bincount(edge[which], minlength=n) for which in (linear, angular, threads))
     right = np.bincount(edge, minlength=n) > 0
-    right[edge[~_of_unit_vectors(equations, x_bar) & ~threads]] = False
+    right[edge[~_unit_vector_rows(equations, x_bar) & ~threads]] = False
     right &= (n_linear <= MOST) & (n_angular <= MOST)
     right &= (n_threads == 0) | ((n_threads == 1) & (n_linear == N_LINEAR_OF_SCREW) & (n_angular == N_ANGULAR_OF_SCREW))
     points = _points(equations)
@@ -98,8 +98,8 @@ def _points(equations: Equations) -> Ints:
     return points
 
 
-def _of_unit_vectors(equations: Equations, x_bar: Array) -> Flags:
-    """Return which rows are of such kinds, with vectors, and a direction of a CD, of the length 1: then volumes of rows compare with 1."""
+def _unit_vector_rows(equations: Equations, x_bar: Array) -> Flags:
+    """Return which rows are of such kinds with vectors of length 1, so that volumes of rows compare with 1; of CD the direction counts."""
     kind, n_vectors = equations.kind, VECTORS_OF_KIND[equations.kind]
     unit = np.abs(np.linalg.norm(x_bar, axis=1) - 1.0) < UNIT_TOL
     right: Flags = n_vectors >= 0

@@ -215,7 +215,8 @@ def no_such(what: str, name: str, names: Iterable[str], others: Mapping[str, Ite
     plural = "bodies" if what == "body" else f"{what}s"
     hint = next((f"; {call}({name!r}) has it" for call, own in (others or {}).items() if name in own), "")
     hint = hint or did_you_mean(str(name), known)
-    return UsageError(f"no {what} is called {name!r}; the {plural} are {listed or 'none'}{hint}.")
+    there = f"the {plural} are {listed}" if known else f"there are no {plural}"
+    return UsageError(f"no {what} is called {name!r}; {there}{hint}.")
 
 
 def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:

@@ -30,6 +30,7 @@ from haugmbd.forces.friction.friction_laws import (
 )
 from haugmbd.forces.friction.friction_laws import LAW as LAW_NUMBER
 from haugmbd.forces.friction.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import is_bearing
@@ -92,8 +93,8 @@ def put_directions(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) ->
     for c in range(ints[k, at.CHANNELS]):
         rate = 0.0
         for a in range(6):
-            rate += terms[k, at.B + 12 * c + a] * m.bodies[i, 7 + a]
-            rate += terms[k, at.B + 12 * c + 6 + a] * m.bodies[j, 7 + a]
+            rate += terms[k, at.B + 12 * c + a] * m.bodies[i, VELOCITY + a]
+            rate += terms[k, at.B + 12 * c + 6 + a] * m.bodies[j, VELOCITY + a]
         terms[k, at.RATE + c] = rate
 
 
@@ -130,7 +131,7 @@ def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) ->
 
 @kernel
 def put_sliding_of_revolute(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
-    """Do the same for a revolute joint whose friction depends on its reaction."""
+    """Do what `put_sliding` does, for a revolute joint whose friction depends on its reaction."""
     radius, rate, mode = reals[k, at.RADIUS], terms[k, at.RATE], modes[k, at.MODE]
     speed, e = radius * abs(rate), -1.0 if rate < 0.0 else 1.0
     terms[k, at.ARM], terms[k, at.SPEED], terms[k, at.FRICTION] = radius, speed, 0.0

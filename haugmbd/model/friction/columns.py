@@ -16,7 +16,7 @@ POINT_I, POINT_J, F_I, G_I, H_I, EXACT, LOADED = 13, 14, 15, 16, 17, 18, 19
 STATE_Z, PLACE_Z = 20, 21
 """The first internal state of the law in `m.angles`, and its line in the driver table, see `model.internal_states`; -1 for none."""
 CHILD, JOINTS_ON_I, JOINTS_ON_J = 22, 23, 24
-"""The body behind the joint, -1 where `loop.contraction` knows no bound; the number of joints with friction on body i, and on body j."""
+"""The body behind the joint, -1 where `contraction` has no bound; the number of joints with friction on body i, and on body j."""
 INT_COLUMNS = 25
 
 RADIUS, LENGTH, PRELOAD, THRUST_RADIUS, LAW = 0, 1, 2, 3, 4
@@ -29,7 +29,7 @@ RATE, BIAS, ARM, DIRECTION = 36, 39, 42, 45
 C_0, C_1, C_2 = 48, 49, 50
 """f_t = C_0 + C_1 N(wrench) + C_2 |thrust|, of sliding."""
 S_0, S_1, S_2 = 51, 52, 53
-"""The same at rest: the limit."""
+"""Their values at rest: the limit."""
 SPEED, STATE = 54, 55
 """Sliding speed [m/s], and how the joint moves: FREE, SLIDES, AT_LIMIT or STICKS."""
 FRICTION = 56

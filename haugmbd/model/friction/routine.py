@@ -25,7 +25,7 @@ from haugmbd.workspace.layout import FRICTION_SIGNATURE, Pack
 def put_friction_of(P: Pack, k: int) -> None:
     """Write the friction of joint k for the multipliers of an implicit step, and its slope over the speed."""
     ints, reals, terms = ws.friction_ints(P), ws.friction_reals(P), ws.friction_terms(P)
-    lam = borrow(P.work, P.ints[3 * layout.LAMBDA], ws.edges(P).shape[0], 6)
+    lam = borrow(P.work, ws.start_of(P, layout.LAMBDA), ws.edges(P).shape[0], 6)
     F, M = wrench_of(ints, terms, k, ws.jacobian(P), ws.rotation_matrices(P), lam, 0)
     N, push = normal_force(ints, reals, terms, k, F, M), abs(thrust(ints, terms, k, F))
     f_t = terms[k, at.C_0] + terms[k, at.C_1] * N + terms[k, at.C_2] * push

@@ -26,6 +26,13 @@ def model_given(given: Any, who: str) -> Model:
     return model
 
 
+def need_state(state: Any) -> State:
+    """Return the argument `state` of a call. Raise UsageError for anything but a State."""
+    if not isinstance(state, State):
+        raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
+    return state
+
+
 def state_given(model: Model, given: Any, who: str) -> State:
     """Return the state that `who` is given, by default the modelled one; UsageError for anything but a State."""
     if given is None:

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.model.description.labels import units_of_labels
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
-from haugmbd.workspace import layout as at
 from haugmbd.workspace.layout import WIDTH
 
 POWERS = {"m": 1, "m2": 2}
@@ -33,10 +33,9 @@ ONE_PLACE = 1e-12
 
 def put_length(model: Model, rows: Rows) -> None:
     """Write the length at the pose of `rows`, and the weights of the kept rows, to a new model, before it is used."""
-    reals, ints = model.tables.reals, model.tables.ints
-    reals[ints[3 * at.LENGTH]] = characteristic_length(model, rows)
-    kept = reals[ints[3 * at.KEPT] + model.slot_of_row]
-    reals[ints[3 * at.ROW_WEIGHT] + model.slot_of_row] = kept / units_of_rows(model)
+    reals, (length, kept, weight) = model.tables.reals, (model.tables.place(name)[0] for name in ("LENGTH", "KEPT", "ROW_WEIGHT"))
+    reals[length] = characteristic_length(model, rows)
+    reals[weight + model.slot_of_row] = reals[kept + model.slot_of_row] / units_of_rows(model)
 
 
 def characteristic_length(model: Model, rows: Rows) -> float:
@@ -59,7 +58,7 @@ def radius_of_gyration(model: Model) -> float:
 
 
 def radii_of_gyration(model: Model) -> Array:
-    """sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; 0 of points, of bodies without mass, and of the ground."""
+    """Return sqrt(tr J_bar / (2 m)) of each body (nb + 1,) [m]; 0 of points, of bodies without mass, and of the ground."""
     inertia = model.tables["INERTIA"]
     mass, turning = inertia[:, 0], inertia[:, [1, 5, 9]].sum(axis=1)
     found: Array = np.sqrt(turning / (2.0 * np.where(mass > 0.0, mass, np.inf)))
@@ -73,13 +72,13 @@ def unit_names(model: Model) -> tuple[list[str], npt.NDArray[np.int8]]:
 
 
 def units_of_rows(model: Model) -> Array:
-    """What Phi of each row is measured by, (nc,) [m, m2 or 1]."""
+    """Return the unit of Phi of each row, (nc,) [m, m2 or 1]."""
     units, number = unit_names(model)
     return np.array([model.length ** POWERS.get(unit, 0) for unit in units], dtype=np.float64)[number]
 
 
 def units_of_state(model: Model) -> Array:
-    """What the numbers of a flat state are measured by, (ny,): L for r and v, 1 for p, omega_bar and angles."""
+    """Return the units of a flat state, (ny,): L for r and v, 1 for p, omega_bar and angles."""
     n, body = WIDTH * (model.nb + 1), np.ones(WIDTH)
-    body[:3] = body[7:10] = model.length
+    body[:3] = body[VELOCITY:OMEGA_BAR] = model.length
     return np.concatenate([np.tile(body, model.nb + 1), np.ones(len(model.y0) - n)])

@@ -25,7 +25,7 @@ from haugmbd.workspace.layout import Pack, workspace_array
 Flags = npt.NDArray[np.bool_]
 
 
-class Place(NamedTuple):
+class StopSide(NamedTuple):
     """One side of a stop.  row: of its element in the force table;  driver: the place of what a run holds"""
 
     side: Side
@@ -34,13 +34,13 @@ class Place(NamedTuple):
 
 
 @once_per_model
-def places_of(model: Model) -> tuple[Place, ...]:
+def places_of(model: Model) -> tuple[StopSide, ...]:
     """Return the sides of the stops and one-sided springs of a model."""
     row = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(JointLimit)])
-    places: list[Place] = []
+    places: list[StopSide] = []
     for one in model.loads:
         if isinstance(one.load, JointLoad):
-            places += [Place(side, row, one.drivers[0]) for side in one.load.sides()]
+            places += [StopSide(side, row, one.drivers[0]) for side in one.load.sides()]
             row += len(one.load.coordinates())
     return tuple(places)
 
@@ -65,7 +65,7 @@ class Stops:
         return pressed(self.sides, *found)
 
     def hold(self, pack: Pack, pushes: Flags, undecided: Flags | None = None) -> None:
-        """Write to a workspace which sides push: they do so, and the others do not, whatever the state; but it decides on the undecided."""
+        """Write to a workspace which sides push, whatever the state is; for the `undecided` sides the state decides at each evaluation."""
         F = workspace_array(pack, "F")
         for place in self.places:
             F[place.driver, HELD] = FREE

@@ -65,7 +65,7 @@ class AsmtJoint(NamedTuple):
     values: dict[str, float]
 
 
-class Motion(NamedTuple):
+class AsmtMotion(NamedTuple):
     """A motion: its type, the name of its joint, its formula."""
 
     name: str
@@ -98,7 +98,7 @@ class Assembly:
     parts: dict[str, Part] = field(default_factory=dict)
     markers: dict[str, Marker] = field(default_factory=dict)
     joints: dict[str, AsmtJoint] = field(default_factory=dict)
-    motions: dict[str, Motion] = field(default_factory=dict)
+    motions: dict[str, AsmtMotion] = field(default_factory=dict)
     limits: list[AsmtLimit] = field(default_factory=list)
     gravity: Array = field(default_factory=lambda: np.zeros(3))
     pose: Transform = IDENTITY
@@ -260,7 +260,7 @@ def _read_sets(made: Assembly, sets: Record) -> None:
             continue
         text = " ".join(child.text for child in formula.children)
         last = joint.value().rsplit("/", 1)[-1]
-        made.motions[name] = Motion(name, record.line, record.text, last, text)
+        made.motions[name] = AsmtMotion(name, record.line, record.text, last, text)
     for record in _below(sets, "Limits"):
         on, side, bound = ("" if (x := record.first(key)) is None else x.value() for key in ("MotionJoint", "Type", "Limit"))
         made.limits.append(AsmtLimit(_name(record), record.text, on.rsplit("/", 1)[-1], side, bound))

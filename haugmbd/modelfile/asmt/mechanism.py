@@ -17,7 +17,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math import euler_parameters
-from haugmbd.modelfile.asmt.assembly import AsmtJoint, Assembly, Motion
+from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtMotion, Assembly
 from haugmbd.modelfile.asmt.couplings import coupling_between
 from haugmbd.modelfile.asmt.formulas import expression_of
 from haugmbd.modelfile.asmt.joints import joint_between
@@ -38,7 +38,7 @@ LARGE = 100.0
 """[m] An assembly of this size is probably in millimetres."""
 
 
-class Place(NamedTuple):
+class PartPlace(NamedTuple):
     """Where a part is: the first part of its group, and its pose there."""
 
     leader: str
@@ -76,19 +76,19 @@ def mechanism(made: Assembly, merge_fixed: bool) -> Built:
     return built
 
 
-def _groups(made: Assembly, built: Built, merge_fixed: bool) -> tuple[dict[str, Place], set[str]]:
+def _groups(made: Assembly, built: Built, merge_fixed: bool) -> tuple[dict[str, PartPlace], set[str]]:
     """Return the place of each part, and the names of the fixed joints that this has used up."""
     fixed = [joint for joint in made.joints.values() if joint.type == FIXED] if merge_fixed else []
     at: dict[str, list[AsmtJoint]] = {}
     for joint in fixed:
         for path in joint.markers:
             at.setdefault(made.markers[path].part, []).append(joint)
-    places: dict[str, Place] = {}
+    places: dict[str, PartPlace] = {}
     used: set[str] = set()
     for leader in (GROUND, *made.parts):
         if leader in places:
             continue
-        places[leader] = Place(leader, IDENTITY)
+        places[leader] = PartPlace(leader, IDENTITY)
         stack = [leader]
         while stack:
             part = stack.pop()
@@ -102,7 +102,7 @@ def _groups(made: Assembly, built: Built, merge_fixed: bool) -> tuple[dict[str, 
                 if other.part in places:
                     _check_circle(made, joint, places[other.part].pose, pose)
                     continue
-                places[other.part] = Place(leader, pose)
+                places[other.part] = PartPlace(leader, pose)
                 stack.append(other.part)
                 _note_moved(made, built, joint, leader, other.part, pose)
     return places, used
@@ -130,7 +130,7 @@ def _note_moved(made: Assembly, built: Built, joint: AsmtJoint, leader: str, par
         )
 
 
-def _bodies(made: Assembly, built: Built, places: dict[str, Place]) -> dict[str, Body]:
+def _bodies(made: Assembly, built: Built, places: dict[str, PartPlace]) -> dict[str, Body]:
     """Add the bodies, and return that of each part."""
     total = sum(part.inertia.mass for part in made.parts.values() if part.inertia is not None)
     members: dict[str, list[str]] = {}
@@ -155,7 +155,7 @@ def _bodies(made: Assembly, built: Built, places: dict[str, Place]) -> dict[str,
     return bodies
 
 
-def _common(made: Assembly, places: dict[str, Place], parts: list[str]) -> MassProperties | None:
+def _common(made: Assembly, places: dict[str, PartPlace], parts: list[str]) -> MassProperties | None:
     """Return the common inertia of parts in the axes of the first one; None if none has mass."""
     solids = []
     for part in parts:
@@ -202,7 +202,7 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
     built.system.add(part)
 
 
-def _add_motion(made: Assembly, built: Built, motion: Motion) -> None:
+def _add_motion(made: Assembly, built: Built, motion: AsmtMotion) -> None:
     """Add a driver, or record why it cannot be."""
     where, known = f"motion {motion.name!r}", {joint.name: joint for joint in built.system.joints}
     if motion.joint not in known:

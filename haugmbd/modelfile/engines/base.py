@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
-from haugmbd.system.system import System
 
 
 class Reduced(NamedTuple):
@@ -29,6 +28,3 @@ class Reduced(NamedTuple):
     cut: tuple[Joint, ...]
     notes: tuple[str, ...]
     constraints: Callable[[Array], tuple[Array, Array]] | None = None
-
-
-Reducer = Callable[[System], Reduced]

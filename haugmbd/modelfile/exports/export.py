@@ -30,7 +30,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 @public_class
 @dataclass(frozen=True)
 class Export:
-    """What an exporter wrote.
+    """The outcome of an export.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ class Limit(NamedTuple):
 
 
 class Stops(NamedTuple):
-    """What the report says of limits: what they became, what was not read, and what is doubtful."""
+    """The limits of a file, for the report: the stops that were made, what was not read, and what is doubtful."""
 
     substituted: list[str]
     ignored: list[str]

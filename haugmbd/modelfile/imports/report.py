@@ -23,7 +23,7 @@ class LoopClosure(NamedTuple):
 @public_class
 @dataclass(frozen=True, eq=False)
 class ImportReport:
-    """What an importer did with a file.
+    """The outcome of an import.
 
     Attributes
     ----------

@@ -80,8 +80,8 @@ VECTORS = {
 """The vectors of each kind of equation."""
 
 
-class Said(NamedTuple):
-    """What the report says."""
+class Remarks(NamedTuple):
+    """The remarks of the report."""
 
     substituted: list[str]
     ignored: list[str]
@@ -143,7 +143,7 @@ def read_simengine3d(
     unused = [name for name in reader.inertia if name not in reader.bodies]
     if unused:
         raise UsageError(f"inertia: no body is called {unused[0]!r}{did_you_mean(str(unused[0]), reader.bodies)}.")
-    return _reported(system, reader.said, str(path), close)
+    return _reported(system, reader.remarks, str(path), close)
 
 
 def is_simengine3d(path: FilePath) -> bool:
@@ -155,7 +155,7 @@ def is_simengine3d(path: FilePath) -> bool:
     return isinstance(document, dict) and "constraints" in document and "format" not in document
 
 
-def _reported(system: System, said: Said, source: str, close: bool) -> System:
+def _reported(system: System, remarks: Remarks, source: str, close: bool) -> System:
     """Return the system, closed, with its report."""
     names, joints = [body.name for body in system.bodies[1:]], len(system.joints)
     done = close_joints(system, bool(system.joints), close)
@@ -169,13 +169,13 @@ def _reported(system: System, said: Said, source: str, close: bool) -> System:
         body_of={name: name for name in names},
         q={},
         frames={name: Frame(bodies[name], np.zeros(3), np.eye(3)) for name in names},
-        substituted=tuple(said.substituted),
-        ignored=tuple(said.ignored),
+        substituted=tuple(remarks.substituted),
+        ignored=tuple(remarks.ignored),
         loops=tuple(LoopClosure(name, kinds[name], "simEngine3D", *gap) for name, gap in opened.items()),
         iterations=done.iterations,
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*said.warnings, *heavy("body", done.system.bodies), *done.warnings),
+        warnings=(*remarks.warnings, *heavy("body", done.system.bodies), *done.warnings),
         word="body",
     )
     return done.system
@@ -189,7 +189,7 @@ class _Reader:
             raise UsageError(f"inertia is {inertia!r:.60}, must be (mass, J_bar) by the names of bodies.")
         self.inertia = inertia
         self.reading = Reading()
-        self.said = Said([], [], [])
+        self.remarks = Remarks([], [], [])
         self.bodies: dict[str, Body] = {}
         self.numbered: dict[Any, Body | None] = {}
 
@@ -204,7 +204,7 @@ class _Reader:
             return None
         name = document.get("name", "simEngine3D")
         system = System(name if isinstance(name, str) and name.strip() else "simEngine3D", gravity=gravity)
-        self.said.ignored.extend(f"the key {key!r:.60}" for key in document if key not in ("name", "bodies", "constraints"))
+        self.remarks.ignored.extend(f"the key {key!r:.60}" for key in document if key not in ("name", "bodies", "constraints"))
         self.numbered[GROUND] = system.ground
         for k, entry in enumerate(self._entries(document, "bodies")):
             self._body(entry, ("bodies", k), system)
@@ -263,7 +263,7 @@ class _Reader:
             if meaning in BODY_KEYS:
                 values[meaning] = self._bounded(BODY_KEYS[meaning].read(given, (*path, key), self.reading), (*path, key))
             elif key not in ("name", "id"):
-                self.said.ignored.append(f"{where}: the key {key!r:.60}")
+                self.remarks.ignored.append(f"{where}: the key {key!r:.60}")
         if "r" not in values:
             self.fault(path, f"{where} has no r", 'Give "r", the position of its centre of mass [m]; call the ground "ground".')
             return None
@@ -287,13 +287,13 @@ class _Reader:
             self.fault((*path, "p"), f"p of body {name!r} has the length {length:.4g}", "Give four Euler parameters, scalar first.")
             return None
         if abs(length - 1.0) > UNIT_P_TOL:
-            self.said.substituted.append(f"body {name!r}: p had the length {length:.6g}, and was divided by it")
+            self.remarks.substituted.append(f"body {name!r}: p had the length {length:.6g}, and was divided by it")
         p = p / length
         if "p_dot" in values and "omega" not in values:
             p_dot = np.array(values["p_dot"]) / length
             along = float(p @ p_dot)
             if abs(along) > UNIT_P_TOL * max(1.0, float(np.linalg.norm(p_dot))):
-                self.said.substituted.append(
+                self.remarks.substituted.append(
                     f"body {name!r}: the part {along:.4g} of p_dot along p, which changes |p|, was left out"
                 )
             omega = euler_parameters.omega_bar_from(p, p_dot)
@@ -307,7 +307,7 @@ class _Reader:
             self.fault(path, what, "Give a rotation matrix, its rows as lists.")
             return None
         if gap > ROUNDED:
-            self.said.substituted.append(f"body {name!r}: A became the nearest rotation (max |A^T A - I| was {gap:.2g})")
+            self.remarks.substituted.append(f"body {name!r}: A became the nearest rotation (max |A^T A - I| was {gap:.2g})")
         return euler_parameters.from_rotation_matrix(turn)
 
     def _inertia(self, name: str, values: dict[str, Any], path: Path) -> tuple[Any, Any]:
@@ -326,7 +326,7 @@ class _Reader:
         if "mass" in values or "J_bar" in values:
             self.fault(path, f"body {name!r} has only one of mass and J_bar", "Give both, or none.")
         made, note = substitute("body", name, 0.0)
-        self.said.substituted.append(note)
+        self.remarks.substituted.append(note)
         return made.mass, made.J_bar
 
     def _equation(self, entry: dict[str, Any], path: Path, system: System, names: set[str]) -> None:
@@ -345,7 +345,7 @@ class _Reader:
         names.add(name)
         bodies = [self._referred(entry.get(key), (*path, key)) for key in ("body_i", "body_j")]
         vectors = self._vectors(entry, kind, name, path)
-        f = prescribed_value(Prescribed(name, kind, path), _function_of(entry), self.reading, self.said.warnings)
+        f = prescribed_value(Prescribed(name, kind, path), _function_of(entry), self.reading, self.remarks.warnings)
         if vectors is None or f is BAD or any(body is None for body in bodies):
             return
         given = {"i": bodies[0], "j": bodies[1], "f": f, **vectors}
@@ -377,7 +377,7 @@ class _Reader:
             if meaning in VECTORS[kind]:
                 found[meaning] = self._bounded(VECTOR.read(given, (*path, key), self.reading), (*path, key))
             elif meaning not in ("name", "type", "body_i", "body_j", "id", "f", "f_dot", "f_ddot"):
-                self.said.ignored.append(f"{kind} {name!r}: the key {key!r:.60}")
+                self.remarks.ignored.append(f"{kind} {name!r}: the key {key!r:.60}")
         missing = [key for key in VECTORS[kind] if key not in found]
         for key in missing:
             names = " or ".join(NAMES.get(key, (key,)))

@@ -157,7 +157,7 @@ def refused(engine: Engine) -> list[Fault]:
 
 
 def ignored(engine: Engine) -> list[str]:
-    """Return what is not read and does not change a motion without contacts, as texts."""
+    """Return the elements that are not read and do not change a motion without contacts, as texts."""
     m = engine.m
     contacts = int(np.count_nonzero(m.geom_contype | m.geom_conaffinity))
     counts = {

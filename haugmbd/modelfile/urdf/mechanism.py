@@ -31,7 +31,7 @@ DAMPER_LENGTH = 10.0
 
 
 class Choices(NamedTuple):
-    """What the caller decides: a root that floats, merged fixed joints, repaired inertias, followers without their coupling."""
+    """The options of the caller: a root that floats, merged fixed joints, repaired inertias, followers without their coupling."""
 
     floating: bool
     merge_fixed: bool

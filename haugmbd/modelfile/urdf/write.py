@@ -38,7 +38,6 @@ TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "plan
 LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
 SIDECAR: dict[type[Joint], str] = {SJ: "3d", Fixed: "6d"}
 ROOT = "world"
-HELD = "the damping of an RJ, and a JointLimit of an RJ or a TJ"
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 
 
@@ -86,11 +85,11 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     names = {id(body): body.name for body in system.bodies} | {id(system.ground): root}
     visuals, undrawn = Visuals(path), list[str]()
     parts = [element("link", written_shapes(system.ground, lambda shape: visuals.text(shape, np.zeros(3)), undrawn), name=root)]
-    led, loose = followers(cut, branches, REMEDY, faults)
+    followed, loose = followers(cut, branches, REMEDY, faults)
     limits: dict[int, str] = {}
     damping = _damping(system, limits, undrawn, faults)
     dynamics = {key: [element("dynamics", damping=numbers(c))] for key, c in damping.items()}
-    for follower, (leader, multiplier) in led.items():
+    for follower, (leader, multiplier) in followed.items():
         mimic = element("mimic", joint=leader.name, multiplier=numbers(multiplier), offset="0.0")
         dynamics.setdefault(follower, []).append(mimic)
     for branch in branches:

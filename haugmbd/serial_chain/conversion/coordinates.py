@@ -52,7 +52,10 @@ class Pose(NamedTuple):
 
 
 class Read(NamedTuple):
-    """q and qd of one joint, and its gaps (4,) [m, rad, m/s, rad/s]."""
+    """The coordinates of one joint, as they are read from a state.
+
+    q, qd: of the joint;  gaps: (4,) [m, rad, m/s, rad/s]
+    """
 
     q: Array
     qd: Array

@@ -28,7 +28,7 @@ class Step(NamedTuple):
     body: int
 
 
-class Met(NamedTuple):
+class SearchResult(NamedTuple):
     """The result of the search: the predecessor of each body, its successors, and loops as lists of bodies."""
 
     before: dict[int, int]
@@ -44,11 +44,16 @@ def order_of_chain(model: Model, joints: Sequence[JointEntry]) -> tuple[list[Ste
         graph[e.i].setdefault(e.j, []).append(e)
         graph[e.j].setdefault(e.i, []).append(e)
     start = 0 if graph[0] else _free_end(graph)
-    met = _explore(graph, start)
-    faults = [*_doubles(graph, names), *_loops(graph, met, names), *_branches(met, names), *_foreign_bodies(graph, met, names)]
+    search = _explore(graph, start)
+    faults = [
+        *_doubles(graph, names),
+        *_loops(graph, search, names),
+        *_branches(search, names),
+        *_foreign_bodies(graph, search, names),
+    ]
     first = [] if start == 0 else [Step(None, start)]
-    chain = [step for step in met.before if step != start]
-    return first + [Step(graph[met.before[body]][body][0], body) for body in chain], faults
+    chain = [step for step in search.before if step != start]
+    return first + [Step(graph[search.before[body]][body][0], body) for body in chain], faults
 
 
 def _free_end(graph: Graph) -> int:
@@ -56,23 +61,23 @@ def _free_end(graph: Graph) -> int:
     return next((body for body in graph if body > 0 and len(graph[body]) <= 1), 1)
 
 
-def _explore(graph: Graph, start: int) -> Met:
+def _explore(graph: Graph, start: int) -> SearchResult:
     """Return the result of a depth-first search from `start`."""
-    met = Met({start: start}, {start: []}, [])
+    search = SearchResult({start: start}, {start: []}, [])
     way = [(start, iter(graph[start]))]
     while way:
         body, others = way[-1]
         other = next(others, None)
         if other is None:
             way.pop()
-        elif other not in met.before:
-            met.before[other] = body
-            met.after[body].append(other)
-            met.after[other] = []
+        elif other not in search.before:
+            search.before[other] = body
+            search.after[body].append(other)
+            search.after[other] = []
             way.append((other, iter(graph[other])))
-        elif other != met.before[body] and other in (on_way := [b for b, _ in way]):
-            met.loops.append(on_way[on_way.index(other) :])
-    return met
+        elif other != search.before[body] and other in (on_way := [b for b, _ in way]):
+            search.loops.append(on_way[on_way.index(other) :])
+    return search
 
 
 def _doubles(graph: Graph, names: Sequence[str]) -> Iterator[Fault]:
@@ -84,30 +89,30 @@ def _doubles(graph: Graph, names: Sequence[str]) -> Iterator[Fault]:
                 yield Fault(f"bodies {names[i]!r} and {names[j]!r}", what, "Make them one joint of the catalogue. " + OPEN)
 
 
-def _loops(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
+def _loops(graph: Graph, search: SearchResult, names: Sequence[str]) -> Iterator[Fault]:
     """Yield a fault for each joint that closes a loop."""
-    for loop in met.loops:
+    for loop in search.loops:
         closing = graph[loop[-1]][loop[0]][0]
         yield Fault(f"loop through {_list([names[body] for body in loop])}", f"joint {closing.name!r} closes it", OPEN)
 
 
-def _branches(met: Met, names: Sequence[str]) -> Iterator[Fault]:
+def _branches(search: SearchResult, names: Sequence[str]) -> Iterator[Fault]:
     """Yield a fault for each body with more than one successor."""
-    for body, after in met.after.items():
+    for body, after in search.after.items():
         if len(after) > 1:
             yield Fault(f"body {names[body]!r}", f"the system branches there, to {_list([names[k] for k in after])}", OPEN)
 
 
-def _foreign_bodies(graph: Graph, met: Met, names: Sequence[str]) -> Iterator[Fault]:
+def _foreign_bodies(graph: Graph, search: SearchResult, names: Sequence[str]) -> Iterator[Fault]:
     """Yield a fault for each connected group of bodies that the search did not reach."""
-    left = [body for body in graph if body > 0 and body not in met.before]
+    left = [body for body in graph if body > 0 and body not in search.before]
     while left:
         group = list(_explore(graph, left[0]).before)
         left = [body for body in left if body not in group]
         if len(group) == 1:
             yield Fault(f"body {names[group[0]]!r}", "it is connected to nothing", OPEN)
         else:
-            what = f"they are connected to one another, but not to {names[next(iter(met.before))]!r}"
+            what = f"they are connected to one another, but not to {names[next(iter(search.before))]!r}"
             yield Fault(f"bodies {_list([names[k] for k in group])}", what, OPEN)
 
 

@@ -101,7 +101,10 @@ def strike_record(
 
 
 class Response(NamedTuple):
-    """dqd: (nv,) change of the joint rates;  l: (n, 6) impulses through the joints;  dv: (n, 6) changes of the twists."""
+    """The response of a chain to impulses.
+
+    dqd: (nv,) change of the joint rates;  l: (n, 6) impulses through the joints;  dv: (n, 6) changes of the twists
+    """
 
     dqd: Array
     l: Array

@@ -23,6 +23,7 @@ from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, 
 from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
 from haugmbd.integrators.events import EventRecord
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import from_rotation_matrix
 from haugmbd.model.model import Model
 from haugmbd.model.views import Animated
@@ -236,7 +237,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
             model = system.compile()
         rows = zip(*self._rows, self.t.tolist(), strict=True)
         y = np.array([self.chain.state(model, q, qd, t).y for q, qd, t in rows]).reshape(len(self.t), model.y0.size)
-        p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., 3:7]
+        p = y[:, : WIDTH * (model.nb + 1)].reshape(len(self.t), model.nb + 1, WIDTH)[..., EULER:VELOCITY]
         p[:] = continuous(p)
         return Result(
             model,

@@ -50,14 +50,14 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
         data = path.read_bytes()
         check_seal(data)
         contents = read(data)
-        return _of_its_kind(contents, checked_meta(contents, str(path)), model, str(path), allow_code)
+        return _result_of_kind(contents, checked_meta(contents, str(path)), model, str(path), allow_code)
     except UsageError as error:
         raise UsageError(f"{path}: {str(error).rstrip('.')}.") from error.__cause__
     except Exception as error:  # noqa: BLE001  a broken file lets NumPy, zipfile, zlib, HDF5 and json raise anything
         raise UsageError(f"{path} cannot be read as a result: {type(error).__name__}: {error}.") from error
 
 
-def _of_its_kind(contents: Contents, meta: Mapping[str, Any], model: Model | None, where: str, allow_code: bool) -> Any:
+def _result_of_kind(contents: Contents, meta: Mapping[str, Any], model: Model | None, where: str, allow_code: bool) -> Any:
     """Return the result of the kind that the metadata name."""
     kind = meta.get("kind", PLAIN)
     if kind == PLAIN:

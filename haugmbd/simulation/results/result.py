@@ -31,6 +31,7 @@ from haugmbd.errors import SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
@@ -181,17 +182,17 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     @property
     def p(self) -> Array:
         """Return the Euler parameters, scalar first, (nt, nb + 1, 4)."""
-        return self._bodies[..., 3:7]
+        return self._bodies[..., EULER:VELOCITY]
 
     @property
     def v(self) -> Array:
         """Return the velocities of the centres of mass, global [m/s], (nt, nb + 1, 3)."""
-        return self._bodies[..., 7:10]
+        return self._bodies[..., VELOCITY:OMEGA_BAR]
 
     @property
     def omega_bar(self) -> Array:
         """Return the angular velocities, body frames [rad/s], (nt, nb + 1, 3)."""
-        return self._bodies[..., 10:13]
+        return self._bodies[..., OMEGA_BAR:WIDTH]
 
     def _pieces(self) -> tuple[Result, ...]:
         return (self,)

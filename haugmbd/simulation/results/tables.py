@@ -54,21 +54,6 @@ class Table(NamedTuple):
     missing: dict[str, str]
 
 
-class Part(Protocol):
-    """A smooth piece of a motion, a Result."""
-
-    @property
-    def names(self) -> Any: ...
-    @property
-    def has_model(self) -> bool: ...
-    @property
-    def model(self) -> Model: ...
-    @property
-    def lam(self) -> Array: ...
-    @property
-    def angles(self) -> Array: ...
-
-
 class Whole(Protocol):
     """A result of any kind."""
 

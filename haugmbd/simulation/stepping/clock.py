@@ -63,8 +63,8 @@ class Clock:
         if self.memory is not None:
             self.memory.begin(self.between, problem.t, problem.y, np.zeros_like(problem.y))
 
-    def go_on(self, problem: Problem) -> bool:
-        """Leave the stop at which the problem is, with calls of the sampled blocks that are due; return whether rates jump there."""
+    def leave_stop(self, problem: Problem) -> bool:
+        """Call the sampled blocks that are due at the stop, and let delays continue behind it; return whether rates jump there."""
         if self.memory is not None:
             self.memory.stop = np.inf
         jumps = self.breaks.reach(problem.t)

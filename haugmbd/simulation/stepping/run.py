@@ -18,13 +18,13 @@ from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.event_location import EventLocator, Moment
-from haugmbd.integrators.event_watch import NO_EVENTS
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick import batches_with_stick
+from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.run_options import Recording
@@ -143,12 +143,12 @@ class Run(Generic[R]):
         self.cpu = time.process_time()
 
     def run(self, progress: bool = False) -> R:
-        """Run to the end, to Ctrl-C, or to an error that carries the result so far, with its own progress bar."""
+        """Run to the end, to Ctrl-C, or to an error, whose `result` is the one so far. Show a progress bar if `progress` is true."""
         with Progress(progress, self.problem.t, self.t_end) as bar:
-            return self.go_under(bar)
+            return self.run_under(bar)
 
-    def go_under(self, bar: Progress) -> R:
-        """Run under a progress bar that covers more than this run."""
+    def run_under(self, bar: Progress) -> R:
+        """Run as `run` does, and show the progress on a bar that may cover further runs."""
         try:
             self._advance(bar)
             return self._result(interrupted=self.exhausted)
@@ -175,7 +175,7 @@ class Run(Generic[R]):
         if clock is not None:
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
-        self._stand_at(k1)
+        self._continue_from_state(k1)
         self.stored.begin(self._last, None if self.before is None else self.before.counted)
         method = self.method
         while True:
@@ -185,16 +185,16 @@ class Run(Generic[R]):
             if self.exhausted or self.stop >= self.t_end:
                 return
             assert clock is not None
-            self._go_on(clock, k1)
+            self._leave_stop(clock, k1)
             method = clock.restarted(self.method)
 
-    def _go_on(self, clock: Clock, k1: Array) -> None:
-        """Replace the last state by the one behind the stop: after calls of the sampled blocks that are due, and behind jumps of delays."""
+    def _leave_stop(self, clock: Clock, k1: Array) -> None:
+        """Replace the last state by the one behind the stop: after the calls of sampled blocks, and behind the jumps of delays."""
         p, (t, y, y_dot) = self.problem, self._last
         p.t, p.y[:], k1[:] = float(t[0]), y[0], y_dot[0]
-        if clock.go_on(p):
+        if clock.leave_stop(p):
             self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
-            self._stand_at(k1)
+            self._continue_from_state(k1)
         self.stored.put_last(p.t, p.y)
 
     def _to_next_switch(self, method: Any, k1: Array, bar: Progress) -> bool:
@@ -219,7 +219,7 @@ class Run(Generic[R]):
                 raise
             if stopped is not None and not ended:
                 self._stop(batch, stopped)
-            batch = self._that_moves(batch)
+            batch = self._without_empty_step(batch)
             self._store(batch)
             if self.clock is not None:
                 self.clock.remember(batch.t, batch.y, batch.y_dot)
@@ -247,8 +247,11 @@ class Run(Generic[R]):
         over = self.budget is not None and time.perf_counter() - self.began > self.budget
         return over and bool(self._last[0][-1] < self.t_end)
 
-    def _that_moves(self, batch: StepBatch) -> StepBatch:
-        """Return the batch without a last step of no length: that to an event at the end of the step before, whose state it replaces."""
+    def _without_empty_step(self, batch: StepBatch) -> StepBatch:
+        """Return the batch without a last step of length zero, whose state replaces that of the step before.
+
+        A step to an event has length zero if the event is at the end of the step before.
+        """
         t = np.concatenate([self._last[0], batch.t])
         if len(batch.t) == 0 or t[-1] > t[-2]:
             return batch
@@ -262,7 +265,10 @@ class Run(Generic[R]):
         return batch.first(len(batch.t) - 1)
 
     def _followed(self) -> bool:
-        """Switch what is beyond its event at the end of a batch, where none was seen; return whether the run restarts there."""
+        """Switch contacts and stops that are beyond their events at the end of a batch in which no event was found.
+
+        Return whether the run restarts there.
+        """
         t, y = float(self._last[0][-1]), self._last[1][0]
         if self.touches is not None:
             self.touches.follow(t, y)
@@ -273,7 +279,7 @@ class Run(Generic[R]):
         return True
 
     def _restart(self, k1: Array) -> None:
-        """Go on from the last state, at which a contact or a stop has touched or been released, with others at the same instant."""
+        """Continue from the last state, at which a contact or a stop has touched or been released; switch others at the same instant."""
         p, t = self.problem, float(self._last[0][-1])
         p.t, p.y[:] = t, self.switched.pop()
         if self.touches is not None:
@@ -282,10 +288,10 @@ class Run(Generic[R]):
             self.records += self.stops.follow(self.stops.across(p.y), t, p.y)
             self.stops.hold(p.pack)
         self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
-        self._stand_at(k1)
+        self._continue_from_state(k1)
 
-    def _stand_at(self, k1: Array) -> None:
-        """Make the state of the problem, with the rates k1 (ny,), the last one, from which the run continues."""
+    def _continue_from_state(self, k1: Array) -> None:
+        """Let the run continue from the current state of the problem, with the rates k1 (ny,)."""
         p = self.problem
         self._last = (np.array([p.t]), p.y[None].copy(), k1[None].copy())
         self.turns.start(*self._last[:2])

@@ -46,7 +46,7 @@ class StopEvents(Switches):
         return found if found.rows else None
 
     def start(self, y: Array, pack: Pack) -> None:
-        """Let those sides push that push at the state y (ny,), or touch and do not part."""
+        """Let the sides push that are pressed at the state y (ny,), or touch and do not part."""
         found = self._at(y)
         pushes = (found.p > found.width) | ((np.abs(found.p) <= found.width) & (found.rate >= 0.0))
         inside, left = (PUSHES, LEAVES) if self.kinks else (INSIDE, INSIDE)

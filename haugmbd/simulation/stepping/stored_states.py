@@ -11,6 +11,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.control.diagram.network import Network
 from haugmbd.diagnostics.joint_motions.turns import Steps, TurnCounter
 from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.growing import Growing
@@ -20,7 +21,7 @@ from haugmbd.workspace.layout import WIDTH
 
 def accelerations_in(y_dot: Array, n: int) -> Array:
     """Return (v', omega_bar') of n bodies, (k, 6 n), in the rates (k, ny) of flat states."""
-    return y_dot[:, : WIDTH * n].reshape(len(y_dot), n, WIDTH)[:, :, 7:].reshape(len(y_dot), 6 * n)
+    return y_dot[:, : WIDTH * n].reshape(len(y_dot), n, WIDTH)[:, :, VELOCITY:].reshape(len(y_dot), 6 * n)
 
 
 class Selection(NamedTuple):
@@ -35,7 +36,7 @@ class Selection(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What has been stored: t (nt,), y (nt, ny), and with it, or None, lam (nt, nc), u_dot (nt, 6 (nb + 1)) and turns (nt, m)."""
+    """The stored states: t (nt,), y (nt, ny), and with it, or None, lam (nt, nc), u_dot (nt, 6 (nb + 1)) and turns (nt, m)."""
 
     t: Array
     y: Array
@@ -159,7 +160,7 @@ class StoredStates:
         return self.network.first_wrong(t, y, self.outputs)
 
     def found(self) -> Stored:
-        """Return what has been stored; all parts of one length, where Ctrl-C came while a batch was stored, too."""
+        """Return the stored states; all parts of one length, where Ctrl-C came while a batch was stored, too."""
         t, y = self.t.rows()[:, 0], self.y.rows()
         lam, u_dot, turns = (None if part is None else part.rows() for part in (self.lam, self.u_dot, self.angles))
         lengths = [len(part) for part in (t, y, lam, u_dot, turns) if part is not None]

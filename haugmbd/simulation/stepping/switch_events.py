@@ -27,8 +27,8 @@ from haugmbd.forces.compliant.contact_points import contact_point
 from haugmbd.forces.joint_loads.joint_load import TURN, coordinate_of_row
 from haugmbd.forces.joint_loads.stops import EDGE
 from haugmbd.integrators.dense_output import put_state
-from haugmbd.integrators.event_watch import ACROSS, CLEAR, LOOK_SIGNATURE, POSSIBLE, EventWatch, new_event_watch
 from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.watches.event_watch import ACROSS, CLEAR, LOOK_SIGNATURE, POSSIBLE, EventWatch, new_event_watch
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.pressed_stops import move_bodies
 from haugmbd.workspace import accessors as ws
@@ -177,7 +177,7 @@ class SwitchPlaces:
         return found
 
     def known(self, given: Any, y: Array) -> Array:
-        """Return the same for what is given as a state or as states, of which the last two are kept."""
+        """Return the distances from the events at a flat state or at several; the last two results are kept."""
         modes = self.table[:, MODE].tobytes()
         for one, then, found in self._known:
             if one is given and then == modes:

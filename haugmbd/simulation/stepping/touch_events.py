@@ -26,7 +26,7 @@ from haugmbd.simulation.stepping.switch_events import OUTSIDE, PUSHES, Switches
 from haugmbd.workspace.layout import WIDTH
 
 
-class Place(NamedTuple):
+class TouchPoint(NamedTuple):
     """A point of contact: its element and the row of this, its number there, and the column of its touch speed in the flat state."""
 
     entry: LoadEntry
@@ -52,7 +52,7 @@ class TouchEvents(Switches):
         self.entries = [entry for entry in model.loads if isinstance(entry.load, ContactForce)]
         row, first = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(ContactForce)]), WIDTH * (model.nb + 1)
         self.points = [
-            Place(entry, row + n, k, first + entry.angle + k)
+            TouchPoint(entry, row + n, k, first + entry.angle + k)
             for n, entry in enumerate(self.entries)
             for k in range(entry.load.angles)
         ]
@@ -98,11 +98,11 @@ class TouchEvents(Switches):
                 begun = (t, float(found.rate[0, k])) if touching[k] else (float("nan"), float("nan"))
                 self.log.touch(place.entry.load.name, place.point, *begun)
 
-    def _set_by_run(self, place: Place, t: float, y: Array) -> bool:
+    def _set_by_run(self, place: TouchPoint, t: float, y: Array) -> bool:
         """Return whether a run has set the touch speed in a state: it is known, and not that of the modelled state."""
         return bool(y[place.column] > 0.0 and (t != 0.0 or y[place.column] != self.model.y0[place.column]))
 
-    def _speed(self, place: Place, rate: float) -> float:
+    def _speed(self, place: TouchPoint, rate: float) -> float:
         """Return v_0 = max(d', floor)."""
         return max(rate, place.entry.load.floor_speed)  # type: ignore[attr-defined,no-any-return]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
+from haugmbd.model.inspection.given import need_state
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers, need_no_stops
@@ -110,7 +111,7 @@ def compare(
     check_budget(budget)
     check_counts(samples=samples, repeats=repeats)
     wanted = check_groups(groups, outputs)
-    t_start = 0.0 if state is None else float(state.t) if isinstance(state, State) else _no_state(state)
+    t_start = 0.0 if state is None else float(need_state(state).t)
     chosen = ready(methods, t_end - t_start, h, rtol, atol)
     refused = methods.refused if isinstance(methods, MethodSet) else ()
     model = compiled(system)
@@ -172,11 +173,6 @@ def ready(methods: Any, span: float, h: float | None, rtol: float | None, atol: 
     return chosen
 
 
-def _no_state(state: Any) -> float:
-    """Raise UsageError for something that is not a state."""
-    raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
-
-
 def _run_all(
     methods: list[Method], model: Model, t_end: float, repeats: int, budget: float | None, more: dict[str, Any], progress: bool
 ) -> list[Cell]:
@@ -199,7 +195,7 @@ def _run_all(
 def _measured(
     cells: list[Cell], reference: Reference | None, groups: tuple[str, ...], outputs: Outputs | None, samples: int
 ) -> dict[str, Measures]:
-    """Return what is measured of each cell, by label."""
+    """Return the measurements of each cell, by label."""
     found = {}
     for cell in cells:
         one = Measures(cell)

@@ -49,7 +49,7 @@ def compared_states(result: Result, most: int) -> Ints:
 
 
 class Measures:
-    """What is measured of one cell: a number for each column, violations by joint, curves over time, and what could not be measured."""
+    """The measurements of one cell: a number for each column, violations by joint, curves over time, and what could not be measured."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell

@@ -133,7 +133,7 @@ class ComparisonRows:
         return table_lines(head, lines, right=range(1, len(head) - 1), width=WIDEST, may_be_cut=(0,))
 
     def _remarks(self) -> list[str]:
-        """Return what stands below the table."""
+        """Return the lines below the table: scales, the reference, and the methods that did not reach the end."""
         lines = [
             f"{self.model.name}, t = {self.t_start:g} .. {self.t_end:g} s: largest errors, violations and drift of each method."
         ]

@@ -29,7 +29,7 @@ from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.run_options import NEWTON_EULER
 from haugmbd.study.gains.gain_drawing import draw_map
-from haugmbd.study.gains.gain_runs import Cell, GainRuns
+from haugmbd.study.gains.gain_runs import GainCell, GainRuns
 from haugmbd.study.gains.stability_function import spectral_radius, stability_limit
 from haugmbd.study.method import Method
 from haugmbd.study.violation.signal import signal_name
@@ -44,11 +44,11 @@ SPLIT = (
     "Where alpha = beta the root is double: the motion splits it, and the real limit lies below the theoretical one, by a part that falls "
     "with the square root of h."
 )
-"""What is said of maps that contain alpha = beta."""
+"""The remark on maps that contain alpha = beta."""
 STILL = (
     "The motion violates the constraints by no more than rounding, so that instability may not show: start from a state that moves."
 )
-"""What is said of a mechanism at rest."""
+"""The remark on a mechanism at rest."""
 
 
 class BestGains(NamedTuple):
@@ -235,7 +235,7 @@ def gain_map(
     runs = [GainRuns.of(model, formulation, integrator, float(x), float(t_end), level) for x in steps]
     places = [(k, i, j) for k in range(len(steps)) for i in range(len(a)) for j in range(len(b))]
 
-    def cell(first: int, last: int) -> list[Cell]:
+    def cell(first: int, last: int) -> list[GainCell]:
         return [runs[k].cell(float(a[i]), float(b[j])) for k, i, j in places[first:last]]
 
     found = (one for block in in_blocks(len(places), 1, processors(), cell) for one in block)
@@ -275,14 +275,14 @@ def _best(alpha: Array, beta: Array, steps: Array, stable: npt.NDArray[np.bool_]
 
 
 def _notes(alpha: Array, beta: Array, runs: list[GainRuns]) -> tuple[str, ...]:
-    """Return what is to be known of the map."""
+    """Return the remarks on the map."""
     double = len(np.intersect1d(alpha[alpha > 0.0], beta)) > 0 or _crosses(alpha, beta)
     still = not all(run.moves for run in runs)
     return (*((SPLIT,) if double else ()), *((STILL,) if still else ()))
 
 
 def _crosses(alpha: Array, beta: Array) -> bool:
-    """Whether alpha = beta lies in a map of several alphas and betas."""
+    """Return whether alpha = beta lies in a map of several alphas and betas."""
     return len(alpha) > 1 and len(beta) > 1 and max(alpha.min(), beta.min()) < min(alpha.max(), beta.max())
 
 

@@ -40,7 +40,7 @@ FEWEST_STEPS = 80
 """Steps below which growth cannot be judged."""
 
 
-class Cell(NamedTuple):
+class GainCell(NamedTuple):
     """One run.  stable;  violation: the largest |Phi|, inf if the run failed;  reason: why it is unstable, "" if it is not."""
 
     stable: bool
@@ -64,7 +64,7 @@ class GainRuns:
     level: Level
     growth: float = 1.0
     lost: float = LOST
-    unstabilized: Cell = Cell(False, np.inf, "")
+    unstabilized: GainCell = GainCell(False, np.inf, "")
     moves: bool = True
 
     @classmethod
@@ -84,7 +84,7 @@ class GainRuns:
             runs, growth=growth, lost=max(LOST, largest), unstabilized=free, moves=not len(free_sizes) or largest > 10.0 * LEAST
         )
 
-    def cell(self, alpha: float, beta: float) -> Cell:
+    def cell(self, alpha: float, beta: float) -> GainCell:
         """Return the run with these gains [1/s]."""
         cell, sizes = self._run(alpha, beta)
         if not cell.stable:
@@ -96,21 +96,21 @@ class GainRuns:
             stable=False, reason=f"the violation grows by {growth:.3g} in half the run, beyond what the motion causes"
         )
 
-    def _run(self, alpha: float, beta: float) -> tuple[Cell, Array]:
+    def _run(self, alpha: float, beta: float) -> tuple[GainCell, Array]:
         """Return the run, unstable if it fails or is lost, and its violation over time in units of the length."""
         with np.errstate(all="ignore"):
             try:
                 result = run_system(self.model, self.t_end, RunMethods(self.integrator, self.formulation, Baumgarte(alpha, beta)))
             except SimulationError as error:
-                return Cell(False, np.inf, str(error)), np.zeros(0)
+                return GainCell(False, np.inf, str(error)), np.zeros(0)
             sizes = scaled_norm(result, result.violation("position"))
             worst, lost = float(np.abs(result.violation(self.level)).max()), float(sizes.max())
             if not (np.isfinite(worst) and np.isfinite(lost)):
-                return Cell(False, np.inf, "the violation is not finite"), np.zeros(0)
+                return GainCell(False, np.inf, "the violation is not finite"), np.zeros(0)
             worst = float(np.abs(violation_signal(result, self.level).y).max())
         if lost > self.lost:
-            return Cell(False, worst, f"the violation reaches {lost:.2g} of the size of the model"), sizes
-        return Cell(True, worst, ""), sizes
+            return GainCell(False, worst, f"the violation reaches {lost:.2g} of the size of the model"), sizes
+        return GainCell(True, worst, ""), sizes
 
 
 def _growth(sizes: Array) -> float:

@@ -31,7 +31,7 @@ from haugmbd.study.precision.order_fit import FittedOrder, fit_order
 from haugmbd.study.precision.settings import (
     Point,
     Setting,
-    StudyOf,
+    SharedRun,
     given_reference,
     listed_methods,
     other_arguments,
@@ -284,7 +284,7 @@ def convergence(
         )
     model = model_given(system, "convergence")
     need_no_stops(model, "convergence")
-    study = StudyOf(
+    study = SharedRun(
         model, float(t_end), wanted, outputs, given_reference(reference), budget, 1, other_arguments(state, project_velocity)
     )
     settings = [Setting(one.label, float(step), one.with_step(float(step))) for one in chosen for step in steps]

@@ -36,7 +36,10 @@ CONFIDENCE = 0.95
 
 
 class Fitted(NamedTuple):
-    """slope, offset of the line;  half: half-width of the confidence interval of the slope;  residual: rms."""
+    """A fitted line of log error over log step.
+
+    slope, offset: of the line;  half: half-width of the confidence interval of the slope;  residual: root mean square
+    """
 
     slope: float
     offset: float

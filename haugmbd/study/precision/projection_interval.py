@@ -31,7 +31,7 @@ from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
 from haugmbd.study.precision.order_fit import slope_of
-from haugmbd.study.precision.settings import Point, Setting, StudyOf, given_reference, other_arguments
+from haugmbd.study.precision.settings import Point, Setting, SharedRun, given_reference, other_arguments
 from haugmbd.study.violation.signal import PER_TIME, violation_signal
 from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
@@ -233,7 +233,7 @@ def projection_interval(
         Setting("every", float(n), Method(formulation=formulation, integrator=method, stabilization=rule))
         for n, rule in zip([*counts, 0], rules, strict=True)
     ]
-    study = StudyOf(
+    study = SharedRun(
         model, float(t_end), wanted, outputs, given_reference(reference), None, 1, other_arguments(state, project_velocity)
     )
     *points, without = study.run(settings)[0]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
+from haugmbd.model.inspection.given import need_state
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.result import Result
@@ -49,8 +50,8 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyOf:
-    """What settings are run on.
+class SharedRun:
+    """The mechanism, the time and the reference that all settings share.
 
     more: other arguments of `simulate`
     """
@@ -86,9 +87,7 @@ class StudyOf:
     def _check(self, settings: Sequence[Setting]) -> None:
         """Raise UsageError, with all faults, for steps and tolerances that cannot be run."""
         state = self.more.get("state")
-        if state is not None and not isinstance(state, State):
-            raise UsageError(f"state = {state!r} must be a State: start from model.state() and change it with state.replace(...).")
-        span = self.t_end - (0.0 if state is None else float(state.t))
+        span = self.t_end - (0.0 if state is None else float(need_state(state).t))
         if not 0.0 < span < np.inf:
             raise UsageError(f"t_end = {self.t_end:g} s must be finite, and later than the start.")
         wrong: dict[str, None] = {}

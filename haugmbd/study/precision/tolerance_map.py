@@ -30,7 +30,7 @@ from haugmbd.study.method import Method
 from haugmbd.study.precision.settings import (
     Point,
     Setting,
-    StudyOf,
+    SharedRun,
     given_reference,
     other_arguments,
     positive_numbers,
@@ -205,7 +205,7 @@ def tolerance_map(
     relative, absolute = positive_numbers("rtol", rtol, "tolerance_map"), positive_numbers("atol", atol, "tolerance_map")
     model = model_given(system, "tolerance_map")
     need_no_stops(model, "tolerance_map")
-    study = StudyOf(
+    study = SharedRun(
         model, float(t_end), wanted, outputs, given_reference(reference), budget, 1, other_arguments(state, project_velocity)
     )
     settings = [Setting("map", float(x), method.with_tolerances(float(x), float(y))) for x in relative for y in absolute]

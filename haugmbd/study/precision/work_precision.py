@@ -33,7 +33,7 @@ from haugmbd.study.method import Method
 from haugmbd.study.precision.settings import (
     Point,
     Setting,
-    StudyOf,
+    SharedRun,
     given_reference,
     listed_methods,
     other_arguments,
@@ -324,7 +324,7 @@ def work_precision(
             settings += [Setting(one.label, float(x), one.with_tolerances(float(x), ATOL_PART * float(x))) for x in tolerances]
         else:
             settings += [Setting(one.label, float(x), one.with_step(float(x))) for x in steps]
-    study = StudyOf(
+    study = SharedRun(
         model, float(t_end), wanted, outputs, given_reference(reference), budget, repeats, other_arguments(state, project_velocity)
     )
     points, found = study.run(settings)

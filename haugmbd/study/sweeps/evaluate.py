@@ -16,7 +16,7 @@ OK, FAILED, TIMEOUT, KILLED, PENDING = "ok", "failed", "timeout", "killed", "pen
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one cell of a sweep.
+    """The outcome of one cell of a sweep.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Task:
-    """What is done with every cell."""
+    """The work on each cell of a sweep."""
 
     build: Callable[..., Any]
     run: Callable[..., Any]

@@ -36,7 +36,7 @@ def digest(text: str) -> str:
 def study_identity(
     build: Callable[..., Any], run: Callable[..., Any], method: Any, seed: int | None, version: str, library: str, names: list[str]
 ) -> dict[str, Any]:
-    """Return what a study is, as texts: two studies with the same identity may share a store."""
+    """Return the identity of a study, as texts: two studies with the same identity may share a store."""
     return {
         "build": describe(build),
         "run": describe(run),
@@ -120,7 +120,7 @@ def _text(function: Any) -> list[Any]:
 
 
 def _enclosed(cell: Any) -> str:
-    """Return what a function encloses; "" where it is not bound yet, as in a function that calls itself."""
+    """Return the values that a function encloses; "" where it is not bound yet, as in a function that calls itself."""
     try:
         value = cell.cell_contents
     except ValueError:

@@ -54,7 +54,7 @@ OUTLIERS = 0.5
 
 
 class Evidence(NamedTuple):
-    """What speaks for a law.
+    """The evidence for a law.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class LawChoice:
         self.n_eff = effective_samples(y - least.values)
         self.bic = {law: information_criterion(fit, y, self.n_eff) for law, fit in self.fits.items()}
         self.walk = variance_ratio_test(t, y)
-        self.trend = self.fits["constant"] if is_rounding else self._of_power(simplest_adequate(self.fits, self.bic))
+        self.trend = self.fits["constant"] if is_rounding else self._nearest_polynomial(simplest_adequate(self.fits, self.bic))
         self.residual = y - self.trend.values
         low, high = np.percentile(self.residual, [OUTLIERS, 100.0 - OUTLIERS])
         self.swing = float(high - low)
@@ -109,7 +109,7 @@ class LawChoice:
             return "oscillating", f"it swings by {self.swing / change:.3g} times the change of its trend"
         return "oscillating", "it swings about a constant"
 
-    def _of_power(self, trend: Fit) -> Fit:
+    def _nearest_polynomial(self, trend: Fit) -> Fit:
         """Return the line or parabola whose degree is next to the power of time, if the power fits better than the trend."""
         power = self.fits["power"]
         if trend.law == "constant" or self.bic["power"] > self.bic[trend.law] - (STRONG if trend.law == "exponential" else 0.0):

@@ -9,6 +9,7 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.equations.curve import PointOnCurveRow
 from haugmbd.errors import Fault
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.identity import number_of
@@ -52,8 +53,8 @@ def _beyond_ends(model: Model, joint: str, row: PointOnCurveRow, y: Array) -> li
         return []
     (i, j), (_, (_, s_bar)) = (number_of(model, body) for body in (row.i, row.j)), row.markers()
     at_i, at_j = (y[:, WIDTH * k : WIDTH * (k + 1)] for k in (i, j))
-    d = at_j[:, :3] + rotation_matrix(at_j[:, 3:7]) @ s_bar - at_i[:, :3]
-    s = row.parameters(np.einsum("tji,tj->ti", rotation_matrix(at_i[:, 3:7]), d))
+    d = at_j[:, :3] + rotation_matrix(at_j[:, EULER:VELOCITY]) @ s_bar - at_i[:, :3]
+    s = row.parameters(np.einsum("tji,tj->ti", rotation_matrix(at_i[:, EULER:VELOCITY]), d))
     low, high = row.breakpoints[[0, -1]].tolist()
     beyond = np.maximum(low - s, s - high)
     if beyond.max() <= PROFILE_TOL * (high - low):
@@ -72,7 +73,7 @@ def coordinate_history(model: Model, q: Coordinate, y: Array) -> Array:
             return y[:, first + k]
     (a, h), (b, P), (c, Q) = q.markers()
     at = [y[:, WIDTH * n : WIDTH * (n + 1)] for n in (number_of(model, body) for body in (a, b, c))]
-    x = [np.einsum("tij,j->ti", rotation_matrix(s[:, 3:7]), x_bar) for s, x_bar in zip(at, (h, P, Q), strict=True)]
+    x = [np.einsum("tij,j->ti", rotation_matrix(s[:, EULER:VELOCITY]), x_bar) for s, x_bar in zip(at, (h, P, Q), strict=True)]
     d = at[2][:, :3] + x[2] - at[1][:, :3] - x[1]
     values: Array = np.einsum("ti,ti->t", x[0], d) - q.modelled() + q.q0
     return values

@@ -144,7 +144,10 @@ def _off_parallel(lines: list[_Line]) -> list[tuple[float, float, str]]:
 
 
 def _off_centre(lines: list[_Line], length: float) -> list[tuple[float, float, str]]:
-    """Return the same for axes that meet at a point, with distances relative to `length` [m]."""
+    """Return the distance of the outlying axis from the point where the others meet, their spread, and the sentence.
+
+    Distances are relative to `length` [m].  Nothing is returned if the axes do not nearly meet.
+    """
     found = []
     for line in lines:
         others = [other for other in lines if other is not line]

@@ -50,7 +50,7 @@ class Parts(NamedTuple):
     equations: JointEquations
 
     def each_once(self) -> Parts:
-        """Return the same with each part once, however often it was added."""
+        """Return the parts, each once, however often it was added."""
         return self._replace(bodies=_distinct(self.bodies), joints=_distinct(self.joints), loads=_distinct(self.loads))
 
 

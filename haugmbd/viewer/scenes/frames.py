@@ -78,7 +78,7 @@ def frames_of(result: Result | ImpactResult, frames: int | None = None) -> Frame
 
 
 def unit(p: Array) -> Array:
-    """Euler parameters of length 1."""
+    """Return Euler parameters of length 1."""
     u: Array = p / np.linalg.norm(p, axis=-1, keepdims=True)
     return u
 
@@ -109,7 +109,7 @@ def _interruptions(result: Result | ImpactResult, finite: npt.NDArray[np.bool_])
 
 
 def _places(t: Array, p: Array, states: Ints, nb: int, frames: int | None) -> tuple[Ints, Array]:
-    """The instants as states k and parts s in [0, 1) of the step from k to k + 1."""
+    """Return the instants as states k and parts s in [0, 1) of the step from k to k + 1."""
     if len(t) == 1 or frames == 1:
         return np.zeros(1, dtype=np.int64), np.zeros(1)
     limit = int(np.clip(POSES // max(nb, 1), LEAST, MOST))
@@ -132,7 +132,7 @@ def _places(t: Array, p: Array, states: Ints, nb: int, frames: int | None) -> tu
 
 
 def _parts(p: Array, limit: int) -> Ints:
-    """Into how many parts each step is cut, (nt - 1,): so many that no body turns by more than TURN in one."""
+    """Return the number of parts of each step, (nt - 1,): in none of them a body turns by more than TURN."""
     turn = 2.0 * np.arccos(np.clip(np.abs(np.sum(p[1:] * p[:-1], axis=-1)), 0.0, 1.0))
     parts: Ints = np.maximum(1, np.ceil(turn.max(axis=1) / TURN)).astype(np.int64)
     return parts if parts.sum() <= limit else np.ones_like(parts)
@@ -142,7 +142,7 @@ Ends = tuple[Array, Array, Array, Array, Array]
 
 
 def _interpolated(start: Ends, end: Ends, s: Array) -> tuple[Array, Array, Array]:
-    """t, r and p at the parts s (nf,) of steps whose ends are (t, r, p, v, omega_bar); a start itself is taken as it is."""
+    """Return t, r and p at the parts s (nf,) of steps between the states (t, r, p, v, omega_bar); at s = 0 those of the first."""
     (t_0, r_0, p_0, v_0, omega_0), (t_1, r_1, p_1, v_1, omega_1) = start, end
     h = t_1 - t_0
     same = np.where(np.sum(p_1 * p_0, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)  # p and -p are one rotation

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.bodies.shapes import Cylinder, Mesh
-from haugmbd.bodies.shapes import Shape as GivenShape
+from haugmbd.bodies.shapes import Cylinder, Mesh, Shape
 from haugmbd.compiled.array_types import Array
 from haugmbd.viewer.scenes.mechanism import Mechanism
-from haugmbd.viewer.scenes.shapes import ROD, SAME, THICK, Shape, body_shapes, distinct, holds, stick
+from haugmbd.viewer.scenes.shapes import ROD, SAME, THICK, DrawnShape, body_shapes, distinct, holds, stick
 
 THIN = 0.004
 """Of the mechanism's size: edges are drawn at least so thick, two pixels of a projector."""
@@ -39,12 +38,12 @@ def rod_radius(mechanism: Mechanism, size: float) -> float:
     return usual if not gaps else float(np.clip(0.5 * CLOSE * np.median(gaps), SMALLEST * usual, usual))
 
 
-def shapes_of(mechanism: Mechanism, size: float) -> list[tuple[Shape, ...]]:
+def shapes_of(mechanism: Mechanism, size: float) -> list[tuple[DrawnShape, ...]]:
     """Return what is drawn of each body, body frames."""
     rod = rod_radius(mechanism, size)
-    drawn: list[tuple[Shape, ...]] = []
+    drawn: list[tuple[DrawnShape, ...]] = []
     for k, given in enumerate(mechanism.shapes):
-        shapes: list[Shape] = []
+        shapes: list[DrawnShape] = []
         for one in given:
             shapes += _default(mechanism, k, size, rod) if isinstance(one, type(...)) else [converted(one, size, rod)]
         points = mechanism.points(k)
@@ -52,8 +51,8 @@ def shapes_of(mechanism: Mechanism, size: float) -> list[tuple[Shape, ...]]:
     return drawn
 
 
-def _default(mechanism: Mechanism, k: int, size: float, rod: float) -> tuple[Shape, ...]:
-    """Return what is drawn of body k if nothing else was wished."""
+def _default(mechanism: Mechanism, k: int, size: float, rod: float) -> tuple[DrawnShape, ...]:
+    """Return the default drawing of body k."""
     points = mechanism.points(k)
     if not mechanism.solids[k]:
         return body_shapes(float(mechanism.mass[k]), mechanism.J_bar[k], points, size, rod)
@@ -67,23 +66,23 @@ def _default(mechanism: Mechanism, k: int, size: float, rod: float) -> tuple[Sha
     return (*sticks, *solids)
 
 
-def converted(given: GivenShape, size: float, rod: float) -> Shape:
+def converted(given: Shape, size: float, rod: float) -> DrawnShape:
     """Return a shape of the model as it is drawn."""
     color = given.color or ""
     if isinstance(given, Mesh):
-        return Shape("mesh", np.full(3, given.scale), given.center, given.p, mesh=given.data, color=color)
+        return DrawnShape("mesh", np.full(3, given.scale), given.center, given.p, mesh=given.data, color=color)
     edges = np.array(given.size)
     if given.kind == "sphere" and edges[0] == 0.0:
         edges[:] = 5.0 * rod
     elif given.kind != "box" and edges[0] == 0.0:
         edges[:2] = 2.0 * rod
     inner = given.inner_radius / given.radius if isinstance(given, Cylinder) and given.radius > 0.0 else 0.0
-    return Shape(
+    return DrawnShape(
         "tube" if inner > 0.0 else given.kind, np.maximum(edges, THIN * size), given.center, given.p, inner=inner, color=color
     )
 
 
-def _clear(shape: Shape, points: Array, size: float, rod: float) -> Shape:
+def _clear(shape: DrawnShape, points: Array, size: float, rod: float) -> DrawnShape:
     """Return the shape, translucent if it would hide joints in it."""
     low_high = shape.mesh.box if shape.mesh is not None else None
     edges = np.sort(shape.size * (low_high[1] - low_high[0]) if low_high is not None else shape.size)
@@ -92,4 +91,4 @@ def _clear(shape: Shape, points: Array, size: float, rod: float) -> Shape:
     low, high = shape.corners().min(axis=0), shape.corners().max(axis=0)
     if not np.any(np.all((points > low) & (points < high), axis=1)):
         return shape
-    return Shape(shape.kind, shape.size, shape.r, shape.p, mesh=shape.mesh, color=shape.color, clear=True)
+    return DrawnShape(shape.kind, shape.size, shape.r, shape.p, mesh=shape.mesh, color=shape.color, clear=True)

@@ -9,14 +9,14 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.scenes.frames import Ints
-from haugmbd.viewer.scenes.shapes import Shape
+from haugmbd.viewer.scenes.shapes import DrawnShape
 
 AROUND, ALONG = 20, 10
 """Corners of a circle, and of half of it."""
 
 
-def triangles_of(shape: Shape, most: int = 2**62) -> Array:
-    """The triangles of a shape, body frame, (n, 3 corners, 3), counterclockwise from outside;  most: of a mesh, about."""
+def triangles_of(shape: DrawnShape, most: int = 2**62) -> Array:
+    """Return the triangles of a shape, body frame, (n, 3 corners, 3), counterclockwise from outside;  most: of a mesh, about."""
     if shape.vertices is not None and shape.triangles is not None:
         return shape.vertices[shape.triangles]
     if shape.mesh is not None:
@@ -29,7 +29,7 @@ def triangles_of(shape: Shape, most: int = 2**62) -> Array:
 
 
 def reduced(vertices: Array, triangles: Ints, most: int) -> tuple[Array, Ints]:
-    """A mesh of about `most` triangles or fewer: vertices of one cell of a grid become their mean.
+    """Return a mesh of about `most` triangles or fewer: vertices of one cell of a grid become their mean.
 
     Source: Rossignac and Borrel, Multi-resolution 3D approximations for rendering complex scenes (1993).
     """
@@ -48,7 +48,7 @@ def reduced(vertices: Array, triangles: Ints, most: int) -> tuple[Array, Ints]:
 
 @cache
 def unit_mesh(kind: str, inner: float = 0.0) -> tuple[Array, Ints]:
-    """Vertices (n, 3) and triangles (m, 3) of a solid of unit size about the origin; flat faces have vertices of their own.
+    """Return vertices (n, 3) and triangles (m, 3) of a solid of unit size about the origin; flat faces have vertices of their own.
 
     inner: radius of the hole of a tube, relative to its radius
     """
@@ -58,7 +58,7 @@ def unit_mesh(kind: str, inner: float = 0.0) -> tuple[Array, Ints]:
 
 
 def _box() -> tuple[Array, Ints]:
-    """A cube: four vertices a face."""
+    """Return a cube: four vertices a face."""
     vertices: list[Array] = []
     triangles: list[tuple[int, ...]] = []
     for axis in range(3):
@@ -75,7 +75,7 @@ def _box() -> tuple[Array, Ints]:
 
 
 def _cylinder() -> tuple[Array, Ints]:
-    """A cylinder along z: its wall, and two discs."""
+    """Return a cylinder along z: its wall, and two discs."""
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     circle = 0.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     rings = [np.column_stack([circle, np.full(AROUND, z)]) for z in (-0.5, 0.5, -0.5, 0.5)]
@@ -89,21 +89,21 @@ def _cylinder() -> tuple[Array, Ints]:
 
 
 def _rings(*rings: tuple[float, float]) -> Array:
-    """Circles about z of radius r at height z, (AROUND len(rings), 3), from pairs (r, z)."""
+    """Return circles about z of radius r at height z, (AROUND len(rings), 3), from pairs (r, z)."""
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return np.concatenate([np.column_stack([r * circle, np.full(AROUND, z)]) for r, z in rings])
 
 
 def _band(first: int) -> Ints:
-    """Triangles between the circle that begins at vertex `first` and the next one; outside is to the right of going up."""
+    """Return the triangles between the circle that begins at vertex `first` and the next one; outside is on the right of the way."""
     k = first + np.arange(AROUND)
     after = first + (np.arange(AROUND) + 1) % AROUND
     return np.concatenate([np.stack([k, after, after + AROUND], axis=1), np.stack([k, after + AROUND, k + AROUND], axis=1)])
 
 
 def _cone() -> tuple[Array, Ints]:
-    """A cone along z: its wall, with a tip for each of its triangles so that normals are right, and its base."""
+    """Return a cone along z: its wall, with a tip for each of its triangles so that normals are right, and its base."""
     vertices = _rings((0.5, -0.5), (0.0, 0.5), (0.5, -0.5))
     fan = np.arange(1, AROUND - 1)
     base = np.stack([np.zeros_like(fan), fan + 1, fan], axis=1) + 2 * AROUND
@@ -111,7 +111,7 @@ def _cone() -> tuple[Array, Ints]:
 
 
 def _tube(inner: float) -> tuple[Array, Ints]:
-    """A cylinder along z with a hole: four walls, with circles of their own."""
+    """Return a cylinder along z with a hole: four walls, with circles of their own."""
     r = 0.5 * inner
     walls = [((0.5, -0.5), (0.5, 0.5)), ((0.5, 0.5), (r, 0.5)), ((r, 0.5), (r, -0.5)), ((r, -0.5), (0.5, -0.5))]
     vertices = _rings(*(ring for wall in walls for ring in wall))
@@ -119,7 +119,7 @@ def _tube(inner: float) -> tuple[Array, Ints]:
 
 
 def _sphere() -> tuple[Array, Ints]:
-    """A sphere by circles of latitude, with a pole at each end."""
+    """Return a sphere by circles of latitude, with a pole at each end."""
     theta = np.pi * np.arange(1, ALONG) / ALONG
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     rings = [np.stack([np.sin(a) * np.cos(angle), np.sin(a) * np.sin(angle), np.full(AROUND, np.cos(a))], axis=1) for a in theta]

@@ -72,12 +72,12 @@ class Packer:
         return self.add(values, offset=low, step=step, may_miss=True)
 
     def text(self) -> str:
-        """Everything, deflated, in base64."""
+        """Return all numbers, deflated, in base64."""
         return base64.b64encode(zlib.compress(b"".join(self._bytes), 6)).decode("ascii")
 
 
 def _differences(q: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """For each channel the order of differences that are smallest, (c,), and these differences, (n, c), as signed 32-bit numbers."""
+    """Return for each channel the order of its smallest differences, (c,), and these differences, (n, c), as signed 32-bit numbers."""
     candidates = [q]
     for _ in range(ORDERS - 1):
         candidates.append(np.diff(candidates[-1], axis=0, prepend=0))
@@ -88,6 +88,6 @@ def _differences(q: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.N
 
 
 def _short(numbers: Array) -> float | list[float]:
-    """One number where all are the same."""
+    """Return the first number alone if all are equal, else all."""
     same = np.unique(numbers)
     return float(same[0]) if len(same) == 1 else [float(x) for x in numbers]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.shapes import Shape as GivenShape
+from haugmbd.bodies.shapes import Shape
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.scenes.frames import Frames
@@ -20,7 +20,7 @@ from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
 from haugmbd.viewer.scenes.mechanism import Mechanism
 from haugmbd.viewer.scenes.mesh_table import MeshTable
 from haugmbd.viewer.scenes.packing import LARGEST, Packer
-from haugmbd.viewer.scenes.shapes import Shape, equivalent_solid, principal_axes, rounded
+from haugmbd.viewer.scenes.shapes import DrawnShape, equivalent_solid, principal_axes, rounded
 
 GLYPH = 0.54
 """Radius of a stick, in glyph units."""
@@ -58,8 +58,8 @@ def describe(mechanism: Mechanism, frames: Frames, packer: Packer, meshes: MeshT
     }
 
 
-def describe_bodies(mechanism: Mechanism, shapes: Sequence[tuple[Shape, ...]], meshes: MeshTable) -> list[dict[str, Any]]:
-    """Names and shapes of the bodies as the page reads them."""
+def describe_bodies(mechanism: Mechanism, shapes: Sequence[tuple[DrawnShape, ...]], meshes: MeshTable) -> list[dict[str, Any]]:
+    """Return names and shapes of the bodies as the page reads them."""
     return [
         {"name": name, "shapes": [shape.data(meshes.number_of) for shape in some]}
         for name, some in zip(mechanism.bodies, shapes, strict=True)
@@ -67,7 +67,7 @@ def describe_bodies(mechanism: Mechanism, shapes: Sequence[tuple[Shape, ...]], m
 
 
 def motion(frames: Frames, packer: Packer) -> dict[str, Any]:
-    """Times and poses of the bodies without the ground."""
+    """Return times and poses of the bodies without the ground."""
     nf = len(frames.t)
     r, p = frames.r[:, 1:].reshape(nf, -1), frames.p[:, 1:].reshape(nf, -1)
     extent = float(np.abs(r).max(initial=0.0))
@@ -81,8 +81,8 @@ def motion(frames: Frames, packer: Packer) -> dict[str, Any]:
     }
 
 
-def global_points(mechanism: Mechanism, r: Array, p: Array, shapes: Sequence[tuple[Shape, ...]] | None = None) -> Array:
-    """Centres of mass, points of joints and loads, corners of shapes at frames r (nf, nb + 1, 3), p, global, (nf, n, 3)."""
+def global_points(mechanism: Mechanism, r: Array, p: Array, shapes: Sequence[tuple[DrawnShape, ...]] | None = None) -> Array:
+    """Return centres of mass, points of joints and loads, and corners of shapes at frames r (nf, nb + 1, 3), p; global, (nf, n, 3)."""
     owners, places = [], []
     for k in range(len(mechanism.bodies)):
         s = mechanism.points(k) if k == 0 else np.concatenate([np.zeros((1, 3)), mechanism.points(k)])
@@ -98,12 +98,12 @@ def global_points(mechanism: Mechanism, r: Array, p: Array, shapes: Sequence[tup
 
 
 def size_of(mechanism: Mechanism, r: Array, p: Array) -> float:
-    """The diagonal of the box around all points, or the longest edge of a solid where there is but one point; never 0 [m]."""
+    """Return the diagonal of the box around all points, or the longest edge of a solid where there is but one point; never 0 [m]."""
     points = global_points(mechanism, r[None], p[None])[0]
     diagonal = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
     solids = [equivalent_solid(float(m), J, 0.0) for m, J in zip(mechanism.mass[1:], mechanism.J_bar[1:], strict=True)]
     longest = max((float(solid.size.max()) for solid in solids if solid is not None), default=0.0)
-    given = [shape for some in (*mechanism.shapes, *mechanism.solids) for shape in some if isinstance(shape, GivenShape)]
+    given = [shape for some in (*mechanism.shapes, *mechanism.solids) for shape in some if isinstance(shape, Shape)]
     widest = max((float(shape.size.max()) for shape in given), default=0.0)
     diagonal, longest = max(diagonal, 0.6 * widest), widest or longest
     reach = float(np.abs(points).max(initial=0.0))
@@ -112,8 +112,8 @@ def size_of(mechanism: Mechanism, r: Array, p: Array) -> float:
     return longest or 1.0
 
 
-def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tuple[Shape, ...]]) -> dict[str, Any]:
-    """From where the page looks at first: centre and radius of the motion, `up`, the direction to the eye, and the ground's plane."""
+def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tuple[DrawnShape, ...]]) -> dict[str, Any]:
+    """Return the first view of the page: centre and radius of the motion, `up`, the direction to the eye, and the ground's plane."""
     some = np.unique(np.linspace(0, len(frames.t) - 1, LOOKED_AT).astype(int))
     points = global_points(mechanism, frames.r[some], frames.p[some], shapes).reshape(-1, 3)
     start = global_points(mechanism, frames.r[:1], frames.p[:1]).reshape(-1, 3).mean(axis=0)
@@ -144,7 +144,7 @@ def view(mechanism: Mechanism, frames: Frames, size: float, shapes: Sequence[tup
 
 
 def _middle(points: Array, seen: Array) -> Array:
-    """The middle of the box around points (n, 3) whose edges are right, up and towards the eye, the rows of `seen`."""
+    """Return the middle of the box around points (n, 3) whose edges are right, up and towards the eye, the rows of `seen`."""
     upright = np.stack([seen[0], np.cross(seen[2], seen[0]), seen[2]])
     within = points @ upright.T
     middle: Array = upright.T @ (0.5 * (within.min(axis=0) + within.max(axis=0)))
@@ -152,14 +152,14 @@ def _middle(points: Array, seen: Array) -> Array:
 
 
 def _extreme(points: Array, least: float) -> Array:
-    """Those of points (n, 3) that are farthest in 26 directions, (k, 3): what has to be in the picture; at least +-`least`."""
+    """Return the points, of (n, 3), that are farthest in 26 directions, (k, 3), and six at a distance `least` from the origin."""
     grid = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if x or y or z], dtype=np.float64)
     farthest = np.unique(np.argmax(points @ grid.T, axis=0))
     return np.concatenate([points[farthest], least * np.eye(3), -least * np.eye(3)])
 
 
 def _eye(up: Array, normal: Array | None) -> Array:
-    """The unit direction from the centre to the eye: a little aside of the normal of a plane mechanism, else from aside and above."""
+    """Return the unit direction from the centre to the eye: near the normal of a plane mechanism, else from aside and above."""
     if normal is not None and abs(normal @ up) < 0.9:
         side = normal - (normal @ up) * up
         side /= np.linalg.norm(side)

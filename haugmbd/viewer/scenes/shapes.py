@@ -44,7 +44,7 @@ INSIDE = 1.1
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class DrawnShape:
     """A solid in the frame of its body.
 
     kind: "box", "cylinder" and "cone" (along z), "sphere", "tube", each of unit size and stretched by `size` (3,) [m]: edges, or diameters
@@ -67,7 +67,7 @@ class Shape:
     clear: bool = False
 
     def corners(self) -> Array:
-        """The corners of the box around it, body frame, (8, 3), or its vertices."""
+        """Return the corners of the box around it, body frame, (8, 3), or its vertices."""
         if self.vertices is not None:
             return self.vertices
         if self.mesh is not None:
@@ -78,7 +78,7 @@ class Shape:
         return self.r + (signs * self.size) @ rotation_matrix(self.p).T
 
     def data(self, number_of: Callable[[Triangles], int]) -> dict[str, Any]:
-        """The shape as the page reads it;  number_of: gives the number of a mesh in the page."""
+        """Return the shape as the page reads it;  number_of: gives the number of a mesh in the page."""
         look: dict[str, Any] = {"kind": self.kind, "size": rounded(self.size), "r": rounded(self.r), "p": rounded(self.p)}
         more = {"color": self.color, "clear": self.clear, "inner": self.inner}
         look |= {key: value for key, value in more.items() if value}
@@ -91,11 +91,11 @@ class Shape:
 
 
 def rounded(values: npt.ArrayLike) -> list[float]:
-    """Numbers with seven digits: what can be seen."""
+    """Return numbers with seven digits; more cannot be seen."""
     return [float(f"{x:.7g}") for x in np.asarray(values, dtype=np.float64).ravel()]
 
 
-def body_shapes(mass: float, J_bar: Array, points: Array, size: float, rod: float) -> tuple[Shape, ...]:
+def body_shapes(mass: float, J_bar: Array, points: Array, size: float, rod: float) -> tuple[DrawnShape, ...]:
     """Return the shapes of a body with points (n, 3) [m] of joints and springs on it, body frame.
 
     size: of the mechanism;  rod: radius of a stick [m]
@@ -121,20 +121,20 @@ def body_shapes(mass: float, J_bar: Array, points: Array, size: float, rod: floa
 
 
 def _pairs(points: Array) -> list[tuple[Array, Array]]:
-    """Two different points each."""
+    """Return each pair of different points."""
     return [(points[a], points[b]) for a in range(len(points)) for b in range(a)]
 
 
 def nearest_on(a: Array, b: Array, point: Array) -> Array:
-    """From `point` to the nearest point between a and b."""
+    """Return the vector from `point` to the nearest point between a and b."""
     along = b - a
     s = float(np.clip((point - a) @ along / (along @ along), 0.0, 1.0))
     nearest: Array = a + s * along - point
     return nearest
 
 
-def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
-    """The sphere, cylinder or box of this mass and inertia about the centre of mass, no thinner than `thin` [m]; None without one."""
+def equivalent_solid(mass: float, J_bar: Array, thin: float) -> DrawnShape | None:
+    """Return the sphere, cylinder or box of this mass and inertia about the centre of mass, no thinner than `thin` [m], or None."""
     if not (np.isfinite(mass) and mass > 0.0 and np.isfinite(J_bar).all() and np.any(J_bar)):
         return None
     J, axes = np.linalg.eigh(J_bar)
@@ -142,34 +142,36 @@ def equivalent_solid(mass: float, J_bar: Array, thin: float) -> Shape | None:
         axes[:, 0] *= -1.0
     p = from_rotation_matrix(axes)
     if J[2] - J[0] <= EQUAL * J[2]:
-        return Shape("sphere", np.full(3, max(thin, 2.0 * np.sqrt(2.5 * J.mean() / mass))), np.zeros(3), np.array([1.0, 0, 0, 0]))
+        return DrawnShape(
+            "sphere", np.full(3, max(thin, 2.0 * np.sqrt(2.5 * J.mean() / mass))), np.zeros(3), np.array([1.0, 0, 0, 0])
+        )
     edges = np.maximum(thin, np.sqrt(np.maximum(6.0 * (J.sum() - 2.0 * J) / mass, 0.0)))
     long, flat = J[2] - J[1] <= EQUAL * J[2], J[1] - J[0] <= EQUAL * J[2]
     if flat:  # the largest moment is about the axis: a disc
         return _cylinder(mass, J[2], 0.5 * (J[0] + J[1]), axes[:, 2], thin)
     if long:
         return _cylinder(mass, J[0], 0.5 * (J[1] + J[2]), axes[:, 0], thin)
-    return Shape("box", edges, np.zeros(3), p)
+    return DrawnShape("box", edges, np.zeros(3), p)
 
 
-def _cylinder(mass: float, J_axial: float, J_transverse: float, axis: Array, thin: float) -> Shape:
-    """The cylinder of these moments about its axis and across."""
+def _cylinder(mass: float, J_axial: float, J_transverse: float, axis: Array, thin: float) -> DrawnShape:
+    """Return the cylinder of these moments about its axis and across."""
     squared = 2.0 * max(J_axial, 0.0) / mass
     length = np.sqrt(max(12.0 * J_transverse / mass - 3.0 * squared, 0.0))
     diameter = max(thin, 2.0 * np.sqrt(squared))
-    return Shape("cylinder", np.array([diameter, diameter, max(thin, length)]), np.zeros(3), turn_of_z(axis))
+    return DrawnShape("cylinder", np.array([diameter, diameter, max(thin, length)]), np.zeros(3), turn_of_z(axis))
 
 
-def holds(solid: Shape, points: Array, thin: float) -> bool:
-    """Whether all points are in the solid, or nearly."""
+def holds(solid: DrawnShape, points: Array, thin: float) -> bool:
+    """Return whether all points are in the solid, or nearly."""
     if len(points) == 0:
         return True
     inside = (points - solid.r) @ rotation_matrix(solid.p)
     return bool(np.all(np.abs(inside) <= 0.5 * INSIDE * solid.size + thin))
 
 
-def sticks(points: Array, radius: float) -> tuple[Shape, ...]:
-    """A stick between two points, or along many on one line; a plate with sticks around for points of a plane; else a star."""
+def sticks(points: Array, radius: float) -> tuple[DrawnShape, ...]:
+    """Return a stick between two points, or along many on one line; a plate with sticks around for points of a plane; else a star."""
     middle = points.mean(axis=0)
     axes = principal_axes(points)
     sizes = np.ptp((points - middle) @ axes.T, axis=0)
@@ -188,21 +190,21 @@ def sticks(points: Array, radius: float) -> tuple[Shape, ...]:
 
 
 def principal_axes(points: Array) -> Array:
-    """The axes along which points (n, 3) spread most, less, and least, as rows, right-handed."""
+    """Return the axes along which points (n, 3) spread most, less, and least, as rows, right-handed."""
     away = points - points.mean(axis=0)
     axes: Array = np.linalg.eigh(away.T @ away)[1].T[::-1].copy()
     axes[2] = np.cross(axes[0], axes[1])
     return axes
 
 
-def stick(a: Array, b: Array, radius: float) -> Shape:
-    """A cylinder from a to b."""
+def stick(a: Array, b: Array, radius: float) -> DrawnShape:
+    """Return a cylinder from a to b."""
     length = float(np.linalg.norm(b - a))
-    return Shape("cylinder", np.array([2.0 * radius, 2.0 * radius, length]), 0.5 * (a + b), turn_of_z(b - a))
+    return DrawnShape("cylinder", np.array([2.0 * radius, 2.0 * radius, length]), 0.5 * (a + b), turn_of_z(b - a))
 
 
-def plate(corners: Array, normal: Array, thickness: float) -> Shape:
-    """A flat prism over a convex polygon (n, 3)."""
+def plate(corners: Array, normal: Array, thickness: float) -> DrawnShape:
+    """Return a flat prism over a convex polygon (n, 3)."""
     n = len(corners)
     vertices = np.concatenate([corners + 0.5 * thickness * normal, corners - 0.5 * thickness * normal])
     top = [(0, k, k + 1) for k in range(1, n - 1)]
@@ -211,20 +213,20 @@ def plate(corners: Array, normal: Array, thickness: float) -> Shape:
     triangles = np.array(top + bottom + rim)
     if np.cross(corners[1] - corners[0], corners[2] - corners[0]) @ normal < 0.0:
         triangles = triangles[:, ::-1]
-    return Shape("plate", np.ones(3), np.zeros(3), np.array([1.0, 0, 0, 0]), vertices, triangles)
+    return DrawnShape("plate", np.ones(3), np.zeros(3), np.array([1.0, 0, 0, 0]), vertices, triangles)
 
 
 def _around(n: int) -> list[tuple[int, int]]:
     return [(k, (k + 1) % n) for k in range(n)]
 
 
-def ball(center: Array, radius: float) -> Shape:
-    """A sphere."""
-    return Shape("sphere", np.full(3, 2.0 * radius), center, np.array([1.0, 0.0, 0.0, 0.0]))
+def ball(center: Array, radius: float) -> DrawnShape:
+    """Return a sphere."""
+    return DrawnShape("sphere", np.full(3, 2.0 * radius), center, np.array([1.0, 0.0, 0.0, 0.0]))
 
 
 def distinct(points: Array, tol: float) -> Array:
-    """The points (n, 3) without repetitions."""
+    """Return the points (n, 3) without repetitions."""
     kept: list[Array] = []
     for point in points:
         if all(np.linalg.norm(point - other) > tol for other in kept):
@@ -233,7 +235,7 @@ def distinct(points: Array, tol: float) -> Array:
 
 
 def convex_hull(points: Array) -> list[int]:
-    """The corners, counterclockwise, of points (n, 2) in a plane: Andrew's monotone chain."""
+    """Return the corners, counterclockwise, of points (n, 2) in a plane: Andrew's monotone chain."""
     order = sorted(range(len(points)), key=lambda k: (float(points[k, 0]), float(points[k, 1])))
 
     def chain(indices: Sequence[int]) -> list[int]:
@@ -248,5 +250,5 @@ def convex_hull(points: Array) -> list[int]:
 
 
 def _left(a: Array, b: Array, c: Array) -> float:
-    """Twice the area of the triangle a, b, c; positive if it turns left."""
+    """Return twice the area of the triangle a, b, c; positive if it turns left."""
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

@@ -102,6 +102,8 @@ def test_what_cannot_be_checked_is_exit_code_2(text, sentence, tmp_path, capsys)
 
 def test_what_is_no_file(capsys):
     assert main.main(["check", "nowhere.py"]) == 2
-    assert "'nowhere.py' is neither a file nor a mechanism of the gallery (pendulum, " in capsys.readouterr().err
+    assert "'nowhere.py' is neither a file nor a mechanism of the gallery; `haugmbd gallery` lists" in capsys.readouterr().err
+    assert main.main(["check", "penduulm"]) == 2
+    assert "'penduulm' is neither a file nor a mechanism of the gallery (did you mean 'pendulum'?)" in capsys.readouterr().err
     assert main.main(["check"]) == 2
     assert "required" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import pytest
 from haugmbd import __version__
 from haugmbd.cli import main
 from haugmbd.cli.commands import compare
+from haugmbd.cli.completion import commands_of
 
 PLOTS = {"violation.png", "energy.png", "coordinates.png", "reactions.png"}
 
@@ -45,6 +46,15 @@ def test_a_value_that_is_missed_is_said_and_fails(tmp_path, capsys, monkeypatch)
         monkeypatch.setattr(main, drawing, lambda *given: None)
     assert main.main(["demo", "--out", str(tmp_path), "--t-end", "0.01"]) == 1
     assert "TOO FAR" in capsys.readouterr().out
+
+
+def test_the_help_of_each_command_says_what_it_does(capsys):
+    main.main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    for command in commands_of(main._parser()):
+        assert main.main([command, "--help"]) == 0
+        first = " ".join(capsys.readouterr().out.split("\n\n")[1].split())
+        assert first.removesuffix(".")[1:] in said
 
 
 def test_info_says_versions_cache_and_threads(capsys):

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.cli import main
-from haugmbd.cli.commands import completion
+from haugmbd.cli import completion, main
 from haugmbd.gallery import four_bar, pendulum
 from tests.support.model_files import BY_HAND
 

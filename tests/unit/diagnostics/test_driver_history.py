@@ -86,5 +86,5 @@ def test_wrong_names():
         result.driver("drve")
     with pytest.raises(mbd.UsageError, match=r"no driver is called 'R'.*result\.joint\('R'\) has it"):
         result.driver("R")
-    with pytest.raises(mbd.UsageError, match="no driver is called 'A'; the drivers are none"):
+    with pytest.raises(mbd.UsageError, match="no driver is called 'A'; there are no drivers"):
         mbd.simulate(four_bar(), 0.01, h=1e-3).driver("A")

@@ -83,5 +83,5 @@ def test_a_model_without_rows():
     assert result.violation().shape == (11, 0)
     assert result.violation(by="joint") == {}
     assert np.abs(result.energy().drift).max() <= 1e-14
-    with pytest.raises(mbd.UsageError, match="the joints are none"):
+    with pytest.raises(mbd.UsageError, match="there are no joints"):
         result.reaction("pin")

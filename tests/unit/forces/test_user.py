@@ -21,7 +21,7 @@ from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.system.system import System
-from haugmbd.workspace.layout import BODY_OF, workspace_array
+from haugmbd.workspace.layout import place_in, workspace_array
 from joints import RJ
 
 SAME = 1e-14  # relative: the compiler may fuse a product and a sum
@@ -364,7 +364,7 @@ def motion(pack, t, y):
 
 
 def body_of(pack):
-    start, rows, _ = pack.ints[3 * BODY_OF :][:3]
+    start, rows, _ = place_in(pack.ints, "BODY_OF")
     return pack.ints[start : start + rows]
 
 

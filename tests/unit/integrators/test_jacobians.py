@@ -19,7 +19,7 @@ from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
 from haugmbd.math import euler_parameters
 from haugmbd.model.evaluate import rows_entry
-from haugmbd.workspace.layout import NAMES, workspace_array
+from haugmbd.workspace.layout import place_in, workspace_array
 from joints import RJ
 from tests.support.sliders import SLIDER_ENDS, C, K, slider
 
@@ -113,7 +113,7 @@ def tangent(model: mbd.Model, c_q: float, c_u: float) -> np.ndarray:
     found, n = np.zeros((6 * model.nb + 6, 6 * model.nb + 6)), model.nb + 1
     for k in range(n):
         found[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = workspace_array(pack, "TANGENT")[k].reshape(6, 6)
-    start, rows, columns = pack.ints[3 * NAMES.index("COUPLED_PAIRS") :][:3]
+    start, rows, columns = place_in(pack.ints, "COUPLED_PAIRS")
     for (i, j, *_), block in zip(
         pack.ints[start:][: rows * columns].reshape(-1, 4), workspace_array(pack, "COUPLED_TANGENTS"), strict=True
     ):

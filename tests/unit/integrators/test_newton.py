@@ -16,7 +16,7 @@ from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
 from haugmbd.model.evaluate import rows_entry
-from haugmbd.workspace.layout import NAMES, workspace_array
+from haugmbd.workspace.layout import place_in, workspace_array
 from joints import RJ, TJ
 from tests.support.sliders import PULLED, SLIDER_ENDS, C, K, slider
 
@@ -132,7 +132,7 @@ def test_the_curvature_is_the_derivative_of_the_constraint_forces(make):
 
 def _place(pack, name: str) -> tuple[int, int]:
     """Where a table of integers stands."""
-    start, rows, columns = pack.ints[3 * NAMES.index(name) :][:3]
+    start, rows, columns = place_in(pack.ints, name)
     return start, start + rows * columns
 
 

@@ -8,8 +8,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.gallery import andrews, bennett, four_bar, stewart_platform, windows
-from haugmbd.integrators.rank_watch import begin_watch, new_watch
 from haugmbd.integrators.singularities.singularity_search import SingularSearch
+from haugmbd.integrators.watches.rank_watch import begin_watch, new_watch
 
 ROUNDING = 1e-10
 """Relative, of the logarithm of a determinant."""

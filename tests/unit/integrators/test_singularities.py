@@ -12,7 +12,7 @@ from haugmbd.integrators.singularities.branch_selection import BranchSelection, 
 from haugmbd.integrators.singularities.collocation import gauss
 from haugmbd.integrators.singularities.run_motion import Way, parabola, speeds_of
 from haugmbd.integrators.singularities.singularity_search import FINE, SingularSearch
-from haugmbd.integrators.singularities.smooth_branch import Curve, Piece
+from haugmbd.integrators.singularities.smooth_branch import Curve, CurvePiece
 from haugmbd.integrators.step_context import Steps
 from haugmbd.math.euler_parameters import p_dot_from
 from haugmbd.system.checks.constraint_residuals import FAR_BELOW, all_rows_hold, dropped_faults
@@ -40,9 +40,9 @@ def steps_of_run(model: mbd.Model, t_end: float, h: float) -> tuple[np.ndarray, 
     return result.t, result.y, np.array(y_dot)
 
 
-def random_piece(rng: np.random.Generator, ny: int) -> Piece:
+def random_piece(rng: np.random.Generator, ny: int) -> CurvePiece:
     F = rng.standard_normal((6, ny))
-    return Piece(0.2, 0.7, rng.standard_normal(ny), np.zeros_like(F), F, 0.5 * gauss(6)[1] @ F)
+    return CurvePiece(0.2, 0.7, rng.standard_normal(ny), np.zeros_like(F), F, 0.5 * gauss(6)[1] @ F)
 
 
 def test_a_piece_is_its_legendre_series(rng):

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from haugmbd.compiled.jit import entry
-from haugmbd.model.friction.loop.anderson import AGREES, FAILS, NEXT_AGREES, advance, forget
+from haugmbd.model.friction.loop.contracting.anderson import AGREES, FAILS, NEXT_AGREES, advance, forget
 from haugmbd.model.friction.loop.recursion.one_joint import FAILED, Parts, solve_lane
 from haugmbd.model.friction.loop.recursion.sweep_lanes import C_0, C_1, C_2, LANES, NORMAL, PUSH, SWEEP_COLUMNS
 

@@ -13,7 +13,7 @@ from haugmbd.kkt.entry_points import factor_of
 from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import loop_of
-from haugmbd.model.friction.loop.contraction import UNBOUNDED, slope_bounds
+from haugmbd.model.friction.loop.contracting.contraction import UNBOUNDED, slope_bounds
 from haugmbd.model.friction.loop.sliding import scale_of
 from haugmbd.model.friction.loop.uniqueness import largest_slope_alone
 from haugmbd.workspace.layout import workspace_array

@@ -114,8 +114,8 @@ def test_the_limit_of_a_container_counts(monkeypatch, tmp_path, limit, left):
     """What it uses for files can be dropped."""
     for name, text in (("max", limit), ("current", "1000000"), ("stat", "anon 800000\ninactive_file 200000")):
         (tmp_path / f"memory.{name}").write_text(text + "\n")
-    group = memory.Group(*(tmp_path / f"memory.{name}" for name in ("max", "current", "stat")), "inactive_file")
-    missing = memory.Group(*3 * (tmp_path / "none",), "inactive_file")
+    group = memory.ControlGroup(*(tmp_path / f"memory.{name}" for name in ("max", "current", "stat")), "inactive_file")
+    missing = memory.ControlGroup(*3 * (tmp_path / "none",), "inactive_file")
     monkeypatch.setattr(memory, "groups", lambda: (missing, group))
     free = memory.available_memory()
     assert free == left if left else free > 1e7

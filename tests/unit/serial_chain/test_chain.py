@@ -159,7 +159,10 @@ def test_bad_values_in_tables_are_faults_of_their_links():
 def test_links_by_name_and_number():
     chain = rods("revolute", "prismatic", "fixed")
     assert [chain.link(x) for x in ("rod 1", "rod 3", 0, -1, np.int64(1))] == [0, 2, 0, 2, 1]
-    assert refused(UsageError, lambda: chain.link("rod")) == "no link is called 'rod'; the links are 'rod 1', 'rod 2', 'rod 3'."
+    assert (
+        refused(UsageError, lambda: chain.link("rod"))
+        == "no link is called 'rod'; the links are 'rod 1', 'rod 2', 'rod 3' (did you mean 'rod 3'?)."
+    )
     for number in (3, -4):
         text = f"link {number} does not exist: the chain has 3 links, 0 ... 2."
         assert refused(UsageError, lambda number=number: chain.link(number)) == text

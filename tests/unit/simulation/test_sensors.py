@@ -78,5 +78,5 @@ def test_unknown_names():
         mbd.UsageError, match=r"no sensor is called 'hight'; the sensors are 'height', 'both' \(did you mean 'height'"
     ):
         result.sensor("hight")
-    with pytest.raises(mbd.UsageError, match="no sensor is called 'height'; the sensors are none"):
+    with pytest.raises(mbd.UsageError, match="no sensor is called 'height'; there are no sensors"):
         result.resample([0.05]).sensor("height")

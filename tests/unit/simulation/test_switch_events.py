@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.integrators.event_watch import NO_EVENTS
+from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.simulation.stepping import run
 from haugmbd.simulation.stepping.switch_events import SwitchEvent, SwitchPlaces
 from joints import RJ, TJ

@@ -32,7 +32,10 @@ CORRECTIONS, QR_ERROR, NEAR = 2, 10.0, 1e-3
 
 
 class Modes(NamedTuple):
-    """eigenvalues: (nm,) [1/s], one of each pair;  shapes: (nd, nm) x, the smallest |eigenvalue| first;  states: (ns, nm) of blocks."""
+    """Eigenvalues and mode shapes.
+
+    eigenvalues: (nm,) [1/s], one of each pair;  shapes: (nd, nm) x, the smallest |eigenvalue| first;  states: (ns, nm) of blocks
+    """
 
     eigenvalues: Complex
     shapes: Complex
@@ -130,7 +133,7 @@ def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool)
     work: scale of the balance [J];  conservative: C is zero and K symmetric up to rounding
     """
     if conservative:
-        return _of_potential(M, 0.5 * (K + K.T), work)
+        return _undamped_modes(M, 0.5 * (K + K.T), work)
     U, s, Vt = np.linalg.svd(K)
     free = s <= NO_STIFFNESS * max(work, float(s.max(initial=0.0)))
     Z, Y = Vt[free].T, U[:, free]
@@ -146,7 +149,7 @@ def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool)
     return Modes(np.concatenate([np.zeros(n_free), eigenvalues[order]]), np.hstack([Z, shapes]))
 
 
-def _of_potential(M: Array, K: Array, work: float) -> Modes:
+def _undamped_modes(M: Array, K: Array, work: float) -> Modes:
     """Return the modes of a symmetric K without damping."""
     stiff = np.linalg.eigvalsh(K)
     n_free = int(np.sum(np.abs(stiff) <= NO_STIFFNESS * max(work, float(np.abs(stiff).max(initial=0.0)))))

@@ -15,7 +15,7 @@ from scipy import linalg
 
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import rolling_state_matrix, state_matrix, with_block_states
 from haugmbd.analysis.equilibrium.steady_motion import Steady
-from haugmbd.analysis.equilibrium.tangent_matrices import NOISE
+from haugmbd.analysis.equilibrium.tangent_space import NOISE
 from haugmbd.analysis.mobility.twist_format import Complex
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class

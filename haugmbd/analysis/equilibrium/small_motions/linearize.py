@@ -32,11 +32,12 @@ from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_matrices import NOISE, damping, inertia, scale_of, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, damping, inertia, scale_of, stiffness
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelError, UsageError
+from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -205,7 +206,7 @@ def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: c
 
 def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:
     """Raise UsageError if the state does not move with the steady motion, or a driver moves."""
-    model, wanted = evaluator.model, bodies_in(evaluator.model, state_of(evaluator, place.y).y)[:, 7:13]
+    model, wanted = evaluator.model, bodies_in(evaluator.model, state_of(evaluator, place.y).y)[:, VELOCITY:WIDTH]
     u = np.hstack([start.v, start.omega_bar])
     allowed = REST_TOL * (1.0 + float(np.abs(wanted).max()))
     if u.any() and np.abs(u - wanted).max() > allowed:
@@ -238,7 +239,7 @@ def _check_balance(evaluator: ResidualEvaluator, place: TrialPose, scale: float)
         return
     model = evaluator.model
     wrench = ((place.residual.force - place.residual.J.T @ place.at.lam) / evaluator.scale).reshape(-1, 6)
-    A = rotation_matrix(bodies_in(model, place.y)[1:, 3:7])
+    A = rotation_matrix(bodies_in(model, place.y)[1:, EULER:VELOCITY])
     torque = np.einsum("kab,kb->ka", A, wrench[:, 3:])
     size = np.maximum(evaluator.length * np.linalg.norm(wrench[:, :3], axis=1), np.linalg.norm(torque, axis=1))
     order = [k for k in np.argsort(-size, kind="stable") if size[k] > SHOWN_PART * size.max()][:SHOWN]

@@ -34,6 +34,7 @@ from haugmbd.integrators.implicit.radau_iia.radau_tableau import ROWS, A, C, Rad
 from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
 from haugmbd.integrators.step_context import Problem
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
@@ -65,7 +66,7 @@ def predict(P: Pack, step: Step, newton: Newton, memory: Array, y: Array) -> int
                 else:
                     m.u_dot[i, s] = stage.u_dot[k, a]
                 m.u_dot_start[s] = stage.u_dot[k, a]
-                m.x[i, s] = h * C[i] * y[WIDTH * k + 7 + a]
+                m.x[i, s] = h * C[i] * y[WIDTH * k + VELOCITY + a]
                 m.delta[i, s] = 0.0
         for s in range(lam.size):
             m.lam[i, s] = lam[s]
@@ -87,7 +88,7 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
                 size = abs(bodies[k, a]) if a < 3 else 1.0
                 atol = control.atol_length if a < 3 else control.atol
                 e_q = m.error_x[6 * k + a] / (atol + control.rtol * size)
-                e_u = m.error_u[6 * k + a] / (atol + control.rtol * abs(bodies[k, 7 + a]))
+                e_u = m.error_u[6 * k + a] / (atol + control.rtol * abs(bodies[k, VELOCITY + a]))
                 total += e_q * e_q + e_u * e_u
         for a in range(y.size - ws.n_states(P), y.size):
             e_x = m.error_x[a] / (control.atol + control.rtol * abs(y[a]))
@@ -165,7 +166,7 @@ class RadauIIA(ImplicitFixedOrAdaptive):
             )
 
     def newton_tol_of(self, length: float) -> float:
-        """The error that Newton's iteration may leave: `tol` with a fixed step; with error control a hundredth of the allowed error."""
+        """Return the error that Newton's iteration may leave: `tol` with a fixed step, else a hundredth of the allowed error."""
         tol = Implicit.newton_tol_of(self, length)
         return max(tol, PART * self.step_error(length)) if self.adaptive else tol
 

@@ -48,6 +48,7 @@ from haugmbd.integrators.implicit.radau_iia.radau_step_end import filter_error, 
 from haugmbd.integrators.implicit.radau_iia.radau_tableau import A, C, L, RadauMemory, radau_memory
 from haugmbd.integrators.implicit.records import Newton
 from haugmbd.integrators.step_context import Options
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
@@ -68,7 +69,9 @@ def put_stages(m: RadauMemory, bodies: int, length: float) -> float:
     for i in range(3):
         for k in range(1, bodies):
             for a in range(6 * k, 6 * k + 6):
-                m.u[i, a] = m.y[7 * (k + 1) + a] + h * (A[i, 0] * m.u_dot[0, a] + A[i, 1] * m.u_dot[1, a] + A[i, 2] * m.u_dot[2, a])
+                m.u[i, a] = m.y[WIDTH * k + VELOCITY + a - 6 * k] + h * (
+                    A[i, 0] * m.u_dot[0, a] + A[i, 1] * m.u_dot[1, a] + A[i, 2] * m.u_dot[2, a]
+                )
             a = 6 * k + 3
             theta = (m.x[i, a], m.x[i, a + 1], m.x[i, a + 2])
             rate = dexpinv(theta, (m.u[i, a], m.u[i, a + 1], m.u[i, a + 2]))
@@ -102,7 +105,7 @@ def put_stage(P: Pack, m: RadauMemory, i: int, corrected: int, y: Array) -> None
                 dx += h * L[i, j] * m.du[j, 6 * k + a]
             stage.u_dot[k, a] = m.u_dot[i, 6 * k + a]
             stage.displacement[k, a] = m.x[i, 6 * k + a] + dx + h * L[i, i] * du
-            bodies[k, 7 + a] = m.u[i, 6 * k + a] + du
+            bodies[k, VELOCITY + a] = m.u[i, 6 * k + a] + du
     for s in range(lam.size):
         lam[s] = m.lam[i, s]
 
@@ -115,7 +118,7 @@ def keep(P: Pack, m: RadauMemory, i: int, moved: bool, y: Array) -> None:
     for k in range(1, ws.n_bodies(P)):
         for a in range(6):
             m.du_dot[i, 6 * k + a] = stage.u_dot[k, a] - m.u_dot[i, 6 * k + a]
-            m.du[i, 6 * k + a] = bodies[k, 7 + a] - m.u[i, 6 * k + a]
+            m.du[i, 6 * k + a] = bodies[k, VELOCITY + a] - m.u[i, 6 * k + a]
             if moved:
                 m.delta[i, 6 * k + a] += x[k, a]
     for s in range(lam.size):

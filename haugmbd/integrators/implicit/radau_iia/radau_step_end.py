@@ -31,6 +31,7 @@ from haugmbd.integrators.stabilization.projection import (
     put_velocity_residual,
 )
 from haugmbd.integrators.step_context import Options
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
@@ -52,7 +53,7 @@ def put_error(P: Pack, m: RadauMemory) -> None:
     clear(b)
     for k in range(1, inertia.shape[0]):
         for a in range(6):
-            s, u = 6 * k + a, m.y[WIDTH * k + 7 + a]
+            s, u = 6 * k + a, m.y[WIDTH * k + VELOCITY + a]
             m.error_x[s], m.error_u[s] = h * GAMMA_0 * u, h * GAMMA_0 * m.u_dot_start[s]
             for i in range(3):
                 m.error_x[s] += E[i] * m.x[i, s]

@@ -19,6 +19,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow, borrow_line
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.compiled.status_codes import OK
+from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import copy_line
@@ -55,7 +56,7 @@ def displace(y: Array, k: int, a: int, c_q: float, c_u: float) -> None:
     else:
         turn: Any = (c_q if a == 3 else 0.0, c_q if a == 4 else 0.0, c_q if a == 5 else 0.0)
         rotate_by(borrow_line(y, WIDTH * k + 3, 4), turn)
-    y[WIDTH * k + 7 + a] += c_u
+    y[WIDTH * k + VELOCITY + a] += c_u
 
 
 @kernel
@@ -72,15 +73,13 @@ def clear_differenced(colors: Ints, pairs: Ints, own: Array, pair_blocks: Array)
 
 
 @kernel
-def add_columns(
-    colors: Ints, pairs: Ints, color: int, a: int, eps: float, before: Array, after: Array, own: Array, pair_blocks: Array
-) -> None:
-    """Add column a of all bodies of a color, half of it as a row: the symmetric part."""
+def add_columns(colors: Ints, pairs: Ints, color: int, a: int, slopes: Array, own: Array, pair_blocks: Array) -> None:
+    """Add column a of all bodies of a color, half of it as a row: the symmetric part.  slopes: (nb + 1, 6)"""
     for k in range(1, colors.shape[0]):
         if colors[k, 0] != color:
             continue
         for m in range(6):
-            half = 0.5 * (after[k, m] - before[k, m]) / eps
+            half = 0.5 * slopes[k, m]
             own[k, 6 * m + a] += half
             own[k, 6 * a + m] += half
     for n in range(pairs.shape[0]):
@@ -88,9 +87,9 @@ def add_columns(
         share = 0.5 if colors[i, 0] > 0 and colors[j, 0] > 0 else 1.0
         for m in range(6):
             if colors[j, 0] == color:
-                pair_blocks[n, 6 * m + a] += share * (after[i, m] - before[i, m]) / eps
+                pair_blocks[n, 6 * m + a] += share * slopes[i, m]
             elif colors[i, 0] == color:
-                pair_blocks[n, 6 * a + m] += share * (after[j, m] - before[j, m]) / eps
+                pair_blocks[n, 6 * a + m] += share * slopes[j, m]
 
 
 @inlined
@@ -98,8 +97,8 @@ def difference_forces(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y
     """Fill the tangents of differenced bodies, and restore rows and forces."""
     colors, pairs = ws.difference_colors(P), ws.coupled_pairs(P)
     own, pair_blocks = ws.tangents(P), ws.coupled_tangents(P)
-    n, start = own.shape[0], P.ints[3 * at.DIFFERENCES]
-    moved, before, after = (
+    n, start = own.shape[0], ws.start_of(P, at.DIFFERENCES)
+    moved, before, slopes = (
         borrow_line(P.work, start, y.size),
         borrow(P.work, start + y.size, n, 6),
         borrow(P.work, start + y.size + 6 * n, n, 6),
@@ -116,7 +115,10 @@ def difference_forces(P: Pack, c_q: float, c_u: float, curved: bool, t: float, y
         code = prepare(P, t, moved)
         if code != OK:
             return code
-        put_unbalanced(P, curved, after)
-        add_columns(colors, pairs, color, a, eps, before, after, own, pair_blocks)
+        put_unbalanced(P, curved, slopes)
+        for k in range(n):
+            for m in range(6):
+                slopes[k, m] = (slopes[k, m] - before[k, m]) / eps
+        add_columns(colors, pairs, color, a, slopes, own, pair_blocks)
     restored: int = prepare(P, t, y)
     return restored

@@ -89,7 +89,7 @@ def _coupled_pairs(entries: list[LoadEntry], edges: list[tuple[int, ...]]) -> Pa
     """Return the pairs of bodies that forces or these edges couple, numbered."""
     pairs = [entry.bodies for entry in entries if len(entry.bodies) == 2]
     for entry in entries:
-        if _of_state(entry) and len(entry.bodies) <= MOST_COUPLED:
+        if _depends_on_state(entry) and len(entry.bodies) <= MOST_COUPLED:
             pairs += combinations(entry.bodies, 2)
     pair_of: PairNumbers = {}
     for i, j in [*pairs, *(pair for edge in edges for pair in combinations(edge, 2))]:
@@ -103,7 +103,7 @@ def _pair(pair_of: PairNumbers, bodies: tuple[int, ...]) -> int:
     return pair_of.get((min(bodies), max(bodies)), NONE) if len(bodies) == 2 else NONE
 
 
-def _of_state(entry: LoadEntry) -> bool:
+def _depends_on_state(entry: LoadEntry) -> bool:
     """Return whether a user function, or a block, computes this force from the state."""
     user_function = entry.load.user_function()
     if any(isinstance(driver, BlockOutput) for driver in entry.load.drivers()):
@@ -113,7 +113,7 @@ def _of_state(entry: LoadEntry) -> bool:
 
 def _difference_colors(nb: int, entries: list[LoadEntry], edges: list[tuple[int, ...]] | None) -> Ints:
     """Return the colors (nb + 1, 1) of the bodies whose forces are differenced, and their number in the row of the ground."""
-    differenced = {body for e in entries if _of_state(e) and e.load.jacobian is None for body in e.bodies}
+    differenced = {body for e in entries if _depends_on_state(e) and e.load.jacobian is None for body in e.bodies}
     bodies = sorted(differenced - {0}) if edges is None else range(1, nb + 1)
     colors = color_bodies(nb + 1, bodies, [*(e.bodies for e in entries), *(edges or [])])
     colors[0] = colors.max()

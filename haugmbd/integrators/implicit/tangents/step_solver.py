@@ -56,14 +56,14 @@ class StepSolver(NamedTuple):
 def step_solver(model: Model, pairs: Pairs, loaded: bool) -> StepSolver:
     """Return the solver for tangents of these pairs.  loaded: whether there are tangents."""
     if has_tree(model.tables):
-        return _of_trees(model, pairs, loaded)
+        return _recursion_or_blocks(model, pairs, loaded)
     if has_fronts(model.tables) and pairs:
         return StepSolver(BLOCK, "bodies are coupled", frozenset(pairs))
     return StepSolver(model.solver)
 
 
-def _of_trees(model: Model, pairs: Pairs, loaded: bool) -> StepSolver:
-    """Return the recursion, if it serves the tangents of this model and saves enough, or is asked for; else the blocks."""
+def _recursion_or_blocks(model: Model, pairs: Pairs, loaded: bool) -> StepSolver:
+    """Return the recursion over the forest if it can hold the tangents and is faster, or if the user chose it; else the blocks."""
     if not loaded:
         return StepSolver(model.solver)
     steps, n = model.tables["TREE"], model.nb

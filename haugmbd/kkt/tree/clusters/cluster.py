@@ -258,7 +258,7 @@ def add_joint(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> Non
 
 @inlined
 def passed_force(I: ArticulatedInertia, p: Wrench, given: Twist, arm: Vec) -> Wrench:
-    """Return what the forces on a body are about the handle of its carrier, without those that the prescribed acceleration takes."""
+    """Return the forces on a body about the handle of its carrier, less those of the prescribed acceleration."""
     taken = times_twist(I, given)
     return shift_wrench(Wrench(sub(p.force, taken.force), sub(p.moment, taken.moment)), arm)
 

@@ -105,7 +105,7 @@ def add_motion(a: Twist, axis: Vec, z: float, slides: bool) -> Twist:
 
 @inlined
 def put_slide_multipliers(t: TreeArrays, s: Ints, x: Array) -> Wrench:
-    """Do what `put_revolute_multipliers` does for a joint that slides."""
+    """Write the multipliers of a joint that slides, pass its wrench to the parent, and return it about the handle."""
     k, i, node = s[BODY], s[PARENT], t.body.shape[0] + s[EDGE]
     w = shift_wrench(load_wrench(t, k, FORCE), center(t, k))
     for a in range(N_LINEAR_OF_SLIDE + N_ANGULAR_OF_SLIDE):

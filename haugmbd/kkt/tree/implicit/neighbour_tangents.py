@@ -69,7 +69,10 @@ NO_PAIR = -1
 
 
 class TangentArrays(NamedTuple):
-    """own: (nb + 1, 6, 6) T of the bodies;  between: (n, 6, 6) of the pairs;  pair_of: (nb, 2);  C: (nb + 1, 6, 6)."""
+    """Views of the tangents of an implicit step.
+
+    own: (nb + 1, 6, 6) T of the bodies;  between: (n, 6, 6) of the pairs;  pair_of: (nb, 2);  C: (nb + 1, 6, 6)
+    """
 
     own: Array
     between: Array

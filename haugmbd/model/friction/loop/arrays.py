@@ -58,7 +58,7 @@ def loop_of(P: Pack) -> Loop:
     """Return the arrays of a pack."""
     ints, X = ws.friction_ints(P), ws.friction_columns(P)
     n, m = ints.shape[0], X.shape[0]
-    G = P.ints[3 * layout.FRICTION_ALGEBRA]
+    G = ws.start_of(P, layout.FRICTION_ALGEBRA)
     W = G + (m + 1) * m
     S = W + (m + 1) * 6 * n
     R = S + m * m
@@ -89,7 +89,7 @@ def loop_of(P: Pack) -> Loop:
 @inlined
 def friction_of_lines(P: Pack, n: int) -> Array:
     """Return an f_t as in a `Loop`, for n lines of FRICTION_PATHS, in an array that sweeps over a forest do not need otherwise."""
-    return borrow(P.work, P.ints[3 * layout.FRICTION_LANES], 6, n)  # type: ignore[no-any-return]
+    return borrow(P.work, ws.start_of(P, layout.FRICTION_LANES), 6, n)  # type: ignore[no-any-return]
 
 
 @kernel

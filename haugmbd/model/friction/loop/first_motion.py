@@ -49,8 +49,11 @@ def begin_all(L: Loop) -> None:
 
 
 @kernel
-def hold_again(P: Pack, L: Loop) -> tuple[int, bool]:
-    """Let a joint stick again that was released and would move with its friction, now that others slide; return whether there is one."""
+def stick_again(P: Pack, L: Loop) -> tuple[int, bool]:
+    """Let a joint stick again that was released and would move in the direction of its friction, now that others slide.
+
+    Return the code, and whether there is such a joint.
+    """
     for k in range(L.ints.shape[0]):
         released = L.terms[k, at.STATE] == at.SLIDES and L.modes[k, at.MODE] == at.FREE and L.terms[k, at.SPEED] <= at.REST
         if L.ints[k, at.LOADED] == 0 or L.ints[k, at.EXACT] == 0 or L.ints[k, at.CHANNELS] > 1 or not released:
@@ -99,8 +102,8 @@ def begins_to_slide(L: Loop, k: int) -> bool:
 
 
 @kernel
-def gives_way(L: Loop, k: int, c: int) -> bool:
-    """Return whether joint k has a channel c that joints do not hold."""
+def is_movable(L: Loop, k: int, c: int) -> bool:
+    """Return whether joint k has a channel c along which the other joints let it move."""
     channel = L.ints[k, at.FIRST] + c
     return c < L.ints[k, at.CHANNELS] and L.G[channel, channel] > HELD * L.active[1, channel]  # type: ignore[no-any-return]
 
@@ -122,15 +125,15 @@ def component(L: Loop, k: int, c: int) -> float:
 
 @kernel
 def compliance(L: Loop, k: int, c: int) -> Vec:
-    """Return row c of A [1/kg]; that of 1 for a channel that does not give way."""
-    first, gives = L.ints[k, at.FIRST], gives_way(L, k, c)
+    """Return row c of A [1/kg]; that of the unit matrix for a channel that joints hold."""
+    first, gives = L.ints[k, at.FIRST], is_movable(L, k, c)
     row = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)  # noqa: PLR2004
     if gives:
         arm = L.terms[k, at.ARM + c]
         row = (
-            arm * L.terms[k, at.ARM] * L.G[first, first + c] if gives_way(L, k, 0) else 0.0,
-            arm * L.terms[k, at.ARM + 1] * L.G[first + 1, first + c] if gives_way(L, k, 1) else 0.0,
-            arm * L.terms[k, at.ARM + 2] * L.G[first + 2, first + c] if gives_way(L, k, 2) else 0.0,
+            arm * L.terms[k, at.ARM] * L.G[first, first + c] if is_movable(L, k, 0) else 0.0,
+            arm * L.terms[k, at.ARM + 1] * L.G[first + 1, first + c] if is_movable(L, k, 1) else 0.0,
+            arm * L.terms[k, at.ARM + 2] * L.G[first + 2, first + c] if is_movable(L, k, 2) else 0.0,
         )
     return row
 

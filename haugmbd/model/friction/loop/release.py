@@ -120,8 +120,8 @@ def largest_rate(L: Loop, k: int, c: int, base: Array) -> float:
 
 
 @kernel
-def let_pass(L: Loop, base: Array) -> bool:
-    """Let joints slide that are at rest for an instant only, and that no friction of theirs stops; return whether there is one."""
+def slide_unstopped(L: Loop, base: Array) -> bool:
+    """Let the first joint slide that is at rest for an instant only and that its friction cannot stop; return whether there is one."""
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0 or L.terms[k, at.STATE] != at.STICKS or L.modes[k, at.MODE] != at.FREE:
             continue
@@ -144,7 +144,7 @@ def let_pass(L: Loop, base: Array) -> bool:
 
 
 @kernel
-def let_slide(L: Loop) -> bool:
+def slide_released(L: Loop) -> bool:
     """Let joints that were released slide with the friction of sliding, unless others hold them; return whether there is one."""
     found = False
     for k in range(L.ints.shape[0]):

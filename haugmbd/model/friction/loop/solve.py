@@ -26,9 +26,9 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
 from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
-from haugmbd.model.friction.loop.first_motion import ROUNDING, TURNED, TURNS, begin_all, hold_again, turn_to_first_motion
-from haugmbd.model.friction.loop.fixed_point import iterate_solutions, may_contract
-from haugmbd.model.friction.loop.release import let_pass, let_slide, release, release_with_others
+from haugmbd.model.friction.loop.contracting.fixed_point import iterate_solutions, may_contract
+from haugmbd.model.friction.loop.first_motion import ROUNDING, TURNED, TURNS, begin_all, stick_again, turn_to_first_motion
+from haugmbd.model.friction.loop.release import release, release_with_others, slide_released, slide_unstopped
 from haugmbd.model.friction.loop.responses import (
     put_base_wrenches,
     put_columns,
@@ -183,9 +183,9 @@ def solve_loop(P: Pack, base: Any) -> int:
                 continue
             return code
         put_friction(L)
-        if release(L) or let_pass(L, base) or let_slide(L):
+        if release(L) or slide_unstopped(L, base) or slide_released(L):
             continue
-        code, held = hold_again(P, L)
+        code, held = stick_again(P, L)
         if code != OK:
             return code
         if held:

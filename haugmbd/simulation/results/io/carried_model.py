@@ -24,7 +24,7 @@ RULES = {rule.__name__: rule for rule in (DropDependentRows, MinimumNorm)}
 
 
 def carry(model: Model) -> dict[str, Any]:
-    """Return what a file holds of a model: its document, and how it was compiled; or why there is none."""
+    """Return the contents of a model for a file: its document, and how it was compiled; or why there is none."""
     try:
         document = importlib.import_module("haugmbd.modelfile").model_document(model)
     except ModelFileError as error:

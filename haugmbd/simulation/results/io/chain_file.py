@@ -34,7 +34,7 @@ NUMBERS = ("mass", "J_bar", "c", "L", "p")
 
 
 class ChainRun(NamedTuple):
-    """What a file holds of a motion in joint coordinates;  tau: (nv,), or (nt, nv) at the states if it was a function."""
+    """The contents of a motion in joint coordinates;  tau: (nv,), or (nt, nv) at the states if it was a function."""
 
     chain: SerialChain
     t: Array

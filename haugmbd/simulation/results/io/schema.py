@@ -36,6 +36,7 @@ from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import UsageError, warn_user
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.records import Counters, Names
@@ -73,7 +74,7 @@ MODEL_TABLES = {
     "constants of the loads": "FORCE_REALS",
     "constants of the drivers": "DRIVER_NUMBERS",
 }
-"""What a model is recognized by, and the table that holds it."""
+"""The numbers by which a model is recognized, and the table that holds them."""
 SAME_NUMBER = 1e-9
 """Relative to the largest of a table: compiling the same system on another machine changes the last digits only."""
 
@@ -140,7 +141,7 @@ class Contents(NamedTuple):
 
 
 class More(NamedTuple):
-    """What a motion in several segments holds beside its states: metadata, arrays, the name of the first axis of each.
+    """The contents of a motion in several segments besides its states: metadata, arrays, the name of the first axis of each.
 
     segments: numbers of states; the time may stand still from one segment to the next
     """
@@ -423,7 +424,9 @@ def _event(stored: Any, n_bodies: int, ny: int) -> EventRecord:
     y = np.array(stored["y"], dtype=np.float64)
     if y.shape != (ny,) or not np.isfinite(y).all() or not np.isfinite(stored["t"]):
         raise UsageError(f"the state of its event {stored['name']!r} is of {y.shape}, must be ({ny},), finite")
-    if np.any(np.abs(np.linalg.norm(y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)[:, 3:7], axis=1) - 1.0) > UNIT_LENGTH):
+    if np.any(
+        np.abs(np.linalg.norm(y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)[:, EULER:VELOCITY], axis=1) - 1.0) > UNIT_LENGTH
+    ):
         raise UsageError(f"the state of its event {stored['name']!r} has Euler parameters that are not of length 1")
     t = float(stored["t"])
     return EventRecord(_text(stored["name"]), t, State.from_y(t, y, n_bodies), float(stored.get("jump", 0.0)))

@@ -40,7 +40,7 @@ FAILED = -1.0
 
 
 class Parts(NamedTuple):
-    """What presses: the forces of two bearings, and the thrust."""
+    """The forces that press the joint: those of two bearings, and the thrust."""
 
     u: Vec
     v: Vec

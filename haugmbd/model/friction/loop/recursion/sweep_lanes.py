@@ -104,7 +104,7 @@ def put_loads(z: Array, m: int, moments: bool, out: Array) -> None:
 
 @inlined
 def put_loads_of_forces(z: Array, m: int, out: Array) -> None:
-    """Do so without lengths; m is not known when compiled, so that the loop stays one, which vector units take."""
+    """Do what `put_loads` does if no joint has a length; m is not a compile-time constant, so that LLVM keeps one vectorised loop."""
     for r in range(m):
         F, h = force_of_lane(z, r), take(z, DIRECTION, r)
         push = dot(F, h)
@@ -113,7 +113,7 @@ def put_loads_of_forces(z: Array, m: int, out: Array) -> None:
 
 @inlined
 def put_loads_with_moments(z: Array, m: int, out: Array) -> None:
-    """Do so with lengths."""
+    """Do what `put_loads` does if a joint has a length."""
     for r in range(m):
         F, h = force_of_lane(z, r), take(z, DIRECTION, r)
         M, per_length = moment_of_lane(z, r), z[PER_LENGTH, r]
@@ -136,7 +136,7 @@ def put_own_slopes(z: Array, m: int) -> None:
 
 @inlined
 def put_own_slopes_of_forces(z: Array, m: int) -> None:
-    """Do so without lengths."""
+    """Do what `put_own_slopes` does if no joint has a length."""
     for r in range(m):
         F, h = inertia_force(z, r), take(z, DIRECTION, r)
         push = dot(F, h)

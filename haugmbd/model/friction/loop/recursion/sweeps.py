@@ -35,8 +35,8 @@ from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench,
 from haugmbd.math.vec3 import Vec, add, dot, load, scale, sub
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
-from haugmbd.model.friction.loop.anderson import FAILS, GOES_ON, NEXT_AGREES, advance, forget
 from haugmbd.model.friction.loop.arrays import friction_of_lines
+from haugmbd.model.friction.loop.contracting.anderson import FAILS, GOES_ON, NEXT_AGREES, advance, forget
 from haugmbd.model.friction.loop.recursion.locks import LOCKED, lock_joints, put_holding_friction, unlock
 from haugmbd.model.friction.loop.recursion.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
 from haugmbd.model.friction.loop.recursion.own_slopes import is_below_one, largest_own_slope, lost_wrench
@@ -100,7 +100,7 @@ def solve_by_sweeps(P: Pack) -> bool:
 
 @kernel
 def sweep(P: Pack) -> bool:
-    """Do so with the factor at hand, where joints that stick are locked."""
+    """Do what `solve_by_sweeps` does with the current factor, in which joints that stick are locked."""
     before, slope, f_t = 0.0, 0.0, friction_of_lines(P, in_fours(ws.friction_paths(P).shape[0]))
     if is_first_joint(P):
         return solve_for_first_joint(P)

@@ -17,9 +17,9 @@ from haugmbd.kkt.entry_points import factor_of
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import force_of, moments_press, normal_force, thrust, wrench_of
-from haugmbd.model.friction.loop.anderson import AGREES, FAILS, advance, forget
 from haugmbd.model.friction.loop.arrays import Loop
-from haugmbd.model.friction.loop.contraction import slope_bounds
+from haugmbd.model.friction.loop.contracting.anderson import AGREES, FAILS, advance, forget
+from haugmbd.model.friction.loop.contracting.contraction import slope_bounds
 from haugmbd.model.friction.loop.responses import solve_again
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack

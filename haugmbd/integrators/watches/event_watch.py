@@ -18,16 +18,16 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.records import new_record, record_dtype, record_type
-from haugmbd.integrators.rank_watch import NO_PACK
+from haugmbd.integrators.watches.rank_watch import NO_PACK
 from haugmbd.workspace.layout import PACK_TYPE, Pack
 
 CLEAR, POSSIBLE, ACROSS = 0, 1, 2
-"""What a look at the places shows."""
+"""Results of a check of the places."""
 LOOK_SIGNATURE = types.int64(PACK_TYPE, F2, F2, types.float64, F1, F1)
 
 
 class StepsSeen:
-    """What the steps show that a run has made so far."""
+    """The steps of a run so far, as far as the watch needs them."""
 
     t: float  # the end of the last one [s]
     looked: float  # their number

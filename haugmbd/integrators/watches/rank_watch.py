@@ -72,10 +72,11 @@ class WatchState:
 
 
 class RankWatch(NamedTuple):
-    """volumes: (5, ne) of the edges at the last three times, and the last two at the start of the step;  state: see `WatchState`.
+    """The watch over the rank of the rows in one run.
 
+    volumes: (5, ne) of the edges at the last three times, and the last two at the start of the step;  state: see `WatchState`.
     pack: a workspace of its own for rows and their factor;  ends: (3, ny) of implicit steps: state and rates at the time of the last
-    values, and room for a state in between.  There are no volumes if the rows are not watched.
+    values, and room for a state in between.  There are no volumes if the rows are not watched
     """
 
     volumes: Array
