@@ -2,7 +2,8 @@ r"""The characteristic length of a model: what every absolute tolerance is measu
 thousands of kilometres moves like one of a metre.
 
     L = max(spread of the bodies, arms of the joints, 1e-4 of the distance from the origin)                                [m]
-        where bodies and joints are all at one place: their distance from the origin and the radius of gyration of all;  1 if all that is 0
+        where that is 0, as of one body on bars to its centre: the spread of body and ends of the bars, and the radius of gyration of all
+        where that is 0, too: the distance from the origin;  1 if there is none
     Phi in m is divided by L,  in m2 by L^2,  an angle or a dot product by 1          (velocities of rows likewise, per second)
     r and v are measured by L,  p and omega_bar by 1
 
@@ -44,8 +45,27 @@ def characteristic_length(model: Model, rows: Rows) -> float:
     modelled, r = model.state().r[1:], rows.state.r[1:]
     spread = float(np.linalg.norm(np.ptp(modelled, axis=0))) if len(modelled) else 0.0
     size, distance = max(spread, float(rows.arms.max(initial=0.0))), float(np.abs(r).max(initial=0.0))
-    around = max(distance, radius_of_gyration(model))
-    return max(size, FAR * distance) if size > ONE_PLACE * around else around or 1.0
+    if not size > ONE_PLACE * max(distance, radius_of_gyration(model)):
+        size = max(_reach(model), radius_of_gyration(model))
+    return max(size, FAR * distance) if size > ONE_PLACE * distance else distance or 1.0
+
+
+def unit_of_turns(model: Model, rows: Rows) -> float:
+    """Return the length [m] that makes displacements and rotations comparable: the root mean square of the arms of the rows.
+
+    It is the radius of gyration of all bodies where no row has an arm; 1 where that is 0, too.
+    """
+    mean = float(np.sqrt(np.mean(np.square(rows.arms)))) if len(rows.arms) else 0.0
+    return mean or radius_of_gyration(model) or 1.0
+
+
+def _reach(model: Model) -> float:
+    """Return the spread of the bodies and of the points of joints on the ground [m], at the modelled pose."""
+    ends = [
+        s_bar for joint in model.joints.values() for body, s_bar in ((joint.i, joint.s_bar_i), (joint.j, joint.s_bar_j)) if not body
+    ]
+    places = np.array([*model.state().r[1:], *ends]).reshape(-1, 3)
+    return float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0
 
 
 def radius_of_gyration(model: Model) -> float:
