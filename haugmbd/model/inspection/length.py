@@ -28,6 +28,9 @@ POWERS = {"m": 1, "m2": 2}
 """The power of a length in the unit of Phi; 0 for all others."""
 FAR = 1e-4
 """Of the distance from the origin: a tolerance of 1e-10 L is then a hundred times the rounding of coordinates."""
+SLOW = 1e-4
+"""Of the fastest velocity of a model, by which its slow ones are measured: rows carry the rounding of the fast ones to them, and a
+tolerance of 1e-10 is a hundred times that."""
 ONE_PLACE = 1e-12
 """Of the distance from the origin and the radius of gyration: a spread below it is the rounding of a sum."""
 
@@ -103,3 +106,14 @@ def units_of_state(model: Model) -> Array:
     n, body = WIDTH * (model.nb + 1), np.ones(WIDTH)
     body[:3] = body[7:10] = model.length
     return np.concatenate([np.tile(body, model.nb + 1), np.ones(len(model.y0) - n)])
+
+
+def rounding_of_velocities(units: Array, y: Array, n_bodies: int) -> Array:
+    """Return SLOW of the fastest velocity in the units of each (ny,), and 0 for what is no velocity, at a flat state (ny,).
+
+    units: those of the state;  n_bodies: the ground counted
+    """
+    is_velocity = np.zeros(len(y), dtype=bool)
+    is_velocity[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)[:, 7:] = True
+    fastest = np.abs(y[is_velocity] / units[is_velocity]).max(initial=0.0)
+    return np.where(is_velocity, SLOW * fastest * units, 0.0)
