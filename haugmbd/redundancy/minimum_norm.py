@@ -28,6 +28,7 @@ from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.length import unit_of_turns
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack, workspace_array
@@ -157,7 +158,7 @@ def regularised(model: Model) -> Pack:
     """Return a pack with its own constants: W for the inertia, -eps in all rows, no row dropped, and no pivot below its bound."""
     rows = evaluate(model)
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
-    length = (float(np.sqrt(np.mean(np.square(rows.arms)))) if len(rows.arms) else 1.0) or 1.0
+    length = unit_of_turns(model, rows)
     eps = EPS * float(np.mean(np.sum(force**2 + np.square(moment / length), axis=1)))
     reals = model.tables.reals.copy()
     for name, value in (

@@ -23,6 +23,7 @@ from haugmbd.kkt.solver_routines import has_tree
 from haugmbd.kkt.tree.tree_arrays import EDGE, SIDE
 from haugmbd.model.dependent_rows import Dependency, RankReport
 from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.inspection.length import unit_of_turns
 from haugmbd.model.model import Model
 from haugmbd.redundancy.front_elimination import FullSolver
 from haugmbd.redundancy.local_solve import LocalSolver
@@ -290,7 +291,7 @@ def row_lengths(model: Model, rows: Rows) -> Array:
 
 def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
     """Return rows (nc, sides, 6) of length 1 over a common unit, zero for the ground; norms; rows with a zero gradient; the unit [m]."""
-    length = (float(np.sqrt(np.mean(np.square(rows.arms)))) if len(rows.arms) else 1.0) or 1.0
+    length = unit_of_turns(model, rows)
     J = np.concatenate([rows.Phi_r, rows.PiBar], axis=2)
     J[:, :, 3:] /= length
     J[rows.bodies == 0] = 0.0

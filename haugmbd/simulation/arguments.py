@@ -170,8 +170,14 @@ def wanted_times(t_eval: npt.ArrayLike | None, t_start: float, t_end: float) -> 
     if not len(times):
         raise UsageError("t_eval is empty: give at least one time [s], or leave it out, and every step is kept.")
     if times[0] < t_start or times[-1] > t_end:
-        raise UsageError(f"t_eval runs from {times[0]:g} to {times[-1]:g} s, the simulation from {t_start:g} to {t_end:g} s.")
+        first, last, start, end = (_all_digits(t) for t in (times[0], times[-1], t_start, t_end))
+        raise UsageError(f"t_eval runs from {first} to {last} s, the simulation from {start} to {end} s.")
     return times
+
+
+def _all_digits(t: float) -> str:
+    """Return a number as text with as many digits as it has: 0.3 and 0.30000000000000004 are different times."""
+    return f"{t:g}" if float(f"{t:g}") == t else repr(float(t))
 
 
 def check_drivers(model: Model, t_start: float, t_end: float) -> None:

@@ -197,9 +197,10 @@ def _block_motions(freedoms: JointFreedoms, block: Block, joints: list[JointEntr
     """Yield the basis of one block: driving joint, its freedom, twists (bodies, 6) at the origin relative to the base."""
     place = {body: k for k, body in enumerate((block.base, *block.bodies))}
     U = freedoms.twists[list(place)] - freedoms.twists[block.base]
-    scale = np.repeat([1.0, freedoms.length], 3)
-    left, _, _ = np.linalg.svd((U * scale[:, None]).reshape(SLOTS * len(place), -1), full_matrices=False)
-    U = left[:, :n].reshape(len(place), SLOTS, n) / scale[:, None]
+    scale, center = np.repeat([1.0, freedoms.length], 3), freedoms.state.r[list(block.bodies)].mean(axis=0)
+    near = np.array([moved(u, center) for u in U])  # a turn far from the origin would be a motion of hardly anything else there
+    left, _, _ = np.linalg.svd((near * scale[:, None]).reshape(SLOTS * len(place), -1), full_matrices=False)
+    U = np.array([moved(u, -center) for u in left[:, :n].reshape(len(place), SLOTS, n) / scale[:, None]])
     names, rates = rates_of(freedoms, joints, U, place)
     chosen = independent(rates, n)
     if len(chosen) < n:

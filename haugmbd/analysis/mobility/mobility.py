@@ -33,7 +33,7 @@ from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
-from haugmbd.model.inspection.length import characteristic_length
+from haugmbd.model.inspection.length import characteristic_length, unit_of_turns
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank
@@ -42,8 +42,8 @@ from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.system import System
 
 TURNED_TOL = 1e-4
-"""Part of its moments that a row between two bodies keeps in a common rotation. Below it, only gaps (poses of few digits) remain, and the
-row acts between the two bodies alone.
+"""Part of its forces and moments (over a length) that a row between two bodies keeps in a common motion. Below it, only gaps (poses of
+few digits) remain, and the row acts between the two bodies alone.
 """
 
 AS_MODELLED = "as modelled"
@@ -131,13 +131,16 @@ def _left_out(system: System, model: Model) -> tuple[str, ...]:
 def _pairs(rows: Rows) -> set[tuple[int, int]]:
     """Return the pairs of bodies that rows connect, a ring of them for a row of more than two.
 
-    A row with a direction of the ground (CD) connects both bodies to the ground.
+    A row that changes when its bodies move as one acts on the ground, too: that of a CD, or of a coupling with a joint on the ground.
+    Moments are those about the first moving body of a row, so that the place of the origin has no part in them.
     """
     pairs = {(min(pair), max(pair)) for pair in pairs_of(rows.model.tables["EDGES"].tolist())[0]}
     r, A = rows.state.r[rows.bodies], rotation_matrix(rows.state.p)[rows.bodies]
-    moment = np.cross(r, rows.Phi_r) + np.einsum("rsab,rsb->rsa", A, rows.PiBar)
-    size = np.linalg.norm(moment, axis=2).max(axis=1) + np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
-    turned = np.linalg.norm(moment.sum(axis=1), axis=1) > TURNED_TOL * size
+    first = np.argmax(rows.bodies > 0, axis=1)
+    arm = r - r[np.arange(len(r)), first][:, None]
+    moment = np.cross(arm, rows.Phi_r) + np.einsum("rsab,rsb->rsa", A, rows.PiBar)
+    parts = np.concatenate([rows.Phi_r, moment / unit_of_turns(rows.model, rows)], axis=2)
+    turned = np.linalg.norm(parts.sum(axis=1), axis=1) > TURNED_TOL * np.linalg.norm(parts, axis=2).max(axis=1, initial=0.0)
     return pairs | {(0, body) for pair in rows.bodies[turned].tolist() for body in pair if body}
 
 

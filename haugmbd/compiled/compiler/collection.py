@@ -24,26 +24,17 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-_aside: list[bool] = [False]
-"""Whether objects are set aside at present."""
 _left_alone: list[bool] = [False]
-"""Whether the user has set objects aside, which a full collection must not give back. They are counted once, which takes long."""
+"""Whether the user has set objects aside, which must not be given back. They are counted once, which takes long."""
 
 
 def _let_grow_old() -> None:
-    """Set all objects aside until the next full collection, unless the user has set some aside for good."""
-    if _left_alone[0]:
-        return
-    if _give_back not in gc.callbacks:
-        gc.callbacks.append(_give_back)
-    _left_alone[0] = not _aside[0] and gc.get_freeze_count() > 0
+    """Make all objects old ones, unless the user has set some aside for good.
+
+    They are set aside and given back at once, which joins lists. A callback of the collector that gives them back later would be Python
+    code that runs at any moment: a Ctrl-C that arrives there is printed, and lost.
+    """
+    _left_alone[0] = _left_alone[0] or gc.get_freeze_count() > 0
     if not _left_alone[0]:
-        _aside[0] = True
         gc.freeze()
-
-
-def _give_back(phase: str, collection: dict[str, int]) -> None:
-    """Give the objects back to the collector when a full collection begins; Python calls this before each collection."""
-    if phase == "start" and collection["generation"] == 2 and _aside[0]:
-        _aside[0] = False
         gc.unfreeze()

@@ -36,7 +36,7 @@ from haugmbd.workspace import accessors as ws
 
 SAFETY = 0.9
 SMALLEST_STEP = 1e-14
-"""Relative to |t| + 1 s: a step below it no longer changes t reliably."""
+"""Relative to |t| + 1 s, or to |t| and the rest of a run that is shorter: a step below it no longer changes t reliably."""
 LEAST_ERROR = 1e-4
 """Lower limit of the error that PI control stores."""
 
@@ -149,7 +149,7 @@ def run_entry(
             restore_values(watch)
         if not error <= 1.0 or not last:
             h = step * factor
-        if not h > SMALLEST_STEP * (abs(t) + 1.0):
+        if not h > SMALLEST_STEP * (abs(t) + min(1.0, t_end - t)):
             control.t, control.h_next = t, h
             if code == OK:
                 code = STEP_TOO_SMALL

@@ -39,6 +39,7 @@ from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, put_angle_rates_of_loads
+from haugmbd.model.inspection.length import SLOW
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import PACK_TYPE, WIDTH, Pack
 
@@ -115,6 +116,16 @@ STALLED, ROUNDING = 0.5, 100.0
 """STALLED: a correction that leaves more than this part of the error has reached rounding, if it is below ROUNDING tolerances."""
 
 
+@kernel
+def fastest_velocity(bodies: Array, length: float) -> float:
+    """Return the largest component of u, lengths divided by `length` [m]."""
+    fastest = 0.0
+    for k in range(1, bodies.shape[0]):
+        for a in range(6):
+            fastest = max(fastest, abs(bodies[k, 7 + a]) / (length if a < 3 else 1.0))
+    return fastest
+
+
 @inlined
 def put_residual(P: Pack, newton: Newton, y: Array) -> None:
     """Write b = -(dynamics, constraints / c)."""
@@ -164,12 +175,13 @@ def take_off_reaction(J: Array, lam: Array, e: int, side: int, b: Array) -> None
 def take(P: Pack, newton: Newton, y: Array) -> float:
     """Add the solution to u', u, the displacement and lam; return the largest change, lengths measured by that of the iteration.
 
-    Of a displacement, and relative to 1 + |u| where u is kept.
+    Of a displacement, and relative to 1 + |u| where u is kept, with SLOW of the largest u.
     """
     x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
     n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
     largest, per_length = 0.0, 1.0 / newton.length
+    at_least = 1.0 + SLOW * fastest_velocity(bodies, newton.length)
     for k in range(1, n):
         for a in range(6):
             stage.u_dot[k, a] += x[k, a]
@@ -178,7 +190,7 @@ def take(P: Pack, newton: Newton, y: Array) -> float:
             unit, per_unit = (newton.length, per_length) if a < 3 else (1.0, 1.0)
             change = newton.c_q * abs(x[k, a]) * per_unit
             if newton.constraint_form != KEEP_POSITIONS:
-                change = max(change, newton.c_u * abs(x[k, a]) / (unit + abs(bodies[k, VELOCITY + a])))
+                change = max(change, newton.c_u * abs(x[k, a]) / (unit * at_least + abs(bodies[k, VELOCITY + a])))
             largest = larger(largest, change)
     for e in range(x.shape[0] - n):
         for a in range(6):

@@ -50,7 +50,7 @@ CLOSE_SIGNATURE = types.float64(PACK_TYPE, STEP_TYPE, CONTROL_TYPE, F2, F1)
 SMALLEST_PART = 2.0**-17
 """Smallest part of a fixed step before it is given up."""
 SMALLEST_STEP = 1e-14
-"""Relative to |t| + 1 s: a smaller step no longer changes t reliably."""
+"""Relative to |t| + 1 s, or to |t| and the rest of a run that is shorter: a smaller step no longer changes t reliably."""
 LONG = 0.3
 """Motion in a step beyond which its ends do not show how the volumes change.  Between singular configurations a volume is about a sine of
 the angle between two bodies, which turn by up to twice as much."""
@@ -210,7 +210,7 @@ def run_entry(
         if code != OK and code not in SHORTER_STEP_MAY_AVOID:
             return code, done
         control.h_next = h * (0.5 if whole > 0.0 else 0.25 if code != OK else step.factor)
-        if control.h_next < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + 1.0)):
+        if control.h_next < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + min(1.0, control.t_end - t))):
             if code == OK:
                 code = STEP_TOO_SMALL
                 ws.status(P)[2] = control.h_next

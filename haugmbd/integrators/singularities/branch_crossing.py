@@ -88,6 +88,8 @@ class BranchCrossing:
             t1 = self.t_end
         if not (way > 0.0 and t1 > t_singular):
             return None
+        rtol, atol = accuracy
+        accuracy = rtol, atol + rtol * self.branch.rounding(start.y)
         times = start.t, t1
         found = self._cross_resolved(times, start.y, t_singular, accuracy) if ways.at_once else None
         return self._cross_by_halves(times, start.y, t_singular, accuracy) if found is None and ways.by_halves else found

@@ -63,6 +63,8 @@ NEAR = 0.2
 """Motion: a singular configuration at most this far ahead is crossed now."""
 NEAR_AFTER = 0.35
 """The same where rows are watched, so that a singular configuration is found at once."""
+SAME_PLACE = 0.01
+"""Mean motion within which a place is one that was refused before: as well as it is located, and much less than SPACING."""
 BEYOND = 0.02
 """Motion from the end of the run to a singular configuration that is taken into account."""
 FEWEST = 4
@@ -310,7 +312,8 @@ class CrossingSearch:
         last = way.s[len(steps.t) - 1]
         most = float(np.interp(self.t_end, way.t, way.s) - last) + BEYOND if self.t_end < way.t[-1] else np.inf
         found = [p for p in self.search.places(way, float(steps.t[-1]), spacing) if p.distance <= most]
-        return [p for p in found if not any(abs(p.t - r) < 1e-3 * (1.0 + abs(r)) for r in self.refused)], way
+        slack = SAME_PLACE * float(way.t[-1] - way.t[0]) / float(way.s[-1]) if way.s[-1] > 0.0 else 0.0
+        return [p for p in found if not any(abs(p.t - r) <= slack for r in self.refused)], way
 
     def _becomes_singular(self, t: Array, y: Array) -> bool:
         """Return whether the last of the states is singular, or nearly so: its rates then say nothing of the motion."""

@@ -30,7 +30,7 @@ from haugmbd.integrators.step_context import Dynamics, Point
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
-from haugmbd.model.inspection.length import units_of_state
+from haugmbd.model.inspection.length import rounding_of_velocities, units_of_state
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
@@ -194,6 +194,10 @@ class SmoothBranch:
         self.model, self.pack, self.rule = model, model.pack()._replace(callback=callback), Projection(tol=EXACT)
         self.options, self.units = self.rule.options(), units_of_state(model)
 
+    def rounding(self, y: Array) -> Array:
+        """Return what slow velocities are measured by at the state y, (ny,), beside fast ones."""
+        return rounding_of_velocities(self.units, y, self.model.nb + 1)
+
     def projected(self, t: float, y: Array) -> tuple[Array, Array] | None:
         """Return the state projected on the constraints, and its rates; None if that fails."""
         y, y_dot = y.copy(), np.zeros_like(y)
@@ -269,7 +273,7 @@ class SmoothBranch:
         h, method = b - a, gauss(nodes)[0]
         Y = np.empty((nodes, y0.size)) if guess is None else guess.states(a + h * method.c)
         F = np.zeros_like(Y)
-        stages = Stages(Y, np.empty_like(y0), F, units, guess is not None)
+        stages = Stages(Y, np.empty_like(y0), F, units + self.rounding(y0), guess is not None)
         dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
         code = collocate(dynamics, self.options, method, a, h, Point(y0, y_dot), stages, limit)
         self.pack.callback.keep_interruption(code)

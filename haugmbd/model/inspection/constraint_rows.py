@@ -103,9 +103,12 @@ class Rows:
 
     @cached_property
     def arms(self) -> Array:
-        """Return |PiBar| / |Phi_r| [m] of all rows and their bodies where Phi_r is not zero, (n,)."""
+        """Return |PiBar| / |Phi_r| [m] of all rows and their moving bodies where Phi_r is not zero, (n,).
+
+        That of the ground would be the distance of the row from the origin, which is a matter of the frame.
+        """
         force, moment = (np.sqrt(np.einsum("rsa,rsa->rs", x, x)) for x in (self.Phi_r, self.PiBar))
-        pulls = force > 0.0
+        pulls = (force > 0.0) & (self.bodies > 0)
         arms: Array = moment[pulls] / force[pulls]
         return arms
 

@@ -2,7 +2,8 @@ r"""The characteristic length of a model: what every absolute tolerance is measu
 thousands of kilometres moves like one of a metre.
 
     L = max(spread of the bodies, arms of the joints, 1e-4 of the distance from the origin)                                [m]
-        where bodies and joints are all at one place: their distance from the origin and the radius of gyration of all;  1 if all that is 0
+        where that is 0, as of one body on bars to its centre: the spread of body and ends of the bars, and the radius of gyration of all
+        where that is 0, too: the distance from the origin;  1 if there is none
     Phi in m is divided by L,  in m2 by L^2,  an angle or a dot product by 1          (velocities of rows likewise, per second)
     r and v are measured by L,  p and omega_bar by 1
 
@@ -27,6 +28,9 @@ POWERS = {"m": 1, "m2": 2}
 """The power of a length in the unit of Phi; 0 for all others."""
 FAR = 1e-4
 """Of the distance from the origin: a tolerance of 1e-10 L is then a hundred times the rounding of coordinates."""
+SLOW = 1e-4
+"""Of the fastest velocity of a model, by which its slow ones are measured: rows carry the rounding of the fast ones to them, and a
+tolerance of 1e-10 is a hundred times that."""
 ONE_PLACE = 1e-12
 """Of the distance from the origin and the radius of gyration: a spread below it is the rounding of a sum."""
 
@@ -43,8 +47,27 @@ def characteristic_length(model: Model, rows: Rows) -> float:
     modelled, r = model.state().r[1:], rows.state.r[1:]
     spread = float(np.linalg.norm(np.ptp(modelled, axis=0))) if len(modelled) else 0.0
     size, distance = max(spread, float(rows.arms.max(initial=0.0))), float(np.abs(r).max(initial=0.0))
-    around = max(distance, radius_of_gyration(model))
-    return max(size, FAR * distance) if size > ONE_PLACE * around else around or 1.0
+    if not size > ONE_PLACE * max(distance, radius_of_gyration(model)):
+        size = max(_reach(model), radius_of_gyration(model))
+    return max(size, FAR * distance) if size > ONE_PLACE * distance else distance or 1.0
+
+
+def unit_of_turns(model: Model, rows: Rows) -> float:
+    """Return the length [m] that makes displacements and rotations comparable: the root mean square of the arms of the rows.
+
+    It is the radius of gyration of all bodies where no row has an arm; 1 where that is 0, too.
+    """
+    mean = float(np.sqrt(np.mean(np.square(rows.arms)))) if len(rows.arms) else 0.0
+    return mean or radius_of_gyration(model) or 1.0
+
+
+def _reach(model: Model) -> float:
+    """Return the spread of the bodies and of the points of joints on the ground [m], at the modelled pose."""
+    ends = [
+        s_bar for joint in model.joints.values() for body, s_bar in ((joint.i, joint.s_bar_i), (joint.j, joint.s_bar_j)) if not body
+    ]
+    places = np.array([*model.state().r[1:], *ends]).reshape(-1, 3)
+    return float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0
 
 
 def radius_of_gyration(model: Model) -> float:
@@ -82,3 +105,14 @@ def units_of_state(model: Model) -> Array:
     n, body = WIDTH * (model.nb + 1), np.ones(WIDTH)
     body[:3] = body[VELOCITY:OMEGA_BAR] = model.length
     return np.concatenate([np.tile(body, model.nb + 1), np.ones(len(model.y0) - n)])
+
+
+def rounding_of_velocities(units: Array, y: Array, n_bodies: int) -> Array:
+    """Return SLOW of the fastest velocity in the units of each (ny,), and 0 for what is no velocity, at a flat state (ny,).
+
+    units: those of the state;  n_bodies: the ground counted
+    """
+    is_velocity = np.zeros(len(y), dtype=bool)
+    is_velocity[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)[:, 7:] = True
+    fastest = np.abs(y[is_velocity] / units[is_velocity]).max(initial=0.0)
+    return np.where(is_velocity, SLOW * fastest * units, 0.0)

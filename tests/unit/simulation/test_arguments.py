@@ -145,3 +145,9 @@ def test_equal_methods_are_checked_each():
     mbd.simulate(double_pendulum(), 0.01, h=0.01, stabilization=mbd.Projection(every=1))
     with pytest.raises(mbd.UsageError, match="every = True"):
         mbd.simulate(double_pendulum(), 0.01, h=0.01, stabilization=mbd.Projection(every=True))
+
+
+def test_times_beyond_the_end_by_rounding_are_shown_with_all_digits():
+    """np.arange ends at 0.30000000000000004: the message said that 0 to 0.3 s is not within 0 to 0.3 s."""
+    with pytest.raises(mbd.UsageError, match=r"from 0 to 0\.30000000000000004 s, the simulation from 0 to 0\.3 s"):
+        mbd.simulate(four_bar(), 0.3, h=0.1, t_eval=np.arange(4) * 0.1)
