@@ -122,7 +122,7 @@ def fastest_velocity(bodies: Array, length: float) -> float:
     fastest = 0.0
     for k in range(1, bodies.shape[0]):
         for a in range(6):
-            fastest = max(fastest, abs(bodies[k, 7 + a]) / (length if a < 3 else 1.0))
+            fastest = max(fastest, abs(bodies[k, VELOCITY + a]) / (length if a < 3 else 1.0))
     return fastest
 
 
