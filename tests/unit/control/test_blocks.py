@@ -281,7 +281,9 @@ def test_more_states_of_blocks_than_numbers_of_a_body(method):
     assert x[0, -1] == pytest.approx(1.0 - np.exp(-1.0), abs=1e-3)
 
 
-@pytest.mark.parametrize("shape", [mbd.Cylinder(0.1, 0.1, axis=(0.3, 1.0, 0.2)), mbd.Box((0.2, 0.15, 0.1))], ids=["ends", "corners"])
+@pytest.mark.parametrize(
+    "shape", [mbd.Cylinder(0.1, 0.1, axis=(0.3, 1.0, 0.2)), mbd.Box((0.2, 0.15, 0.1))], ids=["ends", "corners"]
+)
 def test_a_block_reads_a_contact_of_several_points(shape):
     """Each point has a touch speed of its own in the state, and a number of its own in the signal."""
     names = ("normal_force", "indentation", "rate", "slip")
