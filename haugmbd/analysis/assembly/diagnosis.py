@@ -85,11 +85,14 @@ def left_faults(problem: Problem, state: State, wrong: tuple[str, ...]) -> tuple
 
 
 def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]:
-    """Return faults if no velocities fit: drivers or fixed coordinates contradict each other."""
+    """Return faults if no velocities fit: drivers or fixed coordinates contradict each other.
+
+    tol: largest error that is rounding, relative to the prescribed rates and to the velocities before and after their correction
+    """
     model = problem.model
     rows = evaluate(model, state)
-    size = max(float(np.abs(rows.nu).max(initial=0.0)), float(np.abs(np.hstack([state.v, state.omega_bar])).max(initial=0.0)))
-    u = np.hstack([state.v, state.omega_bar])
+    start, u = (np.hstack([given.v, given.omega_bar]) for given in (problem.held.start, state))
+    size = max(float(np.abs(x).max(initial=0.0)) for x in (rows.nu, start, u))
     left = np.einsum("rsc,rsc->r", np.concatenate([rows.Phi_r, rows.PiBar], axis=2), u[rows.bodies]) - rows.nu
     if not np.abs(left).max(initial=0.0) > tol * size:
         return ()

@@ -34,6 +34,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.model.dependent_rows import MinimumNorm
+from haugmbd.model.inspection.run_memory import stop_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import position_faults
@@ -67,7 +68,8 @@ def equilibrium(
     ------
     SimulationError
         If no equilibrium is found; the message names the body that moves on, and the attribute `result` is the last State. If forces
-        are not smooth where they are in balance, so that there is no stiffness; `result` is the State there.
+        are not smooth where they are in balance, so that there is no stiffness, or are in balance beyond a rigid JointLimit; `result` is
+        the State there.
     ModelError
         If the system or the state has faults.
     UsageError
@@ -96,6 +98,13 @@ def equilibrium(
     faults = position_faults(model, at_rest)
     if faults:  # of dropped rows that do not hold at this pose
         raise ModelError(faults)
+    beyond = stop_faults(model, np.array([at_rest.t]), at_rest.y[None])
+    if beyond:
+        raise SimulationError(
+            "the forces are in balance at the pose in the attribute `result`, and a rigid stop that comes before it is no force: "
+            f"{'; '.join(map(str, beyond))}",
+            at_rest,
+        )
     matrices = motion_matrices(evaluator, place) if len(evaluator.states.columns) else None
     scale = scale_of(place.work, found.K) if matrices is None else matrices.scale
     if evaluator.steady.moves:

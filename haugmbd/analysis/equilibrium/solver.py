@@ -34,7 +34,7 @@ LARGEST_TURN = 0.5
 """[rad] Largest rotation of a body in one step."""
 
 MAX_NEWTON = 100
-MAX_HALVINGS = 12
+MAX_HALVINGS = 30
 PUSHED_BACK = 0.5
 """Largest negative force at the end of a step, relative to the force at its start."""
 

@@ -33,6 +33,7 @@ from haugmbd.model.dependent_rows import Rule, check_rule
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.identity import entry_of
+from haugmbd.model.inspection.run_memory import stop_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
@@ -212,7 +213,10 @@ def _are_states(motion: Any) -> bool:
 
 
 def _check_fit(result: Result) -> None:
-    """Raise ModelError if a state of the motion does not fulfil the rows."""
+    """Raise ModelError if a state of the motion does not fulfil the rows, or is beyond a rigid stop."""
+    beyond = stop_faults(result.model, result.t, result.y)
+    if beyond:
+        raise ModelError(beyond)
     for k in (int(np.abs(result.violation(level)).max(axis=1, initial=0.0).argmax()) for level in ("position", "velocity")):
         state = result.state(k)
         faults = (*position_faults(result.model, state), *velocity_faults(result.model, state))

@@ -32,6 +32,7 @@ from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.kkt.solver_routines import with_blocks
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.driver_breaks import JointBreak, first_break, interval_faults
+from haugmbd.model.inspection.run_memory import stop_faults, touch_faults
 from haugmbd.model.internal_states import refuse_internal_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -75,7 +76,8 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     ModelError
         If the system has faults, or a tabulated driver does not cover the times.
     SimulationError
-        If the motion ends at a configuration. The attribute `result` holds the states computed before.
+        If the motion ends at a configuration, goes beyond a rigid JointLimit, or touches with a ContactForce that is damped by the speed
+        of the touch. The attribute `result` holds the states computed before.
 
     Notes
     -----
@@ -112,7 +114,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     if broken is not None:
         raise _failed(SimulationError(f"the motion ends at t = {broken.t:.9g} s: {broken.fault}"), result)
     _check_dropped(result)
-    beyond = profile_faults(model, result.y)
+    beyond = (*profile_faults(model, result.y), *stop_faults(model, result.t, result.y), *touch_faults(model, result.t, result.y))
     if beyond:
         raise _failed(SimulationError("; ".join(map(str, beyond))), result)
     return result

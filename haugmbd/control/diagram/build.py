@@ -232,5 +232,5 @@ def _modelled(network: Network, loads: Sequence[ForceElement]) -> Any:
         signals, angles, states = signals + load.signals, angles + load.angles, states + len(load.states())
     network.entries, network.n_states = entries, states + network.size
     bodies = [np.concatenate([body.r, body.p, body.v, body.omega_bar]) for body in network.bodies]
-    own = [load.angle0() for load in loads if load.angles], [x for load in loads for x in load.states()]
+    own = [x for load in loads for x in load.angles0()], [x for load in loads for x in load.states()]
     return np.concatenate([*bodies, *own, network.x0])

@@ -238,6 +238,9 @@ class ContactForce(ForceElement):
         speeds = np.where(touching | inside, np.maximum(found.rate, self.floor_speed), 0.0)
         return tuple(speeds[0].tolist())
 
+    def modelled_angles(self) -> Array:
+        return np.array([self.angles0()])
+
     def forces(self, found: Indentation, touch: Array) -> ContactValues:
         """Return the forces; touch (nt, k): speeds at touch, 0 for those that are not known."""
         with np.errstate(all="ignore"):

@@ -26,6 +26,7 @@ from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
 from haugmbd.model.inspection.given import model_given
+from haugmbd.model.inspection.run_memory import need_no_memory
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import workspace_array
 
@@ -189,9 +190,11 @@ def ode_function(model: Model, *, formulation: Formulation | None = None) -> Cal
     Raises
     ------
     UsageError, ModelError
-        If an argument has the wrong kind, or the formulation cannot treat the model.
+        If an argument has the wrong kind, or the formulation cannot treat the model. If the model needs what a run adds at its events:
+        rigid stops, contact forces with damping, sampled blocks and delays.
     """
     model = model_given(model, "ode_function")
+    need_no_memory(model, "ode_function")
     rule = Unstabilized()
     pack = rule.fitted(model, chosen(formulation).pack(model))
     options = rule.options()

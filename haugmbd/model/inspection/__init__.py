@@ -9,5 +9,6 @@ row_gaps         the largest gap of the rows that were evaluated last
 length           the characteristic length, by which absolute tolerances are measured
 energy_balance   energy by force element
 pressed_stops    how stops of joint coordinates are pressed, and which push
+run_memory       what only a run knows: rigid stops, touch speeds, held values, delays
 driver_breaks    jumps and kinks of drivers between two times
 """

@@ -164,6 +164,23 @@ def test_distances_that_conflict_are_named_with_the_amount():
     assert abs(np.linalg.norm(caught.value.assembly.state.r[1]) - 1.1) < 0.05
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_drivers_at_rest_stop_a_mechanism_that_moves(seed):
+    """The rounding of a correction is that of the velocities which it takes away, not of those that are left: none."""
+    rng = np.random.default_rng(seed)
+    axis, omega = rng.normal(size=3), rng.normal()
+    omega_bar = omega * axis / np.linalg.norm(axis)
+    r = rng.normal(size=3)
+    system = mbd.System("brake")
+    arm = system.add(mbd.Body("arm", 1.3, (0.1, 0.2, 0.25), r=r, v=np.cross(omega_bar, r), omega_bar=omega_bar))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=axis))
+    system.add(RotationDriver("drive", pin, mbd.Expression("0.2 * t**2")))
+    assembly = mbd.assemble(system)
+    assert np.abs(velocity(assembly.state)).max() < 1e-14  # rounding of numbers of size 1
+    angle = mbd.kinematics(system, [0.0, 0.5, 1.0]).joint("pin").angle
+    np.testing.assert_allclose(angle, [0.0, 0.05, 0.2], rtol=0.0, atol=CLOSED)
+
+
 def test_drivers_that_conflict_in_velocity():
     system = mbd.System("two drives")
     body = system.add(mbd.Body("body", 1.0, (1, 1, 1)))

@@ -279,3 +279,22 @@ def test_more_states_of_blocks_than_numbers_of_a_body(method):
     x = np.stack([result.block(f"filter {k}").x[:, 0] for k in range(14)])
     np.testing.assert_array_equal(x, np.tile(x[0], (14, 1)))
     assert x[0, -1] == pytest.approx(1.0 - np.exp(-1.0), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "shape", [mbd.Cylinder(0.1, 0.1, axis=(0.3, 1.0, 0.2)), mbd.Box((0.2, 0.15, 0.1))], ids=["ends", "corners"]
+)
+def test_a_block_reads_a_contact_of_several_points(shape):
+    """Each point has a touch speed of its own in the state, and a number of its own in the signal."""
+    names = ("normal_force", "indentation", "rate", "slip")
+    system = mbd.System("landing", gravity=(0.6, 0, -9.81))
+    body = system.add(mbd.Body("body", 1.0, (0.004, 0.005, 0.006), r=(0, 0, 0.15), omega_bar=(0.3, 1.0, 0.2)))
+    shapes = {"shape_i": shape, "shape_j": mbd.Plane()}
+    system.add(mbd.ContactForce("floor", body, system.ground, **shapes, K=2e4, restitution=0.6, mu=0.05, creep=0.05))
+    outputs = {name: (lambda t, x, signals, name=name: signals[f"floor.{name}"]) for name in names}
+    system.add(mbd.Block("probe", outputs=outputs, inputs=[f"floor.{name}" for name in names]))
+    result = mbd.simulate(system, 0.3, h=2e-3)
+    load, probe = result.load("floor"), result.block("probe")
+    assert load.normal_force.max() > 10.0
+    for name in names:
+        np.testing.assert_array_equal(probe[name], getattr(load, name))

@@ -1,0 +1,94 @@
+r"""What only a run knows: parts whose forces do not follow from time and state alone, because a run changes them at its events.
+
+rigid stops       the velocities jump at a hit, and a closed stop transmits a force
+damped contacts   the damping depends on the speed of the last touch, which a run writes to the state
+sampled blocks    a run calls them, and holds their values in between
+delays            a run keeps the motion before
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import Fault, UsageError
+from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.forces.joint_loads.joint_limit import JointLimit
+from haugmbd.model.compiling.loads import LoadEntry
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import WIDTH
+
+STOP_TOL = 1e-6
+"""Excess over a rigid limit, relative to 1 rad or the length of the model, of a stop that a run has closed."""
+
+
+def need_no_memory(model: Model, what: str) -> None:
+    """Raise UsageError, with the names, for parts that only a run can treat;  what: that has time and state alone."""
+    network = model.network
+    ways = {
+        "stops that hit": [entry.load.where for entry in _rigid_limits(model)],
+        "the speed of the last touch": [entry.load.where for entry in _damped_contacts(model)],
+        "calls that hold a value": [] if network is None else [block.where for block in network.sampled],
+        "the motion before": [] if network is None else [block.where for block in network.delays],
+    }
+    found = [f"{why} ({', '.join(names)})" for why, names in ways.items() if names]
+    if found:
+        raise UsageError(
+            f"{what} has time and state alone, and this model needs {' and '.join(found)}, which a run adds at its events: "
+            "use simulate, with integrator=SciPySolver(...) for SciPy's methods."
+        )
+
+
+def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
+    """Return one fault for each rigid JointLimit beyond which the states y (nt, ny) at t (nt,) are, with the first of them."""
+    found = []
+    for entry in _rigid_limits(model):
+        load = entry.load
+        assert isinstance(load, JointLimit)
+        (coordinate,), unit = load.coordinates(), load.units[0]
+        q = load.motion(_bodies(model, entry, y), entry.own_angles(y[:, WIDTH * (model.nb + 1) :]))[0][:, 0]
+        beyond = np.maximum(q - load.upper, load.lower - q) > STOP_TOL * (1.0 if coordinate.turns else model.length)
+        if beyond.any():
+            k = int(np.argmax(beyond))
+            limit, side = (load.upper, "upper") if q[k] > load.upper else (load.lower, "lower")
+            what = (
+                f"{coordinate.label} is {q[k]:.6g} {unit} at t = {t[k]:.6g} s, beyond its rigid limit {side} = {limit:.6g} {unit}"
+            )
+            found.append(Fault(load.where, what, "Stay within the limits, move the limit, or make it compliant (k=, c=)."))
+    return tuple(found)
+
+
+def touch_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
+    """Return one fault for each damped ContactForce that touches along the states y (nt, ny) at t (nt,), which no run has located.
+
+    A contact that is closed in all of them, with a touch speed in the state, has touched before.
+    """
+    found = []
+    for entry in _damped_contacts(model):
+        load = entry.load
+        assert isinstance(load, ContactForce)
+        closed = load.indentation(_bodies(model, entry, y)).depth > 0.0
+        speeds = entry.own_angles(y[:, WIDTH * (model.nb + 1) :]).reshape(closed.shape)
+        unknown = closed & ((speeds <= 0.0) | ~closed.all(axis=0))
+        if unknown.any():
+            k = int(np.argmax(unknown.any(axis=1)))
+            what = f"it is closed at t = {t[k]:.6g} s, and its damping depends on the speed of a touch that no run has located"
+            found.append(Fault(load.where, what, "Use simulate, or leave the damping out: restitution=1."))
+    return tuple(found)
+
+
+def _rigid_limits(model: Model) -> list[LoadEntry]:
+    """Return the limits with a restitution."""
+    return [entry for entry in model.loads if isinstance(entry.load, JointLimit) and entry.load.impulsive]
+
+
+def _damped_contacts(model: Model) -> list[LoadEntry]:
+    """Return the contact forces with damping."""
+    return [entry for entry in model.loads if isinstance(entry.load, ContactForce) and entry.load.c != 0.0]
+
+
+def _bodies(model: Model, entry: LoadEntry, y: Array) -> Array:
+    """Return the states (n, nt, 13) of the bodies of a force element."""
+    n = model.nb + 1
+    states: Array = np.swapaxes(y[:, : WIDTH * n].reshape(len(y), n, WIDTH), 0, 1)[list(entry.bodies)]
+    return states
