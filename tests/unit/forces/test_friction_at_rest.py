@@ -108,8 +108,8 @@ def test_brakes_in_an_open_chain_carry_the_weight_of_what_they_hold():
     )
 
 
-def test_a_brake_holds_the_ring_of_a_planetary_set_in_place():
-    """The position of the ring follows from no row: coarse steps of fast wheels are projected, and took the ring along."""
+def gearbox(torque: object) -> mbd.System:
+    """A planetary set whose ring a brake holds."""
     z_sun, z_planet, z_ring, turns = 20, 16, 52, {}
     system = mbd.System("gearbox")
     for name, J in (("sun", 0.02), ("carrier", 0.05), ("ring", 0.1)):
@@ -119,11 +119,44 @@ def test_a_brake_holds_the_ring_of_a_planetary_set_in_place():
     pin = system.add(RJ("pin", system["carrier"], planet, point=(0.18, 0, 0), axis=(0, 0, 1)))
     system.add(Coupling("sun mesh", {turns["sun"]: z_sun, turns["carrier"]: -z_sun, pin: z_planet}))
     system.add(Coupling("ring mesh", {turns["ring"]: z_ring, turns["carrier"]: -z_ring, pin: -z_planet}))
-    system.add(mbd.Motor("engine", turns["sun"], torque=2.0))
+    system.add(mbd.Motor("engine", turns["sun"], torque=torque))
     system.add(mbd.JointFriction("brake", turns["ring"], BRAKE, radius=0.1, preload=200.0))
-    result = mbd.simulate(system, 1.0, h=1e-2)
+    return system
+
+
+REDUCED = 0.02 * 3.6**2 + 0.05 + 0.4 * 0.18**2 + 0.003 * (1.0 - 52 / 16) ** 2
+"""Inertia of the set at the carrier while the ring rests: the sun turns 1 + 52 / 20 times as fast (Willis)."""
+
+
+def test_a_brake_holds_the_ring_of_a_planetary_set_in_place():
+    """The position of the ring follows from no row: coarse steps of fast wheels are projected, and took the ring along."""
+    result = mbd.simulate(gearbox(2.0), 1.0, h=1e-2)
     np.testing.assert_allclose(result.joint("ring axis").angle, 0.0, rtol=0.0, atol=STILL)
     np.testing.assert_allclose(result.joint("ring axis").rate, 0.0, rtol=0.0, atol=STILL)
-    ratio = 1.0 + z_ring / z_sun  # Willis, with the ring at rest
-    inertia = 0.02 * ratio**2 + 0.05 + 0.4 * 0.18**2 + 0.003 * (1.0 - z_ring / z_planet) ** 2
-    assert result["carrier"].omega[-1, 2] == pytest.approx(2.0 * ratio / inertia, rel=COARSE)
+    assert result["carrier"].omega[-1, 2] == pytest.approx(2.0 * 3.6 / REDUCED, rel=COARSE)
+
+
+def test_a_brake_slips_at_the_torque_that_willis_equations_give():
+    """With s, r of sun and ring the carrier turns (20 s + 52 r) / 72: M (s'', r'') = (T, friction), and r'' = 0 until the limit."""
+    M = np.zeros((2, 2))
+    carrier = np.array([20.0, 52.0]) / 72.0
+    planet = carrier + 52.0 / 16.0 * (np.array([0.0, 1.0]) - carrier)
+    for weight, speed in ((0.02, (1, 0)), (0.1, (0, 1)), (0.05 + 0.4 * 0.18**2, carrier), (0.003, planet)):
+        M += weight * np.outer(speed, speed)
+    slip = 0.5 * 200.0 * 0.1 / abs(M[1, 0] / M[0, 0]) / 10.0
+    result = mbd.simulate(gearbox(lambda t: 10.0 * t), slip + 0.2, rtol=1e-9)
+    assert [event.name for event in result.events] == ["brake slips"]
+    assert result.events[0].t == pytest.approx(slip, abs=1e-9)
+    after = slip + 0.2
+    friction = 0.4 * 200.0 * 0.1 * np.sign(M[1, 0])
+    impulse = np.array([5.0 * (after**2 - slip**2), friction * 0.2])
+    start = np.array([5.0 * slip**2 / M[0, 0], 0.0])
+    sun, ring = start + np.linalg.solve(M, impulse)
+    assert result["sun"].omega[-1, 2] == pytest.approx(sun, rel=1e-7)
+    assert result["ring"].omega[-1, 2] == pytest.approx(ring, rel=1e-6)
+
+
+def test_steps_that_are_too_long_for_a_slip_are_told_with_their_length():
+    """The sun turns by 3.7 rad in a step: what the projection corrects is more than the slip gives the ring in a step."""
+    with pytest.raises(mbd.SimulationError, match="slips without end .* smaller h than 0.01 s, or rtol="):
+        mbd.simulate(gearbox(lambda t: 10.0 * t), 3.5, h=1e-2)
