@@ -63,11 +63,9 @@ def stop_sticking_joints(P: Pack, t: float, y: Array) -> int:
     code = factorize(P)
     if code != OK:
         return code
-    x, bodies = ws.solution(P), update_kinematics(P, t, y).bodies
-    clear(x)
     code = P.friction(REST, t, P, y)
     if code == OK:
-        add_velocity(P, bodies)
+        add_velocity(P, update_kinematics(P, t, y).bodies)
     return code
 
 

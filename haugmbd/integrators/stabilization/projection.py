@@ -131,9 +131,7 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
             break
         before = error
         corrected = True
-        code = finish(P)
-        if code == OK and sticks:
-            code = P.friction(STAY, t, P, y)
+        code = P.friction(STAY, t, P, y) if sticks else finish(P)
         if code != OK:
             return code
         add_displacement(P, bodies)
@@ -143,12 +141,10 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
     moves = options.levels != POSITIONS_ONLY and put_velocity_residual(P, bodies, weight) > tolerance
     if moves:
         corrected = True
-        code = solve_system(P)
-    if sticks and code == OK:
-        if not moves:
-            clear(ws.solution(P))
-        code = P.friction(REST, t, P, y)
+    elif sticks:
+        clear(ws.right_hand_side(P))
     if moves or sticks:
+        code = P.friction(REST, t, P, y) if sticks else solve_system(P)
         add_velocity(P, bodies)
         if code == OK:
             code = P.prepare_stage(P, t, y)  # the rows in J are those of the pose, which has not changed

@@ -13,6 +13,7 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction, put_rest_of_revolute, put_terms, put_terms_of_sweeps
 from haugmbd.model.friction.load import normal_force, thrust, wrench_of
 from haugmbd.model.friction.loop.holding import hold_joints
+from haugmbd.model.friction.loop.recursion.locks import change_with_locks
 from haugmbd.model.friction.loop.recursion.sweeps import solve_by_sweeps
 from haugmbd.model.friction.loop.responses import finish
 from haugmbd.model.friction.loop.solve import solve_loop, solve_with_forces
@@ -62,6 +63,8 @@ def friction(stage: int, t: float, P: Pack, y: Array) -> int:
         return code
     if stage in (STAY, REST):
         if ws.solves_by_sweeps(P):
+            if change_with_locks(P, stage == REST):
+                return OK
             put_rest(P)
         return hold_joints(P, stage == REST)
     ints, terms, Q = ws.friction_ints(P), ws.friction_terms(P), ws.generalized_forces(P)

@@ -2,8 +2,8 @@
 
 PREPARE     directions, rates and coefficients at a state;  viscous friction, and in implicit steps all friction, into Q
 SOLVE       friction and multipliers together, from the solution without friction
-STAY        from a change of coordinates in the solution, take what would move the joints that stick
-REST        from a change of velocities in the solution, take what would leave them rates
+STAY        the change of coordinates by b, which does not move the joints that stick
+REST        the change of velocities by b, which leaves them no rates
 """
 
 from __future__ import annotations

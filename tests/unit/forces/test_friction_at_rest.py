@@ -108,6 +108,15 @@ def test_brakes_in_an_open_chain_carry_the_weight_of_what_they_hold():
     )
 
 
+def test_locks_in_the_recursion_and_columns_of_a_dense_matrix_hold_alike():
+    recursion, dense = (mbd.simulate(forearm(), 0.5, h=1e-2, formulation=f) for f in (mbd.NewtonEuler(), mbd.RangeSpace()))
+    for result in (recursion, dense):
+        for hinge in ("hinge 1", "hinge 2"):
+            np.testing.assert_allclose(result.joint(hinge).angle, 0.0, rtol=0.0, atol=STILL)
+            np.testing.assert_allclose(result.joint(hinge).rate, 0.0, rtol=0.0, atol=STILL)
+    np.testing.assert_allclose(recursion.v, dense.v, rtol=0.0, atol=1e-10)  # of 15 m/s
+
+
 def gearbox(torque: object) -> mbd.System:
     """A planetary set whose ring a brake holds."""
     z_sun, z_planet, z_ring, turns = 20, 16, 52, {}

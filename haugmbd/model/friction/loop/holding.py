@@ -1,9 +1,9 @@
 r"""Joints that stick stay where they are: what steps and projections would move of them is taken away, as impulses of their friction do.
 
-    x <- x + sum f_c x_c        S f = -(B x + B u)          x: change of the state;  u: rates that it should end, or 0
+    x = K^-1 b + sum f_c x_c    S f = -B (K^-1 b + u)       x: change of the state;  u: rates that it should end, or 0
     x_c = K^-1 (B_c^T, 0)       S = B K^-1 B^T              over the channels of the joints that stick
 
-x_c fulfils the rows, so that x does as before.  Channels that depend on others follow them, as in `sticking`.
+x_c fulfils the rows without b, so that x gives them what K^-1 b does.  Channels that depend on others follow them, as in `sticking`.
 Source: Haug (2021), friction and stiction.
 """
 
@@ -14,7 +14,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.algebra import eliminate_sticking
 from haugmbd.model.friction.loop.arrays import Loop, loop_of
-from haugmbd.model.friction.loop.responses import put_column, put_wrenches
+from haugmbd.model.friction.loop.responses import put_column, put_wrenches, solve_again
 from haugmbd.model.friction.loop.sticking import HELD
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout
@@ -29,10 +29,13 @@ def sticks(L: Loop, k: int) -> bool:
 
 @kernel
 def hold_joints(P: Pack, rates: bool) -> int:
-    """Take the motion of joints that stick from the change x in the solution array; with their rates in the state.
+    """Take the motion of joints that stick from the change by b; with their rates in the state.
 
-    The factor and the terms of friction are those of the state; the last right-hand side is overwritten.
+    The factor and the terms of friction are those of the state; b is overwritten.
     """
+    code = solve_again(P)
+    if code != OK:
+        return code
     L, x, base = loop_of(P), ws.solution(P), ws.friction_base(P)
     n, m = L.ints.shape[0], L.X.shape[0]
     put_wrenches(P, L, m)
