@@ -15,10 +15,14 @@ from functools import partial
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import OK
 from haugmbd.control.diagram.jumps import states_before_jumps
 from haugmbd.control.diagram.memory import Memory
 from haugmbd.formulations.accelerations import solve_states
+from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.dense_output import interpolate
+from haugmbd.integrators.events import Flags
+from haugmbd.integrators.stabilization.corrections import stop_at_rest_entry
 from haugmbd.integrators.stick import MISSING, Watch, may_stick
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from
@@ -54,6 +58,8 @@ def states_between(model: Model, times: Array, t: Array, y: Array, rates: Array)
         network.put_rates(t, y, rates)
     t, y, rates = with_jumps(model, t, y, rates)
     states = interpolate(times, t, y, rates, n)
+    if may_stick(model):
+        Rests(model, t, y).stop(times, states)
     if network is not None:
         network.put_held(times, t, y, states)
         if network.delays:
@@ -115,6 +121,46 @@ def before_jumps(model: Model, t: Array, y: Array) -> dict[int, tuple[Array, Arr
     return found
 
 
+class Rests:
+    """Joints with exact friction that are at rest between stored states y (nt, ny) at t: at rest in both of them.
+
+    An interpolated state leaves them a rate of the size of its error, by which they would slide.
+    """
+
+    def __init__(self, model: Model, t: Array, y: Array) -> None:
+        self.model, self.t = model, t
+        exact = model.tables["FRICTION_INTS"][:, at.EXACT] == 1
+        self.at_rest = _rests(Watch(model).over(t, y)) & exact
+
+    def between(self, times: Array) -> Array:
+        """Return 1 for each joint that is at rest at a time, (n, nf), and 0 for others."""
+        after = np.searchsorted(self.t, times, side="left").clip(0, len(self.t) - 1)
+        before = (np.searchsorted(self.t, times, side="right") - 1).clip(0, len(self.t) - 1)
+        found: Array = (self.at_rest[before] & self.at_rest[after]).astype(float)
+        return found
+
+    def stop(self, times: Array, states: Array) -> None:
+        """Remove the rates of joints at rest from states (n, ny), in place.  Raise the error of a state that cannot be evaluated."""
+        pack, which = self.model.pack(), np.flatnonzero(np.any(self.between(times), axis=1))
+        stopped = states[which]
+        code, done = stop_at_rest_entry(pack, times[which], stopped, self.between(times[which]))
+        if code != OK:
+            self.model.raise_user_error(pack)
+            raise explain(self.model, pack, code, float(times[which][done]))
+        states[which] = stopped
+
+    def hold(self, pack: Pack, time: float) -> None:
+        """Let the joints at rest at a time stick in a workspace."""
+        modes = workspace_array(pack, "FRICTION_MODES")
+        modes[:, at.MODE] = np.where(self.between(np.array([time]))[0] == 1.0, at.STICKS, at.FREE)
+
+
+def _rests(watched: Array) -> Flags:
+    """Return whether each joint is at rest, (nt, nf), by the quantities of a `Watch`; no joint is where these are unknown."""
+    found: Flags = -watched[:, :, MISSING] <= at.REST
+    return found
+
+
 class _StopJumps:
     """Where stops touch or are released, by states y (nt, ny).  numbers: of these states"""
 
@@ -135,8 +181,8 @@ class _FrictionJumps:
     def __init__(self, model: Model, t: Array, y: Array) -> None:
         self.watch, self.t, self.y = Watch(model), t, y
         exact = model.tables["FRICTION_INTS"][:, at.EXACT] == 1
-        self.moves = (-self.watch.over(t, y)[:, :, MISSING] > at.REST) & exact
-        rests = ~self.moves & exact
+        rests = _rests(self.watch.over(t, y)) & exact
+        self.moves = ~rests & exact
         stops, slips = rests[1:] & self.moves[:-1], rests[1:] & rests[:-1]
         slips[:-1] &= self.moves[2:]
         slips[-1:] = False

@@ -17,13 +17,14 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK
-from haugmbd.diagnostics.dense_states import rates_of, states_between
+from haugmbd.diagnostics.dense_states import Rests, rates_of, states_between
 from haugmbd.diagnostics.rows_over_time import PHI, VELOCITY_GAP, rows_over_time
 from haugmbd.diagnostics.work import hold_touch_speeds
 from haugmbd.errors import SimulationError, SingularKKTError, UsageError, warn_user
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import post_step_each
+from haugmbd.integrators.stick import may_stick
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from, resample
 from haugmbd.model.model import Model
@@ -107,7 +108,10 @@ def _project(model: Model, t: Array, y: Array, t_new: Array, states: Array, whic
         _warn_if_far(model, t, t_new[which], states[which], FAR * size)
     rule = Projection(positions=positions, velocities=velocities)
     pack = rule.fitted(model, model.pack())
+    rests = Rests(model, t, y) if may_stick(model) else None
     for k in which.tolist():
+        if rests is not None:
+            rests.hold(pack, float(t_new[k]))
         projected = states[k : k + 1].copy()
         code, _ = post_step_each(rule.post_step, pack, rule.options(), t_new[k : k + 1], projected)
         if code == OK:

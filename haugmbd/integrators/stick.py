@@ -386,7 +386,8 @@ class _Stick:
         recent = self._times[-MOST_AT_ONCE:]
         if len(recent) == MOST_AT_ONCE and t - recent[0] <= AT_ONCE * (1.0 + abs(t)):
             names = ", ".join(repr(load.name) for load in self.loads if load.is_exact)
+            steps = f"a smaller h than {self.h:.3g} s, or rtol=, where other bodies are fast, or " if self.h > 0.0 else ""
             raise SimulationError(
-                f"friction {names} stops and slips without end at t = {t:.9g} s. Give a smooth law there, such as "
+                f"friction {names} stops and slips without end at t = {t:.9g} s. Give {steps}a smooth law there, such as "
                 "Coulomb(mu, velocity=1e-4) or BrownMcPhee."
             )

@@ -46,7 +46,9 @@ class Motor(JointLoad):
     force : float, callable or Driver
         In place of torque: force of a linear motor on a displacement [N]; a function f(t, displacement, speed).
     curve : (speed, torque) or QuinticSpline
-        In place of torque or force: torque over the speed of the shaft, as a table or a spline, such as ((0, 300), (2, 0)).
+        In place of torque or force: torque over the speed of the shaft, as a spline or a table of two lists, speeds and torques: ((0, 300),
+        (2, 0)) is 2 N m at rest and 0 at 300 rad/s.  Monotone cubics interpolate a table.  Beyond its ends it continues with the slopes
+        there: a motor that is driven faster brakes.  For a freewheel end it with zeros: ((0, 300, 310), (2, 0, 0)).
     ratio : float
         Turn of the shaft for one of the joint, theta = ratio q; the joint gets ratio times the torque. On a displacement that a torque
         drives through a spindle it is in rad/m.

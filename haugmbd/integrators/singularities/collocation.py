@@ -22,12 +22,8 @@ from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
 from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, solve_system
-from haugmbd.integrators.stabilization.projection import (
-    add_displacement,
-    add_velocity,
-    put_position_residual,
-    put_velocity_residual,
-)
+from haugmbd.integrators.stabilization.corrections import add_displacement, add_velocity
+from haugmbd.integrators.stabilization.projection import put_position_residual, put_velocity_residual
 from haugmbd.integrators.step_context import Dynamics, Options, Point, normalize_euler
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate, rotate_by

@@ -25,8 +25,14 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.formulations.newton_euler import factorize, finish_accelerations, put_rates, put_right_hand_side
+from haugmbd.formulations.newton_euler import (
+    factorize,
+    finish_accelerations,
+    put_rates,
+    put_right_hand_side,
+)
 from haugmbd.integrators.stabilization.base import Stabilization, fitting_all_rows
+from haugmbd.integrators.stabilization.corrections import stop_sticking_joints
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
@@ -76,7 +82,8 @@ def rates(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
 def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> int:
     """Normalize the Euler parameters; write y_dot = f(t, y) with the feedback."""
     normalize_euler(P, options, y)
-    return stabilized_rates(P, options, t, y, y_dot)
+    code = stop_sticking_joints(P, t, y)
+    return stabilized_rates(P, options, t, y, y_dot) if code == OK else code
 
 
 RATES, POST_STEP = Routine(rates, SIGNATURE), Routine(post_step, SIGNATURE)

@@ -27,7 +27,8 @@ from haugmbd.drivers.driver import Constant
 from haugmbd.errors import UsageError
 from haugmbd.forces.registry import potential_of_loads
 from haugmbd.formulations.newton_euler import rates_at_hand, right_hand_side, solve_system
-from haugmbd.integrators.stabilization.projection import ROUNDING, Projection, add_displacement, project, rests
+from haugmbd.integrators.stabilization.corrections import add_displacement
+from haugmbd.integrators.stabilization.projection import ROUNDING, Projection, project, rests
 from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.model.body_kinematics import update_kinematics

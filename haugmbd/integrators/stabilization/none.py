@@ -11,8 +11,10 @@ from typing import ClassVar
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry
+from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.newton_euler import rates_of_stage, right_hand_side
 from haugmbd.integrators.stabilization.base import Stabilization, fitting_all_rows
+from haugmbd.integrators.stabilization.corrections import stop_sticking_joints
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import Pack
@@ -32,7 +34,8 @@ def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> in
     normalize_euler(P, options, y)
     options.n_rates += 1
     options.n_factorizations += 1
-    return right_hand_side(P, t, y, y_dot)
+    code = stop_sticking_joints(P, t, y)
+    return right_hand_side(P, t, y, y_dot) if code == OK else code
 
 
 RATES, POST_STEP = Routine(rates, SIGNATURE), Routine(post_step, SIGNATURE)

@@ -24,13 +24,13 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, right_hand_side, solve_system
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.integrators.stabilization.corrections import add_displacement, add_velocity, has_sticking_joints, stop_sticking_joints
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
-from haugmbd.math.body_columns import EULER, VELOCITY
-from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.math.larger import larger
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
+from haugmbd.model.friction.stages import REST, STAY
 from haugmbd.model.generalized_forces import clear
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
@@ -88,25 +88,6 @@ def put_velocity_residual(P: Pack, bodies: Array, weight: Array) -> float:
 
 
 @kernel
-def add_displacement(P: Pack, bodies: Array) -> None:
-    """Set r <- r + dr, p <- p exp(dpi_bar) with the current solution."""
-    x = ws.solution(P)
-    for k in range(1, bodies.shape[0]):
-        for a in range(3):
-            bodies[k, a] += x[k, a]
-        rotate_by(bodies[k, EULER:VELOCITY], x[k, 3:6])
-
-
-@kernel
-def add_velocity(P: Pack, bodies: Array) -> None:
-    """Set u <- u + du with the current solution."""
-    x = ws.solution(P)
-    for k in range(1, bodies.shape[0]):
-        for a in range(6):
-            bodies[k, VELOCITY + a] += x[k, a]
-
-
-@kernel
 def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
     """Return whether the state is not projected: between projections, or because the violation is small enough."""
     options.n_since_projection += 1.0
@@ -130,7 +111,7 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
     bodies = update_kinematics(P, t, y).bodies
     code = OK
     before = left = 1e300
-    corrected = False
+    corrected, sticks = False, has_sticking_joints(P)
     for _ in range(MAX_ITERATIONS):
         code = prepare(P, t, y)
         if code != OK:
@@ -150,16 +131,20 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
             break
         before = error
         corrected = True
-        code = finish(P)
+        code = P.friction(STAY, t, P, y) if sticks else finish(P)
         if code != OK:
             return code
         add_displacement(P, bodies)
     if not (error <= ROUNDING or left <= tolerance):
         return report(ws.status(P), OFF_MANIFOLD, slot, abs(ws.row_values(P)[slot, 0]))
     weight = ws.kept_rows(P) if in_metres else ws.row_weights(P)
-    if options.levels != POSITIONS_ONLY and put_velocity_residual(P, bodies, weight) > tolerance:
+    moves = options.levels != POSITIONS_ONLY and put_velocity_residual(P, bodies, weight) > tolerance
+    if moves:
         corrected = True
-        code = solve_system(P)
+    elif sticks:
+        clear(ws.right_hand_side(P))
+    if moves or sticks:
+        code = P.friction(REST, t, P, y) if sticks else solve_system(P)
         add_velocity(P, bodies)
         if code == OK:
             code = P.prepare_stage(P, t, y)  # the rows in J are those of the pose, which has not changed
@@ -175,7 +160,8 @@ def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> in
     options.n_rates += 1
     if rests(P, options, t, y):
         options.n_factorizations += 1
-        return right_hand_side(P, t, y, y_dot)
+        code = stop_sticking_joints(P, t, y)
+        return right_hand_side(P, t, y, y_dot) if code == OK else code
     code = project(P, options, t, y)
     if code != OK:
         return code

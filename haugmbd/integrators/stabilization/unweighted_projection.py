@@ -25,6 +25,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import right_hand_side
+from haugmbd.integrators.stabilization.corrections import stop_sticking_joints
 from haugmbd.integrators.stabilization.projection import Projection, project, rests
 from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
 from haugmbd.model.inspection.constraint_rows import evaluate
@@ -45,10 +46,12 @@ def post_step(P: Pack, options: Options, t: float, y: Array, y_dot: Array) -> in
     """Project with W; write y_dot = f(t, y) with a factor of its own."""
     normalize_euler(P, options, y)
     options.n_rates += 1
-    if not rests(P, options, t, y):
+    if rests(P, options, t, y):
+        code = stop_sticking_joints(P, t, y)
+    else:
         code = project(with_other_inertia(P), options, t, y)
-        if code != OK:
-            return code
+    if code != OK:
+        return code
     options.n_factorizations += 1
     return right_hand_side(P, t, y, y_dot)
 

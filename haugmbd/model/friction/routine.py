@@ -12,10 +12,12 @@ from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction, put_rest_of_revolute, put_terms, put_terms_of_sweeps
 from haugmbd.model.friction.load import normal_force, thrust, wrench_of
+from haugmbd.model.friction.loop.holding import hold_joints
+from haugmbd.model.friction.loop.recursion.locks import change_with_locks
 from haugmbd.model.friction.loop.recursion.sweeps import solve_by_sweeps
 from haugmbd.model.friction.loop.responses import finish
 from haugmbd.model.friction.loop.solve import solve_loop, solve_with_forces
-from haugmbd.model.friction.stages import SOLVE
+from haugmbd.model.friction.stages import REST, SOLVE, STAY
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout
 from haugmbd.workspace.layout import FRICTION_SIGNATURE, Pack
@@ -59,6 +61,12 @@ def friction(stage: int, t: float, P: Pack, y: Array) -> int:
         if code == OK and ws.friction_mode(P) == ws.SOLVES_AGAIN:
             code = solve_with_forces(P)
         return code
+    if stage in (STAY, REST):
+        if ws.solves_by_sweeps(P):
+            if change_with_locks(P, stage == REST):
+                return OK
+            put_rest(P)
+        return hold_joints(P, stage == REST)
     ints, terms, Q = ws.friction_ints(P), ws.friction_terms(P), ws.generalized_forces(P)
     slopes = ws.friction_mode(P) == ws.BY_MULTIPLIERS
     m, reals, modes = update_kinematics(P, t, y), ws.friction_reals(P), ws.friction_modes(P)

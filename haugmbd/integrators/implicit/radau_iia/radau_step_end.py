@@ -22,14 +22,8 @@ from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.implicit.newton import KEEP_BOTH, put_residual, stage_of
 from haugmbd.integrators.implicit.radau_iia.radau_tableau import GAMMA_0, E, RadauMemory
 from haugmbd.integrators.implicit.records import Newton
-from haugmbd.integrators.stabilization.projection import (
-    ROUNDING,
-    STALLED,
-    add_displacement,
-    add_velocity,
-    put_position_residual,
-    put_velocity_residual,
-)
+from haugmbd.integrators.stabilization.corrections import add_displacement, add_velocity
+from haugmbd.integrators.stabilization.projection import ROUNDING, STALLED, put_position_residual, put_velocity_residual
 from haugmbd.integrators.step_context import Options
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.body_kinematics import update_kinematics

@@ -4,6 +4,7 @@ arrays       the arrays of the loop
 responses    what unit friction does to the whole mechanism
 algebra      small dense systems: elimination with dropped rows, the test for a unique solution
 sticking     joints that stick, as rows that are switched on
+holding      joints that stick stay in place in steps and projections
 sliding      joints that slide: Newton's iteration
 uniqueness   whether a solution is the only one (Painleve)
 contracting  where the loop contracts: the proof, and an iteration

@@ -37,6 +37,8 @@ from haugmbd.workspace.layout import Pack
 
 LOCKED = 0.0
 """In place of 1 / D."""
+BIAS, RATE, NOTHING = 0, 1, 2
+"""What the coordinate of a joint that sticks is not to have: an acceleration, a rate, a displacement."""
 
 
 @inlined
@@ -46,8 +48,11 @@ def sticks(terms: Array, f: int) -> bool:
 
 
 @kernel
-def lock_joints(P: Pack) -> bool:
-    """Factor with the joints that stick locked, and pass the forces of b inward; return False where other joints are in the forest."""
+def lock_joints(P: Pack, given: int) -> bool:
+    """Factor with the joints that stick locked, and pass the forces of b inward; return False where other joints are in the forest.
+
+    given: what the rates of these joints change by without motion of their own: BIAS, RATE or NOTHING
+    """
     t, paths, terms, x = tree_arrays(P), ws.friction_paths(P), ws.friction_terms(P), ws.solution(P)  # type: ignore[arg-type]
     for n in range(t.steps.shape[0]):
         if t.steps[n, KIND] != REVOLUTE:
@@ -56,8 +61,10 @@ def lock_joints(P: Pack) -> bool:
         put_own_inertia(t, t.steps[n])
     put_right_hand_side(t, x, True)
     for n in range(paths.shape[0]):
-        if sticks(terms, paths[n, FRICTION_OF]):
-            lock(t, paths[n, BODY], paths[n, SIDE], bias_of(P, paths[n, FRICTION_OF]), load(terms, paths[n, FRICTION_OF], at.AXIS))
+        f = paths[n, FRICTION_OF]
+        if sticks(terms, f):
+            bias = bias_of(P, f) if given == BIAS else terms[f, at.RATE] if given == RATE else 0.0
+            lock(t, paths[n, BODY], paths[n, SIDE], bias, load(terms, f, at.AXIS))
     for n in range(t.steps.shape[0] - 1, -1, -1):
         if t.joint[t.steps[n, TREE_BODY], D_INV] == LOCKED:
             pass_rigidly(t, t.steps[n])
@@ -114,3 +121,17 @@ def unlock(P: Pack, kept: Array, solved: bool) -> None:
     for node in range(x.shape[0]):
         for a in range(6):
             x[node, a] = kept[0, 6 * node + a]
+
+
+@kernel
+def change_with_locks(P: Pack, rates: bool) -> bool:
+    """Write the change of coordinates or velocities by b to the solution array, with the joints that stick locked.
+
+    rates: whether it also takes away their rates;  return False where other joints are in the forest
+    """
+    P.begin(P, P.python_solver)
+    if not lock_joints(P, RATE if rates else NOTHING):
+        return False
+    P.finish(P, P.python_solver)
+    unlock(P, ws.friction_base(P), True)
+    return True

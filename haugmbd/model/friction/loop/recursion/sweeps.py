@@ -37,7 +37,7 @@ from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
 from haugmbd.model.friction.loop.arrays import friction_of_lines
 from haugmbd.model.friction.loop.contracting.anderson import FAILS, GOES_ON, NEXT_AGREES, advance, forget
-from haugmbd.model.friction.loop.recursion.locks import LOCKED, lock_joints, put_holding_friction, unlock
+from haugmbd.model.friction.loop.recursion.locks import BIAS, LOCKED, lock_joints, put_holding_friction, unlock
 from haugmbd.model.friction.loop.recursion.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
 from haugmbd.model.friction.loop.recursion.own_slopes import is_below_one, largest_own_slope, lost_wrench
 from haugmbd.model.friction.loop.recursion.sweep_lanes import (
@@ -93,7 +93,7 @@ def solve_by_sweeps(P: Pack) -> bool:
             locked = locked or terms[k, at.STATE] == at.STICKS
     if not locked:
         return sweep(P)
-    done = lock_joints(P) and sweep(P) and put_holding_friction(P)
+    done = lock_joints(P, BIAS) and sweep(P) and put_holding_friction(P)
     unlock(P, ws.friction_base(P), done)
     return done
 
