@@ -110,7 +110,7 @@ def run_all(
     stopped = threading.Event()
 
     def member(first: int, last: int) -> list[Ended]:
-        return [_ended(k, run, store) for k in range(first, last) if not stopped.is_set()]
+        return [_ended(k, run, store, model_of) for k in range(first, last) if not stopped.is_set()]
 
     ended: list[Ended] = []
     interrupted = False
@@ -140,13 +140,13 @@ def run_all(
     )
 
 
-def _ended(k: int, run: Callable[[int], Result], store: TrajectoryStore | None) -> Ended:
+def _ended(k: int, run: Callable[[int], Result], store: TrajectoryStore | None, model_of: Callable[[int], Model]) -> Ended:
     """Return the end of the run of member k, from its file if it has one already."""
     if store is not None:
         known = store.known(k)
         if known is not None:
             path, reason = known
-            found: Any = None if path is None else load(path)
+            found: Any = None if path is None else load(path, model=model_of(k))  # a file may not hold functions
             if not reason and not found.success:  # the end of the process came before that of writing
                 reason = found.message
             return _ended_with(found, path, reason)

@@ -33,7 +33,7 @@ def check_joint(model: Model, name: str, freedoms: tuple[Freedom, ...] | None) -
     row = int(entry.rows[k])
     where = f"row {row}, {model.labels[row].words}: Phi = {rows.Phi[row]:.9g} at the modelled pose"
     pose = Check("modelled pose", float(Phi[k]), POSE_TOL, "Phi = 0 at the modelled pose", where)
-    T = constraint_wrenches(model, None, name)
+    T = constraint_wrenches(model, None, name) if model.are_between_two(entry) else rows.Phi_q.toarray()[entry.rows]
     smallest = float(np.linalg.svd(_unit(T, model.length), compute_uv=False)[-1])
     note = f"the smallest singular value of its {len(T)} rows is {smallest:.1e}: one of them depends on the others"
     rank = Check(
@@ -59,7 +59,7 @@ def _freedoms(model: Model, name: str, T: Array) -> Check:
 
 
 def _unit(T: Array, length: float) -> Array:
-    """Return wrenches of length one, with moments per length."""
-    scaled = T / np.array([1.0] * 3 + [length] * 3)
+    """Return wrenches of length one, with moments per length;  T: (nr, 6), or (nr, 6 nb) on the bodies of a coupling."""
+    scaled = T / np.tile([1.0] * 3 + [length] * 3, T.shape[1] // 6)
     norm = np.linalg.norm(scaled, axis=1, keepdims=True)
     return np.asarray(scaled / np.where(norm > 0.0, norm, 1.0))

@@ -10,7 +10,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
-from haugmbd.constraints.registry import KINDS as CONSTRAINTS
+from haugmbd.constraints.registry import ROW_KINDS as CONSTRAINTS
 from haugmbd.control.output_values import with_outputs
 from haugmbd.deprecated import check_keywords
 from haugmbd.drivers import Driver

@@ -48,6 +48,15 @@ def test_derivatives_are_those_of_differences(cls):
 
 
 @by_class
+def test_a_joint_alone_is_verified_with_the_joints_that_it_needs(cls):
+    """The system of it does not check the pose and the rank of one joint; that of all rows does."""
+    (joint,) = (joint for joint in sample(cls).joints if joint.name == "sample")
+    found = mbd.verify(joint, states=2)
+    assert found.ok, str(found)
+    assert {"modelled pose", "rank"} <= {check.name for check in found.checks}
+
+
+@by_class
 def test_the_documented_degrees_of_freedom_are_removed(cls):
     with_it, without = mbd.mobility(sample(cls)), mbd.mobility(sample(cls, bare=True))
     velocities = {"RollingDisc": 3, "RollingSphere": 3, "PointOnCurve": 2}.get(cls.__name__, 1)

@@ -32,6 +32,7 @@ from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL, scale_of
 from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.lift_off import unilateral_joints
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.inspection.run_memory import stop_faults
@@ -39,6 +40,9 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.system import System
+
+PULL_TOL = 1e-9
+"""Pull of a joint that can only push that is rounding, relative to the largest multiplier."""
 
 
 @check_keywords
@@ -68,8 +72,8 @@ def equilibrium(
     ------
     SimulationError
         If no equilibrium is found; the message names the body that moves on, and the attribute `result` is the last State. If forces
-        are not smooth where they are in balance, so that there is no stiffness, or are in balance beyond a rigid JointLimit; `result` is
-        the State there.
+        are not smooth where they are in balance, so that there is no stiffness, or are in balance beyond a rigid JointLimit or
+        with a pull of a joint that can only push; `result` is the State there.
     ModelError
         If the system or the state has faults.
     UsageError
@@ -105,6 +109,8 @@ def equilibrium(
             f"{'; '.join(map(str, beyond))}",
             at_rest,
         )
+    lam = multipliers(evaluator, place)
+    _refuse_pulls(model, at_rest, lam)
     matrices = motion_matrices(evaluator, place) if len(evaluator.states.columns) else None
     scale = scale_of(place.work, found.K) if matrices is None else matrices.scale
     if evaluator.steady.moves:
@@ -115,7 +121,7 @@ def equilibrium(
     return Equilibrium(
         model,
         at_rest,
-        multipliers(evaluator, place),
+        lam,
         motions / unit[:, None, None],
         kappa / unit**2,
         kinds_of(kappa, scale),
@@ -137,6 +143,21 @@ def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
         J = evaluate_residual(evaluator._replace(kept=np.arange(model.nc)), place.y).J
         lam[:] = np.linalg.lstsq(J.T, J.T @ lam, rcond=RANK_TOL)[0]
     return lam
+
+
+def _refuse_pulls(model: Model, state: State, lam: Array) -> None:
+    """Raise SimulationError if a joint that can only push would have to pull."""
+    found = []
+    for joint in unilateral_joints(model):
+        row = int(joint.rows[0])
+        if lam[row] > PULL_TOL * float(np.abs(lam).max()):
+            found.append(f"joint {joint.name!r} pulls with {lam[row]:.6g} {'N m' if model.labels[row].unit == 'rad' else 'N'}")
+    if found:
+        raise SimulationError(
+            f"the forces are in balance at the pose in the attribute `result`, but {', '.join(found)}, and can only push: it would lift "
+            "off. Press it on, as with a spring, or guide it in both directions: unilateral=False.",
+            state,
+        )
 
 
 def _not_held(evaluator: ResidualEvaluator, place: TrialPose, x: Array, goes_on: bool) -> SimulationError:

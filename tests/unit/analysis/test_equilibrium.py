@@ -12,7 +12,7 @@ import haugmbd as mbd
 from haugmbd.analysis.equilibrium import solver
 from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.gallery import double_pendulum, four_bar, slider_crank
-from joints import RJ, SJ, TJ, RotationDriver
+from joints import RJ, SJ, TJ, Cam, RotationDriver
 from tests.support.machines import chain_of_masses, g, governor, governor_balance, pendulum
 from tests.support.redundant_loops import bennett, bricard, ladder
 from tests.support.swinging_loops import loops
@@ -393,3 +393,21 @@ def test_wrong_arguments_are_refused():
         mbd.equilibrium(model, model.state().replace(r=np.full((2, 3), np.nan)))
     with pytest.raises(mbd.UsageError, match="no joint is called"):
         mbd.equilibrium(model).reaction("pim")
+
+
+@pytest.mark.parametrize("down", [1.0, -1.0])
+def test_a_follower_that_would_have_to_pull_is_refused(down):
+    """At rest on top of the cam the push is the weight, m g; upside down it would be a pull."""
+    system = mbd.System("cam", gravity=(0, -9.81 * down, 0))
+    disc = system.add(mbd.Body("disc", 1.0, (0.01, 0.01, 0.02)))
+    follower = system.add(mbd.Body("follower", 0.5, (0.01, 0.01, 0.01), r=(0, 0.1, 0)))
+    axle = system.add(RJ("axle", system.ground, disc, point=(0, 0, 0), axis=(0, 0, 1)))
+    guide = system.add(TJ("guide", system.ground, follower, point=(0, 0.1, 0), axis=(0, 1, 0)))
+    system.add(mbd.RSDA("hold", axle, k=1.0))
+    system.add(Cam("cam", axle, guide, mbd.Expression("0.03 * (1 - cos(t))"), unilateral=True))
+    if down > 0.0:
+        push = mbd.equilibrium(system).reaction("cam", on="follower").force
+        np.testing.assert_allclose(push, (0.0, 0.5 * 9.81, 0.0), atol=1e-12)  # rounding
+        return
+    with pytest.raises(mbd.SimulationError, match=r"joint 'cam' pulls with 4.905 N, and can only push"):
+        mbd.equilibrium(system)

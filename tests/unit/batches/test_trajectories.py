@@ -9,6 +9,7 @@ import haugmbd as mbd
 from haugmbd.batches import batch as module
 from haugmbd.batches.direct_tables import direct_model, direct_tables
 from haugmbd.batches.parameters import read_parameters
+from joints import RJ
 from tests.support.variants import bouncing, controlled, driven, geared, spinning_top, states_of, swinging, trains
 
 N = 4
@@ -257,6 +258,20 @@ def test_stored_members_have_models_that_no_file_can_hold(tmp_path):
         single = mbd.simulate(controlled(mass=mass), 0.1, h=1e-2)
         assert found[k].model.mass[1] == mass
         np.testing.assert_array_equal(found[k].lam, single.lam)
+
+
+def test_a_store_of_impacts_goes_on_with_a_model_that_no_file_can_hold(tmp_path):
+    """The pieces between impacts have the model, which is that of the batch."""
+    system = mbd.System("door", gravity=(0, 0, 0))
+    leaf = system.add(mbd.Body("leaf", 10.0, (0.5, 1.0, 0.6), r=(0.4, 0, 0), v=(0, 0.8, 0), omega_bar=(0, 0, 2.0)))
+    hinge = system.add(RJ("hinge", system.ground, leaf, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointLimit("stop", hinge, lower=-0.1, upper=0.5, restitution=0.5))
+    system.add(mbd.RSDA("closer", hinge, actuator=lambda t: 0.1 * t))
+    batch = mbd.batch(system.compile(), parameters={"leaf.mass": [10.0, 12.0]})
+    runs = [batch.simulate(0.5, h=1e-2, store=tmp_path / "runs") for _ in range(2)]
+    assert runs[1].success.all()
+    np.testing.assert_array_equal(runs[1].y_end, runs[0].y_end)
+    assert len(runs[1][1].impacts) == len(runs[0][1].impacts) > 0
 
 
 def test_a_store_of_another_batch_is_refused(model, tmp_path):
