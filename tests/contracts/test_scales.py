@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.bodies.inertia import rod
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.gallery import windows
 from haugmbd.integrators.base import methods_below
-from joints import RotationDriver
+from joints import RJ, SJ, UJ, Distance, Fixed, RotationDriver
 from tests.support.scaled import MECHANISMS, four_bar, pendulum, slider_crank, to_one_metre
 
 SCALES = (1e-9, 1e-4, 1e4, 1e9)
@@ -231,3 +232,35 @@ def test_an_augmented_lagrangian_where_nothing_moves(make):
     assert np.abs(found.v_dot).max() <= 1e-9
     result = mbd.simulate(make(1.0), 0.05, h=1e-2, state=at_rest, formulation=mbd.AugmentedLagrangian())
     np.testing.assert_allclose(result.state().r, at_rest.r, atol=1e-9)
+
+
+def thin_chain(s):
+    """A slender rod on a ball, a slender rod on a hinge, and a point mass welded to its end, of s metres."""
+    system = mbd.System("thin", gravity=(0.0, 0.0, -9.81 * s))
+    first = system.add(mbd.Body("first", *rod(s, mass=1.0, axis=(1, 0, 0)), r=(0.5 * s, 0, 0)))
+    second = system.add(mbd.Body("second", *rod(s, mass=1.0, axis=(0, 0, 1)), r=(s, 0, -0.5 * s)))
+    tip = system.add(mbd.Body("tip", 0.5, np.zeros((3, 3)), r=(s, 0, -s)))
+    system.add(UJ("shoulder", system.ground, first, point=(0, 0, 0), axis_i=(1, 0, 0), axis_j=(0, 1, 0)))
+    system.add(RJ("knee", first, second, point=(s, 0, 0), axis=(0, 1, 0)))
+    system.add(Fixed("weld", second, tip, point=(s, 0, -s)))
+    return system
+
+
+@pytest.mark.parametrize("s", [1e-9, 1e-6, 1e-3, 1e6])
+def test_directions_without_inertia_at_any_length(s):
+    """Unit vectors of joints were taken for arms of a metre: slender rods of micrometres were refused as free to spin."""
+    here, there = thin_chain(1.0).compile(), thin_chain(s).compile()
+    wanted, found = mbd.accelerations(here), mbd.accelerations(there)
+    np.testing.assert_allclose(found.v_dot / s, wanted.v_dot, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(found.omega_bar_dot, wanted.omega_bar_dot, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(there.tables["SHIFTED"][1:, 1:] / s**2, here.tables["SHIFTED"][1:, 1:], rtol=1e-12)
+
+
+def test_a_ball_is_all_that_a_slender_rod_needs():
+    """A model in which no row reads more than two markers."""
+    system = mbd.System("rod", gravity=(0.0, 0.0, -9.81))
+    bar = system.add(mbd.Body("bar", *rod(1e-6, mass=1.0, axis=(1, 0, 0)), r=(0.5e-6, 0, 0)))
+    system.add(SJ("ball", system.ground, bar, point=(0, 0, 0)))
+    system.add(Distance("held", system.ground, bar, point_i=(0, 0, 1e-6), point_j=(1e-6, 0, 0)))
+    with pytest.raises(mbd.ModelError, match="no inertia about"):
+        system.compile()

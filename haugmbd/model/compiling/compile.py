@@ -130,7 +130,7 @@ def compile_tables(
     callbacks = force_callbacks(number, drivers, _joint_by_driver(joints, equations), entries, n_tail, network)
     parts = _Parts(
         gravity,
-        *inertia_tables(bodies, body_of, x_bar),
+        *inertia_tables(bodies, equations, body_of, x_bar),
         edges,
         equations,
         rows,

@@ -8,13 +8,22 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.equations.cd import CD
+from haugmbd.constraints.equations.d import D
+from haugmbd.constraints.equations.dp2 import DP2
+from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.kkt.block_ldl import SHIFT
+from haugmbd.model.compiling.equations import Equations
 
 SUSPECT = 1e-11
 """Part of the largest principal moment; bodies whose least one is smaller are asked for their massless axes, which they tell from 1e-12."""
 
 
-def inertia_tables(bodies: Sequence[Body], body_of: Ints, x_bar: Array) -> tuple[Array, Array]:
+POINTS = {CD: (0, 1), D: (0, 1), DP2: (1, 2)}
+"""The markers of an equation that are points of its bodies; the others are directions, whose length is none of the mechanism."""
+
+
+def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, x_bar: Array) -> tuple[Array, Array]:
     """Return rows (mass, J_bar), without and with the shift on massless directions;  body_of, x_bar: of the markers."""
     true = np.concatenate(
         [np.array([[body.mass] for body in bodies]), np.array([body.J_bar for body in bodies]).reshape(-1, 9)], axis=1
@@ -22,13 +31,29 @@ def inertia_tables(bodies: Sequence[Body], body_of: Ints, x_bar: Array) -> tuple
     shifted = true.copy()
     finite = np.nonzero(np.isfinite(true).all(axis=1))[0]  # an inertia that cannot be is a fault of its own
     moments = np.linalg.eigvalsh(true[finite, 1:].reshape(-1, 3, 3))
-    for k in finite[moments[:, 0] <= SUSPECT * moments[:, 2]]:
+    thin = finite[moments[:, 0] <= SUSPECT * moments[:, 2]]
+    arms, length = _arms(bodies, equations, body_of, x_bar) if len(thin) else (np.zeros(0), 1.0)
+    for k in thin:
         body, axes = bodies[int(k)], bodies[int(k)].massless_axes()
         if len(axes):
-            arms = [np.sum(np.square(x)) for x in x_bar[body_of == k]]
-            size = max(np.trace(body.J_bar), body.mass * max(arms, default=0.0)) or body.mass
+            size = max(np.trace(body.J_bar), body.mass * arms[k] ** 2) or body.mass * length**2
             shifted[k, 1:] += (SHIFT * size * axes.T @ axes).ravel()
     return true, shifted
+
+
+def _arms(bodies: Sequence[Body], equations: Equations, body_of: Ints, x_bar: Array) -> tuple[Array, float]:
+    """Return the largest distance of the joints' points from the centre of each body (nb + 1,) [m], and a length for bodies without any.
+
+    That is the largest of all bodies, or their spread; 1 where there is none.
+    """
+    arms = np.zeros(len(bodies))
+    for kind, columns in POINTS.items():
+        rows = np.flatnonzero(equations.kind == ROW_KINDS.index(kind))
+        points = equations.markers[rows[:, None], columns].ravel() if len(rows) else rows
+        np.maximum.at(arms, body_of[points], np.linalg.norm(x_bar[points], axis=1))
+    moving = np.array([body.r for body in bodies[1:]]).reshape(-1, 3)
+    spread = float(np.linalg.norm(np.ptp(moving, axis=0))) if len(moving) else 0.0
+    return arms, float(arms[1:].max(initial=0.0)) or spread or 1.0
 
 
 def pivot_scale(inertia: Array, n_nodes: int) -> Array:
