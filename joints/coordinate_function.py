@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.bodies.validation import FloatArray, read_flag
 from haugmbd.constraints import Coordinate, CoordinateFunctionRow, Joint, Primitive
 from haugmbd.constraints.coordinate import as_coordinate
-from haugmbd.drivers import Driver, Functions, QuinticSpline, as_driver
+from haugmbd.drivers import Driver, Expression, Functions, QuinticSpline, as_driver
 from haugmbd.drivers.derivative_check import disagreements
 from haugmbd.drivers.program import CONSTANT, PYTHON
 from haugmbd.errors import Fault, UsageError
@@ -64,6 +64,8 @@ class CoordinateFunction(Coupling):
     is an error. The generalized force on q_b is -lam, that on q_a is f' lam.
     """
 
+    reads_geometry = True
+    """The constructor reads the function: whether it is closed, and its period."""
     argument = "f"
     """Name of the function among the arguments."""
 
@@ -92,6 +94,9 @@ class CoordinateFunction(Coupling):
     def _profile_faults(self, where: str) -> list[Fault]:
         """Return the faults of the function itself."""
         faults = [Fault(where, f"{self.argument}: {fault.what}", fault.remedy) for fault in self.profile.faults()]
+        if faults and isinstance(self.profile, Expression) and not self.profile.parameters:
+            remedy = "Give them to the expression, which is read before there is a system: Expression(..., parameters={...})."
+            faults = [Fault(where, fault.what, remedy) for fault in faults]
         if not faults and self.a is not None and isinstance(self.profile, Functions):
             faults = [
                 Fault(where, f"{self.argument}: {fault.what}", fault.remedy) for fault in _disagreements(self.profile, self.a)

@@ -16,6 +16,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
 from haugmbd.deprecated import did_you_mean
 from haugmbd.drivers import Expression
 from haugmbd.errors import UsageError
@@ -70,10 +71,16 @@ def parts_of(model: Model) -> Iterable[Any]:
 def named_parameters(model: Model) -> dict[str, float]:
     """Return the parameters that expressions of a model read, with their values."""
     found: dict[str, float] = {}
-    for driver in model.drivers:
-        if isinstance(driver, Expression):
-            found |= driver.parameters
+    for expression in expressions_of(model):
+        found |= expression.parameters
     return found
+
+
+def expressions_of(model: Model) -> list[Expression]:
+    """Return the expressions of a model: its drivers, and functions of joint coordinates, such as profiles of cams."""
+    rows = [label.primitive for label in model.labels] if model.has_rows_of(CoordinateFunctionRow) else []
+    functions = [*model.drivers, *(row.profile for row in rows if isinstance(row, CoordinateFunctionRow))]
+    return [function for function in functions if isinstance(function, Expression)]
 
 
 def read_parameters(model: Model, given: Any, members: int | None) -> tuple[Parameter, ...]:

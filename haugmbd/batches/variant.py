@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.batches.parameters import GRAVITY, Parameter
-from haugmbd.drivers import Driver, Expression
+from haugmbd.batches.parameters import GRAVITY, Parameter, expressions_of
+from haugmbd.drivers import Expression
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.system.system import System
@@ -48,7 +48,8 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     named = {one.name: float(one.values[k]) for one in parameters if one.part is None and one.name != GRAVITY}
     gravity = next((one.values[k] for one in parameters if one.part is None and one.name == GRAVITY), model.gravity)
     memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
-    memo |= {id(driver): _renamed(driver, named) for driver in model.drivers}
+    renamed = {id(one): _renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
+    memo |= {id(driver): driver for driver in model.drivers} | renamed
     memo |= {id(function): function for function in _functions(model)}
     blocks = () if model.network is None else model.network.blocks
     memo |= {id(block): block for block in blocks}
@@ -64,7 +65,7 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     bodies = [memo[id(body)] for body in model.bodies[1:]]
     copies: list[Any] = [deepcopy(part, memo) for part in parts]
     for number, part in enumerate(parts[: len(model.joints)]):
-        if any(id(joint) in values for joint in part.needs()):
+        if any(id(joint) in values for joint in part.needs()) or id(getattr(part, "profile", None)) in renamed:
             copies[number] = copies[number].remade()
     system.bodies += bodies  # as they are: force elements have added parts of their own already
     system.joints += copies[: len(model.joints)]
@@ -79,11 +80,9 @@ def _put_varied(part: Any, values: dict[str, Any], memo: dict[int, Any]) -> None
     memo |= {id(getattr(part, name)): getattr(varied, name) for name in ("frame_i", "frame_j") if hasattr(part, name)}
 
 
-def _renamed(driver: Driver, named: dict[str, float]) -> Driver:
-    """Return an expression with other values of its parameters; any other driver as it is."""
-    if isinstance(driver, Expression) and not named.keys().isdisjoint(driver.names):
-        return Expression(driver.text, parameters={**driver.parameters, **{n: x for n, x in named.items() if n in driver.names}})
-    return driver
+def _renamed(one: Expression, named: dict[str, float]) -> Expression:
+    """Return an expression with other values of its parameters."""
+    return Expression(one.text, parameters={**one.parameters, **{n: x for n, x in named.items() if n in one.names}})
 
 
 def _functions(model: Model) -> Iterable[Any]:

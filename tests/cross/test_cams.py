@@ -287,3 +287,10 @@ def test_a_table_over_a_turn_that_nearly_closes_is_a_sector_cam_with_a_warning(g
     if doubtful:
         assert f"joint 'cam': profile is a table over a turn whose ends differ by {gap:.6g}" in model.warnings[0]
         assert issued[0].category is UserWarning
+
+
+def test_an_expression_without_its_parameters_says_where_they_go():
+    """The profile is read where the cam is made: parameters of the system come too late."""
+    with pytest.raises(mbd.ModelError, match=r"reads 'rise', and no parameters are given\. Give them to the expression"):
+        cam(mbd.Expression("rise * (1 - cos(t))")).compile()
+    cam(mbd.Expression("rise * (1 - cos(t))", parameters={"rise": 0.03})).compile()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+import joints
 from haugmbd.batches.parameters import variables_of
 from tests.support.variants import driven, swinging
 
@@ -102,3 +103,26 @@ def test_a_member_is_a_model_and_a_state(model):
     with pytest.raises(mbd.UsageError, match="member 2: give a number from 0 to 1"):
         batch.member_model(2)
     assert "2 members, 'link 2.mass', 'gravity'" in repr(batch)
+
+
+@pytest.mark.parametrize("kind", [joints.Cam, joints.CoordinateFunction])
+def test_a_named_parameter_is_that_of_profiles_too(kind):
+    """The profile and the motor read the same parameter: both follow it, as in a system that is built with the value."""
+
+    def built(a):
+        system = mbd.System("cam", gravity=(1.3, -2.0, -9.81), parameters={"a": a})
+        arm = system.add(mbd.Body("arm", 1.3, (0.1, 0.2, 0.25), r=(0.4, 0.05, 0.1)))
+        slide = system.add(mbd.Body("slide", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+        pin = system.add(joints.RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0.3, 1, 0.2)))
+        rail = system.add(joints.TJ("rail", arm, slide, point=(0.5, 0, 0), axis=(1, 0, 0.3)))
+        profile = mbd.Expression("0.1 * a * (1 - cos(t))", parameters={"a": a})
+        system.add(kind("cam", pin, rail, profile))
+        system.add(mbd.Motor("motor", pin, torque=mbd.Expression("a * t")))
+        return system
+
+    batch = mbd.batch(built(1.0), parameters={"a": [1.0, 2.0]})
+    runs, found = batch.simulate(0.2, h=1e-2), batch.accelerations()
+    assert runs.success.all(), runs.failures
+    for k, a in enumerate((1.0, 2.0)):
+        np.testing.assert_array_equal(runs[k].y, mbd.simulate(built(a), 0.2, h=1e-2).y)
+        np.testing.assert_array_equal(found.lam[k], mbd.accelerations(built(a)).lam)
