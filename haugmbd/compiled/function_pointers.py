@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numba
 import numba.core.types
 import numpy as np
 from numba.core import cgutils
@@ -56,15 +57,19 @@ def read_address(kind: Any, given: Any, c: Any) -> Any:
 
 
 def read_pointer(given: Any, pointer_type: Any, c: Any) -> Any:
-    """Return the attribute `address` of a Python object as a pointer, for an `unbox`."""
+    """Return the attribute `address` of a Python object as a pointer, for an `unbox`.
+
+    Numba reads all fields of a tuple, also after one that failed: its error, such as a Ctrl-C, must be the one that is raised.
+    """
     result = cgutils.alloca_once_value(c.builder, cgutils.get_null_value(pointer_type))
     failed = cgutils.alloca_once_value(c.builder, cgutils.true_bit)
-    address = c.pyapi.object_getattr_string(given, "address")
-    with cgutils.if_likely(c.builder, cgutils.is_not_null(c.builder, address)):
-        place = c.pyapi.long_as_voidptr(address)
-        c.pyapi.decref(address)
-        c.builder.store(c.builder.bitcast(place, pointer_type), result)
-        c.builder.store(cgutils.false_bit, failed)
+    with cgutils.if_likely(c.builder, cgutils.is_null(c.builder, c.pyapi.err_occurred())):
+        address = c.pyapi.object_getattr_string(given, "address")
+        with cgutils.if_likely(c.builder, cgutils.is_not_null(c.builder, address)):
+            place = c.pyapi.long_as_voidptr(address)
+            c.pyapi.decref(address)
+            c.builder.store(c.builder.bitcast(place, pointer_type), result)
+            c.builder.store(cgutils.false_bit, failed)
     return NativeValue(c.builder.load(result), is_error=c.builder.load(failed))
 
 
@@ -78,22 +83,30 @@ def has_layout(argument: Any) -> bool:
 class Routine:
     """An `entry` and its signature; `Routine(None, signature)` is a placeholder that is never called."""
 
+    address: int
+
     def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
         self._function = function
         self._enter: Any = None
-        self._address = 1
         self.signature, self.type = signature, function_type(signature)
 
-    @property
-    def address(self) -> int:
-        """The address of the machine code; it is compiled, or loaded from disk, when it is first asked for."""
-        if self._function is not None and self._address == 1:
-            dispatcher: Any = self._function
-            dispatcher.compile(self.signature)
-            compiled = dispatcher.overloads[self.signature.args]
-            self._address = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
-            self._enter = compiled.entry_point
-        return self._address
+    def __getattr__(self, name: str) -> int:
+        """Return the address of the machine code, which is compiled, or loaded from disk, when it is first asked for.
+
+        Later it is an attribute as any other: no line of Python runs where compiled code reads it, in which a Ctrl-C could arrive.
+        """
+        if name != "address":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        self.address = 1 if self._function is None else self._compiled_address()
+        return self.address
+
+    def _compiled_address(self) -> int:
+        """Compile the function, and return its address."""
+        dispatcher: Any = self._function
+        dispatcher.compile(self.signature)
+        compiled = dispatcher.overloads[self.signature.args]
+        self._enter = compiled.entry_point
+        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
 
     def __call__(self, *arguments: Any) -> int:
         """Call the function; once it is compiled without a search for the signature, if all arguments have its types."""
@@ -101,6 +114,16 @@ class Routine:
             return self._enter(*arguments)  # type: ignore[no-any-return]
         assert self._function is not None
         return self._function(*arguments)  # type: ignore[no-any-return]
+
+
+def resolve(*called: Any) -> None:
+    """Let everything have its address that compiled code is about to call: Routines, and tuples of them.
+
+    It is compiled here, and not while compiled code reads its arguments, so that a Ctrl-C is an exception as any other.
+    """
+    if not numba.config.DISABLE_JIT:
+        for one in called:
+            _ = one.address
 
 
 @typeof_impl.register(Routine)  # type: ignore[untyped-decorator]

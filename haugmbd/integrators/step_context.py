@@ -18,7 +18,7 @@ from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
-from haugmbd.compiled.function_pointers import F1, Routine, function_type, types
+from haugmbd.compiled.function_pointers import F1, Routine, function_type, resolve, types
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.records import copy_record, new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
@@ -102,6 +102,7 @@ class Problem:
     @property
     def dynamics(self) -> Dynamics:
         """The system that compiled steppers integrate."""
+        resolve(self.rates, self.post_step, self.pack, self.watch.pack, self.events.look, self.events.pack)
         return Dynamics(self.rates, self.post_step, self.pack, self.watch, self.events)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import NO_CALLBACK
-from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.function_pointers import Routine, resolve
 from haugmbd.compiled.records import new_record
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.deprecated import public_class
@@ -184,6 +184,7 @@ class Implicit(Integrator):
         saved = np.zeros(ny + sum(workspace_array(pack, name).size for name in STEP_MEMORY))
         lengths = batch_lengths(problem)
         method = MethodRoutines(rule.solve, tangents_of(model, pack), rule.place, rule.predict, rule.close)
+        resolve(*method, pack, problem.watch.pack, problem.events.look, problem.events.pack)
         while control.t < t_end:
             n = next(lengths)
             steps = ImplicitSteps(
