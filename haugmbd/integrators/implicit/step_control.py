@@ -9,6 +9,8 @@ r"""The loop of all implicit methods: predict, solve, estimate the error; a fail
 
 fixed step    each step ends at t_start + k h;  if Newton's iteration fails, the step is divided in equal parts that grow by step.factor
 adaptive      h <- step.factor h, within the limits of the method;  if Newton's iteration fails, a quarter
+              no body turns by much more than TURN in a step: angles of joints and couplings are counted from step to step, and the error
+              of a steady rotation, which may be zero, does not show a lost turn
 
 The watch for dependent rows, see `rank_watch`, takes the pivots of Newton's last matrix, with M + c_u C + c_q K in place of M.  Their
 volumes are as smooth as the motion while c_u and c_q do not change.  Under error control they change, and the rows are factored once more
@@ -20,13 +22,13 @@ Methods, forms of the constraints, and this loop call each other by address: a n
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, sqrt
 from typing import Any, NamedTuple
 
 from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.array_views import borrow_line
+from haugmbd.compiled.array_views import borrow, borrow_line
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
 from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
 from haugmbd.compiled.released import released
@@ -38,6 +40,8 @@ from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNA
 from haugmbd.integrators.step_context import Options, check_finite
 from haugmbd.integrators.watches.event_watch import EventWatch, watch_events
 from haugmbd.integrators.watches.rank_watch import RankWatch, keep_end, motion_of, needs_look, watch_between, watch_step
+from haugmbd.math.body_columns import OMEGA_BAR, WIDTH
+from haugmbd.math.vec3 import load
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.model.internal_states import put_state_trapezoids
 from haugmbd.workspace import accessors as ws
@@ -47,10 +51,14 @@ from haugmbd.workspace.layout import PACK_TYPE, Pack
 PREDICT_SIGNATURE = types.int64(PACK_TYPE, STEP_TYPE, NEWTON_TYPE, F2, F1)
 CLOSE_SIGNATURE = types.float64(PACK_TYPE, STEP_TYPE, CONTROL_TYPE, F2, F1)
 
+TURN, LONGEST_TURN = 1.0, 2.0
+"""[rad] In a step under error control: by how much a body turns at most at the speed before it, and at that behind it."""
 SMALLEST_PART = 2.0**-17
 """Smallest part of a fixed step before it is given up."""
 SMALLEST_STEP = 1e-14
 """Relative to |t| + 1 s, or to |t| and the rest of a run that is shorter: a smaller step no longer changes t reliably."""
+SLOWEST = 1e-300
+"""[rad/s] A rotation that is none: steps are not limited by it."""
 LONG = 0.3
 """Motion in a step beyond which its ends do not show how the volumes change.  Between singular configurations a volume is about a sine of
 the angle between two bodies, which turn by up to twice as much."""
@@ -142,6 +150,16 @@ def watch_implicit_step(P: Pack, watch: RankWatch, step: Step, newton: Newton, c
     return ends
 
 
+@inlined
+def fastest_rotation(y: Array, n: int) -> float:
+    """Return the largest |omega_bar| of the n bodies of a state [rad/s]."""
+    bodies, most = borrow(y, 0, n, WIDTH), 0.0
+    for k in range(1, n):
+        a, b, c = load(bodies, k, OMEGA_BAR)
+        most = max(most, a * a + b * b + c * c)
+    return sqrt(most)
+
+
 @released
 @entry
 def run_entry(
@@ -166,6 +184,8 @@ def run_entry(
         if whole > 0.0 and control.t_first + (control.n_done + 1.0 + REST) * whole < target:
             target = control.t_first + (control.n_done + 1.0) * whole
         h = min(control.h_next, control.h_max)
+        if whole == 0.0:
+            h = min(h, TURN / max(fastest_rotation(y, ws.n_bodies(P)), SLOWEST))
         parts = ceil((target - t) / h - REST)
         last = parts <= 1.0
         if last:
@@ -183,7 +203,8 @@ def run_entry(
             code = method.solve(P, method.tangents, method.place, newton, options, memory.history, t + h, y)
         if code == OK:
             code = check_finite(P, y)
-        error = method.close(P, step, control, memory.history, y) if code == OK else 1e300
+        lost = whole == 0.0 and code == OK and h * fastest_rotation(y, ws.n_bodies(P)) > LONGEST_TURN
+        error = method.close(P, step, control, memory.history, y) if code == OK and not lost else 1e300
         if code == OK and error <= 1.0:
             finish_step(P, y, steps.y_dot[done])
             step.h_before = h
@@ -209,7 +230,7 @@ def run_entry(
         control.n_rejected += 1.0
         if code != OK and code not in SHORTER_STEP_MAY_AVOID:
             return code, done
-        control.h_next = h * (0.5 if whole > 0.0 else 0.25 if code != OK else step.factor)
+        control.h_next = h * (0.5 if whole > 0.0 or lost else 0.25 if code != OK else step.factor)
         if control.h_next < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + min(1.0, control.t_end - t))):
             if code == OK:
                 code = STEP_TOO_SMALL

@@ -1,0 +1,53 @@
+"""Error control of implicit methods limits the rotation in a step: a turn that is lost in one has no error that it could see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from joints import RJ, TJ, RackPinion
+
+RADIUS, MASS, J, G = 0.1, 1.0, 0.04, 9.80665
+ACCELERATION = MASS * G / (MASS + J / RADIUS**2)
+"""[m/s2] Of a rack that falls and turns its pinion."""
+T_END = 10.0
+LOST_TURN = 2.0 * np.pi * RADIUS / 5.0
+"""[m] The way that the rack is displaced by one turn that the pinion loses, where both share it by their inertias."""
+LARGEST_TURN = 2.0
+
+
+def falling_rack():
+    system = mbd.System("falling rack", gravity=(0, 0, -G))
+    pinion = system.add(mbd.Body("pinion", MASS, (0.03, J, 0.03)))
+    rack = system.add(mbd.Body("rack", MASS, (0.1, 0.1, 0.1), r=(RADIUS, 0, 0)))
+    axle = system.add(RJ("axle", system.ground, pinion, point=(0, 0, 0), axis=(0, 1, 0)))
+    guide = system.add(TJ("guide", system.ground, rack, point=(RADIUS, 0, 0), axis=(0, 0, 1)))
+    system.add(RackPinion("mesh", axle, guide, radius=RADIUS))
+    return system
+
+
+@pytest.mark.parametrize("method", [mbd.GeneralizedAlpha, mbd.RadauIIA], ids=lambda method: method.__name__)
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+def test_a_rack_that_falls_by_a_hundred_turns_loses_none(method, rtol):
+    result = mbd.simulate(falling_rack(), T_END, integrator=method(rtol=rtol))
+    fallen = -0.5 * ACCELERATION * result.t**2
+    assert abs(result["rack"].r[:, 2] - fallen).max() < 1e-3 * LOST_TURN  # both methods are exact for a constant acceleration
+    assert abs(RADIUS * result.joint("axle").angle - fallen).max() < 1e-3 * LOST_TURN
+    assert abs(result.violation("position")).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", [mbd.GeneralizedAlpha, mbd.BDF, mbd.RadauIIA], ids=lambda method: method.__name__)
+def test_no_step_turns_further_than_its_limit(method):
+    result = mbd.simulate(falling_rack(), T_END / 3.0, integrator=method(rtol=1e-2))
+    turned = np.abs(np.diff(result.joint("axle").angle))
+    assert turned.max() < LARGEST_TURN
+
+
+def test_steps_that_turn_nothing_are_not_limited():
+    system = mbd.System("sledge")
+    sledge = system.add(mbd.Body("sledge", MASS, (0.1, 0.1, 0.1), v=(100.0, 0, 0)))
+    system.add(TJ("guide", system.ground, sledge, point=(0, 0, 0), axis=(1, 0, 0)))
+    result = mbd.simulate(system, 1000.0, integrator=mbd.BDF())
+    assert abs(result["sledge"].r[-1, 0] - 1e5) < 1e-5
+    assert np.diff(result.t).max() > 1.0
