@@ -319,7 +319,10 @@ class _Stick:
         return found
 
     def _stop_slow_joints(self) -> None:
-        """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step."""
+        """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step.
+
+        Joints that stick take part in their impulses, and remain at rest.
+        """
         slow = np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
         if not slow.any():
             return
@@ -329,7 +332,7 @@ class _Stick:
         if ended:
             watch.modes[ended, at.MODE] = at.STICKS
             watch.at(p.t, p.y, self.state_space, columns_alone=True)
-            self._stop(ended)
+            self._stop(np.flatnonzero(watch.modes[:, at.MODE] == at.STICKS).tolist())
 
     def _stop(self, joints: list[int]) -> None:
         """Remove the rates of joints that stick in the last state watched, by the impulses of friction that do it."""
