@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 
@@ -63,9 +64,12 @@ follows its velocity, and by how much a fast one is faster."""
 QUANTITIES = 4
 ENOUGH = 0.999
 """Times the speed at which a joint has begun to slide: what a located event has reached."""
-BEGUN, SLOWEST = 1e-4, 1e-5
-"""[m/s] The speed at which a joint of several rates has begun to slide, at least: it leaves 1e-9 m of a slip, ten times this speed
-1e-7 m. The direction is then that of the velocity, which turns at the rate f_t A / speed, down to the speed at which it is fixed."""
+BEGUN, SLOWEST = 3e-5, 3e-6
+"""Relative to sqrt(f_t |A| L), the speed that friction stops on half the length of the model: that at which a joint of several rates has
+begun to slide, at least; it leaves 5e-10 L of a slip, ten times this speed 5e-8 L. The direction is then that of the velocity, which turns
+at the rate f_t |A| / speed, down to the speed at which it is fixed."""
+MOVING = 10.0 * at.REST
+"""[m/s] That speed at least, as of a joint that friction does not stop, because a driver moves it."""
 FASTER = 1.5
 """Times the speed below which a joint slows: where it follows its velocity again."""
 STEP_RATE = 1.0
@@ -293,10 +297,11 @@ class _Stick:
         speed = self.watch.terms[:, at.SPEED].copy()
         accelerations = self._accelerations_by_friction(joints)
         for k in joints:
-            least, mode, was = max(SLOWEST, self.h * accelerations[k] / STEP_RATE), self.modes[k], before[k]
+            mode, was, stopped = self.modes[k], before[k], sqrt(accelerations[k] * self.state_space.model.length)
+            least = max(MOVING, SLOWEST * stopped, self.h * accelerations[k] / STEP_RATE)
             slow = was[at.MODE] in (at.BEGINS, at.SLOWS) and speed[k] < ENOUGH * was[at.FAST]
             if speed[k] <= at.REST:
-                mode[at.MODE], mode[at.FAST] = at.BEGINS, max(BEGUN, FASTER * least)
+                mode[at.MODE], mode[at.FAST] = at.BEGINS, max(BEGUN * stopped, FASTER * least)
             elif slow and was[at.MODE] == at.BEGINS:
                 mode[:] = was
             elif slow or (was[at.MODE] != at.BEGINS and speed[k] < least / ENOUGH):
@@ -319,7 +324,10 @@ class _Stick:
         return found
 
     def _stop_slow_joints(self) -> None:
-        """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step."""
+        """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step.
+
+        Joints that stick take part in their impulses, and remain at rest.
+        """
         slow = np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
         if not slow.any():
             return
@@ -329,7 +337,7 @@ class _Stick:
         if ended:
             watch.modes[ended, at.MODE] = at.STICKS
             watch.at(p.t, p.y, self.state_space, columns_alone=True)
-            self._stop(ended)
+            self._stop(np.flatnonzero(watch.modes[:, at.MODE] == at.STICKS).tolist())
 
     def _stop(self, joints: list[int]) -> None:
         """Remove the rates of joints that stick in the last state watched, by the impulses of friction that do it."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import RJ, SJ, TJ, UJ, Coupling, Fixed
+from joints import RJ, SJ, TJ, UJ, Coupling, Fixed, Planar
 
 AXIS = np.array([0.6, 0.48, 0.64])
 SPIN, G = 6.0, 9.81
@@ -19,6 +19,9 @@ ALIKE = 1e-6
 """Of reactions of 60 N: the states of both runs differ by their own errors, up to 2e-9."""
 WORKLESS = 1e-6
 """[J] Of 50 J at h = 2e-3: a joint that sticks does no work."""
+
+STOPPED = 1e-6
+"""[m] Of a way of 0.15 m at h = 2e-3: in the last step before it rests, a load loses up to 1e-7 m."""
 
 COARSE = 1e-6
 """Of a speed, at steps in which the sun turns by 0.8 rad."""
@@ -115,6 +118,31 @@ def test_locks_in_the_recursion_and_columns_of_a_dense_matrix_hold_alike():
             np.testing.assert_allclose(result.joint(hinge).angle, 0.0, rtol=0.0, atol=STILL)
             np.testing.assert_allclose(result.joint(hinge).rate, 0.0, rtol=0.0, atol=STILL)
     np.testing.assert_allclose(recursion.v, dense.v, rtol=0.0, atol=1e-10)  # of 15 m/s
+
+
+def sledge(holds: str) -> mbd.System:
+    """A load that slides on a base in a curve until it rests; a brake holds the base, or a weld."""
+    system = mbd.System("sledge", gravity=(0, 0, -G))
+    base = system.add(mbd.Body("base", 2.0, (0.1, 0.1, 0.1)))
+    load = system.add(mbd.Body("load", 1.0, (0.02, 0.02, 0.02), r=(0, 0, 0.1), v=(0.6, 0.3, 0)))
+    if holds == "weld":
+        system.add(Fixed("rail", system.ground, base, point=(0, 0, 0)))
+    else:
+        rail = system.add(TJ("rail", system.ground, base, point=(0, 0, 0), axis=(0.6, 0.8, 0)))
+        system.add(mbd.JointFriction("brake", rail, BRAKE, preload=1e3))
+    plate = system.add(Planar("plate", base, load, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(mbd.JointFriction("friction", plate, mbd.Coulomb(0.3, 0.25)))
+    system.add(mbd.PointForce("wind", load, point=(0, 0, 0.1), force=(0, 1.5, 0)))
+    return system
+
+
+@pytest.mark.parametrize("method", ["projection", "error control", "Baumgarte"])
+def test_a_brake_holds_what_a_load_stops_on(method: str):
+    """A fixed step stops a slow load by an impulse: the brake gave way to it, and slid and stopped again and again."""
+    result, welded = (mbd.simulate(sledge(holds), 0.6, **METHODS[method]) for holds in ("brake", "weld"))
+    assert [event.name for event in result.events] == [event.name for event in welded.events] == ["friction stops"]
+    np.testing.assert_allclose(result.joint("rail").rate, 0.0, rtol=0.0, atol=STILL)
+    np.testing.assert_allclose(result["load"].r[-1], welded["load"].r[-1], rtol=0.0, atol=STOPPED)
 
 
 def gearbox(torque: object) -> mbd.System:

@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import gyroscope, planar_slider_crank, universal_shaft
-from joints import RJ, TJ
+from joints import RJ, TJ, Planar, PointOnLine, RotationDriver
 
 LAW = mbd.Coulomb(0.12, 0.1)
 SAME = 1e-9
@@ -18,6 +18,9 @@ SMOOTHED = 3e-5
 """[rad/s] What a width of 1e-6 m/s of the smooth law changes: 1.4e-5, and ten times as much at 1e-5 m/s."""
 FOLLOWS = 1e-6
 """[m] Of a stiff contact at rtol = 1e-8 from steps of 1e-5 s."""
+
+ALIKE = 1e-6
+"""Of a way of 1.6 lengths: a fixed step has the same error in all units; error control one of 1e-7."""
 
 
 def with_friction(make: Any, *without: str) -> mbd.System:
@@ -96,3 +99,51 @@ def test_a_joint_at_rest_in_a_forest_of_revolute_joints_does_not_turn(given: dic
     (stop,) = result.events
     assert stop.t == pytest.approx(0.1 / (0.3 * 9.81 * 0.1), abs=SAME)
     np.testing.assert_allclose(result.joint("bearing").rate[result.t > stop.t + 1e-9], 0.0, atol=1e-20)
+
+
+def sledge(length: float, time: float) -> mbd.System:
+    """A load that slides in a curve on a base in units of length and time; a wind turns it, and the base is held by a brake."""
+    L, a = length, length / time**2
+    system = mbd.System("sledge", gravity=(0, 0, -9.81 * a))
+    base = system.add(mbd.Body("base", 2.0, 0.1 * L**2 * np.ones(3)))
+    start = {"r": (0, 0, 0.1 * L), "v": (0.6 * L / time, 0.3 * L / time, 0)}
+    load = system.add(mbd.Body("load", 1.0, 0.02 * L**2 * np.ones(3), **start))
+    rail = system.add(TJ("rail", system.ground, base, point=(0, 0, 0), axis=(0.6, 0.8, 0)))
+    system.add(mbd.JointFriction("brake", rail, mbd.Coulomb(0.5, 0.4), preload=100.0 * a))
+    plate = system.add(Planar("plate", base, load, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(mbd.JointFriction("friction", plate, mbd.Coulomb(0.3, 0.25)))
+    wind = (0, lambda t: 1.5 * a * (1.0 + 3.0 * (t / time) ** 2), 0)
+    system.add(mbd.PointForce("wind", load, point=(0, 0, 0.1 * L), force=wind))
+    return system
+
+
+@pytest.mark.parametrize(("length", "time"), [(1e-3, 1e3), (1e-6, 1.0), (1e3, 1e3), (1e6, 1e3)])
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed steps", "error control"])
+def test_sliding_in_a_curve_does_not_depend_on_the_units(length: float, time: float, fixed: bool):
+    """At 1e-6 m/s joints kept the direction of their first motion, and stopped where they turned."""
+    ends = []
+    for L, T in ((1.0, 1.0), (length, time)):
+        result = mbd.simulate(sledge(L, T), 1.5 * T, **({"h": 2e-3 * T} if fixed else {"rtol": 1e-8}))
+        assert not result.events
+        ends.append(result["load"].r[-1] / L)
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0.0, atol=ALIKE)
+
+
+@pytest.mark.parametrize("speed", [1e-2, 5e-6, 1e-7])
+def test_a_driven_block_slides_on_a_circle_however_slowly(speed: float):
+    """At 5e-6 m/s it stopped after a quarter of a turn, by the direction in which it had begun."""
+    R, w = 0.1, speed / 0.1
+    system = mbd.System("table", gravity=(0, 0, -9.81))
+    arm = system.add(mbd.Body("arm", 1.0, (0.1, 0.1, 0.1), omega_bar=(0, 0, w)))
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1), r=(R, 0, 0), v=(0, speed, 0), omega_bar=(0, 0, w)))
+    axis = system.add(RJ("axis", system.ground, arm, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RotationDriver("drive", axis, lambda t: w * t))
+    system.add(PointOnLine("pin", arm, block, point=(R, 0, 0), axis=(0, 0, 1)))
+    plate = system.add(Planar("plate", system.ground, block, point=(R, 0, 0), normal=(0, 0, 1)))
+    system.add(mbd.JointFriction("friction", plate, mbd.Coulomb(0.3, 0.25)))
+    t_end = 2.9 / w
+    result = mbd.simulate(system, t_end, h=t_end / 200)
+    assert not result.events
+    assert result.energy().dissipated_work[-1] == pytest.approx(0.25 * 9.81 * speed * t_end, rel=1e-9)
+    torque = result.reaction("drive").torque[:, 2]
+    np.testing.assert_allclose(torque, 0.25 * 9.81 * R, rtol=1e-9)
