@@ -51,6 +51,7 @@ CONTENTS = {
         "generated/error_texts",
         "extending",
         "generated/contributing",
+        "generated/security",
         "generated/notation",
         "validation",
         "benchmarks",
@@ -63,6 +64,7 @@ CONTENTS = {
 LINKS = {
     "../CONTRIBUTING.md": "generated/contributing.md",
     "../CHANGELOG.md": "generated/changelog.md",
+    "../SECURITY.md": "generated/security.md",
     "../CITATION.cff": "cite.md",
 }
 """Links from pages into the repository, and where they lead on the site."""
@@ -103,8 +105,8 @@ def make_pages(app: Sphinx) -> None:
     docs = Path(app.srcdir)
     generated = docs / "generated"
     mathjax_files.copy(generated / "static" / "mathjax")
-    texts = {name.lower(): (docs.parent / name).read_text() for name in ("CHANGELOG.md", "CONTRIBUTING.md")}
-    made = {name: text.replace("](docs/", "](../") for name, text in texts.items()}
+    texts = {name.lower(): (docs.parent / name).read_text() for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")}
+    made = {name: text.replace("](docs/", "](../").replace("](SECURITY.md)", "](security.md)") for name, text in texts.items()}
     for maker in MAKERS:
         made |= maker(docs.parent, generated)
     for name, text in made.items():
