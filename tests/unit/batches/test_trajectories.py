@@ -120,6 +120,7 @@ def test_the_axis_of_a_motor_with_a_rotor_is_refused():
         mbd.batch(geared(), parameters={"pin.axis": [(0, 1, 0), (0, 1, 0.1)]})
 
 
+@pytest.mark.slow
 def test_members_with_rigid_stops_bounce_as_single_runs_do(tmp_path):
     """Masses are numbers in the tables of one model; a limit changes them, too, and both give an ImpactResult."""
     for name, path in (("mass", "bar.mass"), ("lower", "stop.lower")):

@@ -173,6 +173,7 @@ def test_a_brake_holds_the_ring_of_a_planetary_set_in_place():
     assert result["carrier"].omega[-1, 2] == pytest.approx(2.0 * 3.6 / REDUCED, rel=COARSE)
 
 
+@pytest.mark.slow
 def test_a_brake_slips_at_the_torque_that_willis_equations_give():
     """With s, r of sun and ring the carrier turns (20 s + 52 r) / 72: M (s'', r'') = (T, friction), and r'' = 0 until the limit."""
     M = np.zeros((2, 2))

@@ -63,6 +63,7 @@ def test_a_joint_without_load_slips_at_once_where_its_need_grows_before_its_limi
     np.testing.assert_allclose(result["rotor"].omega[-1], other["rotor"].omega[-1], rtol=0.0, atol=SMOOTHED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given", [{"rtol": 1e-8, "atol": 1e-10}, {"rtol": 1e-6}, {"integrator": mbd.DOP853(rtol=1e-9, atol=1e-11)}]
 )
