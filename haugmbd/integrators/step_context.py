@@ -102,8 +102,7 @@ class Problem:
     @property
     def dynamics(self) -> Dynamics:
         """The system that compiled steppers integrate."""
-        resolve(self.rates, self.post_step, self.pack, self.watch.pack, self.events.look, self.events.pack)
-        return Dynamics(self.rates, self.post_step, self.pack, self.watch, self.events)
+        return new_dynamics(self.rates, self.post_step, self.pack, self.watch, self.events)
 
 
 def make_options(**parameters: float) -> Options:
@@ -153,8 +152,16 @@ class Dynamics(NamedTuple):
     rates: Routine
     post_step: Routine
     pack: Pack
-    watch: RankWatch = NO_WATCH
-    events: EventWatch = NO_EVENTS
+    watch: RankWatch
+    events: EventWatch
+
+
+def new_dynamics(
+    rates: Routine, post_step: Routine, pack: Pack, watch: RankWatch = NO_WATCH, events: EventWatch = NO_EVENTS
+) -> Dynamics:
+    """Return the system, with all functions compiled that steppers call."""
+    resolve(rates, post_step, pack, watch.pack, events.look, events.pack)
+    return Dynamics(rates, post_step, pack, watch, events)
 
 
 class Point(NamedTuple):

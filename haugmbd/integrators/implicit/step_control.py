@@ -57,8 +57,6 @@ SMALLEST_PART = 2.0**-17
 """Smallest part of a fixed step before it is given up."""
 SMALLEST_STEP = 1e-14
 """Relative to |t| + 1 s, or to |t| and the rest of a run that is shorter: a smaller step no longer changes t reliably."""
-SLOWEST = 1e-300
-"""[rad/s] A rotation that is none: steps are not limited by it."""
 LONG = 0.3
 """Motion in a step beyond which its ends do not show how the volumes change.  Between singular configurations a volume is about a sine of
 the angle between two bodies, which turn by up to twice as much."""
@@ -185,7 +183,9 @@ def run_entry(
             target = control.t_first + (control.n_done + 1.0) * whole
         h = min(control.h_next, control.h_max)
         if whole == 0.0:
-            h = min(h, TURN / max(fastest_rotation(y, ws.n_bodies(P)), SLOWEST))
+            omega = fastest_rotation(y, ws.n_bodies(P))
+            if h * omega > TURN:
+                h = TURN / omega
         parts = ceil((target - t) / h - REST)
         last = parts <= 1.0
         if last:

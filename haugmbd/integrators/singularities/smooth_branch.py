@@ -26,7 +26,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.singularities.collocation import TIGHT, Stages, collocate, gauss
 from haugmbd.integrators.stabilization.projection import Projection
-from haugmbd.integrators.step_context import Dynamics, Point
+from haugmbd.integrators.step_context import Point, new_dynamics
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
@@ -274,7 +274,7 @@ class SmoothBranch:
         Y = np.empty((nodes, y0.size)) if guess is None else guess.states(a + h * method.c)
         F = np.zeros_like(Y)
         stages = Stages(Y, np.empty_like(y0), F, units + self.rounding(y0), guess is not None)
-        dynamics = Dynamics(self.rule.rates, self.rule.post_step, self.pack)
+        dynamics = new_dynamics(self.rule.rates, self.rule.post_step, self.pack)
         code = collocate(dynamics, self.options, method, a, h, Point(y0, y_dot), stages, limit)
         self.pack.callback.keep_interruption(code)
         if code != OK or not np.isfinite(F).all():

@@ -25,12 +25,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.formulations.newton_euler import (
-    factorize,
-    finish_accelerations,
-    put_rates,
-    put_right_hand_side,
-)
+from haugmbd.formulations.newton_euler import factorize, finish_accelerations, put_rates, put_right_hand_side
 from haugmbd.integrators.stabilization.base import Stabilization, fitting_all_rows
 from haugmbd.integrators.stabilization.corrections import stop_sticking_joints
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler

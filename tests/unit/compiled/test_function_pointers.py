@@ -12,6 +12,7 @@ from haugmbd.gallery import pendulum
 from haugmbd.simulation.stepping.run import Run
 
 SIGNATURE = types.int64(types.int64)
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
 
 class Struck:
@@ -36,7 +37,6 @@ def twice(k):
     return 2 * k
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_the_first_error_of_a_tuple_is_raised_and_no_further_line_runs():
     @numba.njit
     def number_of(called):
@@ -48,7 +48,6 @@ def test_the_first_error_of_a_tuple_is_raised_and_no_further_line_runs():
     assert (first.tried, second.tried) == (1, 0)
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_an_address_is_an_attribute_once_it_is_known():
     doubled = Routine(twice, SIGNATURE)
     assert "address" not in vars(doubled)
@@ -58,7 +57,6 @@ def test_an_address_is_an_attribute_once_it_is_known():
         _ = doubled.adress
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_ctrl_c_while_a_right_hand_side_is_compiled_ends_the_run_as_an_interruption(monkeypatch):
     begin, struck = Run.run_under, Struck()
 

@@ -68,10 +68,10 @@ def put_stages(m: RadauMemory, bodies: int, length: float) -> float:
     h, largest, per_length = m.h[0], 0.0, 1.0 / length
     for i in range(3):
         for k in range(1, bodies):
-            for a in range(6 * k, 6 * k + 6):
-                m.u[i, a] = m.y[WIDTH * k + VELOCITY + a - 6 * k] + h * (
-                    A[i, 0] * m.u_dot[0, a] + A[i, 1] * m.u_dot[1, a] + A[i, 2] * m.u_dot[2, a]
-                )
+            for c in range(6):
+                s = 6 * k + c
+                u_dot = A[i, 0] * m.u_dot[0, s] + A[i, 1] * m.u_dot[1, s] + A[i, 2] * m.u_dot[2, s]
+                m.u[i, s] = m.y[WIDTH * k + VELOCITY + c] + h * u_dot
             a = 6 * k + 3
             theta = (m.x[i, a], m.x[i, a + 1], m.x[i, a + 2])
             rate = dexpinv(theta, (m.u[i, a], m.u[i, a + 1], m.u[i, a + 2]))
