@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 import haugmbd as mbd
 from tests.benchmarks import kamino
 
 
+@pytest.mark.slow
 def test_gap_and_energy_are_within_their_bars():
     found = kamino.measured()
     assert found["gap"] < kamino.ENOUGH_GAP

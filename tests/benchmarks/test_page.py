@@ -28,6 +28,7 @@ def test_the_table_of_the_readme_is_written_from_the_record(recorded):
     assert table.count("\n") == 7
 
 
+@pytest.mark.slow
 def test_a_record_names_machine_date_and_versions_and_keeps_minima(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "_answers", {})
     for us in (3.0, 2.0, 5.0):
@@ -47,6 +48,7 @@ def test_a_record_names_machine_date_and_versions_and_keeps_minima(tmp_path, mon
     assert "Andrews" not in page.page(found)
 
 
+@pytest.mark.slow
 def test_batches_on_one_thread_and_on_two_are_told_apart(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "_answers", {})
     for threads, us, cpu in ((1, 4.0, 5.0), (2, 2.0, 6.0)):

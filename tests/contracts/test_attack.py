@@ -66,6 +66,7 @@ def test_a_run_with_a_function_of_time_that_ends_well_behind_a_singular_pose_is_
     assert np.abs(result.r[-1, 1:] - reference(np.array([0.0, t_end]))[-1, :, :3]).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_numbers_that_overflow_in_a_chain_are_told_with_the_time():
     """The recursions know no time; the run does."""
     system = mbd.System("stiff", gravity=(0.0, 0.0, -9.81))
@@ -78,6 +79,7 @@ def test_numbers_that_overflow_in_a_chain_are_told_with_the_time():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
 def test_a_constant_energy_is_no_proof():
     """An energy projection restores what steps lose that are too long for the bend beside a singular pose; it says how much."""
@@ -121,6 +123,7 @@ def test_a_bar_that_is_nearly_as_long_as_the_ground_is_followed_or_told(off, met
         assert any("nearly singular" in text and "'foot 0'" in text for text in result.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
 def test_a_run_may_start_beside_a_singular_pose_with_a_step_as_long_as_the_crossing():
     """No state of a fixed step lies within the crossing: an array without rows could not be reshaped."""
@@ -206,6 +209,7 @@ def test_a_tight_tolerance_is_met_beside_a_nearly_singular_pose(off):
     assert result.warnings == ()
 
 
+@pytest.mark.slow
 def test_what_a_penalty_is_off_by_falls_like_its_reciprocal():
     """With the same steps and Baumgarte it differs from the exact rows by what its elements give way, which no smaller step removes."""
     model, options = double_pendulum().compile(), {"h": 5e-3, "integrator": mbd.RK3(), "stabilization": mbd.Baumgarte(5.0, 5.0)}

@@ -32,6 +32,7 @@ PARTS = {
 TOO_LARGE = (1e14, -1e30, 1e200, -1e308)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [None, "multifrontal"])
 @pytest.mark.parametrize("part", PARTS)
 def test_a_ratio_beyond_twelve_digits_is_refused(part, solver):
@@ -45,6 +46,7 @@ def test_a_ratio_beyond_twelve_digits_is_refused(part, solver):
                 system.compile(solver=solver)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_ratios_within_eleven_digits_run(part):
     cls, make = PARTS[part]

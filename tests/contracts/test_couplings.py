@@ -47,6 +47,7 @@ def test_derivatives_are_those_of_differences(cls):
     assert found.ok, str(found)
 
 
+@pytest.mark.slow
 @by_class
 def test_a_joint_alone_is_verified_with_the_joints_that_it_needs(cls):
     """The system of it does not check the pose and the rank of one joint; that of all rows does."""
@@ -56,6 +57,7 @@ def test_a_joint_alone_is_verified_with_the_joints_that_it_needs(cls):
     assert {"modelled pose", "rank"} <= {check.name for check in found.checks}
 
 
+@pytest.mark.slow
 @by_class
 def test_the_documented_degrees_of_freedom_are_removed(cls):
     with_it, without = mbd.mobility(sample(cls)), mbd.mobility(sample(cls, bare=True))
@@ -66,6 +68,7 @@ def test_the_documented_degrees_of_freedom_are_removed(cls):
     assert with_it.redundancy.dropped == ()
 
 
+@pytest.mark.slow
 @by_class
 def test_formulations_agree(cls):
     model = sample(cls).compile()
@@ -81,6 +84,7 @@ def test_formulations_agree(cls):
         assert np.abs(found.omega_bar_dot - wanted.omega_bar_dot).max() < allowed, kind.__name__
 
 
+@pytest.mark.slow
 @by_class
 def test_reactions_balance_and_do_no_work(cls):
     model = sample(cls).compile()
@@ -124,6 +128,7 @@ def test_every_family_of_methods_reaches_the_same_state(cls):
         assert np.abs(found.r[-1] - wanted.r[-1]).max() < END, name
 
 
+@pytest.mark.slow
 @by_class
 def test_impulses_leave_a_velocity_that_the_rows_allow(cls):
     model = sample(cls).compile()
@@ -136,6 +141,7 @@ def test_impulses_leave_a_velocity_that_the_rows_allow(cls):
     assert np.abs(rows.Phi_q.toarray() @ u - rows.nu).max() < CONSISTENT
 
 
+@pytest.mark.slow
 @by_class
 def test_they_go_to_files_and_to_other_processes_bit_by_bit(cls, tmp_path):
     system = sample(cls)
@@ -150,6 +156,7 @@ def test_they_go_to_files_and_to_other_processes_bit_by_bit(cls, tmp_path):
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
+@pytest.mark.slow
 @by_class
 def test_the_equations_are_explained_with_their_name(cls):
     assert "'sample'" in str(sample(cls).compile().explain("sample"))

@@ -64,6 +64,7 @@ SMOOTH = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", SMOOTH.values(), ids=SMOOTH)
 @pytest.mark.parametrize("h", [1e-3, 0.0213, 0.25])
 def test_no_smooth_driver_is_accused(f, h):

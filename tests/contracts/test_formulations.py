@@ -71,6 +71,7 @@ def asked(formulation, name):
 REFUSED = [pytest.param(f, name, id=f"{f!r}-{name}") for f in VARIANTS for name in NAMES if not takes(f, name)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "name"), REFUSED)
 def test_what_a_formulation_does_not_take_it_refuses_with_reasons(formulation, name):
     model, state, _ = moved(name)
@@ -122,6 +123,7 @@ def test_all_formulations_are_found():
         assert kind.__doc__
 
 
+@pytest.mark.slow
 @pairs(EXACT)
 def test_accelerations_are_those_of_newton_euler(formulation, name):
     _, _, reference, found = asked(formulation, name)
@@ -131,6 +133,7 @@ def test_accelerations_are_those_of_newton_euler(formulation, name):
     assert not found.omega_bar_dot[0].any()
 
 
+@pytest.mark.slow
 @pairs(EXACT)
 def test_multipliers_are_those_that_the_formulation_says(formulation, name):
     model, state, reference, found = asked(formulation, name)
@@ -156,6 +159,7 @@ def test_constraint_forces_do_no_work_on_motions_that_the_rows_allow(formulation
     np.testing.assert_allclose(force, -Phi_q.T @ found.lam, rtol=0.0, atol=(1e-9 if exact else 1e-6) * scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asks", list(SolveFor), ids=lambda asks: asks.name)
 @pairs(EXACT, ("stout_four_bar", "four_revolutes", "serial", "all_joints"))
 def test_any_right_hand_side_is_answered(formulation, name, asks, rng):
@@ -175,6 +179,7 @@ def test_any_right_hand_side_is_answered(formulation, name, asks, rng):
         assert np.count_nonzero(answer.u) <= len(q.b_c)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", [f for f in EXACT if not f.chains_only], ids=repr)
 @pytest.mark.parametrize("name", ["all_joints", "stout_four_bar", "chain"])
 def test_off_the_constraints_the_same_equations_are_solved(formulation, name, rng):
@@ -249,6 +254,7 @@ def flat_parallelogram():
     return model, model.state().replace(r=[(0, 0, 0), (0.5, 0, 0), (2.0, 0, 0), (2.5, 0, 0)], p=p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", [f for f in VARIANTS if not f.chains_only], ids=repr)
 def test_a_singular_position_is_said_to_be_one_or_passed(formulation):
     """Penalties have an answer there, the limit of those nearby: the bars fall together."""

@@ -33,6 +33,7 @@ def swing(J_bar=(0.1, 0.2, 0.3)):
 Y0 = swing().compile().state().y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
 def test_a_system_is_compiled_and_anything_else_refused_by_name(ask, request):
     np.testing.assert_array_equal(ask(swing()), ask(swing().compile()))

@@ -57,6 +57,7 @@ def check_faults(faults):
     assert len(faults) == 1, "one mistake is one fault"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "name", "bad"), bad_cases(lambda cls: cls))
 def test_bad_global_geometry_is_a_fault_and_never_raises(cls, name, bad, crank, rod, rng):
     known = dict(name="sample", i=crank, j=rod, f=0.0) | geometry(rng)

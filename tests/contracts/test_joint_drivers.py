@@ -31,6 +31,7 @@ def turned(model, joint, angle):
     return state.replace(r=r, p=p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("carrier", carrier_classes()[joints.RotationDriver], ids=lambda cls: cls.__name__)
 def test_a_rotation_driver_is_exact_through_ten_turns(carrier, crank, rod, rng):
     joint, _ = make_joint(carrier, "pin", crank, rod, geometry(rng))

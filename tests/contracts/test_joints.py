@@ -46,6 +46,7 @@ def test_derivatives_are_those_of_Phi(report, cls, side, quantity):
     assert report.errors[quantity][rows].max() < DIFFERENCE_TOL
 
 
+@pytest.mark.slow
 @by_class
 @pytest.mark.parametrize("side", SIDES)
 def test_rows_hold_at_the_modelled_pose_and_remove_the_documented_degrees_of_freedom(report, cls, side):
@@ -57,6 +58,7 @@ def test_rows_hold_at_the_modelled_pose_and_remove_the_documented_degrees_of_fre
     assert (size > RANK_TOL).sum() == len(rows) == int(documented)
 
 
+@pytest.mark.slow
 @by_class
 def test_a_driver_is_independent_of_the_joint_that_it_drives(cls, crank, rod, rng):
     joint, carrier = make_joint(cls, "sample", crank, rod, geometry(rng))
@@ -82,6 +84,7 @@ def test_a_joint_remembers_its_frames(cls, crank, rod, rng):
         assert np.abs(np.cross(joint.frame_i.A[:, 2], values["axis"])).max() < ROUNDING
 
 
+@pytest.mark.slow
 @by_plain_class
 @pytest.mark.parametrize("side", SIDES)
 def test_both_constructors_give_the_same_rows(cls, side, crank, rod, rng):
@@ -103,6 +106,7 @@ def test_both_constructors_give_the_same_rows(cls, side, crank, rod, rng):
             assert np.abs(x - y).max() < ROUNDING
 
 
+@pytest.mark.slow
 @by_plain_class
 def test_optional_arguments_of_from_vectors_are_the_modelled_geometry(cls, crank, rod, rng):
     joint, _ = make_joint(cls, "sample", crank, rod, geometry(rng))
@@ -127,6 +131,7 @@ def test_rows_use_the_vectors_as_given(cls, crank, rod, rng):
             assert scale
 
 
+@pytest.mark.slow
 @by_class
 def test_a_rigid_motion_of_everything_keeps_the_residuals_and_turns_the_row_space(cls, crank, rod, rng):
     joint, _ = make_joint(cls, "sample", crank, rod, geometry(rng))
@@ -143,6 +148,7 @@ def test_a_rigid_motion_of_everything_keeps_the_residuals_and_turns_the_row_spac
     assert np.abs(row_space(jacobian(a)) - row_space(J)).max() < 1e2 * ROUNDING  # an SVD of rows that need not be well conditioned
 
 
+@pytest.mark.slow
 @by_class
 def test_swapping_the_bodies_gives_an_equivalent_joint(cls, crank, rod, rng):
     """Where the points of both bodies coincide, all rows but those of Phi = 0 are symmetric in i and j."""
@@ -172,6 +178,7 @@ def is_one_line_along(vectors, h):
     return np.linalg.matrix_rank(vectors, RANK_TOL) == 1 and np.abs(np.cross(vectors, h)).max() < 1e2 * ROUNDING
 
 
+@pytest.mark.slow
 @by_plain_class
 def test_a_joint_says_truly_whether_it_turns_about_or_slides_along_h(cls, crank, rod, rng):
     joint, _ = make_joint(cls, "sample", crank, rod, geometry(rng))
@@ -181,6 +188,7 @@ def test_a_joint_says_truly_whether_it_turns_about_or_slides_along_h(cls, crank,
     assert joint.slides_along_h == is_one_line_along(v, h)
 
 
+@pytest.mark.slow
 @by_plain_class
 def test_finite_motions_along_h_keep_the_rows(cls, crank, rod, rng):
     joint, _ = make_joint(cls, "sample", crank, rod, geometry(rng))

@@ -26,6 +26,7 @@ COMPILED_TOL = 1e-13  # a fused multiply-add rounds once less
 by_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", ["Phi_q", "nu", "gamma"])
 @pytest.mark.parametrize("driver", ["constant", "driven"])
 @pytest.mark.parametrize("side", SIDES)
@@ -51,6 +52,7 @@ def test_bodies_may_be_numbered_in_either_order(kind, rng):
         assert np.array_equal(a, b)
 
 
+@pytest.mark.slow
 @by_kind
 @pytest.mark.parametrize("side", [0, 1], ids=["i", "j"])
 def test_the_ground_is_a_body_at_rest_in_the_global_frame(kind, side, rng):
@@ -127,6 +129,7 @@ def cases():
                 yield from (pytest.param(kind, name, value, id=f"{kind.kind}-{name}-{label}") for label, value in bad.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name", "bad"), list(cases()))
 def test_bad_input_is_a_fault_and_never_raises(kind, name, bad, rng):
     values = primitive_values(rng) | {"f": 1.0}

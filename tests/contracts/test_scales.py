@@ -148,6 +148,7 @@ def test_impacts_and_rest():
     same(run, tolerance=1e-10)
 
 
+@pytest.mark.slow
 def test_an_atol_that_is_given_means_metres():
     """The default is measured by the model's length, a number of the user is not: it is coarse for a small mechanism."""
     for kind in (mbd.DormandPrince, mbd.DOP853, mbd.BDF, mbd.RadauIIA, mbd.GeneralizedAlpha, mbd.SciPySolver):
@@ -165,6 +166,7 @@ def test_an_atol_that_is_given_means_metres():
         assert steps[1.0, True] > steps[1e-6, True]
 
 
+@pytest.mark.slow
 def test_a_tolerance_that_is_given_means_metres():
     """What Newton and a projection may leave: of a mechanism of 1e-6 m a default leaves as little as of one of 1 m, a given 1e-9 m more."""
 
@@ -224,6 +226,7 @@ def pendulum_like():
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS)
 def test_an_augmented_lagrangian_where_nothing_moves(make):
     """Hanging in equilibrium the accelerations are the rounding of what gravity would do: the iteration ends at that."""

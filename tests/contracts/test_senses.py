@@ -12,6 +12,7 @@ import haugmbd as mbd
 from joints import RJ, RotationDriver
 
 
+@pytest.mark.slow
 def test_a_motor_with_the_torque_of_inverse_dynamics_has_the_opposite_actuator():
     """The docstrings' formula: driven by actuator = -tau the link moves as it was prescribed."""
 

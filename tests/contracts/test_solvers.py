@@ -151,6 +151,7 @@ def test_runs_end_in_the_same_state(make, how):
     assert all(gap(end, ends[0], 1.0) < RUN for end in ends)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [andrews, net, bricard, windows, chain, sprung], ids=lambda make: make.__name__)
 def test_impulses(make):
     found = []
@@ -195,6 +196,7 @@ def rods(n: int) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 def test_massless_axes():
     """Shift and refinement: the solution is that of the true inertia, as with blocks, and fits the rows."""
     by_solver = models(lambda: rods(3))
@@ -220,6 +222,7 @@ def geared() -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 def test_rows_on_three_and_four_bodies():
     ends = []
     for model in models(geared).values():
@@ -232,6 +235,7 @@ def test_rows_on_three_and_four_bodies():
     assert all(gap(end, ends[0], 1.0) < RUN for end in ends)
 
 
+@pytest.mark.slow
 def test_springs_between_bodies_in_implicit_steps():
     """Coupled bodies are eliminated by blocks in both: the same state after stiff steps."""
     ends = []
@@ -245,6 +249,7 @@ def test_springs_between_bodies_in_implicit_steps():
     assert all(gap(end, ends[0], 1.0) < RUN for end in ends)
 
 
+@pytest.mark.slow
 def test_a_torn_net_reports_the_same_row():
     """A pose at which rows depend on others while the number of kept ones is fixed: an error by either solver."""
     for model in models(lambda: net(4)).values():
@@ -282,6 +287,7 @@ def test_trees_with_dependent_rows_or_of_rods_are_solved_by_blocks():
     assert rod.compile().solver == BLOCK
 
 
+@pytest.mark.slow
 def test_reports_say_which_solver_and_why():
     system = net(12)
     model = system.compile()
@@ -303,6 +309,7 @@ def pulled(system: mbd.System, *pairs: tuple[int, int]) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "why"),
     [

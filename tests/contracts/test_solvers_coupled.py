@@ -135,6 +135,7 @@ def three_planets():
     return planetary(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [*TRAINS, three_planets], ids=lambda make: make.__name__)
 def test_willis_equations_on_every_solver(make):
     """The acceleration of one coordinate in closed form; two of three planets are redundant, and do not change it."""

@@ -115,12 +115,14 @@ def same_space(A, B):
     return ranks == {A.shape[1]} == {B.shape[1]}
 
 
+@pytest.mark.slow
 @by_class
 @by_side
 def test_the_pose_satisfies_the_joint(sample):
     assert np.abs(evaluate(sample.model, sample.state).Phi).max() < ROUNDING
 
 
+@pytest.mark.slow
 @by_class
 @by_side
 def test_motions_do_not_break_rows_and_both_together_are_everything(sample):
@@ -134,6 +136,7 @@ def test_motions_do_not_break_rows_and_both_together_are_everything(sample):
         assert np.linalg.cond(S) < 1e4
 
 
+@pytest.mark.slow
 @by_class
 @by_side
 def test_what_the_joint_opposes_does_no_work(sample, rng):
@@ -166,6 +169,7 @@ def test_every_freedom_is_the_twist_of_its_finite_motion(sample):
             assert np.abs(far.Phi[rows]).max() < 1e2 * ROUNDING
 
 
+@pytest.mark.slow
 @by_class
 def test_the_rows_as_wrenches_have_the_power_of_the_rows(cls, rng):
     """Phi_q u = T (twist of j - twist of i): rows know of relative motion only; the same wrench, turned round, acts on body i."""
@@ -180,6 +184,7 @@ def test_the_rows_as_wrenches_have_the_power_of_the_rows(cls, rng):
     assert np.abs(sample.T @ (twists[1] - twists[0]) - power).max() < 10 * ROUNDING
 
 
+@pytest.mark.slow
 @by_class
 @by_side
 def test_a_joint_that_declares_nothing_gets_the_space_that_its_rows_leave(sample):

@@ -68,6 +68,7 @@ def end_of(result, T):
     return np.concatenate([x[-1].ravel() for x in (result.r, result.p, T * result.v, T * result.omega_bar)])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
 @pytest.mark.parametrize("T", TIMES)
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

@@ -119,6 +119,7 @@ def own_element(kind, **changed):
     return kind("it", *parts, **given | changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name", "value"),
     [
@@ -193,6 +194,7 @@ def test_a_varied_body_is_the_one_that_its_constructor_makes():
         np.testing.assert_array_equal(varied.p, given.p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", GALLERY, ids=lambda make: make.__name__)
 def test_a_variant_with_the_values_of_the_model_is_the_model(make):
     """The parts of a variant are copies that refer to each other as those of the model do."""

@@ -73,6 +73,7 @@ def eccentric_jet(q):
     return eccentric(q), ECCENTRICITY * np.sin(q), ECCENTRICITY * np.cos(q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "profile", [eccentric, (eccentric, lambda q: ECCENTRICITY * np.sin(q), lambda q: ECCENTRICITY * np.cos(q))]
 )
@@ -93,6 +94,7 @@ def table(n=721):
     return angle, eccentric(angle)
 
 
+@pytest.mark.slow
 def test_a_closed_table_is_periodic_and_as_smooth_as_its_function():
     for spline in (mbd.QuinticSpline(*table()), mbd.QuinticSpline(*table(), periodic=True)):
         system = cam(spline, speed=9.0)
@@ -101,6 +103,7 @@ def test_a_closed_table_is_periodic_and_as_smooth_as_its_function():
         np.testing.assert_allclose(one["follower"].a, two["follower"].a, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_function_that_is_meant_for_one_turn_repeats():
     result = mbd.kinematics(cam(dwell, speed=2.0 * np.pi), np.array([0.2, 0.5, 0.9, 1.2, 1.5, 1.9, 7.2, 7.5, 7.9]))
     rise = result.joint("guide").displacement.reshape(3, 3)
@@ -120,6 +123,7 @@ def test_turns_are_counted_from_q0():
     np.testing.assert_allclose(result.joint("guide").displacement, eccentric(q0 + 3.0 * result.t), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_wedge_and_a_rocker_are_functions_of_a_displacement():
     system = mbd.System("wedge", gravity=(0, -G, 0))
     slide = system.add(mbd.Body("slide", 1.0, (0.1, 0.1, 0.1)))
@@ -148,6 +152,7 @@ def test_a_screw_with_a_variable_pitch_couples_both_coordinates_of_one_joint():
     assert q[-1] > 2.0 * np.pi
 
 
+@pytest.mark.slow
 def test_a_motion_that_leaves_its_table_is_an_error_with_the_range():
     angle = np.linspace(-0.5, 1.0, 20)
     with pytest.raises(
@@ -183,6 +188,7 @@ def resting(profile=eccentric):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
 @pytest.mark.parametrize("how", [{"h": 2e-3}, {"rtol": 1e-9, "atol": 1e-11}, {"integrator": mbd.RadauIIA(h=2e-3)}])
 def test_lift_off_and_return_of_a_resting_follower_are_located_and_told(how):
@@ -206,6 +212,7 @@ def test_lift_off_is_told_by_a_warning_and_by_kinematics():
     assert told == pytest.approx(off, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_run_with_impacts_tells_lift_off_as_well():
     system = resting()
     loose = system.add(mbd.Body("loose", 1.0, (1, 1, 1), r=(3, 0, 0), v=(0, 0, 0)))
@@ -218,6 +225,7 @@ def test_a_run_with_impacts_tells_lift_off_as_well():
     assert told == pytest.approx(lift_off(20.0)[0], abs=1e-7)  # located, not interpolated between states
 
 
+@pytest.mark.slow
 def test_a_follower_that_stays_on_its_cam_is_not_told():
     system = cam(kind=lambda *given: Cam(*given, unilateral=True), speed=10.0)
     result = mbd.simulate(system, 1.0, h=2e-3, project_velocity=True)
@@ -245,6 +253,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", FAULTS)
 def test_bad_profiles_are_faults_with_names_and_numbers(text):
     with pytest.raises(mbd.ModelError, match=f"(?is){text}"):

@@ -29,6 +29,7 @@ def shafts(kind, bend, *, speed=None):
     return system, out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bend", [0.0, 0.3, 0.8])
 def test_both_shafts_turn_at_the_same_rate_at_every_bend(bend):
     system, out = shafts(ConstantVelocity, bend, speed=5.0)

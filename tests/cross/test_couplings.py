@@ -138,6 +138,7 @@ def test_derivatives_are_those_of_differences(make):
     assert verified.ok, str(verified)
 
 
+@pytest.mark.slow
 def test_derivatives_of_the_angles_of_a_universal_joint_are_those_of_differences():
     system = mbd.System("universal")
     a = system.add(mbd.Body("a", 1.0, (0.1, 0.2, 0.15)))
@@ -187,6 +188,7 @@ def wheels(axis_b=(0, 0, 1), *, wheel_first=False):
     return system, first, system.add(RJ("second", *bodies, point=(1, 0, 0), axis=axis_b))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("internal", "turned"), [(False, -1.0), (True, 1.0)])
 @pytest.mark.parametrize("wheel_first", [False, True])
 @pytest.mark.parametrize("axis", [(0, 0, 1), (0, 0, -1)])
@@ -283,6 +285,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", FAULTS)
 def test_bad_couplings_are_faults_with_names_and_numbers(text):
     system, first, second = wheels()

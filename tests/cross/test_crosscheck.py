@@ -68,6 +68,7 @@ def test_what_cancels_belongs_to_the_scale():
     assert mbd.crosscheck(hanging(), np.zeros(3), np.zeros(3)).worst == found.worst  # tau may be left out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chain",
     [

@@ -1,6 +1,7 @@
 """A cart that slides on a rail with friction, strikes a bumper and comes to rest: three kinds of events in one run."""
 
 import numpy as np
+import pytest
 
 import haugmbd as mbd
 from joints import TJ
@@ -10,6 +11,7 @@ CLOSED_FORM = 1e-9
 """[s, m/s] Sliding is quadratic in time, and RK4 is exact there; events are located to about 1e-12 s."""
 
 
+@pytest.mark.slow
 def test_a_cart_slides_strikes_a_bumper_and_comes_to_rest():
     system = mbd.System("cart", gravity=(0, 0, -G))
     cart = system.add(mbd.Body("cart", 2.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))

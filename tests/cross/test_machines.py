@@ -68,6 +68,7 @@ def crane(target):
     return system
 
 
+@pytest.mark.slow
 def test_a_crane_on_a_hydraulic_cylinder_rests_where_a_simulation_ends():
     """Pressures of 1e7 Pa beside lengths of 1 m; the balance is that of moments about the foot, and that of a run of 20 s."""
     system = crane(0.02)

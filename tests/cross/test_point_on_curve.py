@@ -27,6 +27,7 @@ def bead(curve, k, *, v=(0, 0, 0), **how):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [0.0, 5.5])
 def test_a_bead_on_a_circle_is_a_pendulum_through_any_number_of_turns(speed):
     k = 8  # 60 degrees
@@ -56,6 +57,7 @@ def helix(n=97):
     return np.stack([RADIUS * np.cos(angle), RADIUS * np.sin(angle), 2.0 - 0.1 * angle], axis=1)
 
 
+@pytest.mark.slow
 def test_a_bead_on_a_helix_slides_as_on_a_slope_and_its_end_is_an_error():
     result = mbd.simulate(bead(helix(), 4), 1.0, h=2e-3)
     a = -G * 0.1**2 / (RADIUS**2 + 0.1**2)

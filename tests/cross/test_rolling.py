@@ -109,6 +109,7 @@ END = np.array([2.24001226, -0.81694163, 0.19574696])
 """Centre after 1 s: RK4, HEM4, RadauIIA and DormandPrince agree to 1e-8."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_rolling_disc_keeps_its_contact_with_every_family_of_methods(method):
     system = disc(0.25, 4.0 * np.array([0.1, 3.0, 0.4]))
@@ -247,6 +248,7 @@ def test_bad_rolling_joints_are_faults(text):
         RollingSphere("r", body, center=(0, 0, 1), radius=1.0, plane_body="table")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "order", [("plane", "one", "other", "lock"), ("lock", "other", "plane", "one"), ("one", "other", "lock", "plane")]
 )

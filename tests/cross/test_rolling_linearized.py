@@ -42,6 +42,7 @@ def test_a_bicycle_has_the_published_eigenvalues(v):
     np.testing.assert_allclose(np.sort(np.abs(np.linalg.eigvals(found.A)))[-1], np.abs(wanted).max(), rtol=LINEAR)
 
 
+@pytest.mark.slow
 def test_a_bicycle_moves_by_the_linear_equations_if_it_is_pushed_a_little():
     v, end = 5.0, 1.0
     result = mbd.simulate(bicycle.bicycle(v, lean_rate=SMALL), end, h=2e-3, project_velocity=True)
@@ -62,6 +63,7 @@ def upright(v):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.5, 0.9, 1.2, 3.0])
 def test_a_disc_that_rolls_upright_falls_below_the_speed_of_routh(part):
     critical = np.sqrt(G * RADIUS / 3.0)
@@ -99,6 +101,7 @@ def rates(x):
     return np.array([lean_dot, *second])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lean", "turn", "stable"), [(0.25, 3.0, False), (0.2, 1.0, True)])
 def test_a_disc_in_a_steady_circle_has_the_eigenvalues_of_the_differences_of_its_nonlinear_motion(lean, turn, stable):
     wanted = brentq(lambda spin: rates((lean, 0.0, turn, spin))[1], -60.0, 60.0, xtol=1e-13)
@@ -115,6 +118,7 @@ def test_a_disc_in_a_steady_circle_has_the_eigenvalues_of_the_differences_of_its
     assert found.stable == stable == bool(len(moving) == 1)
 
 
+@pytest.mark.slow
 def test_a_ball_in_a_bowl_of_springs_swings_with_seven_fifths_of_its_mass():
     system = mbd.System("ball", gravity=(0, 0, -G))
     J = 0.4 * MASS * RADIUS**2
@@ -141,6 +145,7 @@ def test_a_train_of_translation_without_velocity_rows_is_that_of_a_state_at_rest
     assert mbd.equilibrium(system, steady=mbd.UniformTranslation((3.0, 0, 0))).state.v[1, 0] == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_wrong_steady_motions_are_refused_with_the_reason():
     system = upright(1.0)
     with pytest.raises(mbd.UsageError, match="does not fit joint 'roll'"):

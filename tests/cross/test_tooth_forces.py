@@ -81,6 +81,7 @@ def unbalanced(result):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [*CASES, "rack"])
 def test_every_body_obeys_newton_and_euler_with_tooth_forces(case):
     system = rack(pressure_angle=0.35, helix_angle=0.2) if case == "rack" else wheels(**CASES[case])

@@ -51,6 +51,7 @@ def made_by_users(thing: object) -> bool:
     return "Attributes" not in sections(thing.__doc__ or "") and not issubclass(thing, BaseException) and bool(parameters(thing))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC)
 def test_the_docstring_has_a_summary_and_sections(name):
     thing = PUBLIC[name]
@@ -77,6 +78,7 @@ def is_property(function: ast.FunctionDef) -> bool:
     return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
 
 
+@pytest.mark.slow
 def test_the_docstring_of_a_function_begins_with_a_verb():
     found = []
     for file in [*Path(mbd.__file__).parent.rglob("*.py"), *Path(joints.__file__).parent.rglob("*.py")]:

@@ -67,6 +67,7 @@ def test_table(table, h):
             assert value == pytest.approx(row[name], rel=PRINTED, abs=GATHERED[name]), (row["method"], name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [0.01, 0.005, 0.001])
 def test_rules_that_say_the_same_of_a_point(table, h):
     """Of a point mass the plain projection is the weighted one, and dimensionless gains are gains: the same digits."""

@@ -10,6 +10,7 @@ from haugmbd.gallery import governor
 from haugmbd.gallery.machines.governor import SLIDER
 
 
+@pytest.mark.slow
 def test_bdf_meets_the_curve(table, published):
     reference = table("A05_flyball_omega2pi")
     result = mbd.simulate(governor(), 10.0, integrator=mbd.BDF(rtol=1e-13, atol=1e-13), t_eval=reference["t"])
@@ -33,6 +34,7 @@ def test_radau_meets_it_at_a_tolerance_of_1e_10(table):
         assert result["slider"].r[-1, 2] == pytest.approx(wanted, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_implicit_steps_follow_the_motion_and_not_the_stiffness():
     """At a tolerance of 1e-6 an explicit method needs a hundred times as many steps, and more evaluations."""
     exact = SLIDER[1].value

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import heavy_top
 
 
+@pytest.mark.slow
 def test_heavy_top(table, published):
     reference = table("heavy_top")
     result = mbd.simulate(heavy_top(), 2.0, rtol=1e-13, atol=1e-13, t_eval=reference["t"])

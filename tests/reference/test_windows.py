@@ -227,6 +227,7 @@ def equation(n):
     return lambda t, x: [x[1], factor * np.sin(x[0])], flat
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [1.0, 0.5], ids=["a step", "a stage"])
 def test_a_fixed_step_that_lands_on_the_singular_position_leaps_over_it(part):
     f, flat = equation(1)

@@ -61,6 +61,7 @@ def test_against_the_definition(seed):
     assert sum(block.floats for block in found.blocks) == len(floating)
 
 
+@pytest.mark.slow
 def test_a_long_chain_does_not_recurse():
     n = 20_000
     found = find_blocks(n, [(k, k + 1) for k in range(n - 1)])
@@ -75,6 +76,7 @@ def labels(n: int, edges: list[tuple[int, int]]) -> tuple[int, np.ndarray]:
     return connected_components(coo_array((np.ones(len(edges)), (i, j)), shape=(n, n)), directed=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_bridges_and_loops_against_scipy(seed):
     """A bridge is an edge without which there is one part more; edges may stand twice between the same bodies."""

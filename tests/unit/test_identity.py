@@ -73,6 +73,7 @@ def added(system, part):
     return system.compile()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_a_part_of_another_system_is_refused_though_its_name_fits(place):
     """The sentence says that it is another system's; the part of the same name in the right system is accepted."""

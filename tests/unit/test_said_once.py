@@ -104,6 +104,7 @@ def added(part, system):
     return system.compile()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", MASKS.values(), ids=MASKS)
 def test_masked_values_are_refused_at_the_door(use):
     with pytest.raises((mbd.UsageError, mbd.ModelError, mbd.SimulationError), match="masked|--|nan, nan, nan"):

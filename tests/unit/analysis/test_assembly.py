@@ -114,6 +114,7 @@ def test_a_held_displacement():
     assert np.abs(mbd.evaluate(model, state).Phi).max() < CLOSED
 
 
+@pytest.mark.slow
 def test_a_heavy_weight_stays(rng):
     system = double_pendulum()
     start = shaken(system.compile().state(), 0.02, rng)
@@ -164,6 +165,7 @@ def test_distances_that_conflict_are_named_with_the_amount():
     assert abs(np.linalg.norm(caught.value.assembly.state.r[1]) - 1.1) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_drivers_at_rest_stop_a_mechanism_that_moves(seed):
     """The rounding of a correction is that of the velocities which it takes away, not of those that are left: none."""
@@ -256,6 +258,7 @@ def test_a_driver_that_asks_for_a_pose_far_away_is_followed_there(make):
         np.testing.assert_allclose(state.r, moved.r[0], rtol=0.0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_a_joint_held_far_away_stays_on_its_branch():
     """The crank at many angles: coupler and rocker keep the side that they are modelled on."""
     system = four_bar()
@@ -267,6 +270,7 @@ def test_a_joint_held_far_away_stays_on_its_branch():
         assert np.cross(D - B, C - B)[1] < 0.0  # as modelled: C above the line from B to D
 
 
+@pytest.mark.slow
 def test_a_held_joint_that_cannot_come_there_is_named():
     system = slider_crank()
     with pytest.raises(mbd.AssemblyError, match=r"joint 'T': it is held at 0.1 m and comes to 0.0\d"):

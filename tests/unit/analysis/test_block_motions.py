@@ -108,6 +108,7 @@ def test_an_arm_under_pid_control(name):
     assert "with the states of blocks: eigenvalues -0.8155" in str(found)
 
 
+@pytest.mark.slow
 def test_too_much_integral_action_is_unstable():
     found = mbd.equilibrium(arm(mbd.PID("pid", "pin.angle", TARGET, kp=KP, ki=2000.0, kd=KD, tau=TAU)))
     assert found.stability is mbd.Stability.UNSTABLE
@@ -133,6 +134,7 @@ def along(found, mode, t):
     return at.r + u[:, :3], product(at.p, exponential(u[:, 3:])), rate, z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [controlled_double_pendulum, lambda: arm(CONTROLLERS["library"]())], ids=["two links", "arm"])
 def test_a_simulation_goes_along_each_mode(make):
     """The nonlinear motion from eps * mode is eps * mode * exp(s t), up to eps^2."""
@@ -153,6 +155,7 @@ def test_a_simulation_goes_along_each_mode(make):
         np.testing.assert_allclose(last[: 13 * len(r)].reshape(-1, 13)[:, :3] - found.state.r, r - found.state.r, atol=1e-3 * SWING)
 
 
+@pytest.mark.slow
 def test_a_rotor_at_a_controlled_speed():
     """J w' = -c w + kp (w0 - w) + ki z, z' = w0 - w: a steady rotation, and a free angle."""
     inertia, c, kp, ki, speed = 0.3, 0.2, 1.5, 4.0, 12.0
@@ -174,6 +177,7 @@ def test_a_rotor_at_a_controlled_speed():
         mbd.linearize(system, steady=steady)
 
 
+@pytest.mark.slow
 def test_a_bicycle_whose_steering_is_damped_through_a_filter():
     """M q'' + v C1 q' + (g K0 + v^2 K2) q = (0, -c z),  tau z' = steer' - z."""
     v, c, tau = 5.0, 3.0, 0.15
@@ -205,6 +209,7 @@ def cart(block):
     return system
 
 
+@pytest.mark.slow
 def test_a_filter_that_drives_nothing_has_a_mode_of_its_own():
     found = mbd.linearize(mbd.equilibrium(cart(mbd.LowPass("filter", "rail.rate", 0.2))))
     np.testing.assert_allclose(np.sort_complex(found.eigenvalues), [-5.0, 5.0j], rtol=CLOSED_FORM, atol=CLOSED_FORM)
@@ -224,6 +229,7 @@ def test_a_state_that_cannot_rest_is_named():
         mbd.linearize(system)
 
 
+@pytest.mark.slow
 def test_a_controller_at_its_limit_is_no_balance():
     """The motor cannot lift the arm to its target: nothing holds it level, and it hangs down under the largest torque."""
     found = mbd.equilibrium(arm(mbd.PID("pid", "pin.angle", -TARGET, kp=KP, ki=KI, kd=KD, tau=TAU, lower=-5.0, upper=5.0)))
@@ -290,6 +296,7 @@ def test_a_small_motion_is_smaller_than_a_limit_or_a_dead_zone(what, width):
     np.testing.assert_allclose(np.sort_complex(found.eigenvalues), half_of(np.linalg.eigvals(A)), rtol=CLOSED_FORM)
 
 
+@pytest.mark.slow
 def test_a_quadratic_law_has_no_slope_at_zero():
     """A throttle, Q ~ x |x|, whose difference quotient goes to zero with the step."""
     found = mbd.linearize(mbd.equilibrium(gain_of(lambda x: 5.0 * x * abs(x))))
@@ -297,6 +304,7 @@ def test_a_quadratic_law_has_no_slope_at_zero():
     np.testing.assert_allclose(np.sort_complex(found.eigenvalues), half_of(np.linalg.eigvals(gain_matrix(0.0))), rtol=smallest_step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "message"),
     [
@@ -319,6 +327,7 @@ def test_what_is_not_smooth_has_no_small_motions(system, message):
         mbd.linearize(system)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "tolerance"), [(9.5, CLOSED_FORM), (9.38, 1e-6)])
 def test_a_controller_near_its_limit(limit, tolerance):
     """The motor holds 9.372 N m: the small motions are those without limits. Near to these steps are small, and rounding is larger."""
@@ -326,6 +335,7 @@ def test_a_controller_near_its_limit(limit, tolerance):
     np.testing.assert_allclose(np.sort_complex(found.eigenvalues), half_of(np.linalg.eigvals(arm_matrix())), rtol=tolerance)
 
 
+@pytest.mark.slow
 def test_a_controller_without_integral_leaves_its_integral_out():
     found = mbd.equilibrium(arm(mbd.PID("pid", "pin.angle", TARGET, kp=KP, kd=KD, tau=TAU)))
     angle = 2.0 * np.arctan2(found.state.p[1, 2], found.state.p[1, 0])
@@ -340,6 +350,7 @@ def test_a_controller_without_integral_leaves_its_integral_out():
     )
 
 
+@pytest.mark.slow
 def test_a_state_that_no_body_feels_comes_to_rest():
     """The heat of a motor: T' = M^2 / 2 - a (T^4 - T0^4) is not a linear equation."""
     system = arm(CONTROLLERS["library"]())
@@ -358,6 +369,7 @@ def test_a_state_that_no_body_feels_comes_to_rest():
     assert found.stable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ki", [1e-2, 1e-4])
 def test_a_slow_integral_beside_a_fast_current_is_not_zero(ki):
     """T' = out - T over 1 us, and an integral over hours: ten powers of ten."""

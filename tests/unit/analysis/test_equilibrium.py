@@ -27,6 +27,7 @@ def at_rest(found):
     return a
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [0.3, pi / 2, 2.0, 3.1])
 def test_a_pendulum_hangs_whatever_it_starts_from(angle):
     found = mbd.equilibrium(pendulum(angle))
@@ -48,6 +49,7 @@ def test_an_unstable_equilibrium_is_found_where_it_is_asked_for(angle):
     assert found.motion(0).startswith("'bar' turns 1.00 about y")
 
 
+@pytest.mark.slow
 def test_a_spring_against_a_weight_with_three_equilibria():
     """k theta = m g L sin(theta), a pendulum upside down on a spring that is relaxed upright: upright is unstable, both sides are not."""
     k = 0.8 * 3.0 * g * 1.2
@@ -70,6 +72,7 @@ def pose(angle):
     return np.array([[1.0, 0, 0, 0], [cos(angle / 2), 0, -sin(angle / 2), 0]])
 
 
+@pytest.mark.slow
 def test_a_spring_is_wound_up_by_several_turns():
     """A constant torque of 40 N m on a spring of 2 N m/rad: 20 rad, more than three turns, and the angle is counted."""
     system = mbd.System("wound up")
@@ -83,6 +86,7 @@ def test_a_spring_is_wound_up_by_several_turns():
     assert np.abs(at_rest(found).omega_bar_dot).max() < ROUNDING
 
 
+@pytest.mark.slow
 def test_a_chain_of_masses_under_gravity():
     """Each spring carries the masses below it."""
     masses, k = [2.0, 1.0, 3.0], [500.0, 300.0, 200.0]
@@ -199,6 +203,7 @@ def test_governor_at_constant_speed(driven, omega):
     assert found.stable if driven else found.stability is mbd.Stability.INDIFFERENT
 
 
+@pytest.mark.slow
 def test_governor_stays_in_its_steady_motion():
     found = mbd.equilibrium(governor(driven=False), steady=mbd.UniformRotation(omega=(0, 0, 2.0 * pi)))
     run = mbd.simulate(found.model, 0.2, h=1e-4, state=found.state, store_every=100)
@@ -252,6 +257,7 @@ def test_a_rope_that_cannot_push_needs_no_smooth_force():
     assert found.stable
 
 
+@pytest.mark.slow
 def test_redundant_rows_do_no_harm():
     full, minimal = loops()
     assert full.dof == minimal.dof == 1
@@ -260,6 +266,7 @@ def test_redundant_rows_do_no_harm():
     np.testing.assert_allclose(full.reaction("A").force, minimal.reaction("A").force, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [mbd.DropDependentRows(), mbd.MinimumNorm()], ids=["kept rows", "minimum norm"])
 def test_redundant_rows_share_loads_as_the_model_says(rule):
     full, _ = loops()
@@ -267,6 +274,7 @@ def test_redundant_rows_share_loads_as_the_model_says(rule):
     at_rest(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [bennett, bricard], ids=lambda build: build.__name__)
 def test_spatial_loops_with_too_many_rows(build):
     found = mbd.equilibrium(build())
@@ -282,6 +290,7 @@ def test_spatial_loops_with_too_many_rows(build):
     np.testing.assert_allclose(run.omega_bar[-1], start.omega_bar, atol=1e-4 * np.abs(u).max())  # back after a period
 
 
+@pytest.mark.slow
 def test_a_ladder_of_many_rungs_is_found_at_once():
     found = mbd.equilibrium(ladder(20))
     assert found.dof == 1
@@ -292,6 +301,7 @@ def test_a_ladder_of_many_rungs_is_found_at_once():
     np.testing.assert_allclose(mbd.linearize(found).omega, sqrt((21 * 0.5 + 20) * m * g_ladder / J), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_relaxation_goes_on_where_newton_gives_up(monkeypatch):
     """Newton is allowed two steps at a time: damped motion does the rest, to the same pose."""
     exact = mbd.equilibrium(double_pendulum())
@@ -335,6 +345,7 @@ def test_a_body_that_nothing_holds_is_named():
     assert isinstance(e.value.result, mbd.State)
 
 
+@pytest.mark.slow
 def test_a_wheel_that_is_driven_round_and_round_is_named():
     system = mbd.System("wheel")
     wheel = system.add(mbd.Body("wheel", 2.0, (1, 1, 1)))

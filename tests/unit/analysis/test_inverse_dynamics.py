@@ -24,6 +24,7 @@ def driven(system, joint, f=swung, name="drive"):
     return system
 
 
+@pytest.mark.slow
 def test_me751_a7(table):
     reference = table("me751_driven_pendulum")
     found = mbd.inverse_dynamics(pendulum(driven=True), reference["t"])
@@ -42,6 +43,7 @@ def test_the_driven_slider_crank(table):
     np.testing.assert_allclose(found.power["drive"], 2.0 * np.pi * reference["driving_torque_x"], rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: driven(planar_loop(), "hinge 0"), lambda: driven(bennett(), "hinge 0")])
 def test_redundant_loops_against_dense_least_squares(make):
     """The driver's multiplier of numpy's least squares; the null space of Phi_q^T says which reactions are unique."""
@@ -77,6 +79,7 @@ def test_flags_of_a_planar_loop_are_the_analytic_ones():
     assert "not unique" in str(found)
 
 
+@pytest.mark.slow
 def test_redundant_and_minimal_four_bars_need_the_same_torque():
     """Four revolutes against RJ, RJ, SJ, CJ of the gallery."""
     minimal = four_bar()
@@ -147,6 +150,7 @@ def test_a_state_a_result_and_times_ask_the_same():
     np.testing.assert_allclose(two[system["drive"]], times["drive"], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_two_motors_on_one_shaft_are_refused_and_named():
     system = driven(driven(pendulum(), "pin"), "pin", name="second")
     with pytest.raises(mbd.ModelError) as caught:
@@ -179,6 +183,7 @@ def test_a_motion_that_does_not_fit_is_refused():
         mbd.inverse_dynamics(system, fast)
 
 
+@pytest.mark.slow
 def test_bad_arguments():
     system = driven(four_bar(), "A")
     found = mbd.inverse_dynamics(system, [0.0])
@@ -200,6 +205,7 @@ def with_stop(system, limit):
     return system
 
 
+@pytest.mark.slow
 def test_a_motion_that_may_have_impacts_is_taken_piece_by_piece():
     free = mbd.simulate(pendulum(driven=True), 0.5, h=1e-3)
     system = with_stop(pendulum(driven=True), 10.0)

@@ -31,6 +31,7 @@ def rotation(axis, angle):
     return np.array([[1, 0, 0], [0, c, -s], [0, s, c]] if axis == "x" else [[c, -s, 0], [s, c, 0], [0, 0, 1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta_deg", [10, 45, 60])
 def test_hooke_joint(table, beta_deg):
     reference = table("hooke_joint")
@@ -50,6 +51,7 @@ def test_hooke_joint(table, beta_deg):
     np.testing.assert_allclose(result.omega_bar_dot[:, 2] @ z_out, reference["alpha_out/w_in^2"], rtol=0.0, atol=CLOSED_FORM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch", [1, 2])
 def test_rssr(table, parameters, branch):
     reference, given = table("rssr"), parameters("spatial_analytic")["rssr"]
@@ -69,6 +71,7 @@ def test_rssr(table, parameters, branch):
     np.testing.assert_allclose(result["output"].omega_bar @ axis, reference[f"dpsi{branch}/dtheta"], rtol=0.0, atol=CLOSED_FORM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch", [1, 2])
 def test_spherical_four_bar(table, branch):
     """Four revolutes through one point: 20 rows and the drive, rank 18."""
@@ -108,6 +111,7 @@ def relative_angle(result, joint):
     return 2.0 * np.arctan2(p[:, 1:] @ e.A_bar_i[:, 2], p[:, 0])
 
 
+@pytest.mark.slow
 def test_me751_driven_pendulum(table):
     """A6: positions, velocities, accelerations, and T(0)."""
     reference = table("me751_driven_pendulum")
@@ -121,6 +125,7 @@ def test_me751_driven_pendulum(table):
     np.testing.assert_allclose(torque[0], -224.8256611173299, rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_driven_slider_crank(table):
     """Every time is exact by itself: two of them far apart are as good as all."""
     reference = table("slidercrank3d_driven_crankCOMatA")
@@ -133,6 +138,7 @@ def test_driven_slider_crank(table):
     np.testing.assert_allclose(few.r, result.r[[9, 20]], rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_times_before_the_state_are_followed_backwards():
     system = slider_crank(driven=True)
     result = mbd.kinematics(system, [-0.5, -0.2, 0.3])
@@ -186,6 +192,7 @@ def test_the_force_of_a_push_balances_the_power():
     np.testing.assert_allclose(result.reaction("push").force[1, 0], force, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redundant", [False, True])
 def test_a_parallelogram_passes_its_flat_pose(redundant):
     """The crank driven through two flat poses, each exactly at a wanted time: rocker as crank, coupler does not turn."""
@@ -244,6 +251,7 @@ def test_two_drivers_of_one_motion():
         mbd.kinematics(doubled(lambda t: 0.3 * t + 0.1 * t**2), [0.0, 1.0])
 
 
+@pytest.mark.slow
 def test_a_driver_that_ends_is_named():
     system = pendulum()
     system.add(RotationDriver("root", system["pin"], lambda t: np.sqrt(123.5 - t) - np.sqrt(123.5)))

@@ -25,6 +25,7 @@ def pendulum(*, gap=None, k=1e4):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [1e-1, 3e-3, 2e-3, 1e-3, 3e-4, 1e-5, 1e-6])
 def test_a_stop_nearby_does_not_stiffen_a_pose_that_does_not_touch_it(gap):
     found = mbd.linearize(pendulum(gap=gap))
@@ -34,6 +35,7 @@ def test_a_stop_nearby_does_not_stiffen_a_pose_that_does_not_touch_it(gap):
     np.testing.assert_allclose(mbd.equilibrium(pendulum(gap=gap)).stiffness, [OWN], rtol=EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deep", [1e-2, 2e-3, 1e-4, 1e-6])
 def test_a_pose_that_lies_on_a_stop_has_its_stiffness_however_little_it_is_pressed(deep):
     """The balance of k (angle) on the stop and a torque that presses with k deep."""
@@ -62,6 +64,7 @@ def test_a_force_that_jumps_at_rest_has_no_damping():
         mbd.linearize(system)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("v_0", [1e-1, 1e-3, 1e-5])
 def test_damping_is_the_slope_at_rest_of_a_force_that_saturates(v_0):
     system = pendulum()
@@ -77,6 +80,7 @@ def test_drag_that_grows_with_the_square_of_the_speed_does_not_damp_small_motion
     np.testing.assert_allclose(found.omega, np.sqrt(OWN / (J + MASS * LENGTH**2)), rtol=EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [3e-3, 3e-4, 1e-6])
 def test_a_stop_beside_a_rolling_disc_does_not_stiffen_it(gap):
     """A disc on a rail with a spring of 3 N/m that ends `gap` before a stop: its bodies roll, which are velocity rows."""

@@ -85,6 +85,7 @@ def test_chain_of_masses_and_dampers():
     np.testing.assert_allclose(found.A, A, atol=1e-9 * np.abs(A).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spin", [0.0, 3.0, 20.0, 200.0])
 def test_gyroscopic_modes_of_a_rotor(spin):
     """J a'' - i Jp spin a' + k a = 0 for a = turn about x + i turn about y: one whirl forward, one backward, and the free spin."""
@@ -101,6 +102,7 @@ def test_gyroscopic_modes_of_a_rotor(spin):
             assert "a quarter of a period later" in str(mode)
 
 
+@pytest.mark.slow
 def test_a_rotor_seen_from_a_frame_that_turns_with_it():
     """The same motion by another description: whirl frequencies are shifted by the speed of the frame."""
     spin = 3.0
@@ -111,6 +113,7 @@ def test_a_rotor_seen_from_a_frame_that_turns_with_it():
     assert abs(turning.max() - (0.3 / 0.2 - 1.0) * spin) < 1e-9 or abs(turning.max() - spin) < 1e-9
 
 
+@pytest.mark.slow
 def test_a_top_that_sleeps():
     """Lagrange's top upright is stable where (Jp spin)^2 > 4 J m g L, J about the tip."""
     m, L, J, Jp = 0.5, 0.1, 0.002, 0.0015
@@ -157,6 +160,7 @@ def test_frequency_of_a_four_bar_is_that_of_its_simulated_swing():
     assert abs(measured / T - 1.0) < CROSSINGS
 
 
+@pytest.mark.slow
 def test_damping_of_a_four_bar_is_that_of_its_simulated_swing():
     found = mbd.linearize(mbd.equilibrium(sprung_four_bar(c=1.0)))
     (mode,) = found.modes
@@ -179,6 +183,7 @@ def test_frequencies_of_a_double_pendulum_are_those_of_its_simulated_swings():
         assert abs(period(run.t, run["bar 2"].omega_bar[:, 0]) / T - 1.0) < CROSSINGS
 
 
+@pytest.mark.slow
 def test_a_whirl_is_that_of_a_simulated_rotor():
     spin = 20.0
     system, disk, _ = rotor(spin)
@@ -197,6 +202,7 @@ def tilted(theta):
     return np.array([[1.0, 0, 0, 0], euler_parameters.exponential(theta)])
 
 
+@pytest.mark.slow
 def test_A_is_the_derivative_of_the_simulated_state():
     """A x against differences of the accelerations themselves, for a governor that spins freely: Coriolis, dampers, springs."""
     found = mbd.linearize(mbd.equilibrium(governor(driven=False), steady=mbd.UniformRotation((0, 0, 2 * pi))))
@@ -234,6 +240,7 @@ def test_governor_oscillates_as_it_is_simulated():
     assert abs(period(run.t[late], height[late]) / T - 1.0) < 1e-5
 
 
+@pytest.mark.slow
 def test_redundant_rows_do_no_harm():
     full, minimal = (mbd.linearize(found) for found in loops())
     np.testing.assert_allclose(full.omega, minimal.omega, rtol=1e-9)
@@ -297,6 +304,7 @@ def test_a_driver_that_moves_is_refused():
         mbd.linearize(system)
 
 
+@pytest.mark.slow
 def test_a_rotor_that_is_not_round_is_refused():
     system, disk, _ = rotor(20.0, J=(0.2, 0.25, 0.3))
     with pytest.raises(mbd.UsageError, match="not steady|does not fit"):
@@ -326,6 +334,7 @@ def test_modes_are_told_in_one_line_each():
     assert len(lines) == 3
 
 
+@pytest.mark.slow
 def test_a_mode_is_a_motion_that_the_constraints_allow():
     found = mbd.linearize(mbd.equilibrium(sprung_four_bar(c=1.0)))
     Phi_q = mbd.evaluate(found.model, found.state).Phi_q
@@ -335,6 +344,7 @@ def test_a_mode_is_a_motion_that_the_constraints_allow():
         assert np.abs(Phi_q @ motion[1:].ravel()).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_angle_of_a_spring_beyond_half_a_turn():
     """A spring wound up by 20 rad is as stiff as ever."""
     system = mbd.System("wound up")

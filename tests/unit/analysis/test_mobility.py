@@ -78,6 +78,7 @@ def test_four_revolutes_in_a_plane():
     np.testing.assert_allclose([turns[f"link {k}"] for k in range(3)], [1.0, -1 / 7, 3 / 7], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [four_bar, bennett, bricard, lambda: ladder(5), lambda: ladder(3, lean=np.pi / 2), lambda: flat_parallelogram(hinges=True)],
@@ -153,6 +154,7 @@ def test_the_words_of_a_slider_crank():
     assert str(m).count("\n") < 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), np.radians(BENNETT).tolist())
 def test_bennetts_linkage(first, second):
     a, alpha, beta = 1.0, pi / 6, 5 * pi / 12  # tan(t1/2) tan(t2/2) = sin((beta + alpha)/2) / sin((beta - alpha)/2)
@@ -203,6 +205,7 @@ def rods(*lengths: float) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lengths", "gap"), [((1.0, 1.2), 0.2), ((1.3, 1.0), 0.3), ((0.95, 1.05), 0.1), ((0.2, 1.5), 1.3)])
 def test_conflicting_distances(lengths, gap):
     m = mbd.mobility(rods(*lengths))
@@ -299,6 +302,7 @@ def test_an_open_pose_is_assembled_first():
     assert np.abs(mbd.evaluate(system.compile(check_pose=False), m.state).Phi).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_a_loop_that_one_axis_locks():
     tilted = np.array([0.0, np.sin(np.radians(5.0)), np.cos(np.radians(5.0))])
     for k in range(4):
@@ -315,6 +319,7 @@ def test_a_loop_that_one_axis_locks():
     assert f"misses it by {0.1 * np.linalg.norm(np.cross(axes[2], Z)):.3g} m" in str(one)
 
 
+@pytest.mark.slow
 def test_a_locked_loop_is_said_of_a_part_and_of_what_is_driven():
     """A second, sound four-bar on the rocker moves; the driver of the locked one is in conflict."""
     tilted = np.array([0.0, 0.1, 1.0])

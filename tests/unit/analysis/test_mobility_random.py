@@ -78,6 +78,7 @@ def test_some_of_them_are_of_every_sort():
     assert sum(not m.faults for m in found) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("turn", [None, ((1, 2, 3), 0.7)], ids=["straight", "turned"])
 def test_size_and_direction_do_not_matter(size, turn):
@@ -88,6 +89,7 @@ def test_size_and_direction_do_not_matter(size, turn):
     assert all(one.marks == ("unique", "unique", "not", "not", "not", "-") for one in m.reactions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_the_last_digits_of_a_pose_do_not_matter(seed):
     rng = np.random.default_rng(seed)

@@ -33,6 +33,7 @@ def tree(seed: int) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_they_are_those_found_from_the_rows(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = mbd.mobility(tree(seed))
@@ -45,6 +46,7 @@ def test_they_are_those_found_from_the_rows(seed: int, monkeypatch: pytest.Monke
     assert str(quick) == str(usual)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_an_open_joint_moves_as_its_rows_say(seed: int) -> None:
     model = tree(seed).compile()

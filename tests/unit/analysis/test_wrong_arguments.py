@@ -21,6 +21,7 @@ def pendulum(f=None, *, driver="motor"):
     return system, bar, pin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["x", 3, np.zeros(26)])
 @pytest.mark.parametrize("analysis", [mbd.mobility, mbd.assemble, mbd.assembly_modes, mbd.equilibrium, mbd.linearize])
 def test_a_state_that_is_none(analysis, state):
@@ -101,6 +102,7 @@ def test_a_driver_that_begins_anywhere_is_led_to(f0):
     np.testing.assert_allclose(mbd.assemble(system).state.r[1], centre[0], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_driver_with_an_apostrophe_is_named_in_full():
     system, _, pin = pendulum(lambda t: pi + t, driver="Watt's motor")
     with pytest.raises(mbd.AssemblyError, match='joint "Watt\'s motor"'):

@@ -62,6 +62,7 @@ def test_states_give_the_bits_of_single_calls(model, threads):
         assert same(found, k, mbd.accelerations(model, mbd.State.from_y(0.0, y, model.nb + 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("mass",), ("J_bar",), ("gravity",), ("k", "stiffness"), NUMBERS, ("point",), ("axis", "mass")])
 def test_parameters_give_the_bits_of_systems_built_with_them(model, rng, names):
     given = {name: values(name, rng) for name in names}
@@ -129,6 +130,7 @@ def test_multipliers_of_least_norm_are_those_of_single_calls():
         assert same(found, k, mbd.accelerations(model, mbd.State.from_y(0.0, y, model.nb + 1)))
 
 
+@pytest.mark.slow
 def test_named_parameters_of_expressions_vary(rng):
     model = driven().compile()
     length, speed, t = rng.uniform(0.5, 2.0, N), rng.uniform(1.0, 3.0, N), np.linspace(0.0, 0.5, N)

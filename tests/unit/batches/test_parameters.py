@@ -105,6 +105,7 @@ def test_a_member_is_a_model_and_a_state(model):
     assert "2 members, 'link 2.mass', 'gravity'" in repr(batch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [joints.Cam, joints.CoordinateFunction])
 def test_a_named_parameter_is_that_of_profiles_too(kind):
     """The profile and the motor read the same parameter: both follow it, as in a system that is built with the value."""

@@ -27,6 +27,7 @@ def model():
     return swinging().compile()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_runs_have_the_bits_of_single_runs_of_systems_built_with_the_values(model, rng, name):
     mass, axis, k = rng.uniform(0.5, 2.0, N), rng.normal(size=(N, 3)), rng.uniform(1.0, 5.0, N)
@@ -81,6 +82,7 @@ def test_the_energy_of_a_member_is_that_of_its_own_parts(model):
         np.testing.assert_array_equal(found[k].energy().total, single.energy().total)
 
 
+@pytest.mark.slow
 def test_joint_loads_and_motors_with_rotors_vary(rng):
     model = geared().compile()
     given = {"k": rng.uniform(1.0, 5.0, 3), "upper": rng.uniform(0.1, 0.5, 3)}
@@ -95,6 +97,7 @@ def test_joint_loads_and_motors_with_rotors_vary(rng):
         np.testing.assert_array_equal(runs[k].y, mbd.simulate(own, 0.5, h=1e-2).y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "values"),
     [
@@ -137,6 +140,7 @@ def test_members_with_rigid_stops_bounce_as_single_runs_do(tmp_path):
             np.testing.assert_array_equal(runs[k].energy().total, single.energy().total)
 
 
+@pytest.mark.slow
 def test_members_with_controllers_have_blocks_of_their_own(rng):
     model = controlled().compile()
     given = {"mass": rng.uniform(0.5, 2.0, 3), "k": rng.uniform(1.0, 5.0, 3), "axis": rng.normal(size=(3, 3))}
@@ -157,6 +161,7 @@ def test_members_with_controllers_have_blocks_of_their_own(rng):
         mbd.batch(controlled(sensor=True), parameters={"bar.mass": [1.0]})
 
 
+@pytest.mark.slow
 def test_named_parameters_drive_the_members():
     model, length = driven().compile(), np.array([0.5, 2.0])
     found = mbd.batch(model, parameters={"length": length}).simulate(0.5, h=1e-2)
@@ -198,6 +203,7 @@ def test_warnings_of_runs_are_kept_and_not_issued(recwarn):
     assert not [one for one in recwarn if issubclass(one.category, mbd.RunWarning)]
 
 
+@pytest.mark.slow
 def test_a_store_keeps_results_and_goes_on_where_it_ended(model, tmp_path, monkeypatch):
     mass = np.array([1.0, 2.0, -1.0, 3.0])
     batch = mbd.batch(model, parameters={"link 2.mass": mass}, threads=1)
@@ -251,6 +257,7 @@ def test_ctrl_c_in_a_run_ends_the_batch_and_not_only_the_run(threads, tmp_path):
     assert not (tmp_path / "runs" / "member_00000001.npz").exists()
 
 
+@pytest.mark.slow
 def test_stored_members_have_models_that_no_file_can_hold(tmp_path):
     """The output of a block is a lambda."""
     batch = mbd.batch(controlled(), parameters={"bar.mass": [1.0, 2.0]})
@@ -261,6 +268,7 @@ def test_stored_members_have_models_that_no_file_can_hold(tmp_path):
         np.testing.assert_array_equal(found[k].lam, single.lam)
 
 
+@pytest.mark.slow
 def test_a_store_of_impacts_goes_on_with_a_model_that_no_file_can_hold(tmp_path):
     """The pieces between impacts have the model, which is that of the batch."""
     system = mbd.System("door", gravity=(0, 0, 0))

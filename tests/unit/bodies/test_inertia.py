@@ -43,6 +43,7 @@ VOLUMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solid", "inside", "half"), VOLUMES.values(), ids=VOLUMES.keys())
 def test_solid_is_the_sum_over_small_cells(solid, inside, half):
     points, volume = grid(inside, half)

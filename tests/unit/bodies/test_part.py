@@ -53,6 +53,7 @@ def test_every_kind_of_part_is_frozen(make, name, value):
     assert getattr(part, name) is before
 
 
+@pytest.mark.slow
 def test_numbers_of_force_elements_that_vary_can_be_set_and_are_checked():
     def swung(k):
         system, pins, _ = wheels()

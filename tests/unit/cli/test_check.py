@@ -56,6 +56,7 @@ def test_a_function_in_a_file(tmp_path, capsys):
     assert "'door' turns 1 about z at (0, 0, 0)" in said
 
 
+@pytest.mark.slow
 def test_a_conflict_is_exit_code_1(tmp_path, capsys):
     assert main.main(["check", write(tmp_path, RODS)]) == 1
     said = capsys.readouterr().out

@@ -48,6 +48,7 @@ def test_a_value_that_is_missed_is_said_and_fails(tmp_path, capsys, monkeypatch)
     assert "TOO FAR" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_help_of_each_command_says_what_it_does(capsys):
     main.main(["--help"])
     said = " ".join(capsys.readouterr().out.split())

@@ -13,6 +13,7 @@ from haugmbd.cli.commands.crosscheck import chain_of
 from haugmbd.serial_chain.random_chain import KINDS
 
 
+@pytest.mark.slow
 def test_the_table_says_median_and_worst_and_how_to_repeat_the_worst(capsys):
     assert main.main(["crosscheck", "--links", "8", "--random", "6", "--seed", "40"]) == 0
     said = capsys.readouterr().out
@@ -28,6 +29,7 @@ def test_the_table_says_median_and_worst_and_how_to_repeat_the_worst(capsys):
     assert said[said.index("cross-check of") :] == again[again.index("cross-check of") :]
 
 
+@pytest.mark.slow
 def test_the_table_as_json(capsys):
     assert main.main(["crosscheck", "--links", "3", "--random", "4", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)

@@ -68,6 +68,7 @@ def test_the_demo_of_another_mechanism_writes_its_animation(tmp_path, capsys):
     assert "four_bar" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_picture_is_saved_as_a_page_or_as_a_drawing(tmp_path):
     still = mbd.picture(four_bar())
     assert still.save(tmp_path / "four_bar.png").read_bytes().startswith(PNG_HEAD)

@@ -41,6 +41,7 @@ def by_hand(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_run_writes_what_python_computes(by_hand, tmp_path, capsys):
     out = tmp_path / "run.npz"
     code, text, _ = said(capsys, "run", by_hand, "--t-end", "0.05", "--out", out)
@@ -72,6 +73,7 @@ def test_run_as_json_with_files(tmp_path, capsys):
     np.testing.assert_array_equal(data["bodies"]["bar"]["r"], exact["bar"].r[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["RK4", "GeneralizedAlpha", "RATTLE", "DOP853"])
 def test_run_with_methods(method, capsys):
     code, text, _ = said(capsys, "run", "pendulum", "--t-end", "0.02", "--method", method, "--json")
@@ -110,6 +112,7 @@ def test_assemble_closes_and_writes(tmp_path, capsys):
     assert said(capsys, "check", out)[0] == 0
 
 
+@pytest.mark.slow
 def test_convert_and_info(by_hand, tmp_path, capsys):
     out = tmp_path / "bar.json"
     code, text, _ = said(capsys, "convert", by_hand, out)

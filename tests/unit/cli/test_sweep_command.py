@@ -110,6 +110,7 @@ def test_cells_that_fail_are_rows(tmp_path, capsys):
     assert "mass is -1.0 kg" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argv", "what"),
     [

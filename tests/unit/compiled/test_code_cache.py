@@ -78,6 +78,7 @@ def test_no_damage_of_a_cache_file_is_fatal(twice, tmp_path, rng):
     assert hits(twice)
 
 
+@pytest.mark.slow
 def test_code_of_other_sources_or_another_compiler_is_not_taken(twice, monkeypatch):
     hits(twice)
     with monkeypatch.context() as changed:  # undo() would also take away what the fixture has set
@@ -87,6 +88,7 @@ def test_code_of_other_sources_or_another_compiler_is_not_taken(twice, monkeypat
     assert hits(twice)
 
 
+@pytest.mark.slow
 def test_code_for_another_signature_is_not_taken(twice, tmp_path):
     """Two processes that compile two signatures at the same time may give their files the same name: the later file stays."""
     compiled = entry(twice)
@@ -113,6 +115,7 @@ def test_a_disk_that_is_full_costs_time_only(twice, nothing_said, monkeypatch):
         assert not hits(twice)  # the warning is given once
 
 
+@pytest.mark.slow
 def test_what_takes_so_long_is_said_once(twice, nothing_said, tmp_path, caplog):
     assert not hits(twice)
     assert len(caplog.records) == 1
@@ -127,6 +130,7 @@ def test_what_takes_so_long_is_said_once(twice, nothing_said, tmp_path, caplog):
     assert caplog.text == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("silence", ["environment", "level"])
 def test_it_can_be_silenced(twice, nothing_said, caplog, monkeypatch, silence):
     if silence == "environment":

@@ -48,6 +48,7 @@ def test_the_first_error_of_a_tuple_is_raised_and_no_further_line_runs():
     assert (first.tried, second.tried) == (1, 0)
 
 
+@pytest.mark.slow
 def test_an_address_is_an_attribute_once_it_is_known():
     doubled = Routine(twice, SIGNATURE)
     assert "address" not in vars(doubled)

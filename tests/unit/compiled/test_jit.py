@@ -52,6 +52,7 @@ def test_the_stamp_sees_every_imported_file_and_no_other(package: Path, changed:
     assert (source_stamp(entry_file, package) != before) == seen
 
 
+@pytest.mark.slow
 def test_the_stamp_sees_a_constant_of_a_file_without_kernels(package: Path) -> None:
     entry_file = package / "math" / "some_entry.py"
     entry_file.write_text("from haugmbd.math import some_numbers as numbers\n")

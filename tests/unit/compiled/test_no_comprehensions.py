@@ -6,6 +6,8 @@ Numba inlines it and removes what it takes for dead, and does not see that  x = 
 import ast
 from pathlib import Path
 
+import pytest
+
 import haugmbd
 from tests.support.statements import statements
 
@@ -21,6 +23,7 @@ def is_compiled(node: ast.AST) -> bool:
     return any(isinstance(d, ast.Name) and d.id in DECORATORS for d in called)
 
 
+@pytest.mark.slow
 def test_compiled_functions_are_plain():
     package = Path(haugmbd.__file__).parent
     seen, wrong = 0, []

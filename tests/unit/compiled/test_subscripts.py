@@ -31,6 +31,7 @@ def test_a_negative_one_is_out_of_bounds_where_bounds_are_checked():
             compiled(TABLE, row)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is no machine code")
 def test_nothing_is_compared_with_zero():
     """Numba's code of a signed subscript selects between two rows, that of an unsigned one does not."""

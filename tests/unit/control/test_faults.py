@@ -41,6 +41,7 @@ def nothing(t, x, signals):
     return 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("blocks", "words"),
     [
@@ -203,6 +204,7 @@ def test_signals_of_force_elements_and_joints_are_those_of_the_result():
         np.testing.assert_allclose(result.block(f"b{k}")["u"], values, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_every_coordinate_of_a_joint_and_quantity_of_a_contact_is_a_signal():
     """A universal joint has two angles, a planar one two displacements: signals say which by a number."""
     system = mbd.System("several", gravity=(0.0, 0.5, -9.81))
@@ -242,6 +244,7 @@ def test_every_coordinate_of_a_joint_and_quantity_of_a_contact_is_a_signal():
         np.testing.assert_allclose(result.block(f"{load} {what}")["out"], getattr(result.load(load), what), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_angles_are_counted_through_any_number_of_turns():
     system = mbd.System("wheel")
     wheel = system.add(mbd.Body("wheel", 1.0, (0.1, 0.1, 0.1), omega_bar=(0, 0, 40.0), v=(0, 0, 0.5)))
@@ -469,6 +472,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"store_every": 3}, {"t_eval": np.linspace(0.0, 1.0, 14)}], ids=["all", "some", "wanted"])
 @pytest.mark.parametrize("what", WRONG)
 def test_an_output_that_nobody_reads_stops_the_run_when_it_is_wrong(what, options):

@@ -32,6 +32,7 @@ def in_two_runs(model, t, end):
     return whole.y[-1], mbd.simulate(model, end, state=first.state(-1), **TOLERANCES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [0.24, 0.25])
 def test_held_values_and_controllers_go_on(t):
     held = mbd.Sampled("law", 0.04, lambda t, s: 30.0 * (0.2 - s["pin.angle"]) - 5.0 * s["pin.rate"])
@@ -44,6 +45,7 @@ def test_held_values_and_controllers_go_on(t):
         assert run.warnings == ()
 
 
+@pytest.mark.slow
 def test_a_delay_says_that_it_does_not_know_the_motion_before():
     late = mbd.DelayLine("late", "pin.angle", 0.05)
     pid = mbd.PID("pid", "late.out", 0.2, kp=30.0, ki=10.0, kd=3.0, tau=0.02)

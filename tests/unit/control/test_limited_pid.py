@@ -75,6 +75,7 @@ def test_every_method_goes_on_at_the_limit(method):
     assert np.abs(result.block("pid")["out"]).max() <= LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("past", "rate"), [(-0.2, 0.0), (-0.5, GOAL), (-0.3, (-17 / 60 + 0.3) / 0.1)], ids=["hold", "go", "slide"])
 def test_an_implicit_step_at_the_limit_is_the_same_in_tables_functions_and_compiled_functions(past, rate):
     """The functions of another block, in Python or compiled, select how the network is evaluated. The limit is at I = -17 / 60."""

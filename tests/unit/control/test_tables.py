@@ -54,6 +54,7 @@ def states(model, rng):
     return y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(4))
 def test_rates_outputs_and_implicit_states_are_those_of_the_functions(seed, c):
@@ -102,6 +103,7 @@ class Twice(mbd.LowPass):
     """A class of the user, whose law may be another."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "block",
     [

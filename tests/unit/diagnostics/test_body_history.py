@@ -109,6 +109,7 @@ def test_points_that_do_not_exist_or_are_several(spatial):
     assert result.point("rod.i").r[0].tolist() == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_links_of_a_chain_have_the_same():
     chain = mbd.random_chain(3, 2)
     result = mbd.simulate(chain, 0.1, h=1e-3, tau=lambda t, q, qd: -0.1 * qd)

@@ -153,6 +153,7 @@ def test_kinematics_has_the_angles_of_ten_turns_at_any_times(make, t):
     assert max(worst.values()) < ANGLE, worst
 
 
+@pytest.mark.slow
 def test_kinematics_counts_turns_backwards_and_from_afar():
     motion = four_bar()
     for t in (np.array([-31.0, -17.0, -3.0, 4.0, 29.0]), np.array([40.0, 60.0]), np.array([-50.0])):

@@ -36,6 +36,7 @@ def test_sensors_record_the_histories():
         np.testing.assert_allclose(result.sensor(name).value, values, rtol=0.0, atol=1e-12 * max(1.0, abs(values).max()))
 
 
+@pytest.mark.slow
 def test_an_event_at_an_angle():
     system = mbd.System("rotor", gravity=(0, 0, 0))
     rotor = system.add(mbd.Body("rotor", 1.0, (0.1, 0.1, 0.2), omega_bar=(0, 0, 2.0)))

@@ -35,6 +35,7 @@ def two_bodies(make):
     return system, joint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FREE)
 def test_rates_and_accelerations_are_the_derivatives(kind):
     make, names = FREE[kind]
@@ -55,6 +56,7 @@ def test_rates_and_accelerations_are_the_derivatives(kind):
         np.testing.assert_allclose(slope, acceleration[1:-1], rtol=0.0, atol=DIFFERENCES * max(1.0, abs(acceleration).max()))
 
 
+@pytest.mark.slow
 def test_ten_turns_of_a_driven_crank():
     system = mbd.System("crank")
     crank = system.add(mbd.Body("crank", 1.0, (0.1, 0.2, 0.2), r=(0.1, 0, 0)))
@@ -66,6 +68,7 @@ def test_ten_turns_of_a_driven_crank():
     np.testing.assert_allclose(found.acceleration, 40.0 * np.pi, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_turns_that_were_not_seen_are_refused_and_never_guessed():
     system = mbd.System("rotor")
     rotor = system.add(mbd.Body("rotor", 1.0, (0.1, 0.1, 0.2), omega_bar=(0, 0, 5.0)))
@@ -101,6 +104,7 @@ def test_steps_that_are_too_long_to_count_are_told():
         assert np.isfinite(mbd.simulate(system, 2.0, h=0.25, t_eval=[0.0, 2.0]).joint("pin").angle).all()
 
 
+@pytest.mark.slow
 def test_a_driver_knows_the_turns_of_its_joint():
     system = mbd.System("crank")
     crank = system.add(mbd.Body("crank", 1.0, (0.1, 0.2, 0.2), r=(0.1, 0, 0)))
@@ -110,6 +114,7 @@ def test_a_driver_knows_the_turns_of_its_joint():
     np.testing.assert_allclose(found.angle, 20.0 * np.pi * found.t**2, rtol=0.0, atol=EXACT)
 
 
+@pytest.mark.slow
 def test_the_rocker_of_a_four_bar_against_its_closed_form():
     """Crank and rocker of a planar four-bar: |coupler| = b gives the rocker's angle (Freudenstein)."""
     a, b, c, d = 1.0, 2.5, 2.0, 2.4
@@ -162,6 +167,7 @@ def test_the_arm_of_a_revolute_spherical_joint():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CATALOGUE, ids=lambda kind: kind.__name__)
 def test_every_joint_has_its_coordinates_or_says_why_not(kind):
     """As many columns of rates as freedoms; without angles of its own a joint has the rotation vector of body j."""

@@ -48,6 +48,7 @@ def fail_at(when, error):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator", [mbd.RK4(h=1e-3), mbd.DOP853(), mbd.BDF(), mbd.GeneralizedAlpha(h=1e-3), mbd.RATTLE(h=1e-3)], ids=repr
 )
@@ -75,6 +76,7 @@ def test_a_run_that_fails_in_itself_carries_status_and_warnings():
     assert str(caught.value) in result.message
 
 
+@pytest.mark.slow
 def test_energy_that_drifts_is_told_once_and_stays_in_the_file(tmp_path):
     with pytest.warns(mbd.RunWarning, match="energy should stay") as issued:
         result = mbd.simulate(pendulum(), 20.0, integrator=mbd.Heun(h=0.12))

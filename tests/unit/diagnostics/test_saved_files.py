@@ -79,6 +79,7 @@ def refused_or_equal(data, path, run):
     return True
 
 
+@pytest.mark.slow
 def test_everything_is_read_back(run, file):
     loaded = mbd.load(file)
     assert equal(loaded, run)
@@ -121,6 +122,7 @@ def changed(run, path, **new):
     return path
 
 
+@pytest.mark.slow
 def test_impossible_numbers_are_refused_even_with_right_checksums(run, tmp_path):
     def put(name, place, value):
         array = np.array(getattr(run, name))

@@ -23,6 +23,7 @@ def ending(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_round_trip(chain, tmp_path, ending):
     path = chain.save(tmp_path / f"chain.{ending}")
     loaded = mbd.load(path)
@@ -37,6 +38,7 @@ def test_round_trip(chain, tmp_path, ending):
     assert loaded.has_model
 
 
+@pytest.mark.slow
 def test_angles_and_interruption_are_kept(chain, tmp_path, ending):
     angles = np.linspace(0.0, 7.0, 2 * len(chain)).reshape(-1, 2)
     result = mbd.Result(chain.model, chain.t, np.hstack([chain.y, angles]), interrupted=True)
@@ -48,6 +50,7 @@ def test_angles_and_interruption_are_kept(chain, tmp_path, ending):
 QUESTIONS = (lambda q: q.lam, lambda q: q.violation(), lambda q: q.reaction("rj").force, lambda q: q.energy().total)
 
 
+@pytest.mark.slow
 def test_without_and_with_a_model_everything_can_be_asked(chain, tmp_path, ending):
     path = chain.save(tmp_path / f"chain.{ending}")
     alone, whole = mbd.load(path), mbd.load(path, model=chain.model)
@@ -121,6 +124,7 @@ def test_xarray_knows_names_and_units(chain):
     assert data["p"].dims == ("time", "body", "e")
 
 
+@pytest.mark.slow
 def test_netcdf_is_read_by_others(chain, tmp_path):
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("h5netcdf")

@@ -35,6 +35,7 @@ def check(result, r, v):
     assert abs(result.energy().drift).max() < EXACT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("mu", [0.4, 0.1])
 def test_a_block_that_stops_on_a_slope(mu, method):
@@ -48,6 +49,7 @@ def test_a_block_that_stops_on_a_slope(mu, method):
     check(mbd.simulate(system, 0.5, **METHODS[method]), r, np.where(T < stop, up * T - SPEED, down * after))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_puck_of_two_rates_that_stops(method):
     system, block = on_slope()
@@ -58,6 +60,7 @@ def test_a_puck_of_two_rates_that_stops(method):
     check(mbd.simulate(system, 0.5, **METHODS[method]), -SPEED * t + up * t**2 / 2, up * t - SPEED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_block_that_slips(method):
     """The step before has the friction at rest at its end, and the block does not move in it."""
@@ -72,6 +75,7 @@ def test_a_block_that_slips(method):
     check(mbd.simulate(system, 0.5, **METHODS[method]), r, v)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fixed", "adaptive"])
 def test_a_wheel_in_a_forest_of_revolute_joints_that_stops(method):
     """There friction is found by sweeps."""
@@ -84,6 +88,7 @@ def test_a_wheel_in_a_forest_of_revolute_joints_that_stops(method):
     np.testing.assert_allclose(found, SPEED - 3.0 * G * 0.1 * t, rtol=0.0, atol=TURNED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [0.05, 0.0125])
 def test_a_sampled_force(h):
     """Constant accelerations from call to call: the step before a call has the value that was held."""
@@ -125,6 +130,7 @@ def delayed(signal, delay, **how):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{"h": 1e-2}, {"rtol": 1e-10, "atol": 1e-12}])
 @pytest.mark.parametrize(("signal", "how"), [("rail.rate", {"before": -3.0}), ("law.out", {}), ("law.out", {"before": 2.0})])
 def test_jumps_that_come_out_of_delays(signal, how, given):

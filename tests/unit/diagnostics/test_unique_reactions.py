@@ -23,12 +23,14 @@ def runs(request):
     return [mbd.simulate(system, 0.1, h=2e-3, redundancy=rule) for rule in (mbd.DropDependentRows(), mbd.MinimumNorm())]
 
 
+@pytest.mark.slow
 def test_flags_are_those_of_mobility(runs):
     report = mbd.mobility(runs[0].model)
     for name in runs[0].model.joints:
         assert runs[0].reaction(name, frame="joint").unique == report.reaction(name).unique
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", ["ground", "body", "joint"])
 @pytest.mark.parametrize("on", ["i", "j"])
 def test_unique_components_do_not_depend_on_the_rule(runs, frame, on):

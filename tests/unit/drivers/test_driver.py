@@ -135,6 +135,7 @@ def test_three_right_functions_with_a_kink_pass():
     assert step.faults() == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relative", [1e-5, 1e-2, 1.0])
 def test_three_functions_that_disagree(relative):
     (fault,) = Functions(np.sin, np.cos, lambda t: -(1 + relative) * np.sin(t), check=SECOND).faults()

@@ -31,6 +31,7 @@ FORMULAS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", FORMULAS)
 def test_values_and_derivatives_are_those_of_sympy(text):
     t = sympy.Symbol("t", real=True)
@@ -70,6 +71,7 @@ def random_formula(rng, depth):
     )
 
 
+@pytest.mark.slow
 def test_random_formulas_equal_those_of_python():
     rng = random.Random(1)
     for _ in range(200):

@@ -37,6 +37,7 @@ def test_closed_forms(fn, closed, t):
     np.testing.assert_allclose(fn(Jet.variable(t)).stacked(), closed(t), rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ufunc", UNARY, ids=lambda u: u.__name__)
 @pytest.mark.parametrize("t", TIMES)
 def test_every_unary_rule(ufunc, t, differences):
@@ -48,6 +49,7 @@ def test_every_unary_rule(ufunc, t, differences):
     np.testing.assert_allclose(fn(Jet.variable(t)).stacked(), differences(fn, t), rtol=DIFFERENCE_RTOL, atol=DIFFERENCE_RTOL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ufunc", BINARY, ids=lambda u: u.__name__)
 @pytest.mark.parametrize("t", TIMES)
 def test_every_binary_rule(ufunc, t, differences):

@@ -42,6 +42,7 @@ def random_expression(rng, depth):
     return rng.choice(forms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_random_expressions(seed, differences):
     rng = np.random.default_rng(seed)

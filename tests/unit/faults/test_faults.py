@@ -181,6 +181,7 @@ def test_a_fault_that_changes_nothing_is_refused_with_the_reason():
     assert isinstance(broken, BrokenModel)
 
 
+@pytest.mark.slow
 def test_a_model_of_ones_own_has_a_fingerprint():
     found = mbd.faults.fingerprint("wrong_gamma_sign", slider_crank(driven=True), t_end=0.05, h=1e-3)
     assert found.blocks == ("gamma",)

@@ -61,6 +61,7 @@ def potential(model, y):
     return load_ledger(model, [0.0], [y])["mount"].potential[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [0.0, 1e-6, 0.009, 0.011, 1.2, 3.0])
 def test_the_force_is_minus_the_gradient_of_the_energy(angle, rng, forces):
     """A full K and a preload; angles on both sides of the series, and near half a turn."""
@@ -131,6 +132,7 @@ def test_energy_is_kept_in_a_tumbling_motion_of_large_angles():
     assert abs(result.energy().drift).max() < 1e-7
 
 
+@pytest.mark.slow
 def test_a_mass_on_a_bushing_sinks_and_swings_as_its_stiffness_says():
     """At rest m g / k; frequencies sqrt(k / m), sqrt(k_theta / J) of a bushing at the centre of mass."""
     system = mbd.System("mount", gravity=(0, 0, -9.81))
@@ -157,6 +159,7 @@ def test_half_a_turn_stops_the_run_by_name(method):
     assert 0.1 < caught.value.result.t[-1] < 2.0
 
 
+@pytest.mark.slow
 def test_beyond_half_a_turn_there_are_no_accelerations_and_no_equilibrium():
     """A torque of 6 N m on 1 N m/rad has no rest before half a turn; the search says which bushing stopped it."""
     system = mbd.System("wound")

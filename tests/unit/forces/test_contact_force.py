@@ -74,6 +74,7 @@ def test_a_hertz_impact_under_gravity(height):
     assert floor.restitution_reached == pytest.approx(0.8328697923, abs=1e-9)  # without gravity
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [mbd.HuntCrossley(), mbd.LankaraniNikravesh(), mbd.Flores()], ids=lambda x: type(x).__name__)
 @pytest.mark.parametrize("e", [0.9, 0.5, 0.2])
 def test_the_restitution_that_is_reached(model, e):
@@ -248,6 +249,7 @@ def test_a_user_event_at_the_instant_of_touch_is_recorded_once():
     assert ended.t[-1] == pytest.approx(result.events[0].t, abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pickle", "npz"])
 def test_results_are_kept_with_their_touch_speeds(kind, tmp_path):
     system, _ = ball_on_floor(0.001, e=0.8)
@@ -377,6 +379,7 @@ def test_all_faults_are_told_at_once():
     assert mbd.HuntCrossley(exponent=np.float32(1.5)) == mbd.HuntCrossley()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", [kind for kind in FORMULATIONS if kind is not mbd.ReducedChain], ids=lambda x: x.__name__)
 def test_every_formulation_has_the_contact_force(formulation):
     """N = K d^1.5 (elastic) and friction mu N against the slip; formulations in Python left the contact out."""

@@ -30,6 +30,7 @@ def moved(y, k, direction, step):
     return y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", [lambda rig: spring(rig, k=7.0, l0=0.8), lambda rig: torsion(rig, k=7.0, theta0=0.3)])
 def test_forces_are_minus_the_gradient_of_the_potential(rig, random_state, forces, element):
     load = rig.system.add(element(rig))
@@ -71,6 +72,7 @@ ELEMENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_power_is_Q_u(rig, random_state, forces, name):
     """applied - dissipated - d(potential)/dt = Q . u."""

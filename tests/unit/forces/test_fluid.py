@@ -47,6 +47,7 @@ SOLIDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOLIDS)
 def test_the_area_is_that_of_the_silhouette(kind, rng):
     """The force along any direction is rho C_d A v^2 / 2 with the area of the convex hull of the projected points."""
@@ -113,6 +114,7 @@ def test_a_floating_ball_rests_and_swings_as_archimedes_says_and_keeps_its_energ
     assert heave == pytest.approx(0.5001, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_elements_are_verified_and_model_files_hold_them_bit_by_bit(tmp_path):
     system = falling(
         lambda body: mbd.Drag("air", body, mbd.Cylinder(0.3, 0.8, axis=(1, 2, -1)), density=1.2, coefficient=1.1, flow=(1, 2, 3)),

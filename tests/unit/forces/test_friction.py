@@ -50,6 +50,7 @@ def test_tanh_is_that_of_numpy():
     assert np.isnan(tanh_of(np.nan))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_accelerations_are_those_of_the_dense_equations(law):
     model = every_joint(*LAWS[law]).compile()
@@ -62,6 +63,7 @@ def test_accelerations_are_those_of_the_dense_equations(law):
         np.testing.assert_allclose(found.lam, lam, atol=ROUNDING * np.abs(lam).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in FORMULATIONS if kind not in (Penalty, ReducedChain)])
 def test_every_formulation_with_multipliers_takes_friction(kind):
     model = every_joint(*LAWS["BrownMcPhee"]).compile()
@@ -216,6 +218,7 @@ def test_a_body_slides_to_rest_on_a_plane_along_a_curve():
     assert result.t[-1] == 3.0
 
 
+@pytest.mark.slow
 def test_a_body_that_turns_while_it_slides_has_not_stopped():
     system = mbd.System("puck", gravity=(0, 0, -9.81))
     puck = system.add(mbd.Body("puck", 1.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))
@@ -242,6 +245,7 @@ def test_below_painleve_the_reaction_is_the_only_one():
     assert mbd.accelerations(rod_on_a_line(0.3, 1.0).compile()).lam[0] == pytest.approx(-N, rel=ROUNDING)
 
 
+@pytest.mark.slow
 def test_a_loop_with_friction_in_all_joints_comes_to_rest_and_stays():
     """Every joint reaches rest at the same instant: the friction of each is not unique there, and what it holds is."""
     runs = [
@@ -259,6 +263,7 @@ def test_friction_of_a_reaction_that_is_not_unique_is_refused():
         four_bar((RJ, RJ, RJ, RJ), Coulomb(0.2), length=0.1).compile()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [mbd.BDF(rtol=1e-8, atol=1e-10), mbd.RadauIIA(rtol=1e-7, atol=1e-9)], ids=["BDF", "RadauIIA"])
 def test_implicit_methods_take_smooth_laws(method):
     model = four_bar((RJ, RJ, SJ, CJ), BrownMcPhee(0.5, 0.4, 0.02)).compile()
@@ -273,6 +278,7 @@ def test_an_implicit_method_takes_long_steps_where_the_law_is_stiff():
     assert result["block"].r[-1, 0] == pytest.approx(1.0 / G, abs=1e-4)  # order two of the step at the kink
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [BrownMcPhee(0.2, 0.15, 0.02), LuGre(0.3, 0.2, 0.01, 1e3, 0.05)], ids=["BrownMcPhee", "LuGre"])
 def test_a_model_file_and_another_process_keep_friction(tmp_path, law):
     system = every_joint(law)
@@ -345,6 +351,7 @@ def test_a_stage_without_a_solution_is_tried_again_with_a_shorter_step(method):
     assert end == pytest.approx(reference, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_bristles_in_too_long_a_step_are_told_beside_the_reduction_of_the_coefficient():
     """The step of 1 ms is 17 um of slip at first and far more later; bristles follow 10 um."""
 

@@ -76,6 +76,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_a_joint_that_sticks_is_a_weld_for_every_method(method: dict[str, object]):
     """A projection moved the joint along its rate; the states then said that it slides, and its reactions were those of sliding."""
@@ -91,6 +92,7 @@ def test_a_joint_that_sticks_is_a_weld_for_every_method(method: dict[str, object
     np.testing.assert_allclose(force + friction, weld, rtol=0.0, atol=1e3 * error + ALIKE * np.linalg.norm(weld))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["revolute", "translational", "spherical"])
 @pytest.mark.parametrize("times", [None, np.linspace(0.0, 0.5, 6)], ids=["all steps", "six states"])
 def test_a_joint_that_sticks_does_no_work_also_between_the_stored_states(kind: str, times: object):
@@ -111,6 +113,7 @@ def test_brakes_in_an_open_chain_carry_the_weight_of_what_they_hold():
     )
 
 
+@pytest.mark.slow
 def test_locks_in_the_recursion_and_columns_of_a_dense_matrix_hold_alike():
     recursion, dense = (mbd.simulate(forearm(), 0.5, h=1e-2, formulation=f) for f in (mbd.NewtonEuler(), mbd.RangeSpace()))
     for result in (recursion, dense):
@@ -136,6 +139,7 @@ def sledge(holds: str) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["projection", "error control", "Baumgarte"])
 def test_a_brake_holds_what_a_load_stops_on(method: str):
     """A fixed step stops a slow load by an impulse: the brake gave way to it, and slid and stopped again and again."""
@@ -194,6 +198,7 @@ def test_a_brake_slips_at_the_torque_that_willis_equations_give():
     assert result["ring"].omega[-1, 2] == pytest.approx(ring, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_steps_that_are_too_long_for_a_slip_are_told_with_their_length():
     """The sun turns by 3.7 rad in a step: what the projection corrects is more than the slip gives the ring in a step."""
     with pytest.raises(mbd.SimulationError, match="slips without end .* smaller h than 0.01 s, or rtol="):

@@ -33,6 +33,7 @@ def with_friction(make: Any, *without: str) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 def test_a_joint_that_never_moves_has_no_friction():
     """Joint C leaves the rod a slide out of the plane of motion. Rounding was taken for one, and rubbed with all that C carries."""
     result = mbd.simulate(with_friction(planar_slider_crank), 0.05, h=2e-4)
@@ -118,6 +119,7 @@ def sledge(length: float, time: float) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("length", "time"), [(1e-3, 1e3), (1e-6, 1.0), (1e3, 1e3), (1e6, 1e3)])
 @pytest.mark.parametrize("fixed", [True, False], ids=["fixed steps", "error control"])
 def test_sliding_in_a_curve_does_not_depend_on_the_units(length: float, time: float, fixed: bool):
@@ -130,6 +132,7 @@ def test_sliding_in_a_curve_does_not_depend_on_the_units(length: float, time: fl
     np.testing.assert_allclose(ends[1], ends[0], rtol=0.0, atol=ALIKE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [1e-2, 5e-6, 1e-7])
 def test_a_driven_block_slides_on_a_circle_however_slowly(speed: float):
     """At 5e-6 m/s it stopped after a quarter of a turn, by the direction in which it had begun."""

@@ -70,6 +70,7 @@ def coordinate(model, y):
     return q[0, 0], rate[0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COORDINATES)
 def test_a_unit_force_is_the_gradient_of_the_coordinate(kind, rng, forces):
     """Q = dq/dq by differences, Q . u = q' , at states that violate the joint: the formulas hold there, too."""
@@ -103,6 +104,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("kind", ["RJ", "TJ"])
 def test_power_is_Q_u_and_the_kernel_has_the_law_of_the_ledger(kind, law, rng, forces):
@@ -129,6 +131,7 @@ def test_power_is_Q_u_and_the_kernel_has_the_law_of_the_ledger(kind, law, rng, f
     assert acted >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_a_row_of_the_table_has_all_numbers_that_its_kernel_reads(law):
     """Beyond the row the kernel read the numbers behind the table, and failed without the compiler."""
@@ -248,6 +251,7 @@ STIFF = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", STIFF)
 def test_a_stiff_law_has_its_tangent_in_implicit_methods(law):
     """sqrt(k / m) h = 7: without the tangent no iteration would converge. Weight m g / k holds the mass at the end."""
@@ -314,6 +318,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
 def test_bad_input_is_one_fault_that_names_the_element(case):
     make, words = WRONG[case]
@@ -362,6 +367,7 @@ def every_load(system):
     return system
 
 
+@pytest.mark.slow
 def test_model_files_hold_every_law_bit_by_bit(tmp_path):
     system = every_load(mbd.System("file"))
     path = system.save(tmp_path / "model.json")
@@ -378,6 +384,7 @@ def test_model_files_hold_every_law_bit_by_bit(tmp_path):
     assert results[0].to_pandas() is not None
 
 
+@pytest.mark.slow
 def test_a_linear_actuator_is_a_tsda_with_the_other_sign_and_pushes():
     """The same motion from actuator = -force, and from a point force on the mass; the same tangent with a declared jacobian."""
     ends = {"point_i": (-1.0, 0.0, 0.0), "point_j": (0.0, 0.0, 0.0)}

@@ -24,6 +24,7 @@ def drive(motor):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1.0, RATIO, -RATIO])
 def test_on_the_ground_the_rotor_adds_the_square_of_the_ratio(ratio):
     system = drive(lambda q: mbd.Motor("motor", q, torque=TORQUE, ratio=ratio, rotor_inertia=INERTIA))
@@ -50,6 +51,7 @@ def arm(motor, speeds):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speeds", [(0.0, 0.0), (1.3, -2.1)])
 def test_on_a_moving_link_the_rotor_spins_with_the_link_too(speeds):
     """Lagrange's equations of the arm with the spin energy J (q1' + n q2')^2 / 2 of the rotor."""
@@ -109,6 +111,7 @@ CURVES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.parametrize("rotor", [0.0, INERTIA])
 @pytest.mark.parametrize("method", [mbd.RK4(1e-3), mbd.GeneralizedAlpha(1e-3, rho=1.0)], ids=lambda m: type(m).__name__)
@@ -127,6 +130,7 @@ def control(t, angle, speed):
     return 0.5 - 0.02 * angle - 0.001 * speed
 
 
+@pytest.mark.slow
 def test_files_and_pickles_give_the_same_motion_with_the_parts_in_their_order(tmp_path):
     system = mbd.System("file", gravity=(0, -9.81, 0))
     one = system.add(mbd.Body("one", 2.0, (0.01, 0.1, 0.1), r=(0.5, 0, 0)))

@@ -31,6 +31,7 @@ def test_a_torsion_spring_wound_up_by_five_turns_and_a_bit():
     assert theta.max() == pytest.approx(amplitude, rel=1e-6)  # the top lies between two samples
 
 
+@pytest.mark.slow
 def test_energy_is_accounted_for():
     """T + V of a driven, damped pendulum changes by the integral of applied minus dissipated power."""
     g = 9.81

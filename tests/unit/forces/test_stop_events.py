@@ -64,6 +64,7 @@ def test_the_closed_form_pushes_until_its_force_is_zero():
     assert DEPTH_OFF > 0.0 > SPEED_OFF
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", [mbd.RK4(), mbd.HEM4()], ids=lambda x: type(x).__name__)
 def test_events_keep_the_order_four_across_touch_and_release(integrator):
     """Without them the jump of the damping at touch costs an error of first order."""
@@ -136,6 +137,7 @@ def test_states_between_stored_ones_do_not_see_the_jump():
     np.testing.assert_allclose(result.resample(TOUCH + t)["block"].r[:, 0], GAP + x, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"t_eval": [0.0, 0.05, 0.12, 0.2, T_END]}, {"store_every": 7}])
 def test_what_is_stored_does_not_change_the_motion(options):
     system = slider(lambda q: STOPS["upper"](q, 1.0))

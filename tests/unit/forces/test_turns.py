@@ -20,6 +20,7 @@ def flywheel():
     return system, wheel, shaft
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", [5.3, -5.3, 0.49, 0.51, 1000.2])
 @pytest.mark.parametrize("drift", [0.0, 1.0, -2.5])
 def test_the_angle_is_exact_however_the_integrated_one_drifts(forces, turns, drift):

@@ -130,6 +130,7 @@ def test_number_and_functions_of_the_same_force(rig, random_state, forces):
         np.testing.assert_allclose(Q, found[0], rtol=0, atol=SAME * np.abs(found[0]).max())
 
 
+@pytest.mark.slow
 def test_one_python_callable_takes_all_through_python(rig, random_state, forces):
     rig.system.add(PointForce("push", rig.a, force=numba.njit(push)))
     rig.system.add(PointForce("other", rig.a, force=push))
@@ -333,6 +334,7 @@ def add_torques(ints, reals, first, last, motion, Q):
     torque.add_forces(ints, reals, first, last, motion, Q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "compiled", "kind"),
     [(tsda, add_tsdas, 0), (rsda, add_rsdas, 1), (point_force, add_point_forces, 2), (torque, add_torques, 3)],

@@ -43,6 +43,7 @@ def test_peaucelliers_point_moves_on_a_straight_line():
     assert np.ptp(q[:, 2]) > 0.1
 
 
+@pytest.mark.slow
 def test_jansens_foot_is_where_the_compass_puts_it():
     speed = 2.0 * pi
     result = mbd.kinematics(gallery.jansen_leg(drive=lambda t: -speed * t), np.linspace(0.0, 1.0, 9))
@@ -64,6 +65,7 @@ def test_a_scissor_lift_stays_level_and_rises_with_the_sine(stages):
     assert angle[-1] < 0.85
 
 
+@pytest.mark.slow
 def test_hobermans_ring_stays_round():
     n = 8
     result = mbd.simulate(gallery.hoberman_ring(n), 0.3, rtol=1e-9)
@@ -112,6 +114,7 @@ def test_the_gyroscope_precesses_as_fast_as_its_weight_says():
     assert abs(result.joint("horizontal").angle).max() < 0.01
 
 
+@pytest.mark.slow
 def test_the_engines_gas_gives_back_what_it_took():
     result = mbd.simulate(gallery.piston_engine(), 0.1, rtol=1e-10)
     z = result["piston"].r[:, 2]
@@ -163,6 +166,7 @@ def test_the_bucket_comes_back_and_its_cylinders_have_their_strokes():
         np.testing.assert_allclose(apart - apart[0], stroke, atol=GEOMETRY)
 
 
+@pytest.mark.slow
 def test_the_plate_of_the_platform_stands_where_six_springs_hold_it():
     """Six equal legs under the weight of plate and pistons, and one with 1000 N more: equilibrium of forces on the plate's side."""
     system = gallery.stewart_platform()
@@ -179,6 +183,7 @@ def test_the_stone_of_the_trebuchet_flies_faster_than_its_weight_falls():
     assert speed > 4.0 * fall
 
 
+@pytest.mark.slow
 def test_the_nets_meshes_keep_their_length():
     result = mbd.simulate(gallery.net(4), 0.3, rtol=1e-8)
     r = {(i, j): result[f"ball {i} {j}"].r for i in range(4) for j in range(4)}
@@ -191,6 +196,7 @@ def test_the_nets_meshes_keep_their_length():
     )  # the net is symmetric about the line between its corners
 
 
+@pytest.mark.slow
 def test_the_planar_slider_crank_meets_its_coordinate_and_its_reference():
     module = sys.modules[planar_slider_crank.__module__]
     result = mbd.simulate(gallery.planar_slider_crank(), 0.5, rtol=1e-10, atol=1e-12)
@@ -249,6 +255,7 @@ def test_the_disc_rolls_in_its_circle_and_keeps_its_lean():
     np.testing.assert_allclose(angle, around * result.t, atol=10.0 * STEADY)
 
 
+@pytest.mark.slow
 def test_the_toy_hops_on_parabolas_and_loses_nothing():
     module = sys.modules[bouncing_toy.__module__]
     result = mbd.simulate(gallery.bouncing_toy(), 1.0, rtol=1e-9, atol=1e-11)

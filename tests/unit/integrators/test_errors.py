@@ -153,6 +153,7 @@ def test_a_stiff_damper_that_tears_the_joints_apart_is_not_called_a_singular_pos
 DENSE = (mbd.RangeSpace(), mbd.UdwadiaKalaba(), mbd.UdwadiaPhohomsiri(), mbd.NullSpace(), mbd.EulerParameters(), mbd.Penalty())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", DENSE, ids=repr)
 @pytest.mark.parametrize("stabilization", [None, mbd.Baumgarte.scaled(0.1, 0.1)], ids=["none", "baumgarte"])
 def test_nor_by_a_formulation_of_dense_matrices(formulation, stabilization):
@@ -171,6 +172,7 @@ def test_what_numpy_cannot_decompose_is_told_with_the_time(monkeypatch):
         mbd.simulate(governor(), 0.05, h=1e-3, formulation=mbd.NullSpace())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [1e-3, 5e-4])
 def test_rattle_says_where_a_damper_is_stiff(h):
     """h c / (2 m) = 4, 2: the forces at the end of a step do not settle, and the motion would be anything."""

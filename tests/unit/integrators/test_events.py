@@ -41,6 +41,7 @@ def height(z):
     return lambda t, state: state.r[1, 2] - z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 def test_a_fall_through_heights(options):
     """r = -g t^2 / 2 is a parabola: every method is exact, and the times are rounded in the root only."""
@@ -86,6 +87,7 @@ def test_two_zeros_in_one_step_are_seen():
     np.testing.assert_allclose([e.t for e in result.events], both, rtol=0.0, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 def test_a_terminal_event_is_the_end(options):
     t_floor = np.sqrt(2.0 / G)
@@ -135,6 +137,7 @@ def test_the_work_in_vain_is_small():
     assert plain.counters.evaluations < ended.counters.evaluations <= 2.5 * plain.counters.evaluations
 
 
+@pytest.mark.slow
 def test_events_are_saved_and_read_back(tmp_path):
     result = mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("half", height(-0.5))])
     for ending in ("npz", "nc"):
@@ -212,6 +215,7 @@ def test_a_sign_change_without_a_zero_says_so(options):
     assert records["zero"].jump == records["steep"].jump == 0.0
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_an_event_function_leaves_the_result_so_far():
     def interrupts(t, state):
         if t > 3.0:
@@ -242,6 +246,7 @@ def test_what_is_raised_beyond_a_terminal_event(stop):
     assert result.interrupted is (stop is KeyboardInterrupt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [0.1, 0.07, 1e-3, 0.3])
 def test_a_fixed_step_ends_at_the_end_exactly(h):
     for t_end in (0.3, 0.6, 0.7, 0.9999999999):

@@ -118,6 +118,7 @@ def test_order(kind, mechanism, stabilization, exact):
     assert (abs(seen - kind.order) < NARROW.get((mechanism, kind.order), 3 * (ORDER_TOL,))).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
 def test_a_serial_chain_moves_as_its_maximal_twin(kind):
     """Joint coordinates, a ball among them: the same method converges to the same motion, at its own order."""
@@ -159,6 +160,7 @@ def test_dexpinv(angle):
     np.testing.assert_allclose(both[:3, :3].T @ both[:3, 3:], tilde(w), rtol=0.0, atol=5e-14)
 
 
+@pytest.mark.slow
 def test_semi_implicit_euler_is_symplectic():
     """A mass on a spring, 300 periods: the energy error of the semi-implicit method stays where it was after one period."""
     system = mbd.System("oscillator")
@@ -170,6 +172,7 @@ def test_semi_implicit_euler_is_symplectic():
     assert first > 0.01 * 0.5 * 4.0 * np.pi**2 * 0.5**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(found(EmbeddedRungeKutta)))
 @pytest.mark.parametrize("beta", [0.0, 0.04])
 def test_error_follows_the_tolerance(kind, beta):

@@ -159,6 +159,7 @@ def test_steps_are_the_dense_solution_of_all_equations(name, rho):
     assert lam_p > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "t_end", "steps"), [(heavy_top, 0.1, 400), (double_pendulum, 1.0, 500), (four_bar, 0.5, 250)])
 def test_it_differs_from_the_method_on_the_group_by_the_order_of_both(make, t_end, steps):
     gaps = []

@@ -90,6 +90,7 @@ def sprung(speed: float, k: float) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_spring_about_an_axis_counts_its_turns(method):
     """A rotor that winds a spring up for several turns and comes back."""
@@ -107,6 +108,7 @@ def test_turns_are_counted_where_a_step_makes_more_than_half_of_one(h):
     assert result["rotor"].omega_bar[-1, 2] == pytest.approx(300.0 * np.cos(2.0), rel=2.0 * h**2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "method"),
     [
@@ -134,6 +136,7 @@ def test_integrated_angles_stay_by_the_pose_in_a_long_run_with_error_control():
     assert abs((gap + np.pi) % (2.0 * np.pi) - np.pi).max() < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("newton", [mbd.ModifiedNewton(), mbd.FullNewton()], ids=repr)
 @pytest.mark.parametrize(("kind", "damping"), [(mbd.GeneralizedAlpha, {"rho": 0.8}), (mbd.HHT, {"alpha": -0.1})], ids=repr)
 @pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")  # large steps, on purpose

@@ -243,6 +243,7 @@ def test_a_declared_stiff_spring_is_as_cheap_as_the_built_in_one(kind, way, meth
     assert declared["box"].r[-1, 0] == pytest.approx(built_in["box"].r[-1, 0], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_explicit_steps_of_the_stiff_spring_are_a_hundred_times_smaller():
     system = slider(lambda i, j: SPRINGS["actuator"](i, j, lambda f: f))
     implicit = mbd.simulate(system, 0.02, integrator=mbd.GeneralizedAlpha(5e-3, rho=0.2)).counters

@@ -35,6 +35,7 @@ SPRINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SPRINGS)
 @pytest.mark.parametrize(
     "method",
@@ -79,6 +80,7 @@ def hanging(n: int = 5) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [mbd.Index3(), mbd.GGL()], ids=repr)
 def test_the_curvature_of_the_constraints_makes_newton_fast_where_reactions_are_large(level):
     quasi, full = (

@@ -153,6 +153,7 @@ def test_who_has_none_says_who_has():
         assert all(name in str(caught.value) for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npz", "nc"])
 def test_they_are_saved_and_loaded(tmp_path, ending):
     if ending == "nc":

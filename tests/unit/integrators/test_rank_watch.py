@@ -50,6 +50,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("build", "t_end"), [(four_bar, 0.5), (andrews, 0.03), (bennett, 1.5)], ids=["four-bar", "Andrews", "Bennett"]
 )

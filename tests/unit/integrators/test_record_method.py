@@ -46,6 +46,7 @@ def residual(result):
     return worst / size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_every_integrator_records_what_fulfils_its_equations_of_motion(name):
     method = METHODS[name]
@@ -128,6 +129,7 @@ def test_implicit_methods_record_the_accelerations_of_their_steps():
     assert gap["Radau"] < 1e-6 < gap["GGL"] < gap["index 3"]
 
 
+@pytest.mark.slow
 def test_dependent_rows_share_them_as_lam_does():
     for rule in (mbd.DropDependentRows(), mbd.MinimumNorm()):
         for method in (mbd.RK4(), mbd.GeneralizedAlpha()):
@@ -181,6 +183,7 @@ def test_a_run_that_fails_in_its_first_step_keeps_its_error_and_its_start(record
         assert kept.lam_of_method[0] == pytest.approx(kept.lam[0], rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npz", "nc"])
 def test_they_are_saved_copied_and_loaded(tmp_path, ending):
     if ending == "nc":

@@ -82,6 +82,7 @@ def test_every_solver_of_scipy_is_put_to_a_test():
     assert {*SEEN, "Radau", "BDF", "LSODA"} == set(METHODS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "module", "attempt"),
     [
@@ -127,6 +128,7 @@ def test_an_unknown_method_is_refused():
         SciPySolver("RK4")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_counters_are_plain_numbers_which_files_can_hold(method, tmp_path):
     result = mbd.simulate(double_pendulum(), 0.05, integrator=SciPySolver(method), stabilization=None)

@@ -150,6 +150,7 @@ def test_every_counts_accepted_steps():
     assert (position[1::7] > ON).any()
 
 
+@pytest.mark.slow
 def test_a_threshold():
     """Nothing is done below it, and all beyond it is brought back: no state is further off, and few steps are corrected."""
     threshold = 1e-7
@@ -225,6 +226,7 @@ def test_the_order_of_rk4_stays(make, t_end, steps, rule):
     assert orders.min() > 4.0 - 0.15
 
 
+@pytest.mark.slow
 def test_energy_projection_refuses_what_does_work():
     working = {
         "brake": lambda s: mbd.RSDA("brake", s["pin 1"], c=1.0),

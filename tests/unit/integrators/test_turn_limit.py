@@ -27,6 +27,7 @@ def falling_rack():
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [mbd.GeneralizedAlpha, mbd.RadauIIA], ids=lambda method: method.__name__)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
 def test_a_rack_that_falls_by_a_hundred_turns_loses_none(method, rtol):

@@ -79,6 +79,7 @@ def run_to_error(*arguments, **options):
 FIXED = [m for m in methods_below() if m.takes_step and m is not mbd.RATTLE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", FIXED, ids=lambda m: m.__name__)
 def test_every_method_of_fixed_step_warns_of_a_far_turn_once(method):
     """1.2 rad a step: body, angle, step, and the step to take; and nothing where it turns 0.6 rad."""

@@ -50,6 +50,7 @@ def test_errors_fall_by_the_rate(kind, rate):
     assert abs(counters.projections / counters.steps - predicted) < 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gyroscopic", "one way", "gyroscopic beside a damper"])
 def test_steps_are_cut_where_errors_do_not_fall(kind):
     assert work(kind, 1.1, steps=10).rejected >= 5

@@ -38,6 +38,7 @@ def test_block_factorization_agrees_with_lapack(random_model, state_of, topology
         assert np.abs(K @ x - b).max() < RESIDUAL * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("topology", "n"), [("chain", 40), ("tree", 40), ("star", 40), ("closed", 40), ("ring", 40)])
 def test_every_body_is_in_balance(random_model, state_of, topology, n):
     """M u_dot + Phi_q^T lam = Q, with Q = (m g, -w x J w) written out here, body by body."""
@@ -59,6 +60,7 @@ def test_every_body_is_in_balance(random_model, state_of, topology, n):
             assert np.abs(left - reaction - right).max() < BALANCE * scale
 
 
+@pytest.mark.slow
 def test_accelerations_fulfil_the_rows(random_model, state_of):
     for topology in ("chain", "tree", "closed"):
         model = random_model(topology, 60, 5)

@@ -125,6 +125,7 @@ def gear_pairs(n: int) -> tuple[int, list[tuple[int, ...]], EdgeRows]:
     return 2 * n, edges + gears, EdgeRows([5] * (2 * n) + [1] * n, kinds)
 
 
+@pytest.mark.slow
 def test_a_chain_of_gear_pairs_has_linear_work_and_no_update_of_wide_blocks():
     """Each gear is carried as one column through the two joints of its pair."""
     for n in (10, 100, 1000):
@@ -136,6 +137,7 @@ def test_a_chain_of_gear_pairs_has_linear_work_and_no_update_of_wide_blocks():
         assert (s.fill_lines == 1).all()
 
 
+@pytest.mark.slow
 def test_wheels_on_the_ground_need_only_columns():
     """A train of n wheels, each geared to the next one: the gears are a chain of single rows behind all wheels."""
     for n in (10, 1000):

@@ -113,6 +113,7 @@ def chain(n: int, seed: int = 0) -> tuple[mbd.System, list]:
     return system, joints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [-0.5, -1.1])
 def test_long_trains_are_solved_along_falling_speeds(ratio):
     """Two hundred wheels, whose speeds would grow to 1e8 times the first: the free coordinate is that of the fastest wheel."""
@@ -182,6 +183,7 @@ def test_what_it_does_not_serve_is_left_to_the_blocks(make):
             make().compile(solver=TREE)
 
 
+@pytest.mark.slow
 def test_racks_are_served_at_any_pose(state_of):
     """Rows of J, Phi, gamma and the solution are those of the blocks, for racks and slides between turning bodies."""
     system, before, joints = mbd.System("slides", gravity=(0.3, -2.0, -9.81)), None, []

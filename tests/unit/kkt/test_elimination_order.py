@@ -98,6 +98,7 @@ def test_open_graphs_have_no_fill(graph, per_body):
         assert len(schedule.fill_updates) <= 1.0 * n
 
 
+@pytest.mark.slow
 def test_a_ladder_of_loops_has_linear_fill():
     sizes = np.array([20, 40, 80, 160, 320, 640])
     blocks = np.array([make_schedule(int(n), ladder(int(n))).n_blocks for n in sizes])

@@ -67,6 +67,7 @@ def disturbed(model: mbd.Model, seed: int) -> mbd.State:
     return state.replace(v=v, omega_bar=omega_bar, t=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rods", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_accelerations_and_multipliers_agree_with_lapack(seed, rods):
@@ -77,6 +78,7 @@ def test_accelerations_and_multipliers_agree_with_lapack(seed, rods):
     assert np.abs(x - reference).max() < GROWTH * np.finfo(float).eps * np.linalg.cond(K) * np.abs(reference).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_other_right_hand_sides_are_solved_with_the_same_factor(seed):
     """Impulses, one after another."""
@@ -99,6 +101,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", METHODS)
 def test_runs_end_in_the_same_state(how):
     """Of explicit methods, of implicit ones, and of those that keep a factor."""
@@ -168,6 +171,7 @@ def test_a_few_bodies_do_not_pay_for_what_is_compiled():
     assert chain(1).compile().solver == TREE
 
 
+@pytest.mark.slow
 def test_dependent_rows_are_left_to_blocks():
     system = pendants(30)
     system.add(PointInPlane("again", system.bodies[2], system.bodies[3], point=(2, 1.2, 0), normal=(0, 0, 1)))

@@ -114,6 +114,7 @@ def test_random_trees_with_tangents_agree_with_lapack(random_model, state_of, si
     assert paired > 50
 
 
+@pytest.mark.slow
 def test_a_factor_serves_other_right_hand_sides_after_the_bodies_have_moved(random_model, state_of):
     """Of the implicit steps, with tangents, and of the accelerations, without."""
     rng = np.random.default_rng(1)
@@ -134,6 +135,7 @@ def test_a_factor_serves_other_right_hand_sides_after_the_bodies_have_moved(rand
             assert np.abs(unknowns(model, of) - reference).max() < bound_of(matrix) * np.abs(reference).max(), seed
 
 
+@pytest.mark.slow
 def test_a_factor_of_any_rows_serves_other_right_hand_sides_after_the_bodies_have_moved(random_model, state_of):
     """Also of rows that are neither those of a revolute joint nor separable."""
     rng = np.random.default_rng(2)

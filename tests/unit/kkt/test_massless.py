@@ -187,6 +187,7 @@ def test_dense_says_that_a_matrix_is_singular():
     assert np.isfinite(solve_dense(model).lam).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [0.3, 0.03, 0.01, 0.003, 0.001])
 @pytest.mark.parametrize("n", [1, 3])
 def test_an_axis_close_to_the_rod_is_determined(angle, n):
@@ -231,6 +232,7 @@ def test_rods_at_rest_in_equilibrium_are_no_free_axes() -> None:
     assert np.abs(found.lam).max() > 1.0  # the links have weight, and the joints carry it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points", [False, True], ids=["rods", "point masses"])
 @pytest.mark.parametrize("axis", np.eye(3), ids=["x", "y", "z"])
 @pytest.mark.parametrize("body", ["crank", "coupler", "rocker"])

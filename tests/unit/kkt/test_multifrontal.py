@@ -105,6 +105,7 @@ def test_rows_that_depend_on_others_almost_to_rounding_are_refused_or_solved(blo
     assert refused < 30
 
 
+@pytest.mark.slow
 def test_rows_on_three_and_four_bodies():
     """A net whose bodies are also coupled by rows on three or four of them."""
     rng = np.random.default_rng(0)

@@ -130,6 +130,7 @@ def off_its_rows(model: mbd.Model, seed: int) -> mbd.State:
     return state.replace(r=r, p=p / np.linalg.norm(p, axis=1)[:, None], t=0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tree_of_each_kind_agrees_with_lapack(kind):
     """On its rows and off them: accelerations and all multipliers."""
@@ -144,6 +145,7 @@ def test_a_tree_of_each_kind_agrees_with_lapack(kind):
             assert np.abs(x - reference).max() < bound * np.abs(reference).max(), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_trees_of_all_kinds_agree_with_lapack(seed):
     """Revolute, separable, helical, and other joints in one tree."""
@@ -155,6 +157,7 @@ def test_trees_of_all_kinds_agree_with_lapack(seed):
     assert np.abs(x - reference).max() < GROWTH * np.finfo(float).eps * np.linalg.cond(K) * np.abs(reference).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1e6, 1e12])
 @pytest.mark.parametrize("kind", ["SJ", "UJ", "CJ", "TJ", "Planar", "Fixed", "Screw", "all"])
 def test_mass_ratios_cost_no_more_digits_than_their_conditioning(kind, ratio):
@@ -213,6 +216,7 @@ def test_dependent_rows_are_reported_at_the_same_joint(kind):
             mbd.accelerations(model, model.state().replace(p=turned))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_volume_that_the_rows_span_decreases_as_that_of_blocks(kind):
     """The product of the pivots, which explicit steppers watch, is proportional to theirs where only this joint moves."""
@@ -234,6 +238,7 @@ def test_the_volume_that_the_rows_span_decreases_as_that_of_blocks(kind):
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["SJ", "UJ", "CJ", "TJ", "Planar", "Fixed", "ConstantVelocity", "RJ driven", "TJ driven", "CJ driven", "Screw"]
 )
@@ -267,6 +272,7 @@ def test_joints_of_one_and_two_rows_are_left_to_blocks(kind):
     assert tree({kind: KINDS[kind]}, 10, 0).compile(check_pose=False).solver == BLOCK
 
 
+@pytest.mark.slow
 def test_runs_end_in_the_same_state():
     """Projected at every step, with rows that are driven; from a state that the rows allow."""
     ends = []

@@ -52,6 +52,7 @@ def lengthening(n: int, ratio: float, seed: int) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1e6, 1e12])
 def test_mass_ratios_cost_no_more_digits_than_with_blocks(ratio):
     """Of accelerations and of multipliers, relative to the largest."""

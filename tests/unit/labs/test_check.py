@@ -37,6 +37,7 @@ def test_without_answers_the_questions_are_said(lab):
     assert str(report).startswith(f"{lab}, ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", LABS)
 @pytest.mark.parametrize("given", ["nonsense", [], float("nan"), True, object(), {}])
 def test_no_answer_of_another_kind_is_right_or_raises(lab, given):
@@ -63,6 +64,7 @@ def test_typical_mistakes_of_a_number_are_named(factor, said):
     assert (found == "") == (said == "")
 
 
+@pytest.mark.slow
 def test_closed_forms_are_those_of_the_library():
     """Every number that a check computes by hand, by the library."""
     fall = mbd.simulate(pendulum(), 1.5, h=1e-3).reaction("pin").force
@@ -105,6 +107,7 @@ class Hinge(mbd.Joint):
         return rows[:4] if self.wrong == "short" else rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "said"), [("", "resist a translation"), ("short", "it has 4 rows"), ("raises", "ZeroDivisionError")]
 )
@@ -131,6 +134,7 @@ def test_a_wrong_door_is_told_why():
     assert text("lab7", "design", door(RJ)) == ""
 
 
+@pytest.mark.slow
 def test_runs_of_lab_10_are_judged_by_steps_and_accuracy():
     system = mbd.System("bar", gravity=(0, 0, -9.81))
     bar = system.add(mbd.Body("bar", mass=78.0, J_bar=(0.0325, 104.01625, 104.01625), r=(2, 0, 0)))

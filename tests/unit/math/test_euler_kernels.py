@@ -21,6 +21,7 @@ def p(rng):
     return euler_parameters.normalized(rng.normal(size=(20, 4)))
 
 
+@pytest.mark.slow
 def test_rotation_matrix(call, p):
     out = np.empty((20, 3, 3))
     for k in range(20):
@@ -28,6 +29,7 @@ def test_rotation_matrix(call, p):
     assert np.abs(out - euler_parameters.rotation_matrix(p)).max() < ROUNDING
 
 
+@pytest.mark.slow
 def test_p_dot(call, p, rng):
     omega_bar, rates = rng.normal(size=(20, 3)), np.empty((20, 13))
     bodies = np.hstack([np.zeros((20, 3)), p, np.zeros((20, 3)), omega_bar])

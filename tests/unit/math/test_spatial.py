@@ -86,6 +86,7 @@ vector = st.lists(finite, min_size=3, max_size=3).map(np.array)
 six = st.lists(finite, min_size=6, max_size=6).map(np.array)
 
 
+@pytest.mark.slow
 @given(vector, vector, vector, six, six)
 def test_transforms_compose_and_keep_the_power(theta, r_1, r_2, m, f):
     R = euler_parameters.rotation_matrix(euler_parameters.exponential(theta))

@@ -47,12 +47,14 @@ def assert_same(a, b):
     assert (a.redundancy.dropped, a.redundancy.rank) == (b.redundancy.dropped, b.redundancy.rank)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [f for f in gallery.GALLERY if f is not gallery.chain], ids=lambda f: f.__name__)
 def test_every_mechanism_of_the_gallery_has_the_same_tables(make, monkeypatch):
     system = make()
     assert_same(*at_once_and_one_by_one(monkeypatch, system.compile))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_trees_have_the_same_tables(seed, monkeypatch):
     system = random_tree(np.random.default_rng(seed), 3 + 8 * seed, free=seed % 3 == 0)
@@ -79,6 +81,7 @@ def test_a_class_that_declares_uniform_rows_has_a_pattern_and_its_subclasses_hav
     assert row_pattern.pattern_of(Mine) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

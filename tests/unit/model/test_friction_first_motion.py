@@ -38,6 +38,7 @@ def sliding_accelerations(mu, force, torque):
     return size * direction(size) / (1.0, RADIUS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [mbd.RK4(), mbd.DormandPrince(), mbd.DOP853()], ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
 @pytest.mark.parametrize(("force", "torque"), [(4.0, 0.5), (-0.5, 0.6), (5.0, -0.02), (30.0, 3.0)])
@@ -77,6 +78,7 @@ def test_friction_at_the_start_is_against_the_accelerations(law):
     np.testing.assert_allclose(again.omega_bar_dot, found.omega_bar_dot, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
 def test_the_error_of_a_start_at_rest_falls_with_the_square_of_the_step(law):
     model = arm_of_balls(law).compile()

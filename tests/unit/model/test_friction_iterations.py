@@ -64,6 +64,7 @@ def lane(c_0, c_1, c_2):
     return z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slope", [0.01, 0.5, 0.95])
 @pytest.mark.parametrize("bearings", [1, 2])
 def test_the_scalar_equation_is_solved_as_by_bisection(slope, bearings):

@@ -62,6 +62,7 @@ def test_joints_that_jam_are_among_the_random_chains():
     assert "joint 1' has no solution" in outcome(model, moving(model, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [LANES, MANY])
 def test_they_are_those_of_the_dense_equations(n):
     model = random_chain(n, Coulomb(0.2, 0.1), 2).compile()
@@ -80,6 +81,7 @@ def test_a_solution_does_not_depend_on_those_before(n):
         np.testing.assert_array_equal(mbd.accelerations(model, states[k]).lam, first[k])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 3, MANY])
 @pytest.mark.parametrize("share", [0.5, 0.95, 0.999])
 def test_below_painleve_every_way_finds_the_only_reaction(n, share):
@@ -134,6 +136,7 @@ def slopes(model, state, pack):
     return A
 
 
+@pytest.mark.slow
 def test_the_bounds_of_slopes_hold():
     """They are at most a few times too large, and never too small."""
     for seed in range(4):

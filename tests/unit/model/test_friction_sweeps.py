@@ -125,6 +125,7 @@ def test_chains_have_the_solution_of_scipy(law):
         np.testing.assert_allclose(a.lam, found.x[n:], rtol=0.0, atol=1e-9 * np.abs(found.x[n:]).max())
 
 
+@pytest.mark.slow
 def test_strong_friction_is_solved_or_refused_as_with_blocks():
     """Beyond Painleve no sweep decides: the columns do."""
     outcomes = set()
@@ -163,6 +164,7 @@ def slope_alone(model, state, K, load):
     return load.law.sliding * (N + load.thrust_radius / load.radius * abs(F @ h))
 
 
+@pytest.mark.slow
 def test_the_slopes_of_joints_alone_are_those_of_the_dense_inverse():
     for seed in range(6):
         model = revolute_tree(7, Coulomb(0.3), seed, part=1.0, ground_is_j=False).compile()
@@ -204,6 +206,7 @@ def arm(n, turning, law, seed, **bearing):
     return system.compile(), system.compile(solver=BLOCK), np.array(moments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bearing", BEARINGS)
 @pytest.mark.parametrize("turning", [(), (3,), (0, 4), (1, 2, 5)])
 def test_joints_at_rest_hold_in_the_recursion(turning, bearing):
@@ -233,6 +236,7 @@ def rates_again_entry(P, y, y_dot):
     return rates_at_hand(P, 0.0, y, y_dot)
 
 
+@pytest.mark.slow
 def test_a_long_arm_at_rest_holds():
     """Rigid as one body: fifty joints carry the moments of all that hangs on them."""
     model, _, moments = arm(50, (), Coulomb(2000.0, 0.15), 0, radius=0.1)
@@ -243,6 +247,7 @@ def test_a_long_arm_at_rest_holds():
     np.testing.assert_allclose(found, moments, rtol=0.0, atol=ROUNDING * np.abs(moments).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bearing", BEARINGS)
 @pytest.mark.parametrize("place", [0, 3])
 def test_the_only_friction_is_that_of_the_blocks(place, bearing):
@@ -262,6 +267,7 @@ def test_the_only_friction_is_that_of_the_blocks(place, bearing):
             compare(mbd.accelerations(model, state), mbd.accelerations(blocks, state))
 
 
+@pytest.mark.slow
 def test_runs_stop_and_slip_as_with_blocks():
     system = mbd.System("two arms", gravity=(0, 0, -9.81))
     before = system.ground

@@ -32,6 +32,7 @@ def test_a_model_whose_least_is_too_large_is_refused_before_its_joints_are_asked
     assert not asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [slider_crank, chain, net])
 @pytest.mark.parametrize("solver", ["block LDL^T", "multifrontal", "dense"])
 def test_the_least_is_less_than_the_arrays_take(make, solver, monkeypatch):

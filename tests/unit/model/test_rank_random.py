@@ -70,6 +70,7 @@ def held_body(seed: int) -> mbd.System:
 COUNTED_TOO_MANY = (232, 601, 685, 773, 805, 970, 1207, 1454, 1661, 1670, 1756, 1840, 2608, 2969)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", COUNTED_TOO_MANY)
 def test_a_body_that_is_held_more_than_once(seed):
     """Rows that are kept near the span of others made pivots that should be zero look like 1e-8: 7 to 10 rows counted, of 6."""

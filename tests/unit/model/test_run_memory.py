@@ -66,6 +66,7 @@ def test_an_equilibrium_beyond_a_rigid_stop_is_refused():
     np.testing.assert_allclose(caught.value.result.r[1], (0.0, 0.0, -0.4), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1e4, 1e6])
 def test_an_equilibrium_rests_on_a_stiff_stop(k):
     """The stop begins to push where the forces are still far from balance, and balances them within microradians."""
@@ -82,6 +83,7 @@ def test_an_equilibrium_within_rigid_stops_is_that_without_them():
     np.testing.assert_allclose(mbd.equilibrium(system).state.r[1], (0.0, 0.0, -0.4), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compute", [mbd.kinematics, mbd.inverse_dynamics])
 def test_a_prescribed_motion_stays_within_rigid_stops(compute):
     times = np.linspace(0.0, 1.0, 11)
@@ -108,6 +110,7 @@ def test_states_beyond_a_rigid_stop_are_no_motion():
         mbd.inverse_dynamics(system, states)
 
 
+@pytest.mark.slow
 def test_a_prescribed_motion_does_not_know_the_speed_of_a_touch():
     """With damping only a run does; without it the torque of the driver is that of a run."""
     motion, times = "0.6 * (1 - cos(3 * t))", np.linspace(0.0, 1.0, 41)

@@ -31,6 +31,7 @@ def values(model, state):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [gallery.slider_crank, gallery.four_bar, gallery.governor], ids=lambda make: make.__name__)
 def test_an_evaluation_leaves_no_trace_in_the_next(make, rng):
     model = make().compile()
@@ -42,6 +43,7 @@ def test_an_evaluation_leaves_no_trace_in_the_next(make, rng):
     assert len(model._idle) == 1
 
 
+@pytest.mark.slow
 def test_threads_do_not_share_a_workspace(rng):
     model = gallery.slider_crank().compile()
     given = list(states(model, rng, 8))

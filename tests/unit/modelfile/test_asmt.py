@@ -51,6 +51,7 @@ def test_velocities_are_of_the_origin_of_the_part(tmp_path):
     np.testing.assert_allclose(body.A @ body.omega_bar, w, rtol=0, atol=ROUNDING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merge", [True, False])
 def test_a_four_bar_in_millimetres_is_closed_and_moves(merge, tmp_path):
     system = read(tmp_path, asmt.four_bar(gap=8.0), length=0.001, merge_fixed=merge)
@@ -97,6 +98,7 @@ def test_parts_that_are_fixed_to_each_other_are_one_body(tmp_path):
     assert "part 'b' was moved by" in system.import_report.substituted[0]
 
 
+@pytest.mark.slow
 def test_motions_are_the_angle_and_the_displacement_of_the_markers(tmp_path):
     """The angle from x_i to x_j is the formula itself, also where it is not zero at first."""
     _, A_i = random_pose(np.random.default_rng(8))
@@ -181,6 +183,7 @@ def test_limits_become_stops(tmp_path):
     assert len([told for told in read(tmp_path, text, length=0.001).import_report.ignored if told.startswith("limit ")]) == 6
 
 
+@pytest.mark.slow
 def test_the_command_line_knows_the_format(tmp_path, capsys):
     path = tmp_path / "four_bar.asmt"
     path.write_text(asmt.four_bar(gap=3.0))

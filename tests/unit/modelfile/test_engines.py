@@ -48,6 +48,7 @@ def test_the_other_engine_accelerates_alike(engine, case):
     assert "all within 1e-09" in str(check)
 
 
+@pytest.mark.slow
 def test_a_wrong_number_is_seen_by_the_other_engine(monkeypatch):
     pytest.importorskip("mujoco")
     from haugmbd.modelfile.engines import mujoco_engine

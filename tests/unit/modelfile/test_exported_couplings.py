@@ -27,6 +27,7 @@ def couplings_alike(one, two):
     assert rank == np.linalg.matrix_rank(rows[1], tol=1e-9) == np.linalg.matrix_rank(np.vstack(rows), tol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1.0, 0.001])
 def test_couplings_come_back_from_asmt(length, tmp_path):
     system = mechanisms.geared()
@@ -59,6 +60,7 @@ def test_couplings_and_velocities_come_back_from_mjcf(tmp_path):
     assert not np.any([body.v for body in mbd.read_mjcf(tmp_path / "geared.xml").bodies])
 
 
+@pytest.mark.slow
 def test_couplings_come_back_from_urdf(tmp_path):
     system = mechanisms.geared(screw=False)
     done = mbd.write_urdf(system, tmp_path / "geared.urdf")

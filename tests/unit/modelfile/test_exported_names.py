@@ -14,6 +14,7 @@ from joints import CJ, RJ, SJ, PointInPlane, RotationDriver
 from tests.support import mechanisms
 
 
+@pytest.mark.slow
 def test_what_formats_cannot_hold_is_refused_by_name_or_left_out(tmp_path):
     system = mechanisms.random_tree(3, ("CJ",), n=3)
     pin = system.joints[0]
@@ -104,6 +105,7 @@ def test_strange_names(tmp_path):
         mbd.write_mjcf(named("world", "c"), tmp_path / "x.xml")
 
 
+@pytest.mark.slow
 def test_the_command_converts_to_every_format(tmp_path, capsys):
     source = tmp_path / "loop.json"
     mechanisms.loop("SJ").save(source)

@@ -33,6 +33,7 @@ def test_trees_come_back_from_urdf(seed, tmp_path):
     same(system, mbd.read_urdf(tmp_path / "tree.urdf", gravity=system.gravity, merge_fixed=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed"])
 def test_loops_come_back_from_urdf_and_its_sidecar(closing, tmp_path):
     system = mechanisms.loop(closing)
@@ -44,6 +45,7 @@ def test_loops_come_back_from_urdf_and_its_sidecar(closing, tmp_path):
     same(system, again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_trees_come_back_from_mjcf(seed, tmp_path):
     pytest.importorskip("mujoco")
@@ -58,6 +60,7 @@ def test_trees_come_back_from_mjcf(seed, tmp_path):
         same(system, again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closing", ["SJ", "RJ", "Fixed"])
 def test_loops_come_back_from_mjcf(closing, tmp_path):
     pytest.importorskip("mujoco")
@@ -83,6 +86,7 @@ def test_loops_come_back_from_asmt(closing, tmp_path):
     same(system, mbd.read_asmt(tmp_path / "loop.asmt", merge_fixed=False))
 
 
+@pytest.mark.slow
 def test_other_joints_and_motions_come_back_from_asmt(tmp_path):
     rng = np.random.default_rng(9)
     system = mbd.System("a/b", gravity=(0, 0, -9.81))
@@ -106,6 +110,7 @@ def test_other_joints_and_motions_come_back_from_asmt(tmp_path):
     assert {"turn", "slide"} <= {joint.name for joint in again.joints}
 
 
+@pytest.mark.slow
 def test_flat_bodies_come_back_from_mjcf(tmp_path):
     """J3 = J1 + J2: MuJoCo refuses an inertia in which rounding makes J3 larger."""
     pytest.importorskip("mujoco")

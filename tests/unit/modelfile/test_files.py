@@ -147,6 +147,7 @@ def test_paths_that_are_none(read, tmp_path):
             read(path)
 
 
+@pytest.mark.slow
 def test_a_system_at_another_state_has_the_same_forces():
     """Springs and limits of joint coordinates are counted from the modelled pose: they are shifted with it."""
     system = mechanisms.geared()
@@ -171,6 +172,7 @@ def test_a_system_at_another_state_has_the_same_forces():
         at_state(system, state)
 
 
+@pytest.mark.slow
 def test_functions_of_coordinates_keep_their_meaning_at_another_state():
     """A cam, a force that reads coordinates, and whatever else measures the same joints: drivers, RSDA, springs, couplings."""
     rng = np.random.default_rng(5)
@@ -202,6 +204,7 @@ def test_functions_of_coordinates_keep_their_meaning_at_another_state():
         at_state(system, state)
 
 
+@pytest.mark.slow
 def test_functions_are_loaded_only_when_they_are_allowed(tmp_path):
     path = model_files.rich_system().save(tmp_path / "rich.json")
     with pytest.raises(mbd.ModelFileError) as told:

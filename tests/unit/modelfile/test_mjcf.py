@@ -111,6 +111,7 @@ JOINTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", JOINTS)
 def test_several_joints_of_one_body_are_one_joint(case, tmp_path):
     inside, kind, freedom = JOINTS[case]
@@ -188,6 +189,7 @@ def exact_accelerations(text, key=0):
     return m, d, J, np.linalg.solve(K, np.concatenate([d.qfrc_smooth, np.zeros(len(J))]))[: m.nv]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FOLLOWERS)
 def test_equalities_of_joints_are_the_exact_kkt_system(case, tmp_path):
     """Hinges and slides that follow others, with armature on the followers; the pose of the file is put right, and said."""
@@ -219,6 +221,7 @@ def test_equalities_of_joints_are_the_exact_kkt_system(case, tmp_path):
     assert {joint.name for joint in system.joints} >= {"e", "b rotor gear", "c rotor gear", "f rotor gear"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slide", [False, True])
 def test_polynomials_of_joints_are_functions(slide, tmp_path):
     """y - y_0 = P(x - x_0):  J = (1, -P'),  J q'' = P'' x'^2, with MuJoCo's own M and forces; from poses where P is far from linear."""
@@ -275,6 +278,7 @@ def test_followers_are_put_where_their_equalities_hold(tmp_path):
         read(tmp_path, mjcf.model(tree + universal, equality='<joint joint1="q" joint2="x"/>'))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moving", [False, True])
 @pytest.mark.parametrize("equality", [CONNECT, SITES, WELD])
 def test_loops_are_the_exact_kkt_system_of_mujocos_own_matrices(equality, moving, tmp_path):

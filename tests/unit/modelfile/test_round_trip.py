@@ -63,6 +63,7 @@ def test_the_gallery(make, tmp_path):
     assert mbd.accelerations(one).lam.tobytes() == mbd.accelerations(two).lam.tobytes()
 
 
+@pytest.mark.slow
 def test_everything_that_a_system_holds(tmp_path):
     system = rich_system()
     again = through(system, tmp_path, allow_code=True)
@@ -83,6 +84,7 @@ def test_every_joint_of_the_catalogue_has_a_place_in_the_schema(kind):
     assert kind.__name__ in JOINTS.forms, "add the arguments of its constructor to schema.ARGUMENTS, or write its forms"
 
 
+@pytest.mark.slow
 def test_every_joint_from_global_geometry_and_from_vectors(tmp_path):
     rng = np.random.default_rng(5)
     system = mbd.System("all joints")
@@ -118,6 +120,7 @@ def joint_of(kind, way, i, j, rng):
     return make(**{name: x for name, x in dict(name=f"{kind.__name__} {way}", i=i, j=j, **known).items() if name in asked})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_contact_forces(name, tmp_path):
     """Bit by bit, with shapes and damping model; the file that people write may leave out what has a default."""

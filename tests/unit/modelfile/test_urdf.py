@@ -233,6 +233,7 @@ def test_a_floating_root_falls_and_planar_joints_keep_their_plane(tmp_path):
     np.testing.assert_allclose(found, g - (g @ normal) * normal, rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_an_imported_robot_is_saved_and_runs(tmp_path, capsys):
     system = leg(tmp_path, "<loop_joint>", gravity=(0.0, 0.0, -GRAVITY))
     again = mbd.load_model(system.save(tmp_path / "leg.json"))

@@ -16,6 +16,7 @@ GRAVITY = 9.80665
 ZERO = (0.0, 0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convention", ["<loop>", "<loop_joint>", "sidecar"])
 def test_a_four_bar_leg_is_closed(convention, tmp_path):
     system = leg(tmp_path, convention)
@@ -37,6 +38,7 @@ def test_a_four_bar_leg_is_closed(convention, tmp_path):
     assert f"loop {loop.name!r}" in str(report)
 
 
+@pytest.mark.slow
 def test_the_three_conventions_are_one_mechanism(tmp_path):
     states = [leg(tmp_path, convention).compile() for convention in ("<loop>", "<loop_joint>", "sidecar")]
     for model in states[1:]:
@@ -45,6 +47,7 @@ def test_the_three_conventions_are_one_mechanism(tmp_path):
         np.testing.assert_allclose(two.v_dot, one.v_dot, rtol=0, atol=1e-9 * GRAVITY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convention", ["<loop_joint>", "sidecar"])
 def test_a_delta_is_closed(convention, tmp_path):
     pairs = []
@@ -72,6 +75,7 @@ def test_a_delta_is_closed(convention, tmp_path):
     np.testing.assert_allclose(turned[2], (0.0, 0.0, 1.0), rtol=0, atol=0.2)  # near its modelled attitude
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "fixed", "spherical"])
 def test_loops_of_every_kind_close_a_five_bar(kind, tmp_path):
     """Two arms of two bars on one base; the loop joins their tips, whose frames are turned against each other."""
@@ -91,6 +95,7 @@ def test_loops_of_every_kind_close_a_five_bar(kind, tmp_path):
     assert system.import_report.loops[0].distance > 0.01
 
 
+@pytest.mark.slow
 def test_loops_may_be_left_open_and_closed_later(tmp_path):
     text = robots.four_bar_leg(robots.loop_joint("revolute", *ENDS))
     system = read(tmp_path, text, close=False)

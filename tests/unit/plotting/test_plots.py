@@ -110,6 +110,7 @@ def test_what_is_no_result_is_refused():
             draw([1, 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "n", "unit"), [("r", 3, "[m]"), ("p", 4, "[1]"), ("v", 3, "[m/s]"), ("omega_bar", 3, "[rad/s]")])
 def test_coordinates(driven, what, n, unit):
     ax = mbd.plot.coordinates(driven, "slider", what=what)

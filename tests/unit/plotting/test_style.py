@@ -128,6 +128,7 @@ def test_identical_lines_are_seen(bar):
     assert one.get_marker() in ("", "None")
 
 
+@pytest.mark.slow
 def test_rounding_is_not_blown_up(bar):
     ax = mbd.plot.coordinates(bar, "crank", what="p")
     assert ax.get_ylim()[1] - ax.get_ylim()[0] > 0.1
@@ -151,6 +152,7 @@ def test_on_a_dark_background(bar):
     assert own(mbd.plot.energy(bar, ax=given))[0].get_color() == "#56B4E9"
 
 
+@pytest.mark.slow
 def test_reactions_that_are_not_unique_have_a_band():
     result = mbd.simulate(loop(planar_points(), [np.array([0.0, 0.0, 1.0])] * 4), 0.1, h=2e-3)
     ax = mbd.plot.reactions(result, "hinge 0")

@@ -20,6 +20,7 @@ MAKE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKE)
 def test_dropped_rows_and_random_right_hand_sides(name):
     model = MAKE[name]().compile(check_pose=False)

@@ -208,6 +208,7 @@ def test_random_loops(kind, seed):
     assert np.abs(result.violation()).max() < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [bennett, bricard, lambda: ladder(6)], ids=["Bennett", "Bricard", "ladder"])
 def test_accelerations_and_multipliers_against_lapack(make):
     model = make().compile()

@@ -56,6 +56,7 @@ def test_the_algorithms_agree(seed):
     assert relative(p.tau(qdd), mbd.rnea(chain, q, qd, qdd, wrenches=wrenches)) < AGREE * max(1.0, abs(bias).max() / abs(tau).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_velocities_and_accelerations_are_the_rates_of_poses(seed):
     chain, q, qd, qdd, _ = case(seed)
@@ -84,6 +85,7 @@ def test_jacobians_give_the_velocities_and_the_kinetic_energy(seed):
     assert 0.5 * qd @ mbd.crba(chain, q) @ qd == pytest.approx(energy, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_every_link_obeys_newton_and_euler_under_the_joint_wrenches(seed):
     chain, q, qd, tau, wrenches = case(seed)

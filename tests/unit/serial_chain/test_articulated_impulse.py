@@ -137,6 +137,7 @@ def test_the_recursion_of_the_seed_with_inverses_agrees(seed):
     assert near(impact.propagation[: k + 1], expected.Phi, DENSE_TOL, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_the_propagation_reaches_the_links_beyond_too(seed):
     """(24) for every link, and (19) for the struck one."""
@@ -148,6 +149,7 @@ def test_the_propagation_reaches_the_links_beyond_too(seed):
     assert impact.inverse_inertia.shape == impact.propagation.shape == (chain.n, 6, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_a_dense_solution_agrees(seed):
     """M dq_dot = -J_n^T J,  J = (1 + e) v_imp / (J_n M^-1 J_n^T)."""
@@ -165,6 +167,7 @@ def test_a_dense_solution_agrees(seed):
     assert near(impact.qd, qd + impact.dqd, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_applied_impulses_are_inverse_dynamics_at_rest(seed):
     """chain_impulse against joint_wrenches of a chain at rest without gravity, and against a dense solution."""
@@ -191,6 +194,7 @@ def test_no_impulse_changes_nothing():
 # --- laws --------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(50, 80))
 def test_momentum_is_balanced_link_by_link(seed):
     """(11), (12): l_i = I_i dv_i + l_(i+1) + n J on the struck link; (13): dv is the twist of dq_dot; no joint carries along s."""
@@ -223,6 +227,7 @@ def test_energy_never_rises_and_falls_as_newton_says():
         assert impact.v_bounce == pytest.approx(-e * impact.v_imp, rel=1e-9, abs=LAW_TOL * np.abs(impact.dv).max())
 
 
+@pytest.mark.slow
 def test_e_1_keeps_the_energy():
     for seed in range(2000, 2030):
         chain, q, qd, impact, _ = random_impact(seed, e=1.0)

@@ -77,6 +77,7 @@ def test_numbers_that_overflow_are_not_taken_for_a_missing_mass():
             ask(chain, np.zeros(3), np.full(3, 1e200))
 
 
+@pytest.mark.slow
 def test_a_long_chain_names_some_of_its_freedoms():
     chain = random_chain(300, 2)
     with pytest.raises(mbd.UsageError) as caught:

@@ -94,6 +94,7 @@ def test_any_order_of_bodies_and_joints_and_any_side(seed, free):
     assert abs(chain.coordinates(state)[1] - qd).max() <= 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: gallery.chain(6), gallery.double_pendulum, gallery.pendulum, gallery.heavy_top])
 def test_the_gallery(make):
     system = make()

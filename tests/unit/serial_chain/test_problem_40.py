@@ -76,6 +76,7 @@ def test_closed_form_mapping_and_recursions(seed, m1, m2, l1, l2):
     assert abs(projected.tau(qdd) - tau).max() <= ROUNDING * max(1.0, abs(M @ qdd).max(), abs(g).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "m1", "m2", "l1", "l2"), CASES)
 def test_the_maximal_model(seed, m1, m2, l1, l2):
     q, qd, tau = motion(seed)
@@ -93,6 +94,7 @@ def energy(m1, m2, l1, l2, q, qd):
     return 0.5 * qd @ M @ qd - G * ((m1 + m2) * l1 * np.cos(q[0]) + m2 * l2 * np.cos(q[0] + q[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_sign_of_f_in_the_general_formula(sign):
     masses, h = (1.0, 0.7, 0.8, 1.1), 1e-3

@@ -31,6 +31,7 @@ def test_energy_is_kept(seed, free_base):
     assert result.counters.evaluations > 6 * result.counters.steps
 
 
+@pytest.mark.slow
 def test_a_pendulum_has_the_period_of_its_elliptic_integral():
     from scipy.special import ellipk
 
@@ -58,6 +59,7 @@ def test_a_free_chain_keeps_its_momentum():
     assert abs(angular - angular[0]).max() < KEPT
 
 
+@pytest.mark.slow
 def test_it_is_what_scipy_gets_from_aba():
     chain = random_chain(4, 2, kinds=("revolute", "prismatic", "cylindrical", "universal"))
     state, tau = start(chain, 2)
@@ -130,6 +132,7 @@ def test_an_exception_in_the_users_function_comes_out_with_the_result_so_far():
     assert caught.value.result.t[-1] == pytest.approx(0.49, abs=0.011)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4])
 def test_both_coordinates_tell_the_same_motion_and_the_same_reactions(seed):
     """Mixed joints and constant tau over half a second: the chain in its own coordinates, and its twin with multipliers."""
@@ -150,12 +153,14 @@ def test_both_coordinates_tell_the_same_motion_and_the_same_reactions(seed):
     assert mapped.energy().kinetic == pytest.approx(reduced.kinetic_energy(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_orientations_of_the_mapped_motion_do_not_jump():
     chain = mbd.SerialChain([mbd.Link.revolute("wheel", 1.0, (1.0, 1.0, 1.0))])
     spun = mbd.simulate(chain, 2.0, h=1e-2, state=mbd.ChainState([0.0], [10.0])).maximal()
     assert abs(np.diff(spun["wheel"].p, axis=0)).max() < 0.06
 
 
+@pytest.mark.slow
 def test_the_twin_has_the_values_of_a_function_along_the_motion():
     chain = mbd.random_chain(4, 5)
 

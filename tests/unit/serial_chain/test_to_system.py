@@ -22,6 +22,7 @@ def mixed(seed: int, free: bool) -> SerialChain:
     return mbd.random_chain(12, seed, free_base=free)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_are_those_of_the_joints_and_independent(seed, free):
@@ -36,6 +37,7 @@ def test_rows_are_those_of_the_joints_and_independent(seed, free):
     assert set(model.joints) == {f"joint of {link.name}" for link in chain.links if link.kind != "free"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_states_go_both_ways(seed, free):
@@ -89,6 +91,7 @@ def catalogue_joint(kind: str, joint: mbd.Joint) -> mbd.Joint:
     return {"revolute": RJ, "cylindrical": CJ}[kind].from_vectors("book", *book)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_rows_are_the_catalogues(kind):
     chain = mbd.random_chain(3, 11, kinds=[kind])
@@ -107,6 +110,7 @@ def test_the_rows_are_the_catalogues(kind):
         assert abs(getattr(rows, name) - getattr(ours_rows, name)).max() <= 1e-15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("kind", [*KINDS, "mixed"])
 def test_generalized_forces_and_wrenches_become_loads(kind, free):

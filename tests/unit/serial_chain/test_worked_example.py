@@ -57,6 +57,7 @@ def test_the_recursion_in_symbols_gives_what_is_printed(derived, name):
     assert all(sp.simplify(a - b).is_zero_matrix for a, b in pairs)
 
 
+@pytest.mark.slow
 def test_the_law_of_contact_in_symbols(derived):
     assert sp.simplify((n.T @ v[1])[0, 0] - V_IMP) == 0
     assert sp.simplify((n.T @ (v[1] + derived.dv[1]))[0, 0] - V_BOUNCE) == 0

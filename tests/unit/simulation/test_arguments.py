@@ -15,6 +15,7 @@ from haugmbd.integrators.explicit import runge_kutta
 from joints import RJ
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "text"),
     [
@@ -94,6 +95,7 @@ def test_a_solver_of_scipy_is_named_by_a_text():
         mbd.SciPySolver(np.zeros(3))
 
 
+@pytest.mark.slow
 def test_a_step_of_another_type_compiles_nothing_anew():
     run = runge_kutta.run_entry
     mbd.simulate(double_pendulum(), 0.02, h=0.01)

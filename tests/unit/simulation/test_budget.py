@@ -31,6 +31,7 @@ def clock(monkeypatch):
 METHODS = [mbd.RK4(1e-3), mbd.DormandPrince(), mbd.GeneralizedAlpha(1e-3), mbd.RATTLE(1e-3), mbd.SciPySolver(), mbd.BDF()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", METHODS, ids=lambda one: type(one).__name__)
 def test_a_run_that_takes_longer_is_stopped_with_what_it_has(clock, integrator):
     result = mbd.simulate(heavy_top(), 10.0, integrator=integrator, budget=0.5)

@@ -157,6 +157,7 @@ def test_a_plain_result(tmp_path, ending):
     assert_same_run(again, few)
 
 
+@pytest.mark.slow
 def test_impacts_of_a_model_that_no_file_holds_need_it(tmp_path):
     system = mbd.System("blown", gravity=(0, 0, -9.81))
     ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0, 0, 0.2)))
@@ -172,6 +173,7 @@ def test_impacts_of_a_model_that_no_file_holds_need_it(tmp_path):
         mbd.load(path, model=slider_crank().compile())
 
 
+@pytest.mark.slow
 def test_damage_and_states_that_are_not_finite_are_refused(bounced, tmp_path):
     path = bounced.save(tmp_path / "bounced.npz")
     with np.load(path) as file:

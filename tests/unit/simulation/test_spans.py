@@ -67,6 +67,7 @@ def test_of_a_chain():
     np.testing.assert_allclose(state.q, exact.q, rtol=0.0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_of_a_motion_with_impacts(bounced):
     t = bounced.impacts[1].t
     part = bounced[t - 0.05 : t + 0.05]

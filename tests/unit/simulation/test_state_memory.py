@@ -39,6 +39,7 @@ def test_a_known_number_of_states_is_refused_beforehand_with_the_estimate(monkey
         mbd.simulate(model, T_END, **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{"h": H}, {"rtol": 1e-9}, {"integrator": mbd.BDF(rtol=1e-6)}])
 def test_a_run_that_fills_the_memory_ends_with_its_states(monkeypatch, given):
     """An event that may end a run lets it begin with small batches."""

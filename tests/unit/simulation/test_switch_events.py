@@ -73,6 +73,7 @@ def same_events(one, other):
     np.testing.assert_array_equal(one.t, other.t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_finds_the_events_of_stops(method, monkeypatch):
     watched, searched = both(chain(np.random.default_rng(1)), 0.8, monkeypatch, project_velocity=True, **METHODS[method])
@@ -80,6 +81,7 @@ def test_every_method_finds_the_events_of_stops(method, monkeypatch):
     same_events(watched, searched)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("make", [chain, tumbling_box])
 def test_random_motions_have_the_same_events(make, seed, monkeypatch):

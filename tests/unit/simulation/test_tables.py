@@ -83,6 +83,7 @@ def test_the_frame_has_one_line_a_state(crank):
     assert set(frame.attrs["units"]) == set(frame.columns)
 
 
+@pytest.mark.slow
 def test_of_a_motion_with_impacts(bounced):
     assert bounced.impacts
     frame, data = bounced.to_pandas(), bounced.to_xarray()
@@ -96,6 +97,7 @@ def test_of_a_motion_with_impacts(bounced):
     assert bounced.momentum().linear.shape == bounced.euler_violation().shape[:1] + (3,)
 
 
+@pytest.mark.slow
 def test_of_a_chain(reduced):
     frame = reduced.to_pandas()
     twin = reduced.maximal()
@@ -114,6 +116,7 @@ def test_turns_of_a_chain_are_those_of_its_coordinates():
     np.testing.assert_allclose(result.joint("joint of wheel").angle, result.q[:, 0], rtol=0.0, atol=1e-12 * 40.0)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_computed_is_told(tmp_path):
     result = mbd.simulate(four_bar(), 0.05, h=1e-2)
     driven = mbd.simulate(slider_crank(driven=True), 0.05, h=1e-2)  # by a lambda, which no file keeps

@@ -68,6 +68,7 @@ def test_the_table_has_the_columns_of_every_method(comparison):
     assert (done.runs == 2).all()
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_the_states(comparison, exact):
     """Against a run of its own, at the end of the run, for each scale a formula of its own."""
     table = comparison.to_pandas()
@@ -143,6 +144,7 @@ def test_the_same_numbers_as_xarray_and_csv(comparison, tmp_path):
     assert read.status.tolist() == table.status.tolist()
 
 
+@pytest.mark.slow
 def test_a_result_is_a_reference_without_known_uncertainty(model, exact):
     found = mbd.compare(model, [mbd.Method(integrator=mbd.RK4(h=H), label="RK4")], T_END, reference=exact, repeats=1)
     assert np.isnan(found.uncertainty("error_positions_max"))
@@ -193,6 +195,7 @@ def test_a_body_without_joints_has_rows_for_everything_else(tmp_path):
     assert found.report(tmp_path / "free.html").exists()
 
 
+@pytest.mark.slow
 def test_failures_of_a_method_and_of_the_users_functions_are_rows():
     top = [mbd.Method(integrator=mbd.RATTLE(h=0.01), label="turns"), mbd.Method(integrator=mbd.RK4(h=1e-3), label="RK4")]
     found = mbd.compare(heavy_top(), top, 0.02, repeats=1)
@@ -217,6 +220,7 @@ def test_failures_of_a_method_and_of_the_users_functions_are_rows():
         mbd.compare(system, [mbd.Method(integrator=mbd.RK4(h=0.05))], 3.0)
 
 
+@pytest.mark.slow
 def test_a_budget_ends_a_cell_and_ctrl_c_the_comparison(monkeypatch):
     clock = SimpleNamespace(now=0.0)
 

@@ -40,6 +40,7 @@ def labels_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+@pytest.mark.slow
 def test_columns_are_drawn_by_families_with_the_band(comparison):
     ax = comparison.plot("evaluations", "error_multipliers_max")
     assert labels_of(ax) == ["RK4, Projection", STRANGE, "exact", "uncertainty of the reference"]

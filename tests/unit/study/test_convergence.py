@@ -52,6 +52,7 @@ def test_methods_have_their_orders_in_every_group(found, label):
     assert found.order(label, "positions").limits == ()
 
 
+@pytest.mark.slow
 def test_the_order_is_that_of_the_errors_against_the_closed_form(found):
     errors = []
     for h in STEPS:
@@ -83,6 +84,7 @@ def test_the_table_and_the_plot_show_the_orders(found):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_failed_runs_and_a_poor_reference_are_flagged():
     poor = mbd.Method(integrator=mbd.RK4(h=0.02))
     method = mbd.Method(integrator=mbd.RK4(), label="RK4")
@@ -138,6 +140,7 @@ def test_points_that_something_else_limits_do_not_count():
     assert none.points == 0
 
 
+@pytest.mark.slow
 def test_the_confidence_covers_the_order(rng):
     """Of 200 fits of noisy errors, 95 % hold the order: 190 +- 9 (three standard deviations)."""
     h = 0.1 * 0.6 ** np.arange(6)

@@ -43,6 +43,7 @@ def only(*, positions: bool, velocities: bool) -> mbd.Projection:
     return mbd.Projection(tol=1e-15, positions=positions, velocities=velocities)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("y", "law", "exponent"),
     [
@@ -69,6 +70,7 @@ def test_signals_of_a_known_law(y, law, exponent):
     assert law in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("y", "law", "exponent"),
     [
@@ -95,6 +97,7 @@ def test_coefficients_are_those_of_the_signal():
     assert drift_law(T, 5.0 + 0.1 * WAVE).swing == pytest.approx(0.2, rel=0.05)
 
 
+@pytest.mark.slow
 def test_noise_walks_and_drifts_are_told_apart(rng):
     t = np.linspace(0.0, 10.0, 2000)
     step = rng.normal(size=t.size)
@@ -115,6 +118,7 @@ def test_rounding_errors_walk(rng):
     assert (found.law, found.exponent) == ("random walk", pytest.approx(0.5, abs=HALF))
 
 
+@pytest.mark.slow
 def test_rk4_without_stabilization_drifts_like_t2(drift):
     position, rate = drift(40.0, stabilization=None), drift(40.0, "velocity", stabilization=None)
     assert position.y[-1] == pytest.approx(-1.15e-3, rel=0.01)
@@ -125,6 +129,7 @@ def test_rk4_without_stabilization_drifts_like_t2(drift):
     assert position.coefficients["per_s2"] * 40.0**2 == pytest.approx(-1.15e-3, rel=0.05)
 
 
+@pytest.mark.slow
 def test_projection_of_velocities_leaves_a_drift_like_t_h5(drift):
     found = drift(40.0, stabilization=only(positions=False, velocities=True))
     assert found.y[-1] == pytest.approx(-3.2e-7, rel=0.01)
@@ -133,6 +138,7 @@ def test_projection_of_velocities_leaves_a_drift_like_t_h5(drift):
     assert np.log2(found.y[-1] / halved.y[-1]) == pytest.approx(5.0, abs=ORDER)
 
 
+@pytest.mark.slow
 def test_projection_of_positions_leaves_a_rate_like_t_h4_and_an_energy_like_t2(model):
     runs = [mbd.simulate(model, 40.0, h=h, stabilization=only(positions=True, velocities=False)) for h in (H, H / 2.0)]
     rates = [drift_law(run, level="velocity") for run in runs]
@@ -149,6 +155,7 @@ def test_what_a_projection_leaves_is_rounding(drift):
     assert drift(10.0, "velocity", stabilization=only(positions=True, velocities=True)).law == "constant"
 
 
+@pytest.mark.slow
 def test_baumgarte_is_bounded_like_h4(drift):
     rules = {"stabilization": mbd.Baumgarte(10.0, 10.0)}
     found, halved = drift(40.0, **rules), drift(40.0, h=H / 2.0, **rules)
@@ -156,6 +163,7 @@ def test_baumgarte_is_bounded_like_h4(drift):
     assert np.log2(found.swing / halved.swing) == pytest.approx(4.0, abs=ORDER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "level"), [(mbd.Index2(), "position"), (mbd.Index3(), "velocity")])
 def test_generalized_alpha_is_bounded_where_it_does_not_solve(drift, form, level):
     found = drift(20.0, level, h=None, integrator=mbd.GeneralizedAlpha(H, constraint_form=form))
@@ -163,11 +171,13 @@ def test_generalized_alpha_is_bounded_where_it_does_not_solve(drift, form, level
     assert found.swing > 1e-5
 
 
+@pytest.mark.slow
 def test_heun_oscillates_before_it_drifts(drift):
     laws = [drift(t_end, integrator=mbd.Heun(), stabilization=None).law for t_end in (5.0, 10.0, 40.0)]
     assert laws == ["oscillating", "oscillating", "quadratic"]
 
 
+@pytest.mark.slow
 def test_several_rows_are_one_norm_in_units_of_the_length(model):
     run = mbd.simulate(four_bar(), 1.0, h=H, stabilization=None)
     found = drift_law(run)

@@ -81,6 +81,7 @@ def test_multipliers_and_reactions_are_measured_against_those_of_the_reference(r
     assert errors.max("reactions") == pytest.approx(worst / largest, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_reactions_that_are_not_unique_are_left_out():
     """Four parallel pins: what DropDependentRows and MinimumNorm share differently does not count, what is unique does."""
     model = loop(planar_points(), [np.array([0.0, 0.0, 1.0])] * 4).compile()

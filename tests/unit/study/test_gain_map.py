@@ -71,6 +71,7 @@ def test_the_measured_limit_is_the_theoretical_one(model, ratio):
     assert found.measured == pytest.approx(LIMITS[ratio], rel=NEAR)
 
 
+@pytest.mark.slow
 def test_a_mechanism_with_many_rows_has_the_same_limit():
     assert abs(gain_limit(double_pendulum(), ratio=2.0, h=1e-3, t_end=0.5, rtol=0.01).difference) < NEAR
 
@@ -85,6 +86,7 @@ def test_the_motion_splits_the_double_root_by_the_square_root_of_h(model):
     assert "the root is double" in str(coarse)
 
 
+@pytest.mark.slow
 def test_the_border_of_the_map_is_the_theoretical_limit(model):
     """Along each ratio, cells up to 97 % of the limit are stable, those from 103 % on are not."""
     for ratio, limit in LIMITS.items():
@@ -95,6 +97,7 @@ def test_the_border_of_the_map_is_the_theoretical_limit(model):
             assert (found.spectral_radius[0, 0] < 1.0) == (part < 1.0)
 
 
+@pytest.mark.slow
 def test_violations_are_those_of_the_published_table_and_larger_gains_are_not_better(model):
     rows = np.genfromtxt(TABLE, delimiter=",", names=True, dtype=None, encoding="ascii", deletechars="")
     gains, steps = np.array([5.0, 10.0, 50.0]), np.array([0.01, 0.005])
@@ -135,6 +138,7 @@ def test_a_mechanism_at_rest_says_that_it_shows_no_instability():
     assert "start from a state that moves" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_the_map_shows_violation_limit_instability_and_the_best_gains(model):
     gains = np.linspace(30.0, 300.0, 5)
     found = gain_map(model, alpha=gains, beta=gains, h=[H, 2.0 * H], t_end=2.0)

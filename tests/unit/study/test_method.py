@@ -36,6 +36,7 @@ def test_a_label_names_the_parts_and_what_differs_from_their_defaults():
         assert str(method) == method.label == label
 
 
+@pytest.mark.slow
 def test_methods_are_all_combinations_and_the_refused_ones_say_why():
     formulations = (mbd.NewtonEuler(), mbd.NullSpace(), mbd.Penalty())
     rules = (None, mbd.Projection(), mbd.Baumgarte(1.0, 2.0))

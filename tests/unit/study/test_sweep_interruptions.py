@@ -105,6 +105,7 @@ def test_an_executor_that_breaks_ends_the_study_with_everything_kept(table, tmp_
         mbd.sweep(build, GRID, run, closed)
 
 
+@pytest.mark.slow
 def test_a_process_of_an_executor_that_dies_is_no_row():
     with (
         ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes,

@@ -16,6 +16,7 @@ from tests.support import sweep_cells as cells
 from tests.support.sweep_cells import GRID, assert_same, build, module_path, run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["study.nc", "study"])
 def test_a_store_of_another_study_is_refused_and_says_what_differs(name, tmp_path):
     if name.endswith(".nc"):

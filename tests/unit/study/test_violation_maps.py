@@ -68,6 +68,7 @@ def test_few_states_have_an_interval_each(swinging):
         mbd.violation_by_joint(mbd.simulate(swinging.model, 0.02, h=1e-2, t_eval=[0.02]))
 
 
+@pytest.mark.slow
 def test_at_acceleration_level_the_method_itself_is_seen(swinging):
     """A penalty formulation violates its rows; accelerations that are recomputed do not show it."""
     kind = mbd.Penalty(alpha=100.0)
@@ -134,6 +135,7 @@ def near():
     return runs
 
 
+@pytest.mark.slow
 def test_violation_grows_where_the_condition_is_large(near):
     far, close = (mbd.violation_condition(near[offset], samples=100) for offset in (0.1, 0.01))
     assert close.condition.max() > 2.0 * far.condition.max()

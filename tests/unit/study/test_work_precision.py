@@ -73,6 +73,7 @@ def test_rows_become_a_data_frame(work):
     assert list(frame["method"]) == [row["method"] for row in work.rows()]
 
 
+@pytest.mark.slow
 def test_failures_are_rows(model):
     wild = mbd.Method(integrator=mbd.RK4(), stabilization=mbd.Baumgarte(400.0, 400.0), label="wild")
     found = mbd.work_precision(model, [wild], 2.0, h=[0.02, 0.001], groups=GROUPS, repeats=1)
@@ -133,6 +134,7 @@ def test_violation_grows_with_the_steps_between_projections_and_its_square(model
     assert (np.diff(intervals.factorizations) < 0.0).all()
 
 
+@pytest.mark.slow
 def test_the_intervals_are_drawn_and_printed(intervals):
     ax = intervals.plot()
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), intervals.every)

@@ -90,6 +90,7 @@ MECHANISMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_rank_of_known_mechanisms(name: str) -> None:
     make, rows, rank = MECHANISMS[name]
@@ -267,6 +268,7 @@ def test_a_long_chain_is_independent_and_its_check_is_linear() -> None:
     assert_linear(*work)  # a dense SVD would take four times the memory
 
 
+@pytest.mark.slow
 def test_a_long_welded_beam_is_not_taken_for_dependent() -> None:
     system, previous = System("beam"), None
     for k in range(300):

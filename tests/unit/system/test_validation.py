@@ -69,6 +69,7 @@ BODIES: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BODIES)
 def test_bad_body(case: str) -> None:
     changes, words = BODIES[case]
@@ -77,6 +78,7 @@ def test_bad_body(case: str) -> None:
     assert_says(the_fault(system), "body 'rod'", *words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BODIES)
 def test_a_bad_body_is_not_told_again_by_its_joint_and_load(case: str) -> None:
     changes, words = BODIES[case]

@@ -22,6 +22,7 @@ i, j = mbd.Body("i", 1.0, (1.0, 1.2, 1.4)), mbd.Body("j", 2.0, (1.0, 1.2, 1.4), 
 PIN = joints.RJ("pin", i, j, point=(0.5, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 def test_every_constraint_is_right(kind, rng):
     found = mbd.verify(make_primitive(kind, random_body("i", rng), random_body("j", rng), driven, primitive_values(rng)), states=2)
@@ -29,6 +30,7 @@ def test_every_constraint_is_right(kind, rng):
     assert [check.name for check in found] == ["Phi", "Phi_r", "PiBar", "nu", "gamma"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", joints.CATALOGUE, ids=lambda kind: kind.__name__)
 def test_every_joint_is_right(kind, rng):
     joint, _ = make_joint(kind, "joint", random_body("i", rng), random_body("j", rng), geometry(rng))
@@ -57,6 +59,7 @@ LOADS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_every_force_is_right(name):
     found = mbd.verify(LOADS[name](), states=3)
@@ -64,6 +67,7 @@ def test_every_force_is_right(name):
     assert [check.name for check in found] == ["energy"] + ["jacobian"] * (name == "actuator")
 
 
+@pytest.mark.slow
 def test_drivers_and_whole_models_are_right():
     t = np.linspace(0.0, 2.0, 9)
     assert mbd.verify(mbd.QuinticSpline(t, np.sin(t))).ok
@@ -86,6 +90,7 @@ class Wave(Driver):
         return ()
 
 
+@pytest.mark.slow
 def test_the_wrong_derivative_of_a_driver_is_named():
     assert mbd.verify(Wave()).ok
     assert mbd.verify(Wave(second=1.01)).wrong == ("f_ddot",)
@@ -112,6 +117,7 @@ class Slot(mbd.Joint):
         return (*rows, rows[0]) if self.twice else tuple(rows)
 
 
+@pytest.mark.slow
 def test_what_a_joint_says_besides_its_rows_is_verified():
     class Wrong(Slot):
         freedoms = (turn(H_I), slide(H_I))
@@ -138,6 +144,7 @@ def test_any_object_with_a_name_and_primitives_is_a_joint():
     assert mbd.verify(Rope(), states=1).ok
 
 
+@pytest.mark.slow
 def test_the_wrong_energy_of_a_force_is_named(monkeypatch):
     right = mbd.TSDA.ledger
 
@@ -165,6 +172,7 @@ class Wrong(mbd.NullSpace):
         return right._replace(u=1.001 * right.u) if self.what == "u" and question.solve_for.name != "ACCELERATIONS" else right
 
 
+@pytest.mark.slow
 def test_the_wrong_block_of_a_formulation_is_named():
     assert Wrong().multipliers is not Multipliers.APPROXIMATE
     assert mbd.verify(Wrong(), states=1).ok
@@ -187,6 +195,7 @@ def test_the_report_is_a_table_and_the_worst_comes_first():
         found["f_dott"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
     assert mbd.verify(PIN, states=1, seed=3) == mbd.verify(PIN, states=1, seed=3)
 
@@ -226,6 +235,7 @@ def test_options_are_checked():
         mbd.verify(PIN, state=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [mbd.Coulomb(0.3), mbd.BrownMcPhee(0.3, 0.2, 0.01), mbd.LuGre(0.3, 0.2, 0.01, 1e3, 10.0)])
 def test_friction_of_a_joint_that_carries_no_force_is_right(law):
     system = mbd.System("slider")
@@ -236,6 +246,7 @@ def test_friction_of_a_joint_that_carries_no_force_is_right(law):
     assert found.ok, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize(
     "law", [mbd.Coulomb(0.3, 0.2), mbd.BrownMcPhee(0.3, 0.2, 0.01), mbd.LuGre(0.3, 0.2, 0.01, 500.0, 1.0, 0.1)], ids=repr

@@ -26,6 +26,7 @@ def scene_of(page):
     return json.loads(re.search(r'<script type="application/json" id="scene">(.*?)</script>', page, re.DOTALL)[1])
 
 
+@pytest.mark.slow
 def test_twenty_bodies_and_five_hundred_frames_stay_below_one_megabyte(tmp_path):
     result = mbd.simulate(chain(20), 2.0, h=4e-3)
     assert len(result) == 501
@@ -95,6 +96,7 @@ def test_reactions_that_are_not_unique_are_marked():
     assert [False] in [sorted(set(pair))[:1] for pair in expected]
 
 
+@pytest.mark.slow
 def test_reduced_results_are_shown_with_a_function_for_tau_too(tmp_path):
     chain = mbd.random_chain(3, seed=4)
     result = mbd.simulate(chain, 0.1, h=1e-2, tau=lambda t, q, qd: -qd)

@@ -53,6 +53,7 @@ def test_the_solid_of_an_inertia_is_the_one_that_has_it(solid, size):
     assert np.isfinite(corners).all()
 
 
+@pytest.mark.slow
 def test_a_snapshot_shows_the_mechanism_where_it_is(swing, tmp_path):
     path = swing.snapshot(0.35, tmp_path / "swing.png")
     with Image.open(path) as picture:

@@ -108,6 +108,7 @@ def test_the_page_draws_the_rods_of_a_robot_where_its_points_are(chromium, robot
     assert chromium.evaluate("mechanism.selected") == names[0]
 
 
+@pytest.mark.slow
 def test_a_picture_has_the_triangles_of_rods(robot):
     drawing = Drawing(mechanism_of(robot), frames_of(robot))
     drawing.place(10)
@@ -121,6 +122,7 @@ def test_a_picture_has_the_triangles_of_rods(robot):
     drawing.close()
 
 
+@pytest.mark.slow
 def test_a_gltf_file_has_a_cylinder_for_every_rod(robot, tmp_path):
     data = robot.to_gltf(tmp_path / "robot.glb").read_bytes()
     content = json.loads(data[20 : 20 + struct.unpack_from("<I", data, 12)[0]])

@@ -109,6 +109,7 @@ def test_sticks_and_glyphs_are_small_where_joints_are_close():
     assert relative(chain(40)) < 0.5 * relative(chain(4))
 
 
+@pytest.mark.slow
 def test_a_mesh_is_stored_once_however_many_bodies_show_it(ball):
     def page(n):
         system = mbd.System("many")
@@ -137,6 +138,7 @@ def test_saved_results_are_loaded_into_a_model_with_other_shapes(meshed, tmp_pat
     assert scene_of(animation(loaded))["meshes"] == []
 
 
+@pytest.mark.slow
 def test_pictures_show_colours(meshed, tmp_path):
     with Image.open(meshed.snapshot(0.2, tmp_path / "ball.png")) as picture:
         pixels = np.asarray(picture.convert("RGB"), dtype=float)

@@ -18,6 +18,7 @@ from tests.support.random_trees import random_contacts, random_tree
 SEEDS = [seed for seed in range(21) if seed != 11]  # nothing gives way to the first contact of 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_impulses_do_not_depend_on_how_a_contact_is_measured(seed):
     """A row that is multiplied by c has W and h multiplied likewise, and its impulse divided: f(D W D, D h) = f(W, h) / D.

@@ -59,6 +59,7 @@ def test_momentum_balance(seed):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_every_body_balances(seed):
     """m (v+ - v) = all impulses on the body, from `joint` on both sides, in all three frames."""
@@ -107,6 +108,7 @@ def test_energy_of_one_contact():
     assert struck > 35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_action_is_reaction(seed):
     """Where point and plane touch, it does not matter which of the bodies carries which, nor how a sphere is split."""

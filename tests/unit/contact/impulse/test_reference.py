@@ -30,6 +30,7 @@ def straight_chain(n, *, free, revolute):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revolute", [True, False])
 @pytest.mark.parametrize("free", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10])
@@ -54,6 +55,7 @@ def test_straight_chain(n, free, revolute):
     assert found.messages == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("e", [0.0, 0.6, 1.0])
 @pytest.mark.parametrize("theta", [0.0, 0.3, 1.2, np.pi / 2])
 def test_rod_on_a_smooth_plane(e, theta):

@@ -150,6 +150,7 @@ def test_an_error_of_the_user_keeps_what_there_is():
     assert 0.9 < result.t[-1] <= 1.0
 
 
+@pytest.mark.slow
 def test_progress_is_of_the_whole(caplog, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
     system, contacts = ball(0.5)

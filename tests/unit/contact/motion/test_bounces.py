@@ -77,6 +77,7 @@ def test_both_states_of_an_impact_are_kept():
     assert result.counters.steps == sum(s.counters.steps for s in result.segments) > 100
 
 
+@pytest.mark.slow
 def test_a_ball_that_loses_nothing_and_one_that_loses_all():
     system, contacts = ball(1.0)
     result = mbd.simulate_impacts(system, 5.0, contacts=contacts, h=1e-2)
@@ -114,6 +115,7 @@ def test_a_sphere_on_a_slope(options):
     np.testing.assert_allclose(history.force[history.closed], 3.0 * G * np.cos(alpha), rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("e", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("theta", [0.3, 0.8, 1.2])
 def test_a_rod_that_falls_on_a_smooth_plane(e, theta):
@@ -141,6 +143,7 @@ def test_a_rod_that_falls_on_a_smooth_plane(e, theta):
         assert a_0 == pytest.approx(free, rel=1e-10)
 
 
+@pytest.mark.slow
 @METHOD
 @pytest.mark.parametrize("e", [0.6, 1.0])
 def test_a_pendulum_at_a_wall(options, e):

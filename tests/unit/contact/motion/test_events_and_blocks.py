@@ -52,6 +52,7 @@ def test_wanted_times_are_those_of_the_result_and_lie_on_the_same_motion():
     np.testing.assert_array_equal(part.energy().kinetic, result.energy().kinetic[3:11])
 
 
+@pytest.mark.slow
 def test_a_wanted_time_at_an_impact_has_the_state_after_it():
     t1 = [hit.t for hit in mbd.simulate(falling(), 0.5, h=1e-3).impacts][0]
     result = mbd.simulate(falling(), 0.5, h=1e-3, t_eval=[0.1, t1, 0.5])
@@ -101,6 +102,7 @@ def test_events_inside_and_at_impacts(options):
     assert np.all(np.diff([event.t for event in result.events]) >= -LOCATED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("event", "speed_there"), [("ground", -np.sqrt(20.0)), ("turn", 0.5 * np.sqrt(20.0)), ("top", 0.0)])
 @pytest.mark.parametrize("t_eval", [None, [0.1, 2.0]])
 def test_a_terminal_event_ends_the_motion_where_it_is(event, speed_there, t_eval):
@@ -118,6 +120,7 @@ def test_a_terminal_event_ends_the_motion_where_it_is(event, speed_there, t_eval
         np.testing.assert_array_equal(result.t, [0.1])
 
 
+@pytest.mark.slow
 def test_a_mass_that_lies_on_its_stop_has_no_events_of_rounding():
     result = mbd.simulate(falling(0.0), 2.0, h=1e-3, events=[mbd.Event("ground", height)])
     assert times(result, "ground") == pytest.approx([np.sqrt(0.2)], abs=LOCATED)
@@ -229,6 +232,7 @@ def test_sticks_and_touches_are_events_beside_hits(tmp_path):
         np.testing.assert_array_equal(again.energy().total, result.energy().total)
 
 
+@pytest.mark.slow
 def test_the_work_of_a_driver_between_wanted_times_is_whole():
     def build():
         system = falling()

@@ -23,6 +23,7 @@ def falling(restitution, **options):
     return system
 
 
+@pytest.mark.slow
 def test_bounces_follow_the_geometric_series_and_the_last_one_stays_closed():
     """Hits at t1, t1 (1 + 2 e), ...; at rest from t1 (1 + e) / (1 - e) on, with the weight as the force of the stop."""
     e, t1 = 0.5, np.sqrt(0.2)
@@ -40,6 +41,7 @@ def test_bounces_follow_the_geometric_series_and_the_last_one_stays_closed():
     np.testing.assert_array_equal(result.load("floor").force, 0.0)
 
 
+@pytest.mark.slow
 def test_an_elastic_pendulum_keeps_its_energy_between_two_stops():
     system = mbd.System("pendulum", gravity=(0, -10.0, 0))
     bob = system.add(mbd.Body("bob", 2.0, (0.2, 0.2, 0.3), r=(1, 0, 0)))
@@ -99,6 +101,7 @@ def test_a_hit_between_free_bodies_keeps_momentum_and_turns_the_relative_speed()
     assert before[2] > 0.5
 
 
+@pytest.mark.slow
 def test_a_closed_stop_beside_a_gear_keeps_the_numbers_of_the_angles():
     """A weight drives a gear pair into the stop of the second wheel; there it rests, with the torque that the gear transmits."""
     system = mbd.System("train", gravity=(0, -10.0, 0))
@@ -115,6 +118,7 @@ def test_a_closed_stop_beside_a_gear_keeps_the_numbers_of_the_angles():
     assert result.contact("stop upper").force[-1] == pytest.approx(10.0 * 0.5 * np.cos(0.5) / 2.0, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_stops_act_with_contacts_and_survive_files_and_pickles(tmp_path):
     system = falling(0.5)
     block = system.bodies[1]

@@ -59,6 +59,7 @@ def test_only_contacts_that_are_near_are_evaluated_one_by_one(monkeypatch):
     assert max(asked.values()) < 60
 
 
+@pytest.mark.slow
 def test_of_events_in_one_step_those_after_the_first_that_ends_the_run_are_not_located(monkeypatch):
     """Steps of 50 ms, in which several balls fall through the floor: the run ends at each impact in its turn."""
     located = []

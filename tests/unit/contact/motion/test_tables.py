@@ -44,6 +44,7 @@ def test_three_legs_that_hold_the_plate_by_themselves(seed, legs):
     assert N.min() >= -1e-9 * mass * G, (closed, N)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_such_a_table_stands(seed):
     """Nothing opens or strikes, the plate stays, and the forces are the weight."""
