@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.batches.accelerations import BatchAccelerations, batch_accelerations
-from haugmbd.batches.direct_tables import direct_model, direct_tables
+from haugmbd.batches.direct_tables import direct_tables, member_model
 from haugmbd.batches.parameters import Parameter, read_parameters
 from haugmbd.batches.threads import check_threads
 from haugmbd.batches.trajectories import Trajectories, run_all
@@ -239,10 +239,7 @@ class Batch:
         methods, output = RunMethods(method, formulation, stabilization), RunOutput(t_eval, store_every=store_every)
 
         def run(k: int) -> Result:
-            if tables is None or tables.odd[k]:
-                model = variant_model(self.model, self._parameters, k)
-            else:
-                model = direct_model(tables, k)
+            model = member_model(self.model, self._parameters, tables, k)
             t, n = float(self.t[k]), model.nb + 1
             state = model.state().replace(t=t) if self.states is None else State.from_y(t, self.states[k], n)
             return run_system(model, float(t_end), methods, output, state=state, project_velocity=project_velocity, budget=budget)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.batches.parameters import GRAVITY, Parameter
-from haugmbd.batches.variant import variant_system
+from haugmbd.batches.variant import variant_model, variant_system
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.coordinate import Coordinate
@@ -59,6 +59,14 @@ class DirectTables:
         parts = [_numbers(one, members) for one in self.parameters]
         parts.append(_compliance(self.model, self.rows, self.parameters, members))
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+
+def member_model(model: Model, parameters: Sequence[Parameter], direct: DirectTables | None, k: int) -> Model:
+    """Return the model of member k: with numbers exchanged where that suffices, else compiled.
+
+    Raise ModelError with its faults, and UsageError if its topology is another.
+    """
+    return variant_model(model, parameters, k) if direct is None or direct.odd[k] else direct_model(direct, k)
 
 
 def direct_model(direct: DirectTables, k: int) -> Model:

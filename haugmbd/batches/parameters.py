@@ -83,20 +83,21 @@ def expressions_of(model: Model) -> list[Expression]:
     return [function for function in functions if isinstance(function, Expression)]
 
 
-def read_parameters(model: Model, given: Any, members: int | None) -> tuple[Parameter, ...]:
+def read_parameters(model: Model, given: Any, members: int | None, caller: str = "batch") -> tuple[Parameter, ...]:
     """Return the parameters, with one row of values for each member. Raise UsageError with all faults.
 
-    members: the number of members, if states give it
+    members: the number of members, if states give it;  caller: the function that the user has called, for the messages
     """
     if not isinstance(given, Mapping):
         raise UsageError(
-            f"batch: parameters = {given!r:.60} must be a dict of arrays by path, such as {{'link.mass': masses}} with one value a member."
+            f"{caller}: parameters = {given!r:.60} must be a dict of arrays by path, such as {{'link.mass': masses}} with one value "
+            "a member."
         )
     if given and model.network is not None and model.network.scope.sensors:
         names = ", ".join(map(repr, model.network.scope.sensors))
         raise UsageError(
-            f"batch: blocks of model {model.name!r} read the sensors {names}, which belong to its own parts: vary the states only, "
-            "or use sweep."
+            f"{caller}: blocks of model {model.name!r} read the sensors {names}, which belong to its own parts: vary the states only, "
+            "or give sweep a function that builds a system for each cell."
         )
     known, faults, read = variables_of(model), [], []
     for path, value in given.items():
@@ -120,7 +121,7 @@ def read_parameters(model: Model, given: Any, members: int | None) -> tuple[Para
         if len(one.values) != n
     ]
     if faults:
-        raise UsageError(f"batch: {'; '.join(faults)}.")
+        raise UsageError(f"{caller}: {'; '.join(faults)}.")
     return tuple(read)
 
 

@@ -50,7 +50,7 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
     renamed = {id(one): _renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
     memo |= {id(driver): driver for driver in model.drivers} | renamed
-    memo |= {id(function): function for function in _functions(model)}
+    memo |= {id(function): function for function in user_functions(model)}
     blocks = () if model.network is None else model.network.blocks
     memo |= {id(block): block for block in blocks}
     for body in model.bodies[1:]:
@@ -85,8 +85,8 @@ def _renamed(one: Expression, named: dict[str, float]) -> Expression:
     return Expression(one.text, parameters={**one.parameters, **{n: x for n, x in named.items() if n in one.names}})
 
 
-def _functions(model: Model) -> Iterable[Any]:
-    """Yield the user's functions, which are not copied."""
+def user_functions(model: Model) -> Iterable[Any]:
+    """Yield the functions of the user that force elements call, and their jacobians: variants share them."""
     for entry in model.loads:
         user_function, jacobian = entry.load.user_function(), entry.load.jacobian
         if user_function is not None:

@@ -1,6 +1,7 @@
 """Sweeps: build and run a system for many values of its parameters, and lose nothing.
 
 values      what a parameter and a result may be, and their exact text
+variants    cells of one topology: the members of a batch
 identity    what a study is, and the key of a cell
 cells       grid, list, random cells, ask and tell
 evaluate    one cell: build, run, and the row that comes out

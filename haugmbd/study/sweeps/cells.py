@@ -144,22 +144,25 @@ class AskTell:
             yield found
 
 
-def read_cells(parameters: Any) -> tuple[list[Cell], tuple[str, ...] | None]:
-    """Return all cells, and the names of the axes if they are a grid. Raise UsageError with all faults."""
+def read_cells(parameters: Any, *, paths: bool = False) -> tuple[list[Cell], tuple[str, ...] | None]:
+    """Return all cells, and the names of the axes if they are a grid. Raise UsageError with all faults.
+
+    paths: whether the parameters are paths of a model, such as "link.mass", and not names of arguments
+    """
     if isinstance(parameters, RandomCells):
-        return read_list(parameters.cells()), None
+        return read_list(parameters.cells(), paths), None
     if isinstance(parameters, Mapping):
-        return read_grid(parameters), tuple(parameters)
+        return read_grid(parameters, paths), tuple(parameters)
     if isinstance(parameters, Sequence) and not isinstance(parameters, str | bytes):
-        return read_list(parameters), None
+        return read_list(parameters, paths), None
     raise UsageError(
         f"parameters is a {type(parameters).__name__}; give a dict of lists (a grid), a list of dicts, RandomCells(...) or AskTell(...)."
     )
 
 
-def read_grid(axes: Mapping[str, Any]) -> list[Cell]:
+def read_grid(axes: Mapping[str, Any], paths: bool) -> list[Cell]:
     """Return every combination of the values of the axes. Raise UsageError for axes that are not lists, are empty or repeat a value."""
-    faults, values = _name_faults(axes), []
+    faults, values = _name_faults(axes, paths), []
     for name, given in axes.items():
         if isinstance(given, str | bytes | Mapping) or not np.iterable(given):
             faults.append(f"{name!r} is {given!r}: give a list of values, [{given!r}] for one")
@@ -178,27 +181,27 @@ def read_grid(axes: Mapping[str, Any]) -> list[Cell]:
     return [dict(zip(axes, combination, strict=True)) for combination in itertools.product(*plain)]
 
 
-def read_list(cells: Sequence[Any]) -> list[Cell]:
+def read_list(cells: Sequence[Any], paths: bool) -> list[Cell]:
     """Return the cells of a list. Raise UsageError, with all faults, for what is not a dict, or has other names than the first."""
     faults: list[str] = []
     for k, cell in enumerate(cells):
-        faults += [f"cell {k}: {why}" for why in cell_faults(cell, cells[0])]
+        faults += [f"cell {k}: {why}" for why in cell_faults(cell, cells[0], paths)]
     if faults:
         raise UsageError(f"parameters: {'; '.join(faults)}.")
     return [{name: as_value(x) for name, x in cell.items()} for cell in cells]
 
 
-def cell_faults(cell: Any, first: Any) -> list[str]:
+def cell_faults(cell: Any, first: Any, paths: bool) -> list[str]:
     """Return what is wrong with a cell: no dict, other names than the first one, bad names, values that have no text."""
     if not isinstance(cell, Mapping):
         return [f"it is {cell!r}; a cell is a dict of parameters"]
     if isinstance(first, Mapping) and set(cell) != set(first):
         return [f"its parameters are {', '.join(map(repr, cell))}; those of the first are {', '.join(map(repr, first))}"]
-    return _name_faults(cell) + [f"{list(cell)[k]!r}: {why}" for k, why in _value_faults(list(cell.values()))]
+    return _name_faults(cell, paths) + [f"{list(cell)[k]!r}: {why}" for k, why in _value_faults(list(cell.values()))]
 
 
-def _name_faults(cell: Mapping[Any, Any]) -> list[str]:
-    bad = [name for name in cell if not (isinstance(name, str) and name.isidentifier())]
+def _name_faults(cell: Mapping[Any, Any], paths: bool) -> list[str]:
+    bad = [name for name in cell if not (isinstance(name, str) and (paths or name.isidentifier()))]
     faults = [f"{name!r} is not a name of a parameter of a Python function" for name in bad]
     return faults + [f"{name!r} is a reserved name in a sweep: choose another one" for name in cell if name in RESERVED]
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.study.sweeps.values import Value, text_of
+from haugmbd.study.sweeps.variants import Variants
 
 DIGITS = 32
 """Hexadecimal digits of a digest that are kept: 128 bits."""
@@ -59,12 +60,15 @@ def cell_seed(seed: int, cell: Mapping[str, Value]) -> int:
 
 
 def describe(function: Any) -> str:
-    """Return the name and the digest of the text of a function, partial, method or callable object."""
+    """Return the name and the digest of the text of a function, partial, method or callable object; of variants that of their model."""
     if isinstance(function, functools.partial):
         given = [describe_value(x) for x in function.args], {k: describe_value(x) for k, x in function.keywords.items()}
         return f"partial({describe(function.func)}, {digest(text_of(given))})"
     if inspect.ismethod(function):
         return f"{describe(function.__func__)} of {describe_value(function.__self__)}"
+    if isinstance(function, Variants):
+        compiled, called = function.parts()
+        return f"Model {compiled[:DIGITS]} {digest(text_of([describe_value(each) for each in called]))}"
     function = inspect.unwrap(function)
     if not inspect.isroutine(function) and not inspect.isclass(function):
         return f"call of {describe_value(function)}"

@@ -13,6 +13,7 @@ from haugmbd.study.sweeps.identity import cell_key, cell_seed, study_identity
 from haugmbd.study.sweeps.store import Store, open_store
 from haugmbd.study.sweeps.table import Sweep, pending_row
 from haugmbd.study.sweeps.values import as_value
+from haugmbd.study.sweeps.variants import Variants
 from haugmbd.study.sweeps.workers.executors import Job
 
 
@@ -39,11 +40,14 @@ class StudyRows:
         """Yield the cells that are asked for and have no row; tell of those that have one."""
         self._tell = asking.tell
         for asked in asking.asked():
-            faults = cell_faults(asked, self._cells[0] if self._cells else asked)
+            variants = self._task.build if isinstance(self._task.build, Variants) else None
+            faults = cell_faults(asked, self._cells[0] if self._cells else asked, paths=variants is not None)
             if self._seed is not None and "seed" in asked:
                 faults.append("'seed' is what sweep(seed=) gives")
             if faults:
                 raise UsageError(f"ask returned a bad cell: {'; '.join(faults)}.")
+            if variants is not None:
+                variants.check([asked])
             if not self._cells:
                 self._open(list(asked))
             cell = {name: as_value(x) for name, x in asked.items()}

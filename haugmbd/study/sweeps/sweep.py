@@ -14,22 +14,26 @@ import numpy as np
 from haugmbd.batches.threads import processors
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import SimulationError, UsageError
+from haugmbd.model.inspection.given import model_given
+from haugmbd.model.model import Model
 from haugmbd.study.sweeps.cells import AskTell, read_cells
 from haugmbd.study.sweeps.evaluate import OK, PENDING, Row, Task
 from haugmbd.study.sweeps.progress import SweepProgress
 from haugmbd.study.sweeps.store import NOWHERE
 from haugmbd.study.sweeps.study_rows import StudyRows
 from haugmbd.study.sweeps.table import Sweep
+from haugmbd.study.sweeps.variants import Variants
 from haugmbd.study.sweeps.workers.executors import IN_FLIGHT, BrokenSweepError, Job, run_in_executor, run_in_turn
 from haugmbd.study.sweeps.workers.interrupt import InterruptWatch
 from haugmbd.study.sweeps.workers.worker_pool import WorkerPool, check_processes
+from haugmbd.system.system import System
 
 SERIAL, THREADS = "serial", "threads"
 
 
 @check_keywords
 def sweep(
-    build: Callable[..., Any],
+    build: Callable[..., Any] | System | Model,
     parameters: Any,
     run: Callable[..., Any],
     executor: Executor | str | None = None,
@@ -47,17 +51,18 @@ def sweep(
 
     Parameters
     ----------
-    build : callable
-        `build(**cell)` returns a System, or whatever else `run` takes.
+    build : callable, System or Model
+        `build(**cell)` returns a System, or whatever else `run` takes. With a System or Model the cells share its topology: their
+        parameters are the paths that `batch` takes, such as "link.mass", the model is compiled once, and `run` gets the model of a cell.
     parameters : dict, list of dict, RandomCells or AskTell
         The cells: a dict of lists is a grid, a list of dicts is itself. A value is a number, a string, True, False, None, or a tuple of
         these.
     run : callable
-        `run(system)` returns a dict of numbers, by name.
+        `run(system)`, or `run(model)`, returns a dict of numbers, by name.
     executor : None, "serial", "threads" or concurrent.futures.Executor, optional
-        None spawns worker processes; "serial" runs the cells one after the other in this process; "threads" runs them on threads of it,
-        whose compiled steps take place at the same time, as in `batch`; an executor (threads, processes, Dask's
-        `client.get_executor()`, mpi4py's `MPIPoolExecutor`) is used and not shut down.
+        None spawns worker processes; with a System or Model it takes "threads". "serial" runs the cells one after the other in this
+        process; "threads" runs them on threads of it, whose compiled steps take place at the same time, as in `batch`; an executor
+        (threads, processes, Dask's `client.get_executor()`, mpi4py's `MPIPoolExecutor`) is used and not shut down.
     store : path, optional
         A folder, or a file that ends with .nc. Rows are written there as they come. A sweep with the same store continues where another
         one of the same study ended, however it ended; cells that were not asked for before are added.
@@ -67,7 +72,7 @@ def sweep(
     method : object, optional
         What `run` gets as `method=`, such as a Method; its repr belongs to the key of a cell.
     seed : int, optional
-        If given, `build` also gets `seed=`, an integer that depends on this number and the cell alone.
+        If given, `build` also gets `seed=`, an integer that depends on this number and the cell alone. Only for a function.
     version : str
         A version of what `build` and `run` call: a new one makes another study.
     workers : int, optional
@@ -85,25 +90,33 @@ def sweep(
     Raises
     ------
     UsageError
-        If an argument is not valid, worker processes cannot import a function (a lambda, a function of a notebook), or the store is that
-        of another study, damaged, or in use.
+        If an argument is not valid, a model has no such parameters, worker processes cannot import a function (a lambda, a function of a
+        notebook), or the store is that of another study, damaged, or in use.
+    ModelError
+        If a System has faults.
     SimulationError
         If an executor breaks. The rows that are known are in the store and in the attribute `result`; call sweep again to continue.
 
     Notes
     -----
-    A cell's key is the SHA-256 of the study (name and text of build and run, method, seed, version, haugmbd's version, names of the
-    parameters) and of its values. The table is the same, bit by bit, for every executor and every order.
+    A cell's key is the SHA-256 of the study (name and text of build and run, or numbers and functions of the model; method, seed, version,
+    haugmbd's version, names of the parameters) and of its values. The table is the same, bit by bit, for every executor and every order.
     """
-    task = Task(_function("build", build), _function("run", run), method, _positive("budget", budget))
     _check(executor, seed, version, workers, retry=retry, progress=progress)
-    if executor is None:
+    variants = Variants(model_given(build, "sweep")) if isinstance(build, System | Model) else None
+    task = Task(variants or _function("build", build), _function("run", run), method, _positive("budget", budget))
+    if variants is not None:
+        executor = executor or THREADS
+        _need_no_seed(seed)
+    elif executor is None:
         check_processes(task)
     study = StudyRows(task, seed, version, store, retry)
     if isinstance(parameters, AskTell):
         jobs, axes, total = study.jobs_asked_by(parameters), None, parameters.n
     else:
-        cells, axes = read_cells(parameters)
+        cells, axes = read_cells(parameters, paths=variants is not None)
+        if variants is not None:
+            variants.check(cells)
         if seed is not None and any("seed" in cell for cell in cells[:1]):
             raise UsageError("seed= is given, and a parameter is called 'seed', too: build would get it twice. Leave one out.")
         jobs, total = study.jobs_of(cells), len(cells)
@@ -160,6 +173,14 @@ def _function(name: str, given: Any) -> Callable[..., Any]:
     if not callable(given):
         raise UsageError(f"{name} = {given!r} must be a function; pass the function itself, not what it returns.")
     return given  # type: ignore[no-any-return]
+
+
+def _need_no_seed(seed: int | None) -> None:
+    """Raise UsageError if there is a seed, and no function that could take it."""
+    if seed is not None:
+        raise UsageError(
+            f"sweep: seed = {seed} is for a function that builds, and a System or Model has none: leave it out, or build in a function."
+        )
 
 
 def _positive(name: str, x: Any) -> float | None:
