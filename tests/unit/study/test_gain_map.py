@@ -95,6 +95,7 @@ def test_the_border_of_the_map_is_the_theoretical_limit(model):
             assert found.stable.shape == (1, 1)
             assert bool(found.stable[0, 0]) == (part < 1.0)
             assert (found.spectral_radius[0, 0] < 1.0) == (part < 1.0)
+            assert found.theoretical_limit(ratio) == pytest.approx(limit, abs=PRINTED)
 
 
 @pytest.mark.slow
