@@ -101,7 +101,7 @@ C = TypeVar("C", bound=type)
 
 
 def warn_deprecated(text: str, stacklevel: int) -> None:
-    """Issue a DeprecationWarning of a name that goes with the next version, at a line of the user  stacklevel  calls above."""
+    """Issue a DeprecationWarning about a name that the next version drops; `stacklevel` calls above is the line of the user."""
     warnings.warn(f"{text}; the old name will go with 0.3.", DeprecationWarning, stacklevel=stacklevel + 1)
 
 
