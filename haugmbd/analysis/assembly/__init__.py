@@ -5,7 +5,8 @@ fixed_coordinates           coordinates that stay fixed
 constraint_system           rows and Jacobian at a pose, and steps to other poses
 position_solver             positions: damped Gauss-Newton
 velocity_projection         velocities: projection on the velocity constraints
-branch_repair               joints in the opposite sense: their signs, and the bodies that are turned
+branch_signs                signs that tell the two assemblies of a joint apart
+branch_repair               joints in the opposite sense: the bodies that are turned
 result                      Assembly
 diagnosis                   reasons why an assembly fails, by joint
 continuation                steps towards distant drivers and fixed coordinates

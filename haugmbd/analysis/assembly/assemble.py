@@ -16,7 +16,8 @@ from itertools import product
 
 import numpy as np
 
-from haugmbd.analysis.assembly.branch_repair import Sign, choices, flipped, signs_of, turned_round, turned_starts
+from haugmbd.analysis.assembly.branch_repair import choices, turned_starts
+from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of, turned_round
 from haugmbd.analysis.assembly.constraint_system import Problem, displaced, pose_at, row_scale_to_metres
 from haugmbd.analysis.assembly.continuation import continue_to_targets
 from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults

@@ -19,7 +19,8 @@ from numbers import Integral
 import numpy as np
 
 from haugmbd.analysis.assembly.assemble import pose_problem
-from haugmbd.analysis.assembly.branch_repair import flipped, signs_of, turned
+from haugmbd.analysis.assembly.branch_repair import turned
+from haugmbd.analysis.assembly.branch_signs import flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
 from haugmbd.analysis.assembly.position_solver import close_positions

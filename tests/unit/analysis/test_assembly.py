@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.analysis.assembly.branch_repair import signs_of
+from haugmbd.analysis.assembly.branch_signs import signs_of
 from haugmbd.analysis.assembly.result import joint_gaps
 from haugmbd.gallery import chain, double_pendulum, four_bar, pendulum, slider_crank
 from haugmbd.math.euler_parameters import from_axis_angle, product, rotation_matrix
