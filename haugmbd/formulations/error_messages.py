@@ -12,6 +12,7 @@ from haugmbd.errors import SimulationError, SingularKKTError
 from haugmbd.forces.friction.friction_laws import LuGre
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.model.inspection.constraint_rows import Rows, rows_in
+from haugmbd.model.inspection.driven_lengths import vanished_lengths
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
@@ -44,6 +45,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     failed = _failed_drivers(model, t)
     if failed:
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {failed}")
+    if vanished := vanished_lengths(model, t):
+        return (SingularKKTError if code in SINGULAR else SimulationError)(f"the simulation stops at t = {t:.6g} s: {vanished}")
     _, place, number, step = workspace_array(pack, "STATUS")[0]
     failure = Failure(model, pack, code, t, int(place), number, step)
     why = _unbounded(failure)

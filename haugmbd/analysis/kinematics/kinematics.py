@@ -31,6 +31,7 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.kkt.solver_routines import with_blocks
 from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.driven_lengths import ZeroLength
 from haugmbd.model.inspection.driver_breaks import JointBreak, first_break, interval_faults
 from haugmbd.model.inspection.run_memory import stop_faults, touch_faults
 from haugmbd.model.internal_states import refuse_internal_states
@@ -127,10 +128,11 @@ def _failed(error: SimulationError, result: Result) -> SimulationError:
     return error
 
 
-def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointBreak | None]:
+def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointBreak | ZeroLength | None]:
     """Return the time [s] before which no motion leads back from t_start, or -inf, and the break of a driver that ends the motion."""
     grid = np.unique(np.append(times, t_start))
-    before, broken = grid[grid <= t_start], None
+    before = grid[grid <= t_start]
+    broken: JointBreak | ZeroLength | None = None
     while (found := first_break(model, before)) is not None:
         broken = found
         before = np.append(found.t, before[before > found.t])
