@@ -178,7 +178,8 @@ def simulate(
     -------
     Result or ReducedResult
         States of the run; a ReducedResult for a SerialChain; an ImpactResult where a JointLimit has a restitution. After Ctrl-C, or at the
-        end of its budget, the result so far, with `interrupted` set.
+        end of its budget, the result so far, with `interrupted` set. A run that ends before it has stored a state keeps the one that it has
+        reached.
         `status`, `success` and `message` describe the end of the run, `warnings` lists its diagnostics.
 
     Raises

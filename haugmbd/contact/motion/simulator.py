@@ -85,13 +85,22 @@ class HybridSimulation:
         try:
             return self._result(interrupted=self._run(start, bar))
         except KeyboardInterrupt:
+            self._keep_start(start)
             return self._result(interrupted=True)
         except Exception as error:
             partial = getattr(error, "result", None)
             if isinstance(partial, Result):
                 self.segments.append(partial)
+            self._keep_start(start)
             error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
+
+    def _keep_start(self, start: State) -> None:
+        """Keep the initial state, without a call of sensors, where the run ended before its first segment."""
+        if not self.segments:
+            t = np.array([start.t])
+            sensors = SensorRecorder(self.sensors, MaximalStateSpace(self.mechanism.free).state).histories(t)
+            self.segments.append(Result(self.mechanism.free, t, start.y[None].copy(), settings=self.of.settings, _sensors=sensors))
 
     def _run(self, state: State, bar: Progress) -> bool:
         """Run segment after segment from `state`; return whether Ctrl-C ended it."""

@@ -121,10 +121,14 @@ class SensorRecorder:
                 values.append(value)
 
     def histories(self, t: Array) -> dict[str, SensorHistory]:
-        """Return the histories at the stored times t (nt,) that all sensors have."""
+        """Return the histories at the stored times t (nt,) that all sensors have; NaN at the one time of a run that ended before."""
+        called = (self.states or 0) >= len(t)
         return {
             sensor.name: SensorHistory(
-                sensor.name, sensor.unit, t, np.array(values[: len(t)]).reshape(len(t), *np.shape(values[:1])[1:])
+                sensor.name,
+                sensor.unit,
+                t,
+                np.array(values[: len(t)]).reshape(len(t), *np.shape(values[:1])[1:]) if called else np.full(len(t), np.nan),
             )
             for sensor, values in zip(self.sensors, self.values, strict=True)
         }

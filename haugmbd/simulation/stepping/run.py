@@ -156,7 +156,7 @@ class Run(Generic[R]):
             return self._result(interrupted=True)
         except Exception as error:
             if getattr(error, "result", None) is None:
-                error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+                self._keep_result(error)
             raise
 
     @property
@@ -314,8 +314,9 @@ class Run(Generic[R]):
         if batch.code == USER_STOPPED:  # no callback is evaluated after an error
             return batch, stopped
         t = np.concatenate([self._last[0], batch.t])
-        if stopped is not None:  # error control creeps up to the place
-            t = np.append(t, min(self.t_end, max(batch.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
+        if stopped is not None:  # error control creeps up to the place, a fixed step leaps over it
+            ahead = max(CREPT * (1.0 + abs(t[-1])), self.method.step or 0.0)
+            t = np.append(t, min(self.t_end, max(batch.t_stop, t[-1]) + ahead))
         try:
             broken = self.problem.state_space.broken(t)
         except Exception as error:  # noqa: BLE001  a driver in Python raised: what is before is kept
@@ -325,7 +326,9 @@ class Run(Generic[R]):
         t_broken, what = broken
         k = int(np.searchsorted(batch.t, t_broken))
         before = batch.first(k)._replace(t_stop=t_broken)
-        return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
+        stop = SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
+        stop.__cause__ = stopped
+        return before, stop
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with the result before it; the cause, where the motion has left a table or a curve."""
@@ -346,7 +349,7 @@ class Run(Generic[R]):
             cut, records, ended = self.locator.cut(Moment(float(t[0]), y[0], y_dot[0]), batch)
         except Exception as error:
             self._store(batch)
-            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            self._keep_result(error)
             raise
         if self.touches is not None and len(cut.t):
             self.touches.add_steps(*(np.concatenate(pair) for pair in zip(self._last, cut[:3], strict=True)))
@@ -404,8 +407,15 @@ class Run(Generic[R]):
     def _raise(self, error: BaseException) -> NoReturn:
         """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
         if isinstance(error, Exception):
-            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            self._keep_result(error)
         raise error
+
+    def _keep_result(self, error: Exception) -> None:
+        """Give an error the result so far; None where its states cannot be evaluated, which is described by the error itself."""
+        try:
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+        except Exception:  # noqa: BLE001  the first error is the one that is reported
+            error.result = None  # type: ignore[attr-defined]
 
     def _result(self, interrupted: bool, error: Exception | None = None) -> R:
         """Return the result so far."""
@@ -425,7 +435,7 @@ class Run(Generic[R]):
         log = None if self.touches is None else self.touches.log
         return self.record(
             Recorded(
-                *self.stored.found(),
+                *self.stored.found(self._last),
                 counters=counters,
                 outcome=outcome,
                 events=events,
