@@ -26,7 +26,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, singular_notes
-from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError
+from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError, error_text
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.kkt.solver_routines import with_blocks
@@ -123,7 +123,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
 
 def _failed(error: SimulationError, result: Result) -> SimulationError:
     """Return the error with the result so far, whose outcome is the error."""
-    error.result = replace(result, outcome=Outcome(RunStatus.FAILED, f"{type(error).__name__}: {error}", result.outcome.notes))
+    error.result = replace(result, outcome=Outcome(RunStatus.FAILED, error_text(error), result.outcome.notes))
     error.args = (error.message, error.result)
     return error
 

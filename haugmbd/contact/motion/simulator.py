@@ -25,7 +25,7 @@ from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
 from haugmbd.drivers.driver import Constant
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd.errors import SimulationError, UsageError, error_text
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.initial_state import projected
@@ -252,7 +252,7 @@ class HybridSimulation:
         now = self.segments[-1].t[-1] if self.segments and len(self.segments[-1]) else None
         at = "at the start" if now is None else f"at t = {now:.9g} s"
         if error is not None:
-            status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+            status, message = RunStatus.FAILED, error_text(error)
         elif interrupted:
             status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s"
         elif self.ended_by is not None:

@@ -17,7 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
 from haugmbd.drivers.driver import shown
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd.errors import SimulationError, UsageError, error_text
 
 
 @public_class
@@ -44,7 +44,7 @@ class Sensor:
         try:
             given = self.function(state.t, state)
         except Exception as error:  # a user's function may raise anything
-            what = f"sensor {self.name!r} raises {type(error).__name__}: {error}"
+            what = f"sensor {self.name!r} raises {error_text(error)}"
             raise SimulationError(f"{what} (at t = {state.t:.9g} s).") from error
         array = numbers(given)
         if array is None:

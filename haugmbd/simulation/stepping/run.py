@@ -16,7 +16,7 @@ from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
-from haugmbd.errors import SimulationError
+from haugmbd.errors import SimulationError, error_text
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
@@ -449,7 +449,7 @@ class Run(Generic[R]):
         """Return the outcome: status, message and notes."""
         now = float(self._last[0][-1])
         if error is not None:
-            status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+            status, message = RunStatus.FAILED, error_text(error)
         elif self.exhausted:
             status = RunStatus.BUDGET_EXHAUSTED
             message = f"stopped at t = {now:.9g} s, before t_end = {self.t_end:.9g} s: its budget of {self.budget:g} s was used up"
