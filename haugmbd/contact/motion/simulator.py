@@ -21,6 +21,8 @@ from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult, at_times
 from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
 from haugmbd.contact.motion.user_events import events_from, jumps, reached
+from haugmbd.diagnostics.bristles import bristle_notes
+from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
@@ -192,12 +194,15 @@ class HybridSimulation:
         pack = rule.fitted(model, model.pack())
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
+        deep = [] if self.segments else deep_contact_notes(model, t, state.y)
 
         def record(found: Recorded) -> Result:
             steps, restored = found.counters.steps, found.energy_restored
             events = (*before, *found.events)
             outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
-            outcome = outcome.with_notes(lift_off_notes(model, found.t, found.y, events))
+            outcome = outcome.with_notes(
+                [*deep, *bristle_notes(model, found.t, found.y), *lift_off_notes(model, found.t, found.y, events)]
+            )
             return Result(
                 model,
                 found.t,
