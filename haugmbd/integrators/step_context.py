@@ -202,7 +202,7 @@ def steps_to(ends: Array, ny: int) -> Steps:
 @inlined
 def start_of(step: int, t0: float, steps: Steps) -> float:
     """Return the time at which a step of a method with fixed steps begins; t0: that of the first."""
-    return steps.t[step - 1] if step > 0 else t0  # type: ignore[no-any-return]
+    return steps.t[step - 1] if step > 0 else t0
 
 
 @kernel

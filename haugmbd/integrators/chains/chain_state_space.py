@@ -111,6 +111,9 @@ class ChainStateSpace:
     def state(self, t: float, y: Array) -> ChainState:
         return ChainState(t, y[: self.chain.nq], y[self.chain.nq :])
 
+    def lost_turn(self, t: Array, y: Array) -> None:
+        """Return nothing: joint coordinates count their turns."""
+
     def left_range(self, y: Array) -> str:  # noqa: ARG002  a chain has no such joints
         return ""
 

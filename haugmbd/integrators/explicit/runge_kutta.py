@@ -98,7 +98,7 @@ class OneStep(FixedStep):
         t_start, lengths, done = problem.t, batch_lengths(problem), 0
         while done < full:
             n = min(next(lengths), full - done)
-            ends = t_start + self.h * np.arange(done + 1, done + 1 + n)
+            ends: Array = t_start + self.h * np.arange(done + 1, done + 1 + n, dtype=np.float64)
             if done + n == full and rest <= LEFT * self.h:
                 ends[-1] = t_end
             batch = self._advance(problem, k1, t_start + done * self.h, self.h, ends)

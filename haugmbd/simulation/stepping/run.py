@@ -209,7 +209,7 @@ class Run(Generic[R]):
                 self._last = (*self._last[:2], whole.start_rates[None])
             # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
-            whole, stopped = self._unbroken(whole, stopped)
+            whole, stopped = self._with_known_turns(*self._unbroken(whole, stopped))
             self._measure(whole)
             try:
                 batch, ended = self._located(whole)
@@ -329,6 +329,16 @@ class Run(Generic[R]):
         stop = SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
         stop.__cause__ = stopped
         return before, stop
+
+    def _with_known_turns(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
+        """Return the batch up to the state at which the turn of an angle is not known any more, and the error that stops the run there."""
+        lost = None if batch.curve is not None else self.problem.state_space.lost_turn(batch.t, batch.y)
+        if lost is None:
+            return batch, stopped
+        k, what = lost
+        stop = SimulationError(what)
+        stop.__cause__ = stopped
+        return batch.first(k)._replace(t_stop=float(batch.t[k])), stop
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with the result before it; the cause, where the motion has left a table or a curve."""
