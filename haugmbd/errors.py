@@ -174,6 +174,13 @@ class RunWarning(UserWarning):
     page: ClassVar[str] = "docs/errors.md#runwarning"
 
 
+def error_text(error: BaseException) -> str:
+    """Return an error as text: its type, what it says, and its notes, which name the element whose function raised it."""
+    notes = "; ".join(getattr(error, "__notes__", ()))
+    text = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"{text} ({notes})" if notes else text
+
+
 def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that names the user's line: the first one outside this package, however deep inside it the warning arises."""
     frame, level = sys._getframe(1), 2

@@ -17,7 +17,10 @@ from haugmbd.constraints import Coordinate, Joint
 from haugmbd.errors import Fault, UsageError
 from joints.base import posed
 from joints.coupling import Coupling
-from joints.gear import PARALLEL_TOL, angle_of, share_a_carrier, wheel_axis
+from joints.gear import PARALLEL_TOL, angle_of, axis_point, share_a_carrier, wheel_axis
+
+TOUCHING = 1e-9
+"""Relative to r_a + r_b, or |r_a - r_b|: pulleys that overlap by less touch, up to the rounding of given positions."""
 
 
 class Belt(Coupling):
@@ -42,7 +45,7 @@ class Belt(Coupling):
     Notes
     -----
     r_b (q_b - q_b0) = r_a (q_a - q_a0), or its negative for a crossed belt, through any number of turns. Antiparallel axes, and joints
-    whose body i is the pulley, change the sign.
+    whose body i is the pulley, change the sign. The axes must be at least r_a + r_b apart for a crossed belt, |r_a - r_b| for an open one.
     """
 
     reads_geometry = True
@@ -59,6 +62,8 @@ class Belt(Coupling):
         if a is not None and b is not None and a.key == b.key:
             raise UsageError(f"{where} needs two joints, got {a.label} twice.")
         sign = self._sign(faults, where, a, b) if a is not None and b is not None else 1.0
+        if not faults and a is not None and b is not None:
+            self._check_distance(faults, where, a, b)
         c_a, c_b = (-sign * self.radii[0], self.radii[1]) if not faults else (-1.0, 1.0)
         start = c_a * a.q0 + c_b * b.q0 if a is not None and b is not None and np.isfinite([c_a, c_b]).all() else 0.0
         super().__init__(name, {a or joint_a: c_a, b or joint_b: c_b}, start)
@@ -77,3 +82,17 @@ class Belt(Coupling):
                 Fault(where, "the axes of the pulleys are not parallel", "Use Coupling with the coefficients of your belt.")
             )
         return float(np.sign(h_a @ h_b) or 1.0) * (-1.0 if self.crossed else 1.0)
+
+    def _check_distance(self, faults: list[Fault], where: str, a: Coordinate, b: Coordinate) -> None:
+        """Add a fault if the pulleys are nearer than a belt can go round both: r_a + r_b if it is crossed, |r_a - r_b| if it is open."""
+        if not all(posed(body) for q in (a, b) for body in (q.joint.i, q.joint.j)):
+            return
+        apart = float(np.linalg.norm(np.cross(axis_point(b) - axis_point(a), wheel_axis(a, b))))
+        r_a, r_b = self.radii.tolist()
+        least, words = (r_a + r_b, "r_a + r_b") if self.crossed else (abs(r_a - r_b), "|r_a - r_b|")
+        if apart < least * (1.0 - TOUCHING):
+            kind = "a crossed belt cannot go round pulleys that overlap" if self.crossed else "no open belt goes round both"
+            what = f"the axes are {apart:.6g} m apart, less than {words} = {least:.6g} m: {kind}"
+            faults.append(
+                Fault(where, what, "Check the radii [m] and the axes, or use Coupling with the coefficients of your belt.")
+            )

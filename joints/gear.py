@@ -159,7 +159,7 @@ class Gear(Coupling):
             what = "its axes are not parallel: teeth alone do not say which way the second wheel turns"
             faults.append(Fault(where, what, "Give contact_point=, or ratio= in place of teeth."))
             return float("nan")
-        v_a, v_b = (np.cross(h, self.contact_point - _point(q)) for h, q in ((h_a, a), (h_b, b)))
+        v_a, v_b = (np.cross(h, self.contact_point - axis_point(q)) for h, q in ((h_a, a), (h_b, b)))
         size = float(np.linalg.norm(v_a) * np.linalg.norm(v_b))
         if not abs(v_a @ v_b) > NO_SLIP * size:
             what = "at contact_point the two wheels move at a right angle, or not at all"
@@ -202,7 +202,7 @@ def wheel_axis(q: Coordinate, other: Coordinate) -> FloatArray:
     return -h if joint.j in shared and joint.i not in shared else h
 
 
-def _point(q: Coordinate) -> FloatArray:
+def axis_point(q: Coordinate) -> FloatArray:
     """Return a point of the axis, global [m]."""
     point: FloatArray = q.joint.i.r + q.joint.i.A @ q.joint.frame_i.s_bar
     return point

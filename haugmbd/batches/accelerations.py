@@ -27,6 +27,7 @@ from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import NOT_FINITE, OK
 from haugmbd.deprecated import public_class
+from haugmbd.errors import error_text
 from haugmbd.forces.joint_loads.joint_load import JointLoad
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.rsda import RSDA
@@ -203,7 +204,7 @@ def _solve_alone(model: Model, parameters: Sequence[Parameter], k: int, t: float
         own = variant_model(model, parameters, k)
         found = accelerations(own, own.state().replace(t=t) if y is None else State.from_y(t, y, model.nb + 1))
     except Exception as error:  # noqa: BLE001  whatever a user's function raises belongs to its member
-        return f"{type(error).__name__}: {error}"
+        return error_text(error)
     return np.concatenate([found.v_dot, found.omega_bar_dot], axis=1), found.lam
 
 

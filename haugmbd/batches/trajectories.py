@@ -16,7 +16,7 @@ from haugmbd.batches.trajectory_store import TrajectoryStore
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.run_warnings import RunStatus
-from haugmbd.errors import UsageError
+from haugmbd.errors import UsageError, error_text
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.load import load
 from haugmbd.simulation.results.result import Result
@@ -164,7 +164,7 @@ def _attempt(k: int, run: Callable[[int], Result]) -> tuple[Result | None, str]:
     try:
         result = run(k)
     except Exception as error:  # noqa: BLE001  whatever a user's function raises belongs to its member
-        return getattr(error, "result", None), f"{type(error).__name__}: {error}"
+        return getattr(error, "result", None), error_text(error)
     if result.status is RunStatus.INTERRUPTED:
         raise KeyboardInterrupt
     return result, "" if result.success else result.message

@@ -11,5 +11,7 @@ dense_states         states between stored ones by dense output
 work                 work between stored states
 resample             states at other times
 run_warnings         status and warnings of a run
+deep_contacts        compliant contacts that a run begins with deep inside each other
+bristles             bristles of LuGre friction beyond their range
 lift_off             joints that can only push, and would have to pull
 """

@@ -11,7 +11,9 @@ from haugmbd.compiled import status_codes
 from haugmbd.errors import SimulationError, SingularKKTError
 from haugmbd.forces.friction.friction_laws import LuGre
 from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.model.friction import columns as at
 from haugmbd.model.inspection.constraint_rows import Rows, rows_in
+from haugmbd.model.inspection.driven_lengths import vanished_lengths
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
@@ -23,6 +25,8 @@ TOO_LARGE = (
 )
 FAR = 0.5
 """Relative to the size of a model: a stage that opens a joint by more does not belong to a motion of the mechanism."""
+BENT = 1.05
+"""Times the largest coefficient of LuGre's law: what a step that follows the bristles may exceed it by."""
 ENOUGH = 0.5
 """[rad] Rotation in a step that is recommended to the user where RATTLE refuses a larger one."""
 
@@ -44,6 +48,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     failed = _failed_drivers(model, t)
     if failed:
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {failed}")
+    if vanished := vanished_lengths(model, t):
+        return (SingularKKTError if code in SINGULAR else SimulationError)(f"the simulation stops at t = {t:.6g} s: {vanished}")
     _, place, number, step = workspace_array(pack, "STATUS")[0]
     failure = Failure(model, pack, code, t, int(place), number, step)
     why = _unbounded(failure)
@@ -197,14 +203,10 @@ def _friction(one: Failure) -> str:
     """Return why the friction in a joint could not be solved for."""
     load = _friction_at(one.model, one.node)
     what = _words(load)
+    if bent := _bent_bristles(one, load):
+        return f"{what} was not found at t = {one.t:.6g} s: {bent}"
     why = f"1 N of its friction increases the normal force so much that the friction grows by {one.number:.3g} N"
     remedy = f"Reduce the coefficient, or change the geometry so that friction presses the joint less (at t = {one.t:.6g} s)."
-    if isinstance(load.law, LuGre):
-        slip = load.law.mu_c / load.law.sigma0
-        remedy += (
-            f" The bristles relax within a slip of mu_c / sigma0 = {slip:.3g} m: if the joint slips more than twice that in a step, an "
-            "explicit method makes them grow without limit. Take shorter steps, rtol=, or BDF."
-        )
     if one.code == status_codes.FRICTION_HAS_NONE:
         return (
             f"{what} has no solution: {why}, and no friction agrees with the reaction that it causes (Painleve: it jams). {remedy}"
@@ -212,6 +214,26 @@ def _friction(one: Failure) -> str:
     if one.code == status_codes.FRICTION_HAS_TWO:
         return f"{what} has two solutions: {why}, so that a small and a large friction both agree with their reactions (Painleve). {remedy}"
     return f"{what} was not found: the iteration with the multipliers did not converge, where {why}. {remedy}"
+
+
+def _bent_bristles(one: Failure, load: JointFriction) -> str:
+    """Return that the bristles of LuGre's law are bent beyond their range, which only steps do that are too long; "" if they are not.
+
+    |sigma0 z + sigma1 z' + sigma2 s| <= mu_s + sigma1 (1 + mu_s / mu_c) s + sigma2 s        within sigma0 |z| <= mu_s
+    """
+    law = load.law
+    if not isinstance(law, LuGre):
+        return ""
+    terms = workspace_array(one.pack, "FRICTION_TERMS")[one.node]
+    s, mu = float(terms[at.SPEED]), float(terms[at.COEFFICIENT])
+    most = law.mu_s + (law.sigma1 * (1.0 + law.mu_s / law.mu_c) + law.sigma2) * s
+    if not mu > BENT * most:
+        return ""
+    return (
+        f"the bristles of its law give a coefficient of {mu:.3g}, and at most {most:.3g} at {s:.3g} m/s while they are within their range. "
+        f"The step is too long for them: they relax within a slip of mu_c / sigma0 = {law.mu_c / law.sigma0:.3g} m. "
+        "Take shorter steps, rtol=, or BDF."
+    )
 
 
 def _friction_at_rest(one: Failure) -> str:

@@ -211,7 +211,7 @@ class EventLocator:
         aside = SLOPE * width * (1.0 if guess < 0.5 * (bracket.lower + bracket.upper) else -1.0)
         g_dot = (dense(guess + aside) - dense(guess)) / aside
         there = self._corrected(event, start, guess, g_dot, bracket)
-        return (there, 0.0) if there is not None else self._enclosed(event, start, bracket)
+        return (there, 0.0) if there is not None else self._enclosed(event, start, end, bracket)
 
     def _need_repeatable(self, event: Event, there: Moment) -> None:
         """Raise SimulationError if g returns two values for the same state: the zeros of such a function cannot be located."""
@@ -243,16 +243,20 @@ class EventLocator:
             after += change
         return None
 
-    def _enclosed(self, event: Event, start: Moment, bracket: Bracket) -> tuple[Moment, float]:
-        """Return the zero in the bracket by Brent's method on steps, and the jump of g there."""
+    def _enclosed(self, event: Event, start: Moment, end: Moment, bracket: Bracket) -> tuple[Moment, float]:
+        """Return the zero in the bracket by Brent's method on steps, and the jump of g there.
+
+        Where dense output and step see the middle on different sides of zero, the zero of the steps is in the other half.
+        """
 
         def g(after: float) -> float:
             return self._value(event, self._step(start, start.t + after))
 
         own = bracket._replace(g_lower=g(bracket.lower), g_upper=g(bracket.upper))
-        if (
-            own.g_lower * own.g_upper >= 0.0
-        ):  # a zero at an end; or a middle that dense output and step see on different sides of zero
+        if own.g_lower * own.g_upper > 0.0:
+            whole = Bracket(0.0, end.t - start.t, self._value(event, start), self._value(event, end))
+            own = whole if whole.g_lower * whole.g_upper < 0.0 else own
+        if own.g_lower * own.g_upper >= 0.0:  # a zero at an end; or two zeros of the dense output, and none of the steps
             return self._step(start, start.t + (own.lower if abs(own.g_lower) < abs(own.g_upper) else own.upper)), 0.0
         guess = _zero(g, own)
         return self._step(start, start.t + guess), _jump(g, guess, own)

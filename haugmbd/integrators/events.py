@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd.errors import SimulationError, UsageError, error_text
 
 EventFunction = Callable[[float, Any], float]
 Flags = npt.NDArray[np.bool_]
@@ -60,7 +60,7 @@ class Event:
             given = self.function(state.t, state)
             number = float(given)
         except Exception as error:  # a user's function may raise anything
-            what = f"raises {type(error).__name__}: {error}"
+            what = f"raises {error_text(error)}"
             raise SimulationError(f"event {self.name!r} {what} (at t = {state.t:.9g} s). {REMEDY}") from error
         if isinstance(given, bool | np.bool_):
             what = f"gives {given} at t = {state.t:.9g} s, and a truth value has no zero to locate"

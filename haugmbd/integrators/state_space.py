@@ -18,6 +18,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import all_rows_hold, branch_faults, dropped_faults, has_branches
 from haugmbd.system.checks.function_ranges import profile_faults
+from haugmbd.system.checks.known_turns import lost_turn
 from haugmbd.workspace.layout import WIDTH, Pack
 
 
@@ -84,6 +85,9 @@ class StateSpace(Protocol):
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
         """Return flat states at `t_new` by dense output, from states and rates at the steps."""
 
+    def lost_turn(self, t: Array, y: Array) -> tuple[int, str] | None:
+        """Return the first of the states y (nt, ny) at t (nt,) at which the turn of an angle is not known any more, and which one."""
+
     def left_range(self, y: Array) -> str:
         """Return which table of a function, or which curve, the states y (nt, ny) leave; "" if there is none."""
 
@@ -123,6 +127,9 @@ class MaximalStateSpace:
 
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
         return interpolate(t_new, t, y, y_dot, self.model.nb + 1)
+
+    def lost_turn(self, t: Array, y: Array) -> tuple[int, str] | None:
+        return lost_turn(self.model, t, y)
 
     def left_range(self, y: Array) -> str:
         return "; ".join(map(str, profile_faults(self.model, y)))

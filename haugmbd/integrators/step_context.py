@@ -19,7 +19,7 @@ from numba.extending import typeof_impl
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import F1, Routine, function_type, resolve, types
-from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.compiled.records import copy_record, new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace
@@ -192,6 +192,17 @@ def dynamics_type(dynamics: Dynamics, context: Any) -> Any:
 def empty_steps(n: int, ny: int) -> Steps:
     """Return arrays for n steps."""
     return Steps(np.empty(n), np.empty((n, ny)), np.empty((n, ny)))
+
+
+def steps_to(ends: Array, ny: int) -> Steps:
+    """Return arrays for steps that end at the times `ends` (n,)."""
+    return Steps(ends, np.empty((len(ends), ny)), np.empty((len(ends), ny)))
+
+
+@inlined
+def start_of(step: int, t0: float, steps: Steps) -> float:
+    """Return the time at which a step of a method with fixed steps begins; t0: that of the first."""
+    return steps.t[step - 1] if step > 0 else t0
 
 
 @kernel

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.errors import HaugmbdError
+from haugmbd.errors import HaugmbdError, error_text
 
 Judge = Callable[[Any], str]
 G = 9.81
@@ -109,9 +109,9 @@ def guarded(judge: Judge) -> Judge:
         try:
             return judge(given)
         except HaugmbdError as error:
-            return f"{type(error).__name__}: {error}"
+            return error_text(error)
         except Exception as error:  # noqa: BLE001  a student's class may raise anything
-            return f"it raised {type(error).__name__}: {error}"
+            return f"it raised {error_text(error)}"
 
     return judged
 

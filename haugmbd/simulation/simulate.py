@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.bristles import bristle_notes
+from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import delay_notes, issue, with_model_notes
@@ -178,7 +180,8 @@ def simulate(
     -------
     Result or ReducedResult
         States of the run; a ReducedResult for a SerialChain; an ImpactResult where a JointLimit has a restitution. After Ctrl-C, or at the
-        end of its budget, the result so far, with `interrupted` set.
+        end of its budget, the result so far, with `interrupted` set. A run that ends before it has stored a state keeps the one that it has
+        reached.
         `status`, `success` and `message` describe the end of the run, `warnings` lists its diagnostics.
 
     Raises
@@ -270,6 +273,7 @@ def run_system(
     check_start(model, start, project_velocity=project_velocity)  # its workspace is gone when that of the run is made
     pack = rule.fitted(model, formulation.pack(model))
     start = projected(model, pack, start) if project_velocity else start
+    deep = deep_contact_notes(model, start.t, start.y)
     problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
     settings = replace(methods, stabilization=None).texts if method.solves_constraints else methods.texts
 
@@ -287,6 +291,7 @@ def run_system(
         elif not method.own_multipliers:
             own = None
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
+        outcome = outcome.with_notes([*deep, *bristle_notes(model, found.t, found.y)])
         outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start.t)])
         return Result(
             model,

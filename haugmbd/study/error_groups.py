@@ -27,7 +27,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.joint_reactions.reactions import reactions_over_time
-from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.errors import HaugmbdError, UsageError, error_text
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
@@ -190,7 +190,7 @@ def _put(found: GroupErrors, group: str, difference: Callable[[], Array]) -> Non
         raise
     except HaugmbdError as error:
         found.errors[group] = np.full(len(found.t), np.nan)
-        found.notes[group] = f"{type(error).__name__}: {error}"
+        found.notes[group] = error_text(error)
 
 
 def _not_zero(scale: float) -> float:

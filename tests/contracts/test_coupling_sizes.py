@@ -19,12 +19,17 @@ def arms(cls):
     return system, first, system.add(cls("second", a, b, point=(1, 0, 0), axis=(0, 0, 1)))
 
 
+def side_by_side(r_a, r_b):
+    """Radii of this ratio, of pulleys whose axes are 1 m apart."""
+    return tuple(np.array([r_a, r_b]) / max(r_a, r_b))
+
+
 PARTS = {
     "Motor": (RJ, lambda a, b, x: Motor("part", a, torque=1.0, ratio=x)),
     "Motor with a rotor": (RJ, lambda a, b, x: Motor("part", a, torque=1.0, ratio=x, rotor_inertia=1e-3)),
     "Gear": (RJ, lambda a, b, x: Gear("part", a, b, ratio=x)),
-    "Belt": (RJ, lambda a, b, x: Belt("part", a, b, radii=(abs(x), 1.0))),
-    "Belt, second radius": (RJ, lambda a, b, x: Belt("part", a, b, radii=(1.0, abs(x)))),
+    "Belt": (RJ, lambda a, b, x: Belt("part", a, b, radii=side_by_side(abs(x), 1.0))),
+    "Belt, second radius": (RJ, lambda a, b, x: Belt("part", a, b, radii=side_by_side(1.0, abs(x)))),
     "RackPinion": (TJ, lambda a, b, x: RackPinion("part", a, b, radius=x)),
     "Screw": (CJ, lambda a, b, x: Screw("part", b, pitch=x)),
     "Coupling": (RJ, lambda a, b, x: Coupling("part", {a: 1.0, b: x})),

@@ -86,6 +86,7 @@ def ending(make, strike):
         return "passed by"
     if not result.interrupted:
         return "lost"
+    assert len(result.t) > 0, "at least the initial state is kept"
     for segment in getattr(result, "segments", [result]):
         states = segment.y if hasattr(segment, "y") else np.hstack([segment.q, segment.qd])
         assert len(segment.t) == len(states)

@@ -278,6 +278,10 @@ FAULTS = {
     "more than one freedom": lambda s, a, b: Coupling("g", {s.add(CJ("c", a.j, b.j, point=(0, 0, 0), axis=(1, 0, 0))): 1.0}),
     "must be positive": lambda s, a, b: trains.Belt("g", a, b, radii=(0.1, -0.1)),
     "crossed is 'no', neither True nor False": lambda s, a, b: trains.Belt("g", a, b, radii=(0.1, 0.1), crossed="no"),
+    "axes are 1 m apart, less than r_a \\+ r_b = 1.1 m: a crossed belt": lambda s, a, b: trains.Belt(
+        "g", a, b, radii=(0.4, 0.7), crossed=True
+    ),
+    "axes are 1 m apart, less than \\|r_a - r_b\\| = 1.2 m: no open belt": lambda s, a, b: trains.Belt("g", a, b, radii=(0.1, 1.3)),
     "internal is 'no', neither True nor False": lambda s, a, b: Gear("g", a, b, teeth=(20, 40), internal="no"),
     "internal is given with ratio": lambda s, a, b: Gear("g", a, b, ratio=2.0, internal=True),
     "contact_point is given with ratio": lambda s, a, b: Gear("g", a, b, ratio=2.0, contact_point=(0.5, 0, 0)),

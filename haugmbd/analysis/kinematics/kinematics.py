@@ -26,11 +26,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, singular_notes
-from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError
+from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError, error_text
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.kkt.solver_routines import with_blocks
 from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.inspection.driven_lengths import ZeroLength
 from haugmbd.model.inspection.driver_breaks import JointBreak, first_break, interval_faults
 from haugmbd.model.inspection.run_memory import stop_faults, touch_faults
 from haugmbd.model.internal_states import refuse_internal_states
@@ -122,15 +123,16 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
 
 def _failed(error: SimulationError, result: Result) -> SimulationError:
     """Return the error with the result so far, whose outcome is the error."""
-    error.result = replace(result, outcome=Outcome(RunStatus.FAILED, f"{type(error).__name__}: {error}", result.outcome.notes))
+    error.result = replace(result, outcome=Outcome(RunStatus.FAILED, error_text(error), result.outcome.notes))
     error.args = (error.message, error.result)
     return error
 
 
-def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointBreak | None]:
+def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointBreak | ZeroLength | None]:
     """Return the time [s] before which no motion leads back from t_start, or -inf, and the break of a driver that ends the motion."""
     grid = np.unique(np.append(times, t_start))
-    before, broken = grid[grid <= t_start], None
+    before = grid[grid <= t_start]
+    broken: JointBreak | ZeroLength | None = None
     while (found := first_break(model, before)) is not None:
         broken = found
         before = np.append(found.t, before[before > found.t])

@@ -397,7 +397,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
 
 
 def at_times(segments: tuple[Result, ...], times: Array, end: float) -> tuple[Result, ...]:
-    """Return the segments with their states at the given times only; at an impact that after it.
+    """Return the segments with their states at the given times only; at an impact that after it. Without any, the last state is kept.
 
     end: relative to |t| + 1 s: a last state so near to the last time stands for it
     """
@@ -408,5 +408,7 @@ def at_times(segments: tuple[Result, ...], times: Array, end: float) -> tuple[Re
             keep[-1] = False
         found.append((segment, keep))
     if segments and len(segments[-1]) and abs(times[-1] - segments[-1].t[-1]) <= end * (1.0 + abs(times[-1])):
+        found[-1][1][-1] = True
+    if segments and len(segments[-1]) and not any(keep.any() for _, keep in found):
         found[-1][1][-1] = True
     return tuple(segment.at_states(keep) for segment, keep in found)

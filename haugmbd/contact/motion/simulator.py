@@ -21,11 +21,13 @@ from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult, at_times
 from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
 from haugmbd.contact.motion.user_events import events_from, jumps, reached
+from haugmbd.diagnostics.bristles import bristle_notes
+from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
 from haugmbd.drivers.driver import Constant
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd.errors import SimulationError, UsageError, error_text
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.initial_state import projected
@@ -85,13 +87,22 @@ class HybridSimulation:
         try:
             return self._result(interrupted=self._run(start, bar))
         except KeyboardInterrupt:
+            self._keep_start(start)
             return self._result(interrupted=True)
         except Exception as error:
             partial = getattr(error, "result", None)
             if isinstance(partial, Result):
                 self.segments.append(partial)
+            self._keep_start(start)
             error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
             raise
+
+    def _keep_start(self, start: State) -> None:
+        """Keep the initial state, without a call of sensors, where the run ended before its first segment."""
+        if not self.segments:
+            t = np.array([start.t])
+            sensors = SensorRecorder(self.sensors, MaximalStateSpace(self.mechanism.free).state).histories(t)
+            self.segments.append(Result(self.mechanism.free, t, start.y[None].copy(), settings=self.of.settings, _sensors=sensors))
 
     def _run(self, state: State, bar: Progress) -> bool:
         """Run segment after segment from `state`; return whether Ctrl-C ended it."""
@@ -183,12 +194,15 @@ class HybridSimulation:
         pack = rule.fitted(model, model.pack())
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
+        deep = [] if self.segments else deep_contact_notes(model, t, state.y)
 
         def record(found: Recorded) -> Result:
             steps, restored = found.counters.steps, found.energy_restored
             events = (*before, *found.events)
             outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
-            outcome = outcome.with_notes(lift_off_notes(model, found.t, found.y, events))
+            outcome = outcome.with_notes(
+                [*deep, *bristle_notes(model, found.t, found.y), *lift_off_notes(model, found.t, found.y, events)]
+            )
             return Result(
                 model,
                 found.t,
@@ -243,7 +257,7 @@ class HybridSimulation:
         now = self.segments[-1].t[-1] if self.segments and len(self.segments[-1]) else None
         at = "at the start" if now is None else f"at t = {now:.9g} s"
         if error is not None:
-            status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+            status, message = RunStatus.FAILED, error_text(error)
         elif interrupted:
             status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s"
         elif self.ended_by is not None:

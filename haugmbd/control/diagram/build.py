@@ -20,7 +20,7 @@ from haugmbd.control.names import texts_of
 from haugmbd.control.output import BlockOutput
 from haugmbd.control.sampled import Sampled
 from haugmbd.control.signals import JointSignal, OutputSignal, Scope
-from haugmbd.errors import Fault, SimulationError
+from haugmbd.errors import Fault, SimulationError, error_text
 from haugmbd.forces.base import ForceElement
 
 
@@ -216,9 +216,7 @@ def _tried(faults: list[Fault], where: str, call: Any, loops: set[frozenset[str]
         what = error.message.removeprefix(f"{where}: ")
         faults.append(Fault(where, what, "Each block is called once at the modelled pose when the system is compiled."))
     except Exception as error:  # noqa: BLE001  a user's function may raise anything
-        notes = "; ".join(getattr(error, "__notes__", ()))
-        what = f"{type(error).__name__}: {error}" + (f" ({notes})" if notes else "")
-        faults.append(Fault(where, what, "Try the function by itself with these arguments."))
+        faults.append(Fault(where, error_text(error), "Try the function by itself with these arguments."))
     return None
 
 

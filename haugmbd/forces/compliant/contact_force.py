@@ -191,11 +191,6 @@ class ContactForce(ForceElement):
         return tuple(found)
 
     @property
-    def points_of_contact(self) -> int:
-        """Return the number of points of contact; each has a touch speed in the state."""
-        return self.angles
-
-    @property
     def restitution_reached(self) -> float:
         """Return the restitution that the model reaches, where no other force acts during the contact."""
         return restitution_of(self.c)

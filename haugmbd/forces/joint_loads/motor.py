@@ -138,7 +138,7 @@ class Motor(JointLoad):
         return () if self.rotor is None else tuple(self.rotor)
 
     def built_on(self) -> tuple[tuple[Joint, str], ...]:
-        return () if self.rotor is None or self.driven is None else ((self.driven.joint, "axis"),)
+        return () if self.rotor is None or self.driven is None else tuple((self.driven.joint, name) for name in ("axis", "point"))
 
     def value(self) -> Value:
         return self.effort

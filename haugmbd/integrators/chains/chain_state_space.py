@@ -1,6 +1,6 @@
 r"""A serial chain as a state space: its pack, its dense output, its errors.
 
-dense output     q by quintic Hermite interpolation of (q, q', q'') at the ends of a step, qd by its derivative
+dense output     q by quintic Hermite interpolation of (q, q', q'') at the ends of a step, qd by its derivative, as of bodies
                  a ball:  p'' = G^T omega_bar' / 2 - |omega_bar|^2 p / 4      omega_bar = 2 G p'
 """
 
@@ -22,7 +22,7 @@ from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.chains.chain_rates import PREPARE_CHAIN
-from haugmbd.integrators.dense_output import quintic
+from haugmbd.integrators.dense_output import between_rates, quintic
 from haugmbd.integrators.state_space import Places, Spinning
 from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from
 from haugmbd.model.body_kinematics import NO_DRIVE
@@ -111,6 +111,9 @@ class ChainStateSpace:
     def state(self, t: float, y: Array) -> ChainState:
         return ChainState(t, y[: self.chain.nq], y[self.chain.nq :])
 
+    def lost_turn(self, t: Array, y: Array) -> None:
+        """Return nothing: joint coordinates count their turns."""
+
     def left_range(self, y: Array) -> str:  # noqa: ARG002  a chain has no such joints
         return ""
 
@@ -143,11 +146,13 @@ class ChainStateSpace:
             return np.repeat(y, len(t_new), axis=0)
         k = np.clip(np.searchsorted(t, t_new, side="right") - 1, 0, len(t) - 2)
         h, s = (t[k + 1] - t[k])[:, None], ((t_new - t[k]) / (t[k + 1] - t[k]))[:, None]
-        x, x_dot = quintic(s, h, [self._jet(y[k + e], y_dot[k + e]) for e in (0, 1)])
+        x, x_dot, e = quintic(s, h, [self._jet(y[k + end], y_dot[k + end]) for end in (0, 1)])
         out = np.empty((len(t_new), y.shape[1]))
         for columns, rates_at, ball in self._columns():
             x[:, columns] = normalized(x[:, columns]) if ball else x[:, columns]
-            out[:, rates_at] = omega_bar_from(x[:, columns], x_dot[:, columns]) if ball else x_dot[:, columns]
+            derived = omega_bar_from(x[:, columns], x_dot[:, columns]) if ball else x_dot[:, columns]
+            ends = [(y[k + end, rates_at], y_dot[k + end, rates_at]) for end in (0, 1)]
+            out[:, rates_at] = between_rates(s, h, derived, (2.0 if ball else 1.0) * e[:, columns], ends)
         out[:, : self.chain.nq] = x
         return out
 

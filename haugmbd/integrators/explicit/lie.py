@@ -32,7 +32,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import Explicit
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step, ends_batch
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step, ends_batch, start_of
 from haugmbd.integrators.watches.rank_watch import watch_stage
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.math.vec3 import Vec, add, cross, scale
@@ -112,13 +112,13 @@ class Group(NamedTuple):
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, group: Group, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or a watch ends them; k: (s, ny) the stages.
+    """Advance the point from t0 by steps of h to the times in `steps`, or until a watch ends them; k: (s, ny) the stages.
 
     Return the code and the number of steps done.
     """
     (c, a, b), (products, spins), watch = tableau, group, dynamics.watch
     for step in range(steps.y.shape[0]):
-        t, stage = t0 + step * h, steps.y[step]
+        t, end, stage = start_of(step, t0, steps), steps.t[step], steps.y[step]
         copy_line(point.y_dot, k[0])
         put_turns(a[0], 0, h, k, spins, products, point.y)
         for i in range(1, c.size):
@@ -131,10 +131,10 @@ def run_entry(
             put_turns(a[i], i, h, k, spins, products, stage)
         combine(b, h, point.y, k[0], k[1:], stage)
         put_rotations(b, h, point.y, k, spins, products, stage)
-        code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
+        code = end_step(dynamics, options, end, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        if ends_batch(dynamics, t0 + (step + 1) * h, h, point):
+        if ends_batch(dynamics, end, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
 

@@ -22,7 +22,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.base import FixedStep, check_first_step
 from haugmbd.integrators.explicit.tableau import Tableau, combine
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, empty_steps, end_step, ends_batch
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step, ends_batch, start_of, steps_to
 from haugmbd.integrators.watches.rank_watch import watch_stage
 
 LEFT = 1e-9
@@ -34,13 +34,13 @@ LEFT = 1e-9
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or a watch ends them; k: (s - 1, ny) k_2, ..., k_s.
+    """Advance the point from t0 by steps of h to the times in `steps`, or until a watch ends them; k: (s - 1, ny) k_2, ..., k_s.
 
     Return the code and the number of steps done.
     """
     (c, a, b), P, watch = tableau, dynamics.pack, dynamics.watch
     for step in range(steps.y.shape[0]):
-        t, stage = t0 + step * h, steps.y[step]
+        t, end, stage = start_of(step, t0, steps), steps.t[step], steps.y[step]
         for i in range(1, c.size):
             combine(a[i], h, point.y, point.y_dot, k, stage)
             code = dynamics.rates(P, options, t + c[i] * h, stage, k[i - 1])
@@ -48,10 +48,10 @@ def run_entry(
                 return code, step
             watch_stage(P, watch, c[i], t + c[i] * h, stage)
         combine(b, h, point.y, point.y_dot, k, stage)
-        code = end_step(dynamics, options, t0 + (step + 1) * h, stage, point, steps.y_dot[step])
+        code = end_step(dynamics, options, end, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        if ends_batch(dynamics, t0 + (step + 1) * h, h, point):
+        if ends_batch(dynamics, end, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
 
@@ -81,13 +81,14 @@ class OneStep(FixedStep):
 
     @abstractmethod
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
-        """Make steps of `h` from `t` until `steps` is full, or a watch ends them; return the code and the number of steps done."""
+        """Make steps of `h` from `t` to the times in `steps`, or until a watch ends them; return the code and the number of steps done."""
 
     def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`; yield a batch of steps at a time."""
         assert self.h is not None
         if self.h_first is not None:
-            batch = self._advance(problem, k1, problem.t, min(self.h_first, t_end - problem.t), 1)
+            h_first = min(self.h_first, t_end - problem.t)
+            batch = self._advance(problem, k1, problem.t, h_first, np.array([problem.t + h_first]))
             yield batch
             if batch.code != OK:
                 return
@@ -97,27 +98,24 @@ class OneStep(FixedStep):
         t_start, lengths, done = problem.t, batch_lengths(problem), 0
         while done < full:
             n = min(next(lengths), full - done)
-            batch = self._advance(problem, k1, t_start + done * self.h, self.h, n)
-            batch.t[:] = t_start + self.h * np.arange(done + 1, done + 1 + len(batch.t))
+            ends: Array = t_start + self.h * np.arange(done + 1, done + 1 + n, dtype=np.float64)
+            if done + n == full and rest <= LEFT * self.h:
+                ends[-1] = t_end
+            batch = self._advance(problem, k1, t_start + done * self.h, self.h, ends)
             done += len(batch.t)
-            if done == full and rest <= LEFT * self.h:
-                batch.t[-1:] = t_end
             failed = batch.code != OK
             yield batch
             if failed:
                 return
             del batch  # the next one may need its memory
         if rest > LEFT * self.h:
-            batch = self._advance(problem, k1, t_start + full * self.h, rest, 1)
-            batch.t[:] = t_end
-            yield batch
+            yield self._advance(problem, k1, t_start + full * self.h, rest, np.array([t_end]))
 
-    def _advance(self, problem: Problem, k1: Array, t: float, h: float, n: int) -> StepBatch:
-        """Make `n` steps of `h` from `t`."""
-        steps = empty_steps(n, problem.y.size)
+    def _advance(self, problem: Problem, k1: Array, t: float, h: float, ends: Array) -> StepBatch:
+        """Make steps of `h` from `t`, which end at the times `ends`: these do not depend on where batches begin."""
+        steps = steps_to(ends, problem.y.size)
         code, done = self.steps(problem, t, h, k1, steps)
-        times: Array = t + h * np.arange(1, done + 1, dtype=np.float64)
-        return StepBatch(times, steps.y[:done], steps.y_dot[:done], code, t + (done + 1) * h, done, 0)
+        return StepBatch(steps.t[:done], steps.y[:done], steps.y_dot[:done], code, float(ends[min(done, len(ends) - 1)]), done, 0)
 
 
 @dataclass(frozen=True)

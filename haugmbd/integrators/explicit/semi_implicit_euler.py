@@ -24,10 +24,8 @@ from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, 
 
 @released
 @entry
-def run_entry(
-    dynamics: Dynamics, options: Options, places: Places, t0: float, h: float, point: Point, steps: Steps
-) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or a watch ends them.
+def run_entry(dynamics: Dynamics, options: Options, places: Places, h: float, point: Point, steps: Steps) -> tuple[int, int]:
+    """Advance the point by steps of h to the times in `steps`, or until a watch ends them.
 
     Return the code and the number of steps done.
     """
@@ -43,10 +41,10 @@ def run_entry(
             for a in range(4):
                 new[p + a] = y[p + a]
             turn(new, p, h * new[w], h * new[w + 1], h * new[w + 2])
-        code = end_step(dynamics, options, t0 + (step + 1) * h, new, point, steps.y_dot[step])
+        code = end_step(dynamics, options, steps.t[step], new, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        if ends_batch(dynamics, t0 + (step + 1) * h, h, point):
+        if ends_batch(dynamics, steps.t[step], h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
 
@@ -76,5 +74,5 @@ class SemiImplicitEuler(Explicit):
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         places, point = problem.state_space.places(), Point(problem.y, k1)
-        found: tuple[int, int] = run(problem.dynamics, problem.options, places, t, h, point, steps)
+        found: tuple[int, int] = run(problem.dynamics, problem.options, places, h, point, steps)
         return found

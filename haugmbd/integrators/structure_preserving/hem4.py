@@ -26,7 +26,7 @@ from haugmbd.formulations.newton_euler import accelerate, put_rates, solve_once
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.explicit.tableau import Tableau, combine, tableau
 from haugmbd.integrators.state_space import model_of
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step, ends_batch
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, end_step, ends_batch, start_of
 from haugmbd.integrators.watches.rank_watch import watch_stage
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.larger import larger
@@ -101,14 +101,14 @@ def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or a watch ends them; k: (s, ny) the stages.
+    """Advance the point from t0 by steps of h to the times in `steps`, or until a watch ends them; k: (s, ny) the stages.
 
     Return the code and the number of steps done.
     """
     (c, a, b), P, watch = tableau, dynamics.pack, dynamics.watch
     stages = c.size
     for step in range(steps.y.shape[0]):
-        t, stage = t0 + step * h, steps.y[step]
+        t, end, stage = start_of(step, t0, steps), steps.t[step], steps.y[step]
         copy_line(point.y, stage)
         for i in range(stages):
             code = accelerate(P, t + c[i] * h, stage)
@@ -123,13 +123,13 @@ def run_entry(
             combine(weights, h, point.y, k[0], k[1:], stage)
             code = check_finite(P, stage)
             if code == OK:
-                code = reach(P, options, t + (h if last else c[i + 1] * h), h * weights[i], stage, k[i])
+                code = reach(P, options, end if last else t + c[i + 1] * h, h * weights[i], stage, k[i])
             if code != OK:
                 return code, step
-        code = end_step(dynamics, options, t + h, stage, point, steps.y_dot[step])
+        code = end_step(dynamics, options, end, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
-        if ends_batch(dynamics, t + h, h, point):
+        if ends_batch(dynamics, end, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
 

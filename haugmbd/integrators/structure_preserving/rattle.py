@@ -34,7 +34,7 @@ from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_ha
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, empty_steps, ends_batch
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, ends_batch, steps_to
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.vec3 import Vec, cross, dot
@@ -320,7 +320,7 @@ def keep_kick(P: Pack, h: float, half: HalfStep, new: Array, lam: Array, u_dot: 
 def run_entry(
     dynamics: Dynamics, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps, kicks: Kicks
 ) -> tuple[int, int]:
-    """Advance the point by steps of h until `steps` is full, or a watch ends them.
+    """Advance the point from t0 by steps of h to the times in `steps`, or until a watch ends them.
 
     Return the code and the number of steps done.
     """
@@ -331,7 +331,7 @@ def run_entry(
         code = factorize(P)
     bodies_end = WIDTH * ws.n_bodies(P)
     for step in range(steps.y.shape[0]):
-        t, new = t0 + (step + 1) * h, steps.y[step]
+        t, new = steps.t[step], steps.y[step]
         copy_line(y, new)
         put_state_trapezoids(P, h, y, borrow_line(y_dot, bodies_end, y.size - bodies_end))
         if code == OK:
@@ -396,17 +396,16 @@ class RATTLE(OneStep):
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         return self._steps(problem, t, h, k1, steps)[0]
 
-    def _advance(self, problem: Problem, k1: Array, t: float, h: float, n: int) -> StepBatch:
-        """Make `n` steps of `h` from `t`; lam and u' are those of the last kick of each step."""
-        steps, model = empty_steps(n, problem.y.size), model_of(problem.state_space, type(self).__name__)
+    def _advance(self, problem: Problem, k1: Array, t: float, h: float, ends: Array) -> StepBatch:
+        """Make steps of `h` from `t` to the times `ends`; lam and u' are those of the last kick of each step."""
+        steps, model = steps_to(ends, problem.y.size), model_of(problem.state_space, type(self).__name__)
         (code, done), kicks = self._steps(problem, t, h, k1, steps)
-        times: Array = t + h * np.arange(1, done + 1, dtype=np.float64)
         lam, u_dot = kicks.lam[:done, model.slot_of_row], kicks.u_dot[:done]
-        y, y_dot = steps.y[:done], steps.y_dot[:done]
-        return StepBatch(times, y, y_dot, code, t + (done + 1) * h, done, 0, lam, u_dot=u_dot)
+        t_stop, y, y_dot = float(ends[min(done, len(ends) - 1)]), steps.y[:done], steps.y_dot[:done]
+        return StepBatch(steps.t[:done], y, y_dot, code, t_stop, done, 0, lam, u_dot=u_dot)
 
     def _steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[tuple[int, int], Kicks]:
-        """Make steps of `h` from `t` until `steps` is full; return the code and the number of steps done, and the last kicks."""
+        """Make steps of `h` from `t` to the times in `steps`; return the code and the number of steps done, and the last kicks."""
         model = model_of(problem.state_space, type(self).__name__)
         moments = np.linalg.eigvalsh(model.J_bar[1:])
         thin = [name for name, J in zip(model.body_names[1:], moments, strict=True) if J[0] <= THIN * J[2]]

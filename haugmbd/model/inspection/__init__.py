@@ -10,5 +10,6 @@ length           the characteristic length, by which absolute tolerances are mea
 energy_balance   energy by force element
 pressed_stops    how stops of joint coordinates are pressed, and which push
 run_memory       what only a run knows: rigid stops, touch speeds, held values, delays
+driven_lengths   driven lengths that reach zero
 driver_breaks    jumps and kinks of drivers between two times
 """

@@ -6,7 +6,8 @@ r"""Jumps and kinks of a joint's driver between two times: no motion follows f t
 An interval is smooth if r_0 is small relative to h^2 f'', and r_1 relative to h f''. Any other interval is halved: smooth halves pass
 soon; a jump or a kink remains in one of the halves, down to rounding. Only a break that was bisected to rounding is reported, so that
 a fast driver in long steps is not reported. A jump that is smaller than the error of the step is not searched.
-A jump of f'' is a force that sets in; it is allowed. Drivers are evaluated between the given times only.
+A jump of f'' is a force that sets in; it is allowed. A length that reaches zero is a break as well (`driven_lengths`). Drivers are
+evaluated between the given times only.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.drivers import Constant, Driver
 from haugmbd.errors import Fault
 from haugmbd.model.immutable import once_per_model
+from haugmbd.model.inspection.driven_lengths import ZeroLength, driven_lengths, zero_between
 from haugmbd.model.model import Model
 
 Flags = npt.NDArray[np.bool_]
@@ -77,18 +79,23 @@ class JointBreak(NamedTuple):
         return Fault(f"joint {self.joint!r}", what, f"{remedy}{more}.")
 
 
-def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak | None:
+def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak | ZeroLength | None:
     """Return the first break of a driver of a joint between the increasing times t (nt,) [s]; None if there is none.
 
     strict: raise the first error of a user's function; otherwise times at which it fails are ignored
     """
-    found: JointBreak | None = None
+    found: JointBreak | ZeroLength | None = None
     calls = {call.slot: call for call in model.force_callbacks.driver_calls} if strict else {}
+    lengths = driven_lengths(model)
     for k, joint in driven_joints(model).items():
         driver = Strict(calls[k]) if k in calls else model.drivers[k]
         own = break_between(driver, t if found is None else t[: int(np.searchsorted(t, found.t)) + 1])
         if own is not None and (found is None or own.t < found.t):
             found = JointBreak(joint, own)
+        if k in lengths and len(t) > 1:
+            zero = zero_between(driver.values, t)
+            if zero is not None and (found is None or zero < found.t):
+                found = ZeroLength(joint, zero)
     return found
 
 

@@ -31,6 +31,8 @@ from haugmbd.serial_chain.link import Link
 from haugmbd.system.system import System
 
 SPREAD = "Simulate the System itself, or make the chain without it."
+PLACES = "A chain has revolute, translational, cylindrical, universal, spherical and fixed joints. " + SPREAD
+NOT_REDUCED = " Where ReducedChain was chosen, take NewtonEuler or another formulation."
 LOADS = "Give what it does as tau or wrenches, or pass without_loads=True to leave all loads out."
 
 Maker = Callable[..., Link]
@@ -75,12 +77,15 @@ def _out_of_place(model: Model, e: JointEntry, driven: bool) -> Iterator[Fault]:
         yield Fault(where, "it prescribes a motion, and a chain is moved by tau", SPREAD)
     elif not model.are_between_two(e):
         yield Fault(where, "its rows are between more than two bodies", SPREAD)
+    elif any(primitive.velocity_only for primitive in e.part.primitives()):
+        yield Fault(where, "it constrains velocities, and a chain has joint coordinates alone", SPREAD + NOT_REDUCED)
+    elif e.freedoms is None and type(e.part).__module__.startswith("joints."):
+        yield Fault(where, "a joint of this kind has no place in a chain", PLACES + NOT_REDUCED)
     elif e.freedoms is None:
         remedy = "Declare `freedoms` in its class, such as (turn(H_I),); or use a joint of the catalogue."
         yield Fault(where, "it does not say what it leaves free", remedy)
     elif _maker(e, e.j) is None or _maker(e, e.i) is None:
-        remedy = "A chain has revolute, translational, cylindrical, universal, spherical and fixed joints. " + SPREAD
-        yield Fault(where, "a joint of this kind has no place in a chain", remedy)
+        yield Fault(where, "a joint of this kind has no place in a chain", PLACES + NOT_REDUCED)
 
 
 def _sides(e: JointEntry, body: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:

@@ -219,7 +219,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             Times [s] within those of the result.
         kind : {"dense", "linear", "cubic"}
             "dense": dense output of the integrators, of order six in r and p, and five in v and omega_bar; one less without the
-            model. Constraints that the stored states fulfil hold between them as well. "linear": linear interpolation, and slerp for p.
+            model. Velocities that are not the derivatives of the positions (SemiImplicitEuler) are interpolated by themselves.
+            Constraints that the stored states fulfil hold between them as well. "linear": linear interpolation, and slerp for p.
             "cubic" is an old name of "dense".
 
         Returns

@@ -17,7 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
 from haugmbd.drivers.driver import shown
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd.errors import SimulationError, UsageError, error_text
 
 
 @public_class
@@ -44,7 +44,7 @@ class Sensor:
         try:
             given = self.function(state.t, state)
         except Exception as error:  # a user's function may raise anything
-            what = f"sensor {self.name!r} raises {type(error).__name__}: {error}"
+            what = f"sensor {self.name!r} raises {error_text(error)}"
             raise SimulationError(f"{what} (at t = {state.t:.9g} s).") from error
         array = numbers(given)
         if array is None:
@@ -121,10 +121,14 @@ class SensorRecorder:
                 values.append(value)
 
     def histories(self, t: Array) -> dict[str, SensorHistory]:
-        """Return the histories at the stored times t (nt,) that all sensors have."""
+        """Return the histories at the stored times t (nt,) that all sensors have; NaN at the one time of a run that ended before."""
+        called = (self.states or 0) >= len(t)
         return {
             sensor.name: SensorHistory(
-                sensor.name, sensor.unit, t, np.array(values[: len(t)]).reshape(len(t), *np.shape(values[:1])[1:])
+                sensor.name,
+                sensor.unit,
+                t,
+                np.array(values[: len(t)]).reshape(len(t), *np.shape(values[:1])[1:]) if called else np.full(len(t), np.nan),
             )
             for sensor, values in zip(self.sensors, self.values, strict=True)
         }

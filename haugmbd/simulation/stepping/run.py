@@ -16,7 +16,7 @@ from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
-from haugmbd.errors import SimulationError
+from haugmbd.errors import SimulationError, error_text
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
@@ -156,7 +156,7 @@ class Run(Generic[R]):
             return self._result(interrupted=True)
         except Exception as error:
             if getattr(error, "result", None) is None:
-                error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+                self._keep_result(error)
             raise
 
     @property
@@ -209,7 +209,7 @@ class Run(Generic[R]):
                 self._last = (*self._last[:2], whole.start_rates[None])
             # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
-            whole, stopped = self._unbroken(whole, stopped)
+            whole, stopped = self._with_known_turns(*self._unbroken(whole, stopped))
             self._measure(whole)
             try:
                 batch, ended = self._located(whole)
@@ -314,8 +314,9 @@ class Run(Generic[R]):
         if batch.code == USER_STOPPED:  # no callback is evaluated after an error
             return batch, stopped
         t = np.concatenate([self._last[0], batch.t])
-        if stopped is not None:  # error control creeps up to the place
-            t = np.append(t, min(self.t_end, max(batch.t_stop, t[-1]) + CREPT * (1.0 + abs(t[-1]))))
+        if stopped is not None:  # error control creeps up to the place, a fixed step leaps over it
+            ahead = max(CREPT * (1.0 + abs(t[-1])), self.method.step or 0.0)
+            t = np.append(t, min(self.t_end, max(batch.t_stop, t[-1]) + ahead))
         try:
             broken = self.problem.state_space.broken(t)
         except Exception as error:  # noqa: BLE001  a driver in Python raised: what is before is kept
@@ -325,7 +326,19 @@ class Run(Generic[R]):
         t_broken, what = broken
         k = int(np.searchsorted(batch.t, t_broken))
         before = batch.first(k)._replace(t_stop=t_broken)
-        return before, SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
+        stop = SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
+        stop.__cause__ = stopped
+        return before, stop
+
+    def _with_known_turns(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
+        """Return the batch up to the state at which the turn of an angle is not known any more, and the error that stops the run there."""
+        lost = None if batch.curve is not None else self.problem.state_space.lost_turn(batch.t, batch.y)
+        if lost is None:
+            return batch, stopped
+        k, what = lost
+        stop = SimulationError(what)
+        stop.__cause__ = stopped
+        return batch.first(k)._replace(t_stop=float(batch.t[k])), stop
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with the result before it; the cause, where the motion has left a table or a curve."""
@@ -346,7 +359,7 @@ class Run(Generic[R]):
             cut, records, ended = self.locator.cut(Moment(float(t[0]), y[0], y_dot[0]), batch)
         except Exception as error:
             self._store(batch)
-            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            self._keep_result(error)
             raise
         if self.touches is not None and len(cut.t):
             self.touches.add_steps(*(np.concatenate(pair) for pair in zip(self._last, cut[:3], strict=True)))
@@ -404,8 +417,15 @@ class Run(Generic[R]):
     def _raise(self, error: BaseException) -> NoReturn:
         """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
         if isinstance(error, Exception):
-            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            self._keep_result(error)
         raise error
+
+    def _keep_result(self, error: Exception) -> None:
+        """Give an error the result so far; None where its states cannot be evaluated, which is described by the error itself."""
+        try:
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+        except Exception:  # noqa: BLE001  the first error is the one that is reported
+            error.result = None  # type: ignore[attr-defined]
 
     def _result(self, interrupted: bool, error: Exception | None = None) -> R:
         """Return the result so far."""
@@ -425,7 +445,7 @@ class Run(Generic[R]):
         log = None if self.touches is None else self.touches.log
         return self.record(
             Recorded(
-                *self.stored.found(),
+                *self.stored.found(self._last),
                 counters=counters,
                 outcome=outcome,
                 events=events,
@@ -439,7 +459,7 @@ class Run(Generic[R]):
         """Return the outcome: status, message and notes."""
         now = float(self._last[0][-1])
         if error is not None:
-            status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}"
+            status, message = RunStatus.FAILED, error_text(error)
         elif self.exhausted:
             status = RunStatus.BUDGET_EXHAUSTED
             message = f"stopped at t = {now:.9g} s, before t_end = {self.t_end:.9g} s: its budget of {self.budget:g} s was used up"

@@ -159,13 +159,20 @@ class StoredStates:
             return None
         return self.network.first_wrong(t, y, self.outputs)
 
-    def found(self) -> Stored:
-        """Return the stored states; all parts of one length, where Ctrl-C came while a batch was stored, too."""
+    def found(self, last: Steps) -> Stored:
+        """Return the stored states; all parts of one length, where Ctrl-C came while a batch was stored, too.
+
+        last: the state that the run has reached, the only one if none is stored: what was not computed there is NaN
+        """
         t, y = self.t.rows()[:, 0], self.y.rows()
         lam, u_dot, turns = (None if part is None else part.rows() for part in (self.lam, self.u_dot, self.angles))
         lengths = [len(part) for part in (t, y, lam, u_dot, turns) if part is not None]
         lengths += [] if self.sensors.states is None else [self.sensors.states]
         n = min(lengths)
+        if n == 0:
+            angles = None if self.counter is None else self.counter.start(last[1], self.counter.last)
+            u_dot = None if u_dot is None else np.full((1, 6 * self.bodies), np.nan)
+            return Stored(last[0], last[1], None, u_dot, angles, self.sensors.histories(last[0]))
         lam, u_dot, turns = (None if part is None else part[:n] for part in (lam, u_dot, turns))
         return Stored(t[:n], y[:n], lam, u_dot, turns, self.sensors.histories(t[:n]))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.diagnostics.run_warnings import RunStatus
-from haugmbd.errors import ModelError, RunWarning, SlowFormulationWarning, UsageError
+from haugmbd.errors import ModelError, RunWarning, SlowFormulationWarning, UsageError, error_text
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.method import Method
@@ -76,7 +76,7 @@ def run_cell(method: Method, model: Model, t_end: float, *, repeats: int, budget
         return Cell(method.label, REFUSED, str(error), method, compilation=compilation)
     except Exception as error:  # noqa: BLE001  of a user's function, too: a failure is a row
         found = getattr(error, "result", None)
-        return Cell(method.label, FAILED, f"{type(error).__name__}: {error}", method, found, compilation=compilation)
+        return Cell(method.label, FAILED, error_text(error), method, found, compilation=compilation)
     status = {RunStatus.BUDGET_EXHAUSTED: BUDGET, RunStatus.INTERRUPTED: NOT_RUN}.get(result.status, COMPLETED)
     cpu, runs = result.counters.cpu, 1
     while status == COMPLETED and runs < repeats:

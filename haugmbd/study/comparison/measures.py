@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.errors import HaugmbdError
+from haugmbd.errors import HaugmbdError, error_text
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.cell import Cell
 from haugmbd.study.comparison.reference import Reference
@@ -78,7 +78,7 @@ class Measures:
             with np.errstate(all="ignore"):  # a run that failed may hold numbers whose squares overflow
                 measure()
         except (HaugmbdError, np.linalg.LinAlgError) as error:
-            self.notes.append(f"{what}: {type(error).__name__}: {error}")
+            self.notes.append(f"{what}: {error_text(error)}")
 
     def _count(self, result: Result) -> None:
         c, method = result.counters, self.cell.method

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from haugmbd.errors import error_text
 from haugmbd.study.sweeps.cells import RESERVED, Cell
 from haugmbd.study.sweeps.values import as_number
 
@@ -52,7 +53,7 @@ def evaluate_cell(task: Task, cell: Cell, seed: int | None) -> Row:
     try:
         values = _evaluate(task, cell, seed)
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a user's function raises belongs to its row
-        row = Row(FAILED, reason=f"{type(error).__name__}: {error}".rstrip(": "), seconds=time.perf_counter() - begun)
+        row = Row(FAILED, reason=error_text(error), seconds=time.perf_counter() - begun)
     else:
         row = Row(OK, values, seconds=time.perf_counter() - begun)
     if task.budget is not None and row.seconds > task.budget:

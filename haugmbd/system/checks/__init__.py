@@ -2,6 +2,7 @@
 
 constraint_residuals  whether a state satisfies its joints, in metres and degrees
 function_ranges       motions that leave the table of a function of a joint coordinate
+known_turns           angles whose integrated turns have left the orientation of the bodies
 solvability           whether accelerations and multipliers have one solution
 friction_uniqueness   friction in joints whose reactions are not unique
 locking               systems that cannot move, and the misalignment that locks them

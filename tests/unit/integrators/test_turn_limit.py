@@ -52,3 +52,46 @@ def test_steps_that_turn_nothing_are_not_limited():
     result = mbd.simulate(system, 1000.0, integrator=mbd.BDF())
     assert abs(result["sledge"].r[-1, 0] - 1e5) < 1e-5
     assert np.diff(result.t).max() > 1.0
+
+
+POLYNOMIAL = [mbd.RK4, mbd.Heun, mbd.RK3, mbd.SemiImplicitEuler, mbd.HEM4, mbd.BDF]
+ON_THE_GROUP = [mbd.RKMK4, mbd.CrouchGrossman3, mbd.GeneralizedAlpha, mbd.RadauIIA, mbd.Trapezoidal, mbd.Newmark]
+
+
+@pytest.mark.parametrize("method", POLYNOMIAL, ids=lambda method: method.__name__)
+def test_fixed_steps_whose_turns_are_not_known_are_refused(method):
+    """RK4 lost turns in steps of up to 20 rad: the rack was 0.3 m off at the end, with success."""
+    with pytest.raises(
+        mbd.SimulationError, match=r"the turn of axle.angle is not known any more at t = .* rad apart.* give h"
+    ) as caught:
+        mbd.simulate(falling_rack(), T_END, integrator=method(h=0.1))
+    result = caught.value.result
+    assert 0.3 < result.t[-1] < T_END
+    assert result.status is mbd.RunStatus.FAILED
+    assert (
+        abs(result["rack"].r[:, 2] + 0.5 * ACCELERATION * result.t**2).max()
+        < 0.5 * LOST_TURN + 0.5 * ACCELERATION * 0.1 * result.t[-1]
+    )
+
+
+@pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
+@pytest.mark.parametrize("method", ON_THE_GROUP, ids=lambda method: method.__name__)
+def test_fixed_steps_of_several_turns_on_the_group_lose_none(method):
+    """The orientation is exact for a rotation about one axis, and the integrated angle counts three turns in a step."""
+    result = mbd.simulate(falling_rack(), T_END, integrator=method(h=0.1))
+    assert abs(result["rack"].r[:, 2] + 0.5 * ACCELERATION * result.t**2).max() < 1e-3 * LOST_TURN
+
+
+def test_a_spring_whose_turn_is_not_known_is_refused():
+    """The orientation of a wheel at 50 rad/s in steps of 5 rad; a rotational spring reads it beside the integrated angle."""
+    system = mbd.System("wound")
+    wheel = system.add(mbd.Body("wheel", MASS, (0.04, 0.04, 0.04), omega_bar=(0, 0, 50.0)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.RSDA("spring", axle, k=1e-3, theta0=0.0))
+    with pytest.raises(mbd.SimulationError, match="the turn of spring is not known any more"):
+        mbd.simulate(system, 3.0, h=0.1)
+
+
+def test_long_runs_in_fine_steps_keep_their_turns():
+    result = mbd.simulate(falling_rack(), T_END, h=1e-3, store_every=100)
+    assert abs(result["rack"].r[:, 2] + 0.5 * ACCELERATION * result.t**2).max() < 1e-3 * LOST_TURN

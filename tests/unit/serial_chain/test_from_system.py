@@ -10,6 +10,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd import Body, SerialChain, System, gallery
 from haugmbd.constraints.freedoms import G_J, H_I, Side, ball, slide, turn
+from haugmbd.gallery import indexing_cam, rolling_disc
 from haugmbd.math.euler_parameters import normalized
 from haugmbd.serial_chain import random_motion
 from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar, PointOnLine, RotationDriver, TranslationDriver
@@ -217,6 +218,15 @@ def test_a_joint_that_does_not_say_what_it_leaves_free():
     pin(system, b, "ground", "x").__class__ = type("Hinge", (Own,), {"freedoms": None})
     (fault,) = told(system)
     assert fault.startswith("joint 'ground-x' (Hinge): it does not say what it leaves free. Declare `freedoms`")
+
+
+@pytest.mark.parametrize("make", [rolling_disc, indexing_cam])
+def test_joints_that_no_chain_has_name_the_way_out(make):
+    """A rolling joint and a cam are joints of the catalogue: declaring their freedoms is no remedy."""
+    with pytest.raises(mbd.ModelError, match=r"take NewtonEuler or another formulation") as caught:
+        mbd.simulate(make(), 0.1, h=0.01, formulation=mbd.ReducedChain())
+    assert "Declare `freedoms`" not in str(caught.value)
+    assert mbd.simulate(make(), 0.02, h=0.01, formulation=mbd.NewtonEuler()).success
 
 
 def test_drivers():

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
-from haugmbd.errors import HaugmbdError
+from haugmbd.errors import HaugmbdError, error_text
 from haugmbd.study.sweeps.cells import Cell
 from haugmbd.study.sweeps.evaluate import Row, Task, evaluate_cell
 
@@ -61,7 +61,7 @@ def run_in_executor(executor: Executor, task: Task, jobs: Iterator[Job], in_flig
     finally:
         for future in running:
             future.cancel()
-    raise BrokenSweepError(f"{type(executor).__name__}: {_why(broken)}{picklable_or_why(task)}") from broken
+    raise BrokenSweepError(f"{type(executor).__name__}: {error_text(broken)}{picklable_or_why(task)}") from broken
 
 
 def _submit(
@@ -74,11 +74,6 @@ def _submit(
         except Exception as error:  # noqa: BLE001  it is shut down, or broken
             return error
     return None
-
-
-def _why(error: BaseException) -> str:
-    """Return the type and the text of an exception."""
-    return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def picklable_or_why(task: Task) -> str:

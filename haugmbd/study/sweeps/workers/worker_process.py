@@ -12,6 +12,7 @@ import pickle
 import signal
 from multiprocessing.connection import Connection
 
+from haugmbd.errors import error_text
 from haugmbd.study.sweeps.evaluate import Task, evaluate_cell
 
 READY, UNABLE, ROW = "ready", "unable", "row"
@@ -23,7 +24,7 @@ def work(pipe: Connection, pickled: bytes) -> None:
     try:
         task: Task = pickle.loads(pickled)  # noqa: S301  from the parent
     except BaseException as error:  # noqa: BLE001  importing the user's module may raise anything
-        pipe.send((UNABLE, f"{type(error).__name__}: {error}"))
+        pipe.send((UNABLE, error_text(error)))
         return
     pipe.send((READY, ""))
     try:

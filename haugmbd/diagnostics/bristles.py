@@ -1,0 +1,39 @@
+r"""Bristles of LuGre friction beyond their range: a step that is too long for them.
+
+sigma0 |z| <= mu_s        is never left by z' = s - sigma0 |s| z / g(s), g <= mu_s, from z = 0 on
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.run_warnings import RunNote
+from haugmbd.forces.friction.friction_laws import LuGre
+from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.model.friction import columns as at
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import WIDTH
+
+ALLOWED = 1.05
+"""Times mu_s: what a step that follows the bristles may exceed it by."""
+
+
+def bristle_notes(model: Model, t: Array, y: Array) -> list[RunNote]:
+    """Return a note for each LuGre friction whose bristles bend beyond their range at states y (nt, ny) at t (nt,)."""
+    notes, frictions = [], [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    for load, row in zip(frictions, model.tables["FRICTION_INTS"] if frictions else (), strict=True):
+        if not isinstance(load.law, LuGre) or not len(t):
+            continue
+        first = WIDTH * (model.nb + 1) + int(row[at.STATE_Z])
+        with np.errstate(all="ignore"):
+            mu = load.law.sigma0 * np.linalg.norm(y[:, first : first + int(row[at.CHANNELS])], axis=1)
+        k = int(np.nanargmax(mu)) if np.isfinite(mu).any() else 0
+        if mu[k] > ALLOWED * load.law.mu_s:
+            text = (
+                f"the bristles of friction {load.name!r} in joint {load.joint.name!r} bend to sigma0 |z| = {mu[k]:.3g} at "
+                f"t = {t[k]:.6g} s, and the law keeps them within mu_s = {load.law.mu_s:g}: the steps are too long for them. They relax "
+                f"within a slip of mu_c / sigma0 = {load.law.mu_c / load.law.sigma0:.3g} m. Take shorter steps, rtol=, or BDF."
+            )
+            notes.append(RunNote(f"bristles of {load.name}", text, float(mu[k]), doubtful=True))
+    return notes

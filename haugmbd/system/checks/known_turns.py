@@ -1,0 +1,129 @@
+r"""Turns of joints that are no longer known: the integrated angle, which counts them, has left the orientation of the bodies.
+
+    gap = q - near        q = alpha - alpha_0 + q_0 + 2 pi k of the orientations, the nearest to the integrated angle `near`
+
+Both are integrated with the motion, and differ by the error of the method. At pi the turn k would change without a trace in any equation,
+and the rows of a coupling would be fulfilled a turn away. Orientations are lost by methods whose steps turn a body by much more than a
+radian, and drift by small errors in long runs.
+"""
+
+from __future__ import annotations
+
+from math import floor, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.validation import for_kernels
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import DirectCall, entry, inlined
+from haugmbd.forces.rsda import RSDA
+from haugmbd.math.arctangent import arctan2
+from haugmbd.math.euler_kernels import put_rotation
+from haugmbd.math.vec3 import Vec, dot
+from haugmbd.model.immutable import once_per_model
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import WIDTH
+
+LARGEST_GAP = 2.0
+"""[rad] Two thirds of the way to another turn. Angles that are integrated with any accuracy agree by much less."""
+
+
+class CountedAngles(NamedTuple):
+    """The angles whose turns a model counts, by their labels.
+
+    places: (m, 4) bodies of e, n and v, and the column of the integrated angle;  vectors: (m, 9) e, n and v, body frames
+    offsets: (m,) alpha_0 - q_0 [rad]
+    """
+
+    labels: tuple[str, ...]
+    places: Ints
+    vectors: Array
+    offsets: Array
+
+
+@once_per_model
+def counted_angles(model: Model) -> CountedAngles:
+    """Return the angles of couplings, of forces along joint coordinates, and of rotational springs."""
+    number, first = {body: k for k, body in enumerate(model.bodies)}, WIDTH * (model.nb + 1)
+    labels, places, vectors, offsets = list[str](), list[list[int]](), list[Array](), list[float]()
+
+    def put(label: str, markers: tuple[tuple[Body, Array], ...], column: int, offset: float) -> None:
+        labels.append(label)
+        places.append([*(number[body] for body, _ in markers), first + column])
+        vectors.append(np.concatenate([x for _, x in markers]))
+        offsets.append(offset)
+
+    for q, column in model.angles:
+        put(q.label, q.markers(), column, q.modelled() - q.q0)
+    for entry_of in model.loads:
+        if isinstance(entry_of.load, RSDA):
+            e, n, _, v = entry_of.load.markers()
+            put(entry_of.load.name, (e, n, v), entry_of.angle, 0.0)
+    shape = len(labels), -1
+    return CountedAngles(
+        tuple(labels),
+        np.array(places, dtype=np.int64).reshape(len(labels), 4),
+        np.array(vectors, dtype=np.float64).reshape(shape) if labels else np.zeros((0, 9)),
+        np.array(offsets, dtype=np.float64),
+    )
+
+
+@inlined
+def turned(A: Array, k: int, x: float, y: float, z: float) -> Vec:
+    """Return A_k (x, y, z)."""
+    return (
+        A[k, 0, 0] * x + A[k, 0, 1] * y + A[k, 0, 2] * z,
+        A[k, 1, 0] * x + A[k, 1, 1] * y + A[k, 1, 2] * z,
+        A[k, 2, 0] * x + A[k, 2, 1] * y + A[k, 2, 2] * z,
+    )
+
+
+@entry
+def gaps_entry(y: Array, places: Ints, vectors: Array, offsets: Array, A: Array, limit: float, out: Array) -> int:
+    """Write the gaps at the first state y (n, ny) at which one exceeds the limit to out (m,); return its number, -1 for none.
+
+    A: (3, 3, 3) room for three rotation matrices
+    """
+    for row in range(y.shape[0]):
+        far = False
+        for k in range(places.shape[0]):
+            for side in range(3):
+                p = WIDTH * places[k, side] + 3
+                put_rotation(A, side, y[row, p], y[row, p + 1], y[row, p + 2], y[row, p + 3])
+            x = vectors[k]
+            e = turned(A, 0, x[0], x[1], x[2])
+            n = turned(A, 1, x[3], x[4], x[5])
+            v = turned(A, 2, x[6], x[7], x[8])
+            near = y[row, places[k, 3]]
+            q = arctan2(dot(n, v), dot(e, v)) - offsets[k]
+            out[k] = q - near + 2.0 * pi * floor((near - q) / (2.0 * pi) + 0.5)
+            far = far or abs(out[k]) > limit
+        if far:
+            return row
+    return -1
+
+
+_find_gaps = DirectCall(gaps_entry)
+
+
+def lost_turn(model: Model, t: Array, y: Array) -> tuple[int, str] | None:
+    """Return the first of the states y (nt, ny) at t (nt,) at which an angle of a coupling, load or spring has left its orientation.
+
+    With it which angle, and what to do; None if there is none.
+    """
+    if not (len(t) and (model.angles or any(isinstance(one.load, RSDA) for one in model.loads))):
+        return None
+    angles = counted_angles(model)
+    out = np.zeros(len(angles.labels))
+    row = _find_gaps(for_kernels(y), angles.places, angles.vectors, angles.offsets, np.zeros((3, 3, 3)), LARGEST_GAP, out)
+    if row < 0:
+        return None
+    k = int(np.abs(out).argmax())
+    return row, (
+        f"the turn of {angles.labels[k]} is not known any more at t = {t[row]:.6g} s: the angle that the state integrates and the "
+        f"orientation of the bodies are {abs(out[k]):.3g} rad apart, and whole turns could be lost. The steps are too long for the speed "
+        "at which bodies turn, or for so long a run: give h for less than 0.5 rad in a step, or rtol= (a smaller one); or use RKMK4 or "
+        "GeneralizedAlpha, which turn on the group."
+    )
