@@ -5,6 +5,8 @@ r"""Dense output of any integrator: positions by quintic Hermite interpolation o
 
 It needs only states and rates at the ends of a step.  They are exact there for every method, with or without projection.
 Integrated angles are interpolated by cubic Hermite polynomials.
+In a step so short that positions change by less than their rounding, beyond what rates say, their change is that of the rates: of the
+quartic part, and the velocity is the cubic one.  Divided by h, the rounding would be a velocity: at 1e-11 s one of 1e-5 m/s.
 Source: de Boor, A Practical Guide to Splines (Hermite interpolation); the form for Euler parameters follows from p' = G^T omega_bar / 2.
 """
 
@@ -17,6 +19,9 @@ from haugmbd.compiled.jit import entry, kernel
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.workspace.layout import WIDTH
+
+ROUNDING = 8.9e-16
+"""Of the size of positions: four roundings, of both ends and what was added."""
 
 
 @kernel
@@ -49,11 +54,19 @@ def put_parabola(tau: float, y: Array, y_dot: Array, n_bodies: int, out: Array) 
 
 
 @kernel
-def quintic_value(s: float, h: float, start: tuple[float, float, float], end: tuple[float, float, float]) -> tuple[float, float]:
-    """Return value and time derivative of the quintic through value, rate and second derivative at both ends; s = (t - t0) / h."""
+def quintic_value(
+    s: float, h: float, start: tuple[float, float, float], end: tuple[float, float, float], size: float
+) -> tuple[float, float]:
+    """Return value and time derivative of the quintic through value, rate and second derivative at both ends; s = (t - t0) / h.
+
+    size: that of the values, of which they have the rounding
+    """
     (x0, d0, a0), (x1, d1, a1) = start, end
     c1, c2 = h * d0, 0.5 * h * h * a0
     gap, slope, bend = x1 - x0 - c1 - c2, h * d1 - c1 - 2.0 * c2, h * h * a1 - 2.0 * c2
+    by_rates = 0.5 * slope - bend / 12.0
+    if abs(gap - by_rates) <= ROUNDING * size:
+        gap = by_rates
     c3 = 10.0 * gap - 4.0 * slope + 0.5 * bend
     c4 = -15.0 * gap + 7.0 * slope - bend
     c5 = 6.0 * gap - 3.0 * slope + 0.5 * bend
@@ -66,12 +79,14 @@ def put_body(s: float, h: float, y0: Array, d0: Array, y1: Array, d1: Array, out
     """Write one body (13,) between two states with their rates."""
     p0 = second_rates(y0[EULER:VELOCITY], y0[OMEGA_BAR:WIDTH], d0[OMEGA_BAR:WIDTH])
     p1 = second_rates(y1[EULER:VELOCITY], y1[OMEGA_BAR:WIDTH], d1[OMEGA_BAR:WIDTH])
+    far = abs(y0[0]) + abs(y0[1]) + abs(y0[2])
     for a in range(3):
-        out[a], out[VELOCITY + a] = quintic_value(s, h, (y0[a], d0[a], d0[VELOCITY + a]), (y1[a], d1[a], d1[VELOCITY + a]))
-    e0, f0 = quintic_value(s, h, (y0[3], d0[3], p0[0]), (y1[3], d1[3], p1[0]))
-    e1, f1 = quintic_value(s, h, (y0[4], d0[4], p0[1]), (y1[4], d1[4], p1[1]))
-    e2, f2 = quintic_value(s, h, (y0[5], d0[5], p0[2]), (y1[5], d1[5], p1[2]))
-    e3, f3 = quintic_value(s, h, (y0[6], d0[6], p0[3]), (y1[6], d1[6], p1[3]))
+        start, end = (y0[a], d0[a], d0[VELOCITY + a]), (y1[a], d1[a], d1[VELOCITY + a])
+        out[a], out[VELOCITY + a] = quintic_value(s, h, start, end, far)
+    e0, f0 = quintic_value(s, h, (y0[3], d0[3], p0[0]), (y1[3], d1[3], p1[0]), 1.0)
+    e1, f1 = quintic_value(s, h, (y0[4], d0[4], p0[1]), (y1[4], d1[4], p1[1]), 1.0)
+    e2, f2 = quintic_value(s, h, (y0[5], d0[5], p0[2]), (y1[5], d1[5], p1[2]), 1.0)
+    e3, f3 = quintic_value(s, h, (y0[6], d0[6], p0[3]), (y1[6], d1[6], p1[3]), 1.0)
     out[3], out[4], out[5], out[6] = e0, e1, e2, e3
     normalize(out[EULER:VELOCITY])
     e0, e1, e2, e3 = out[3], out[4], out[5], out[6]
