@@ -118,6 +118,10 @@ class JointStop(Contact):
         i, j = number_of(model, a), number_of(model, b)
         return PlacedStop(self.name, i, j, self.coordinate, column, self.limit, self.side, self.restitution)
 
+    def size(self, length: float) -> float:
+        """Return the size that scales the rounding of the gap [m or rad], in a mechanism of this length [m]."""
+        return max(1.0 if self.coordinate.turns else length, abs(self.limit))
+
     def overlap(self, gap: float, allowed: float) -> Fault:
         unit = "rad" if self.coordinate.turns else "m"
         what = f"{self.coordinate.label} is {-gap:.6g} {unit} beyond its limit {self.limit:.6g} {unit} at the start (allowed {allowed:.2g})"

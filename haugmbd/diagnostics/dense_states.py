@@ -156,8 +156,12 @@ class Rests:
 
 
 def _rests(watched: Array) -> Flags:
-    """Return whether each joint is at rest, (nt, nf), by the quantities of a `Watch`; no joint is where these are unknown."""
-    found: Flags = -watched[:, :, MISSING] <= at.REST
+    """Return whether each joint is at rest, (nt, nf), by the quantities of a `Watch`; no joint is where these are unknown.
+
+    Above 1 m/s the largest speed of a joint counts: its stops are located to the rounding of time.
+    """
+    speeds = -watched[:, :, MISSING]
+    found: Flags = speeds <= at.REST * np.fmax.reduce(speeds, axis=0, initial=1.0)
     return found
 
 

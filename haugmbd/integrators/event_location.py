@@ -29,12 +29,13 @@ from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options
 from haugmbd.integrators.watches.event_watch import CLEAR, NO_EVENTS, POSSIBLE
 
-LOCATED = 1e-13
-"""[s] Brent's method ends with an enclosure of this length, above the rounding of states of size 1 at speeds of size 1."""
+LOCATED, OF_STEP, ROUNDED = 1e-13, 1e-10, 4.5e-16
+"""[s]; relative to the step; relative to |t|: Brent's method ends with an enclosure of the smaller of the first two, above the rounding of
+states of size 1 at speeds of size 1 and of motions that a step follows, and not below the third, two roundings of the time."""
 SLOPE = 1e-3
 """Relative to the interval: the difference for g_dot, and the longest correction."""
 JUMPS = 1e-3
-"""Relative to the larger |g| at the ends of the bracket: g jumps if it changes by more between `LOCATED` before and after its zero."""
+"""Relative to the larger |g| at the ends of the bracket: g jumps if it changes by more between an enclosure before and after its zero."""
 CORRECTIONS = 8
 """Maximum number of corrections; two are enough where the dense output is good."""
 BISECTIONS = 2000
@@ -75,6 +76,10 @@ class Bracket(NamedTuple):
     def size(self) -> float:
         """The larger |g| at the ends."""
         return max(abs(self.g_lower), abs(self.g_upper))
+
+    def enclosure(self, t: float) -> float:
+        """Return the length of the last enclosure [s] in a step that starts at t."""
+        return max(min(LOCATED, OF_STEP * (self.upper - self.lower)), ROUNDED * abs(t))
 
     @property
     def secant(self) -> float:
@@ -190,24 +195,25 @@ class EventLocator:
 
     def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket, curve: Any) -> tuple[Moment, float]:
         """Return the moment at which g is zero, in the step from `start` to `end` or on the curve, and the jump of g there."""
+        near = bracket.enclosure(start.t)
         if curve is not None:
 
             def across(after: float) -> float:
                 return event.value(self._state(start.t + after, curve.states(np.array([start.t + after]))[0]))
 
-            after = _zero(across, bracket)
+            after = _zero(across, bracket, near)
             when = np.array([start.t + after])
-            return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket)
+            return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket, near)
         t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
 
         def dense(after: float) -> float:
             when = np.array([start.t + after])
             return event.value(self._state(when[0], self.problem.state_space.between(when, t, y, y_dot)[0]))
 
-        guess, width = _zero(dense, bracket), bracket.upper - bracket.lower
+        guess, width = _zero(dense, bracket, near), bracket.upper - bracket.lower
         if not self.method.one_step:
             there = self.problem.state_space.between(np.array([start.t + guess]), t, y, y_dot)[0]
-            return self._after_step(start.t + guess, there), _jump(dense, guess, bracket)
+            return self._after_step(start.t + guess, there), _jump(dense, guess, bracket, near)
         aside = SLOPE * width * (1.0 if guess < 0.5 * (bracket.lower + bracket.upper) else -1.0)
         g_dot = (dense(guess + aside) - dense(guess)) / aside
         there = self._corrected(event, start, guess, g_dot, bracket)
@@ -231,12 +237,12 @@ class EventLocator:
 
     def _corrected(self, event: Event, start: Moment, after: float, g_dot: float, bracket: Bracket) -> Moment | None:
         """Return the zero near `start.t + after` by steps; None if the corrections do not converge to a zero."""
-        width = bracket.upper - bracket.lower
+        width, near = bracket.upper - bracket.lower, bracket.enclosure(start.t)
         for _ in range(CORRECTIONS):
             there = self._step(start, start.t + after)
             g = self._value(event, there)
             change = -g / g_dot if g_dot else np.inf
-            if abs(change) <= LOCATED:
+            if abs(change) <= near:
                 return there if abs(g) <= JUMPS * bracket.size else None
             if not abs(change) <= SLOPE * width:
                 return None
@@ -258,8 +264,9 @@ class EventLocator:
             own = whole if whole.g_lower * whole.g_upper < 0.0 else own
         if own.g_lower * own.g_upper >= 0.0:  # a zero at an end; or two zeros of the dense output, and none of the steps
             return self._step(start, start.t + (own.lower if abs(own.g_lower) < abs(own.g_upper) else own.upper)), 0.0
-        guess = _zero(g, own)
-        return self._step(start, start.t + guess), _jump(g, guess, own)
+        near = bracket.enclosure(start.t)
+        guess = _zero(g, own, near)
+        return self._step(start, start.t + guess), _jump(g, guess, own, near)
 
     def _value(self, event: Event, there: Moment) -> float:
         return event.value(self._state(there.t, there.y))
@@ -269,9 +276,10 @@ class EventLocator:
         return step_to(self.problem, self.method, start, t, self.need)
 
 
-def _zero(g: Callable[[float], float], bracket: Bracket) -> float:
-    """Return where g changes sign in the bracket [s], by Brent's method.  Its ends are not evaluated again, so that the sign change exists.
+def _zero(g: Callable[[float], float], bracket: Bracket, near: float = LOCATED) -> float:
+    """Return where g changes sign in the bracket [s] within `near`, by Brent's method.
 
+    Its ends are not evaluated again, so that the sign change exists.
     If Brent's method does not converge, because g has steep and flat parts, bisection does.
     """
     from scipy.optimize import bisect, brentq  # noqa: PLC0415  0.2 s, only where there is an event
@@ -283,13 +291,13 @@ def _zero(g: Callable[[float], float], bracket: Bracket) -> float:
     def value(x: float) -> float:
         return known[x] if x in known else g(x)
 
-    at, search = brentq(value, bracket.lower, bracket.upper, xtol=LOCATED, full_output=True, disp=False)
-    return float(at if search.converged else bisect(value, bracket.lower, bracket.upper, xtol=LOCATED, maxiter=BISECTIONS))
+    at, search = brentq(value, bracket.lower, bracket.upper, xtol=near, full_output=True, disp=False)
+    return float(at if search.converged else bisect(value, bracket.lower, bracket.upper, xtol=near, maxiter=BISECTIONS))
 
 
-def _jump(g: Callable[[float], float], at: float, bracket: Bracket) -> float:
-    """Return the change of g from just before `at` to just after, if it is a jump; otherwise 0."""
-    before, after = max(bracket.lower, at - LOCATED), min(bracket.upper, at + LOCATED)
+def _jump(g: Callable[[float], float], at: float, bracket: Bracket, near: float) -> float:
+    """Return the change of g from `near` before `at` to after it, if it is a jump; otherwise 0."""
+    before, after = max(bracket.lower, at - near), min(bracket.upper, at + near)
     change = (bracket.g_upper if after == bracket.upper else g(after)) - (bracket.g_lower if before == bracket.lower else g(before))
     return change if abs(change) > JUMPS * bracket.size else 0.0
 

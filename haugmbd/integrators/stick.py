@@ -49,15 +49,17 @@ STILL_STEPS = 200
 """While a joint sticks, an adaptive step is at most the interval divided by this: the error control does not see the force of a joint that
 does not move."""
 BEYOND = 1e-12
-"""[m/s; N and relative to the limit] An event is located so far beyond zero: a joint that starts at zero, and continues, has no event, and
-one that turns back has."""
+"""Relative to the units of a joint, and to its limit: an event is located so far beyond zero.  A joint that starts at zero, and continues,
+has no event, and one that turns back has."""
+LARGEST_UNIT = 1.0
+"""[m/s, N] Units of speed and of load: those of the motion, see `Watch.measure`, where they are smaller."""
 CLEAR = 4.0
 """Times BEYOND: larger quantities are not near their event."""
 FARTHER = 10.0
 """By so many times beyond zero the event of a joint is located that slips and sticks again in no time: one without load and limit, whose
 need grows faster than its limit."""
 AT_ONCE, MOST_AT_ONCE = 1e-9, 40
-"""More than MOST_AT_ONCE events within AT_ONCE (1 + |t|) [s] have no end."""
+"""More than MOST_AT_ONCE events within AT_ONCE of the run, and the rounding of the time, have no end."""
 ALONG, MARGIN, MISSING, ABOVE = 0, 1, 2, 3
 """Watched: the speed along the mode, the limit less the friction needed, what a slow joint of several rates lacks of the speed at which it
 follows its velocity, and by how much a fast one is faster."""
@@ -88,8 +90,11 @@ ENDS: dict[float, dict[int, str]] = {
 
 
 @entry
-def watch_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
-    """Write the quantities of every joint at states y (n, ny) to out (n, 4 nf); return the code and the number done."""
+def watch_entry(P: Pack, t: Array, y: Array, units: Array, out: Array) -> tuple[int, int]:
+    """Write the quantities of every joint at states y (n, ny) to out (n, 4 nf); return the code and the number done.
+
+    units: (nf, 2) of speed [m/s] and load [N], see `Watch.measure`
+    """
     ints, terms, modes = ws.friction_ints(P), ws.friction_terms(P), ws.friction_modes(P)
     for n in range(t.shape[0]):
         code = accelerate(P, t[n], y[n])
@@ -99,8 +104,8 @@ def watch_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
             along = 0.0
             for c in range(ints[k, at.CHANNELS]):
                 along += terms[k, at.ARM + c] * terms[k, at.RATE + c] * modes[k, at.AGAINST + c]
-            out[n, QUANTITIES * k + ALONG] = along + BEYOND
-            out[n, QUANTITIES * k + MARGIN] = terms[k, at.MARGIN] + BEYOND * (1.0 + terms[k, at.LIMIT])
+            out[n, QUANTITIES * k + ALONG] = along + BEYOND * units[k, 0]
+            out[n, QUANTITIES * k + MARGIN] = terms[k, at.MARGIN] + BEYOND * (units[k, 1] + terms[k, at.LIMIT])
             out[n, QUANTITIES * k + MISSING] = modes[k, at.FAST] - terms[k, at.SPEED]
             out[n, QUANTITIES * k + ABOVE] = terms[k, at.SPEED] - modes[k, at.FAST]
     return OK, t.shape[0]
@@ -117,6 +122,7 @@ class Watch:
         self.model, self.pack = model, pack._replace(ints=without_sweeps(pack.ints)) if by_columns else pack
         self.modes = workspace_array(self.pack, "FRICTION_MODES")
         self.terms = workspace_array(self.pack, "FRICTION_TERMS")
+        self.units = np.full((len(self.modes), 2), LARGEST_UNIT)
         self._seen: list[tuple[Array, Array]] = []
 
     def forget(self) -> None:
@@ -129,7 +135,7 @@ class Watch:
             if states is y:
                 return values
         out = np.full((len(t), QUANTITIES * len(self.modes)), np.nan)
-        code, done = watch_entry(self.pack, for_kernels(t), for_kernels(y), out)
+        code, done = watch_entry(self.pack, for_kernels(t), for_kernels(y), self.units, out)
         self.pack.callback.keep_interruption(code)
         if code != OK:
             error = self.pack.callback.take_error()
@@ -146,10 +152,34 @@ class Watch:
         columns_alone: whether `rates_by_friction` is wanted alone, which is known before friction is solved for
         """
         out = np.zeros((1, QUANTITIES * len(self.modes)))
-        code, _ = watch_entry(self.pack, np.array([t]), np.array(y)[None], out)
+        code, _ = watch_entry(self.pack, np.array([t]), np.array(y)[None], self.units, out)
         if code != OK and not (columns_alone and code in UNSOLVED_FRICTION):
             raise state_space.error(self.pack, code, t)
         return out.reshape(-1, QUANTITIES)
+
+    def measure(self, y_dot: Array) -> None:
+        """Take the units of each joint from the last state, with rates y_dot.
+
+        Load: force and inertia of its body that has the smaller ones, torques by the length of the model.  Speed: that which the largest
+        load by mass gives on this length.  LARGEST_UNIT where all are zero.
+        """
+        model = self.model
+        n = model.nb + 1
+        u_dot = y_dot[: WIDTH * n].reshape(n, WIDTH)[:, VELOCITY:]
+        Q = np.abs(workspace_array(self.pack, "Q"))[:n]
+        forces = Q[:, :3] + model.mass[:, None] * np.abs(u_dot[:, :3])
+        torques = Q[:, 3:] + np.abs(np.einsum("kab,kb->ka", model.J_bar, u_dot[:, 3:]))
+        loads = np.r_[0.0, (forces.max(axis=1) + torques.max(axis=1) / model.length)[1:]]
+        of_joints = loads[model.tables["FRICTION_INTS"][:, [at.BODY_I, at.BODY_J]]]
+        self.units[:, 1] = np.where(of_joints > 0.0, of_joints, LARGEST_UNIT).min(axis=1)
+        largest = np.divide(loads, model.mass, out=np.zeros(n), where=model.mass > 0.0).max()
+        self.units[:, 0] = sqrt(largest * model.length) or LARGEST_UNIT
+        np.minimum(self.units, LARGEST_UNIT, out=self.units)
+
+    def beyond(self, k: int, which: int) -> float:
+        """Return how far beyond zero an event of joint k is located [m/s, N]."""
+        unit = self.units[k, 1] + self.terms[k, at.LIMIT] if which == MARGIN else self.units[k, 0]
+        return float(BEYOND * unit)
 
     def rates_by_friction(self) -> Array:
         """Return the rates of all channels by the friction of each, (m, m), in the last state; those of joints that stick."""
@@ -170,7 +200,7 @@ class Quantity:
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return at which flat states the quantity is positive beyond rounding."""
-        least = CLEAR * BEYOND * (1.0 + self.watch.terms[self.k, at.LIMIT] if self.which == MARGIN else 1.0)
+        least = CLEAR * self.watch.beyond(self.k, self.which)
         found: Flags = self.watch.over(t, y)[:, self.k, self.which] + self.more > least
         return found
 
@@ -234,6 +264,7 @@ class _Stick:
         self.ints = state_space.model.tables["FRICTION_INTS"]
         self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
         self.h_still = (t_end - problem.t) / STILL_STEPS
+        self.at_once = AT_ONCE * (t_end - problem.t)
         self._times: list[float] = []
         self._more = np.zeros(len(self.loads))
         self._recorded: dict[str, float] = {}
@@ -259,8 +290,9 @@ class _Stick:
         p, watch = self.problem, self.watch
         self._count(p.t)
         before = self.modes.copy()
-        self._stop_slow_joints()
+        stopped = self._stop_slid_joints()
         self.modes[:] = watch.modes[:] = 0.0
+        watch.modes[stopped, at.FAST] = np.inf  # what is left of their speeds is rounding
         watch.forget()
         watch.at(p.t, p.y, self.state_space)
         terms = watch.terms
@@ -275,9 +307,10 @@ class _Stick:
         if slow:
             self._set_slow_modes(slow, before)
         watch.modes[:] = self.modes
-        self._relocate_slip()
         p.options.n_since_projection = np.inf
         self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
+        watch.measure(k1)
+        self._relocate_slip()
 
     def _relocate_slip(self) -> None:
         """Locate the next slip of a joint farther beyond its limit, if it has slipped without any motion and sticks again."""
@@ -287,7 +320,7 @@ class _Stick:
         elif isinstance(self.ended_by, StickEvent) and self.ended_by.function.which == MARGIN:
             k = self.ended_by.function.k
             if self.modes[k, at.MODE] == at.STICKS:
-                self._more[k] = FARTHER * max(self._more[k], BEYOND * (1.0 + self.watch.terms[k, at.LIMIT]))
+                self._more[k] = FARTHER * max(self._more[k], self.watch.beyond(k, MARGIN))
 
     def _set_slow_modes(self, joints: list[int], before: Array) -> None:
         """Set the modes of joints of several rates that are too slow for friction to follow the direction of their velocity.
@@ -323,21 +356,25 @@ class _Stick:
             found[k] = float(limits[k] * np.linalg.norm(A, 2))
         return found
 
-    def _stop_slow_joints(self) -> None:
-        """Bring slow joints to rest that do not slide along their directions any more, as friction would in less than a step.
+    def _stop_slid_joints(self) -> list[int]:
+        """Bring joints to rest that do not slide along their directions any more, as friction would in less than a step; return them.
 
-        Joints that stick take part in their impulses, and remain at rest.
+        These are slow joints of several rates, and joints of one rate at the instant at which they stop. Joints that stick take part in
+        their impulses, and remain at rest.
         """
-        slow = np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
+        one = (self.ints[:, at.CHANNELS] == 1) & (self.modes[:, at.MODE] == at.SLIDES)
+        slow = np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS)) | (one & self._ended_by_a_stop())
         if not slow.any():
-            return
+            return []
         p, watch = self.problem, self.watch
         watch.forget()
-        ended = np.flatnonzero(slow & (watch.at(p.t, p.y, self.state_space)[:, ALONG] <= CLEAR * BEYOND)).tolist()
+        along = watch.at(p.t, p.y, self.state_space)[:, ALONG]
+        ended: list[int] = np.flatnonzero(slow & (self._ended_by_a_stop() | (along <= CLEAR * BEYOND * watch.units[:, 0]))).tolist()
         if ended:
             watch.modes[ended, at.MODE] = at.STICKS
             watch.at(p.t, p.y, self.state_space, columns_alone=True)
             self._stop(np.flatnonzero(watch.modes[:, at.MODE] == at.STICKS).tolist())
+        return ended
 
     def _stop(self, joints: list[int]) -> None:
         """Remove the rates of joints that stick in the last state watched, by the impulses of friction that do it."""
@@ -359,6 +396,13 @@ class _Stick:
         change = (impulses @ X[which])[: 6 * n].reshape(n, 6)
         self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, VELOCITY:] += change[1:]
 
+    def _ended_by_a_stop(self) -> Flags:
+        """Return which joint's stop has ended the last segment, (nf,)."""
+        found = np.zeros(len(self.loads), dtype=bool)
+        if isinstance(self.ended_by, StickEvent) and self.ended_by.function.which == ALONG:
+            found[self.ended_by.function.k] = True
+        return found
+
     def events(self) -> tuple[Event, ...]:
         """Return the events that end the segment."""
         found: list[Event] = []
@@ -379,20 +423,25 @@ class _Stick:
         kept = []
         for record in records:
             self.watch.at(record.t, record.state.y, self.state_space)
-            rests = (self.watch.terms[:, at.SPEED] <= at.REST) | np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
+            rests = (self.ints[:, at.CHANNELS] == 1) | np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
+            rests |= self.watch.terms[:, at.SPEED] <= at.REST
             slips = {f"{load.name} slips" for load in self.loads}
             stops = {f"{load.name} stops" for k, load in enumerate(self.loads) if rests[k]}
             before, self._recorded[record.name] = self._recorded.get(record.name, -np.inf), record.t
-            again = record.name in slips and record.t - before <= AT_ONCE * (1.0 + abs(record.t))
+            again = record.name in slips and record.t - before <= self._short(record.t)
             if record.name in slips | stops and not again:
                 kept.append(record)
         return tuple(kept)
+
+    def _short(self, t: float) -> float:
+        """Return the time [s] within which events are at once, at t."""
+        return self.at_once + SHORTEST * abs(t)
 
     def _count(self, t: float) -> None:
         """Raise SimulationError if events follow one another without end."""
         self._times.append(t)
         recent = self._times[-MOST_AT_ONCE:]
-        if len(recent) == MOST_AT_ONCE and t - recent[0] <= AT_ONCE * (1.0 + abs(t)):
+        if len(recent) == MOST_AT_ONCE and t - recent[0] <= self._short(t):
             names = ", ".join(repr(load.name) for load in self.loads if load.is_exact)
             steps = f"a smaller h than {self.h:.3g} s, or rtol=, where other bodies are fast, or " if self.h > 0.0 else ""
             raise SimulationError(

@@ -26,21 +26,21 @@ from haugmbd.model.state import State
 from haugmbd.workspace.layout import workspace_array
 
 TOUCH = 1e-10
-"""Relative to the size of the mechanism [m]: a smaller gap touches."""
+"""Relative to the size of a contact [m or rad]: a smaller gap touches."""
 LEAN = 1e-12
-"""Relative to the size [m]: a contact at rest may fall below zero by this rounding before it counts as met."""
+"""Relative to the size: a contact at rest may fall below zero by this rounding before it counts as met."""
 CLEAR = 1e-13
-"""Relative to the size [m]: a larger gap is positive beyond rounding."""
+"""Relative to the size: a larger gap is positive beyond rounding."""
 
 
 class Gaps:
     """The gaps of open contacts at many states, computed once for all contacts.
 
-    below: (k,) how far each may go below zero [m], see `LEAN`;  size: of the mechanism [m]
+    below: (k,) how far each may go below zero [m or rad], see `LEAN`;  sizes: (k,) of the contacts, see `ContactModes.sizes`
     """
 
-    def __init__(self, contacts: Sequence[Placed], below: Array, size: float) -> None:
-        self.contacts, self.below, self.size = contacts, below, size
+    def __init__(self, contacts: Sequence[Placed], below: Array, sizes: Array) -> None:
+        self.contacts, self.below, self.sizes = contacts, below, sizes
         self._placed = placed_contacts(contacts)
         self._seen: list[tuple[Array, Flags]] = []
 
@@ -49,7 +49,7 @@ class Gaps:
         for states, open_ in self._seen:
             if states is y:
                 return open_[:, k]
-        open_ = self._placed.gaps(y) + self.below > CLEAR * self.size
+        open_ = self._placed.gaps(y) + self.below > CLEAR * self.sizes
         self._seen = [*self._seen[-1:], (y, open_)]  # the ends of steps, and their middles
         return open_[:, k]
 
@@ -150,15 +150,15 @@ def contact_events(
     flying: Mapping[str, float],
     near: Mapping[str, float],
     t: float,
-    size: float,
+    sizes: Array,
 ) -> dict[str, Event]:
     """Return the terminal events of a smooth segment from time t [s], by contact.
 
     closed: slack of each closed contact [N];  flying: gap rates of those that have just bounced [m/s]
-    near: how far others that touch may go below zero [m];  size: of the mechanism [m]
+    near: how far others that touch may go below zero [m or rad];  sizes: (k,) of the contacts, see `ContactModes.sizes`
     """
     forces = NormalForces(model)
-    gaps = Gaps(tuple(placed.values()), np.array([near.get(name, 0.0) for name in placed]), size)
+    gaps = Gaps(tuple(placed.values()), np.array([near.get(name, 0.0) for name in placed]), sizes)
     events: dict[str, Event] = {}
     for k, name in enumerate(placed):
         function: Meets | Pulls = Meets(gaps, k)

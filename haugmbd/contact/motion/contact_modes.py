@@ -17,6 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import placed_contacts
+from haugmbd.contact.joint_stop import JointStop
 from haugmbd.errors import Fault, ModelError
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
@@ -99,6 +100,13 @@ class ContactModes:
         """The largest coordinate that has entered a gap so far [m]; 1 if all are zero.  It scales the rounding of gaps."""
         return self._largest or 1.0
 
+    @property
+    def sizes(self) -> Array:
+        """The size of each contact [m or rad], (k,), that scales the rounding of its gap: a stop of an angle has 1 rad, or its limit."""
+        stops = {name: contact for name, contact in self.contacts.items() if isinstance(contact, JointStop)}
+        sizes = [self.size if name not in stops else stops[name].size(self.size) for name in self.names]
+        return np.array(sizes)
+
     def observe(self, r: Array) -> None:
         """Take positions (..., 3) of the motion into account: where a ball strikes, its coordinates may all be zero."""
         self._largest = max(self._largest, float(abs(r).max(initial=0.0)))
@@ -106,10 +114,9 @@ class ContactModes:
     def need_apart(self, state: State) -> None:
         """Raise ModelError if bodies overlap."""
         self.observe(state.r)
-        allowed = DEEP * self.size
         faults = [
             self.contacts[name].overlap(gap, allowed)
-            for name, gap in zip(self.names, self.gaps(state), strict=True)
+            for name, gap, allowed in zip(self.names, self.gaps(state), DEEP * self.sizes, strict=True)
             if gap < -allowed
         ]
         if faults:

@@ -64,10 +64,10 @@ def resting_contacts(mechanism: ContactModes, state: State, touching: list[str],
     names = [name for name in touching if name not in leaving]
     if not names:
         return RestingContacts({}, leaving)
-    problem = _problem(mechanism, state, names)
-    still = np.nonzero(_still(problem, REST_HEIGHT * mechanism.size))[0]
+    problem, sizes = _problem(mechanism, state, names), mechanism.sizes[_numbers(mechanism, names)]
+    still = np.nonzero(_still(problem, REST_HEIGHT * sizes))[0]
     held, force = _held(problem, still)
-    slack = PULL_TOL * force + SMALLEST * mechanism.size / np.maximum(np.diag(problem.W), RANK_TOL * problem.d)
+    slack = PULL_TOL * force + SMALLEST * sizes / np.maximum(np.diag(problem.W), RANK_TOL * problem.d)
     closed = _independent(problem, held, slack)
     return RestingContacts({names[k]: float(slack[k]) for k in closed}, leaving.union(names[k] for k in still))
 
@@ -76,7 +76,7 @@ def approach(mechanism: ContactModes, state: State, touching: list[str]) -> bool
     """Return whether one of the `touching` contacts is about to overlap at `state`."""
     if not touching:
         return False
-    rate, noise = _rates(mechanism, state, _rows(mechanism, state, touching)[0])
+    rate, noise = _rates(state, _rows(mechanism, state, touching)[0], mechanism.sizes[_numbers(mechanism, touching)])
     return bool((rate < -noise).any())
 
 
@@ -86,26 +86,31 @@ def _problem(mechanism: ContactModes, state: State, names: list[str]) -> _Proble
     beside = AuxiliaryRows.of(FactoredSystem(mechanism.free, state), rows)
     found = accelerations(mechanism.free, state)
     a0 = rows.of(np.hstack([found.v_dot, found.omega_bar_dot])) - gamma
-    return _Problem(a0, beside.W, beside.d, *_rates(mechanism, state, rows))
+    return _Problem(a0, beside.W, beside.d, *_rates(state, rows, mechanism.sizes[_numbers(mechanism, names)]))
+
+
+def _numbers(mechanism: ContactModes, names: list[str]) -> list[int]:
+    """Return the numbers of the named contacts."""
+    return [mechanism.names.index(name) for name in names]
 
 
 def _rows(mechanism: ContactModes, state: State, names: list[str]) -> tuple[RowSet, Array]:
     """Return the rows of the named contacts, and their gamma (k,)."""
     everything = mechanism.rows(state)
-    k = [mechanism.names.index(name) for name in names]
+    k = _numbers(mechanism, names)
     C = np.concatenate([everything.Phi_r[k], everything.PiBar[k]], axis=2)
     return RowSet(np.asarray(everything.bodies[k]), C, np.zeros(len(k))), everything.gamma[k]
 
 
-def _rates(mechanism: ContactModes, state: State, rows: RowSet) -> tuple[Array, Array]:
-    """Return the gap rates of the rows [m/s], (k,), and their rounding, (k,)."""
+def _rates(state: State, rows: RowSet, sizes: Array) -> tuple[Array, Array]:
+    """Return the gap rates of the rows [m/s or rad/s], (k,), and their rounding, (k,)."""
     u = np.hstack([state.v, state.omega_bar])
-    least = np.sqrt(2.0 * SMALLEST * REST_HEIGHT) * mechanism.size
+    least = np.sqrt(2.0 * SMALLEST * REST_HEIGHT) * sizes
     return rows.of(u), STILL * np.abs(rows.C).sum(axis=(1, 2)) * np.abs(u).max() + least
 
 
-def _still(p: _Problem, height: float) -> Flags:
-    """Return the contacts that do not move, and those whose bounce stays below `height` [m] under the forces of the others."""
+def _still(p: _Problem, height: Array) -> Flags:
+    """Return the contacts that do not move, and those whose bounce stays below `height` (k,) [m or rad] under the forces of the others."""
     still = np.abs(p.rate) <= p.noise
     while True:
         a = p.a0 + p.W @ _normal_forces(p, np.nonzero(still)[0])

@@ -136,10 +136,8 @@ class HybridSimulation:
         met: contacts that touch by an event;  leaving: contacts that would pull
         """
         m = self.mechanism
-        gaps, allowed = m.gaps(state), TOUCH * m.size
-        touching = [
-            name for name, gap in zip(m.names, gaps, strict=True) if gap <= allowed or name in self.rest.closed or name in met
-        ]
+        near = m.gaps(state) <= TOUCH * m.sizes
+        touching = [name for name, is_near in zip(m.names, near, strict=True) if is_near or name in self.rest.closed or name in met]
         hit: set[str] = set()
         if approach(m, state, touching):
             after_impact = self._struck(state, touching)
@@ -174,14 +172,14 @@ class HybridSimulation:
         m = self.mechanism
         rate = dict(zip(m.names, m.gap_rates(state), strict=True))
         flying = {name: float(rate[name]) for name in hit - self.rest.still}
-        gaps, size = m.gaps(state), m.size
+        sizes = m.sizes
         near = {
             name: max(LEAN * size, -2.0 * gap)
-            for name, gap in zip(m.names, gaps, strict=True)
+            for name, gap, size in zip(m.names, m.gaps(state), sizes, strict=True)
             if gap <= TOUCH * size and name not in flying
         }
-        own = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, size)
-        begun = events_from(self.events, state, LEAN * size, self._jumped) if self.segments else self.events
+        own = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, sizes)
+        begun = events_from(self.events, state, LEAN * m.size, self._jumped) if self.segments else self.events
         return own, (*begun, *lift_off_events(model))
 
     def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]]:

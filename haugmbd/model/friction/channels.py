@@ -114,7 +114,7 @@ def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) ->
     speed, mode = total if n == 1 else sqrt(total), modes[k, at.MODE]
     terms[k, at.SPEED] = speed
     terms[k, at.STATE] = at.SLIDES if mode in (at.FREE, at.BEGINS, at.SLOWS) else mode
-    if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= at.REST:
+    if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= max(at.REST, modes[k, at.FAST]):
         terms[k, at.STATE] = at.STICKS
     by_mode = mode in (at.AT_LIMIT, at.BEGINS, at.SLOWS) or (mode == at.SLIDES and (n == 1 or not along > 0.0))
     for c in range(n):
@@ -136,7 +136,7 @@ def put_sliding_of_revolute(ints: Ints, reals: Array, modes: Array, k: int, term
     speed, e = radius * abs(rate), -1.0 if rate < 0.0 else 1.0
     terms[k, at.ARM], terms[k, at.SPEED], terms[k, at.FRICTION] = radius, speed, 0.0
     terms[k, at.STATE] = at.SLIDES if mode == at.FREE else mode
-    if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= at.REST:
+    if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= max(at.REST, modes[k, at.FAST]):
         terms[k, at.STATE] = at.STICKS
     if mode in (at.AT_LIMIT, at.SLIDES):
         e = modes[k, at.AGAINST]

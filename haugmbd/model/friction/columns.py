@@ -53,7 +53,10 @@ whether it is body j (1) or body i (-1) of that joint; whether it carries the bo
 PATH_COLUMNS = 5
 
 MODE, AGAINST, FAST = 0, 1, 4
-"""How a joint moves;  (3,) the direction;  the speed at which a joint of several rates follows its velocity [m/s]."""
+"""How a joint moves;  (3,) the direction;  the speed at which a joint of several rates follows its velocity [m/s].
+
+Where the mode is FREE the speed is one up to which the joint is at rest, if that is larger than REST: that of a joint that has just stopped
+is rounding."""
 MODE_COLUMNS = 5
 
 FREE, SLIDES, AT_LIMIT, STICKS, BEGINS, SLOWS = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0

@@ -22,6 +22,13 @@ FOLLOWS = 1e-6
 ALIKE = 1e-6
 """Of a way of 1.6 lengths: a fixed step has the same error in all units; error control one of 1e-7."""
 
+IN_TIME = 1e-11
+"""Of the time unit: a slip is located 1e-12 of the limit, and of loads of that size, late."""
+UNITS = ((1.0, 1e-3, 1.0), (1.0, 1e-6, 1.0), (1e-6, 1e-6, 1e-12), (1e-3, 1.0, 1e-12), (1.0, 1e6, 1e-3))
+"""[m, s, kg]"""
+SWINGS = 1e-6
+"""Of length and time: what the steps of these methods leave, from the absolute tolerance of error control."""
+
 
 def with_friction(make: Any, *without: str) -> mbd.System:
     """A mechanism with exact friction in all joints but some."""
@@ -151,3 +158,45 @@ def test_a_driven_block_slides_on_a_circle_however_slowly(speed: float):
     assert result.energy().dissipated_work[-1] == pytest.approx(0.25 * 9.81 * speed * t_end, rel=1e-9)
     torque = result.reaction("drive").torque[:, 2]
     np.testing.assert_allclose(torque, 0.25 * 9.81 * R, rtol=1e-9)
+
+
+def swinging(L: float, T: float, M: float) -> mbd.System:
+    """A pendulum that starts level, and whose pin rubs."""
+    system = mbd.System("pendulum", gravity=(0, 0, -9.81 * L / T**2))
+    body = system.add(mbd.Body("body", M, 0.1 * M * L**2 * np.ones(3), r=(L, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.JointFriction("rub", pin, mbd.Coulomb(0.4, 0.3), radius=0.05 * L))
+    return system
+
+
+@pytest.mark.parametrize(("L", "T", "M"), UNITS)
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed steps", "error control"])
+def test_a_pendulum_stops_and_turns_in_any_units(L: float, T: float, M: float, fixed: bool):
+    """Motions of a millisecond were refused: they stopped, beyond what speeds of 1e-12 m/s tell, and slipped without end."""
+    runs = []
+    for units in ((1.0, 1.0, 1.0), (L, T, M)):
+        result = mbd.simulate(swinging(*units), 6.0 * units[1], **({"h": 2e-3 * units[1]} if fixed else {"rtol": 1e-8}))
+        assert np.abs(result.energy().drift).max() < 1e-5 * units[2] * 9.81 * (units[0] / units[1]) ** 2
+        runs.append((result["body"].r[-1] / units[0], [event.t / units[1] for event in result.events]))
+    np.testing.assert_allclose(runs[1][0], runs[0][0], rtol=0.0, atol=SWINGS)
+    assert len(runs[0][1]) == 5  # it comes to rest for an instant, five times
+    np.testing.assert_allclose(runs[1][1], runs[0][1], rtol=0.0, atol=SWINGS)
+
+
+@pytest.mark.parametrize(("L", "T", "M"), [(1.0, 1.0, 1.0), (1e-3, 1.0, 1e-9), (1.0, 1e6, 1e-3), (1e-6, 1e-6, 1e-12)])
+@pytest.mark.parametrize("kind", [TJ, Planar])
+def test_the_slip_of_a_body_of_any_mass_is_located(L: float, T: float, M: float, kind: Any):
+    """A slip was located 1e-12 N late: a grain of 1e-9 kg that weighs 1e-11 N slipped 20 % late, and a lighter one never."""
+    system = mbd.System("block", gravity=(0, 0, -9.81 * L / T**2))
+    block = system.add(mbd.Body("block", M, 0.1 * M * L**2 * np.ones(3)))
+    along = {"axis": (1, 0, 0)} if kind is TJ else {"normal": (0, 0, 1)}
+    joint = system.add(kind("joint", system.ground, block, point=(0, 0, 0), **along))
+    system.add(mbd.JointFriction("rub", joint, mbd.Coulomb(0.4, 0.3)))
+    system.add(mbd.PointForce("push", block, force=(lambda t: 5.0 * M * L / T**2 * (t / T), 0, 0)))
+    result = mbd.simulate(system, 1.5 * T, rtol=1e-9)
+    (slip,) = result.events
+    start = 0.4 * 9.81 / 5.0
+    assert slip.t / T == pytest.approx(start, abs=IN_TIME)
+    d = 1.5 - start
+    way = 5.0 * start * d**2 / 2 + 5.0 * d**3 / 6 - 0.3 * 9.81 * d**2 / 2
+    assert result["block"].r[-1, 0] / L == pytest.approx(way, abs=1e-9)

@@ -55,7 +55,7 @@ def stick_again(P: Pack, L: Loop) -> tuple[int, bool]:
     Return the code, and whether there is such a joint.
     """
     for k in range(L.ints.shape[0]):
-        released = L.terms[k, at.STATE] == at.SLIDES and L.modes[k, at.MODE] == at.FREE and L.terms[k, at.SPEED] <= at.REST
+        released = L.terms[k, at.STATE] == at.SLIDES and L.modes[k, at.MODE] == at.FREE and is_slow(L, k)
         if L.ints[k, at.LOADED] == 0 or L.ints[k, at.EXACT] == 0 or L.ints[k, at.CHANNELS] > 1 or not released:
             continue
         first = L.ints[k, at.FIRST]
@@ -98,7 +98,13 @@ def begins_to_slide(L: Loop, k: int) -> bool:
     if L.modes[k, at.MODE] == at.BEGINS:
         return True
     free = L.terms[k, at.STATE] == at.SLIDES and L.modes[k, at.MODE] == at.FREE
-    return free and L.terms[k, at.SPEED] <= at.REST  # type: ignore[no-any-return]
+    return free and is_slow(L, k)
+
+
+@kernel
+def is_slow(L: Loop, k: int) -> bool:
+    """Return whether joint k, whose mode is FREE, is at rest by its speed."""
+    return L.terms[k, at.SPEED] <= max(at.REST, L.modes[k, at.FAST])  # type: ignore[no-any-return]
 
 
 @kernel
