@@ -78,6 +78,11 @@ def _unbounded(one: Failure) -> str:
 
 def _free_axis(one: Failure) -> str:
     body = one.model.body_names[one.node] if 0 < one.node <= one.model.nb else "?"
+    if (one.model.tables["INERTIA"] == one.model.tables["SHIFTED"]).all():
+        return (
+            f"SingularKKTError at t = {one.t:.6g} s: refinement of the accelerations stalls at {one.number:.1e} (body {body!r}). "
+            "Bodies of very different masses are near a singular configuration: give light bodies more mass or inertia, or start elsewhere."
+        )
     return (
         f"SingularKKTError at t = {one.t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
         f"(refinement stalls at {one.number:.1e}). Give it a moment of inertia, or a joint that holds the axis."

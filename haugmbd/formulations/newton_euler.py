@@ -97,7 +97,7 @@ def begin(P: Pack) -> int:
 def finish(P: Pack) -> int:
     """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
     code = P.finish(P, P.python_solver)
-    if ws.has_massless_directions(P):
+    if ws.refines_solutions(P):
         code = P.refine(P, P.python_solver)
     return code
 

@@ -12,6 +12,8 @@ rows have true sizes, see `narrow_blocks`.  Node numbers as in `elimination_orde
 A massless direction (J_bar singular) makes a body's own block singular, though the joints may determine the motion.  Such a model
 factors M + E, with E > 0 on the massless directions only, and refines against the true M.  Each sweep reduces the error by
 E / (E + effective inertia), see SHIFT.  The limit is the solution of the true system, within rounding.
+A body much lighter than those beside it is refined, too, with E = 0: forces that pass through it leave their rounding, over its inertia, in
+its acceleration, which its joints determine.
 Source: Haug 2021, sec. 11.3; Baraff 1996.
 """
 
@@ -59,6 +61,10 @@ REFINED = 1e-13
 """Relative correction at which the sweeps end; below it the residual is rounding."""
 MAX_SWEEPS = 12
 """Sweeps converge fast.  If more than these are needed, a direction has no inertia."""
+CONVERGED = 1e3 * REFINED
+"""Relative correction up to which massless directions count as refined."""
+LEAST_DIGITS = 1e-6
+"""The same for light bodies: where sweeps stall, corrections are the rounding of an ill-conditioned matrix; six digits are the least."""
 
 
 class Factor(NamedTuple):
@@ -356,8 +362,8 @@ def refinement(solve: Any) -> Any:
         for _ in range(MAX_SWEEPS):
             residual(K.inertia, K.pad, K.edges, K.J, b, x, dx)
             solve(w, dx)
-            change, where = correct(K.inertia, K.shifted, b, x, dx)
-            if change <= REFINED:
+            before, (change, where) = change, correct(K.inertia, K.shifted, b, x, dx)
+            if change <= REFINED or change >= before:
                 break
         return change, where
 

@@ -3,7 +3,7 @@ r"""Entry points of the KKT solver: compiled once each, and called by address fr
 factorize    factor K = [ M  Phi_q^T; Phi_q  0 ] for the rows in J, and eliminate b;  `factorize_chosen` for a model with dependent rows
 begin        eliminate forward for another b, with the current factor
 finish       substitute back, after factorize or begin
-refine       the same for a model with massless directions, which is factored with a small inertia there
+refine       improve the solution of a model with massless directions, which is factored with a small inertia there, or with light bodies
 
 b = (Q, gamma): accelerations and multipliers;   (0, -Phi), (0, nu - Phi_q u): projections;   (P, .): impulses
 The argument `python_solver` is not used here.  Where the formulation is written in Python, the entry points of `kkt.python_solver`
@@ -20,7 +20,8 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.kkt.block_ldl import (
-    REFINED,
+    CONVERGED,
+    LEAST_DIGITS,
     AugmentedMatrix,
     EdgeBlocks,
     Factor,
@@ -196,10 +197,10 @@ def refiner(solve: Any) -> Any:
 
     @kernel
     def refined(w: Workspace) -> int:
-        """Improve the solution until it is that of the true inertia; return FREE_AXIS if it does not converge."""
+        """Improve the solution until it is that of the true inertia; return FREE_AXIS if sweeps stall before."""
         K = AugmentedMatrix(ws.inertia(w), ws.shifted_inertia(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w))
         change, node = refine(w, K, ws.right_hand_side(w), ws.solution(w), ws.correction(w))
-        if not change <= 1e3 * REFINED:
+        if not change <= (CONVERGED if ws.has_massless_directions(w) else LEAST_DIGITS):
             return report(ws.status(w), FREE_AXIS, node, change)
         return OK
 

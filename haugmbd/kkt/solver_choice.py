@@ -189,7 +189,9 @@ def hanging_is_faster(weight: Sequence[int], forest: Forest) -> bool:
 
 def hanging_tables(positions: Array, edges: Sequence[tuple[int, ...]], rows: EdgeRows, forest: Forest, reason: str) -> SolverTables:
     """Return the tables of the blocks, in whose order the nodes of hanging trees come first, and of the recursion over these trees."""
-    why = "" if forest.hanging else "no tree hangs on loops, or friction is solved with the factor of the blocks"
+    why = (
+        "" if forest.hanging else "no tree hangs on loops, or the factor of the blocks serves friction, or refines for light bodies"
+    )
     why = "a body has no inertia about an axis, or no mass" if forest.massless else why
     if why:
         raise UsageError(

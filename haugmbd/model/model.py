@@ -41,7 +41,7 @@ from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPL
 from haugmbd.model.immutable import immutable
 from haugmbd.model.state import State
 from haugmbd.model.views import Pictured
-from haugmbd.workspace.layout import HAS_SHIFT, N_STATES, WIDTH, Pack, Tables, workspace_array
+from haugmbd.workspace.layout import N_STATES, REFINES, WIDTH, Pack, Tables, workspace_array
 
 CALLBACK_ARRAYS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")
 """The workspace arrays that the user's functions are called with, besides t."""
@@ -236,7 +236,7 @@ class Model(Pictured):
             "factorize": solver.factorize_chosen if self.redundancy.dropped else solver.factorize,
             "finish": solver.finish,
             "begin": solver.begin,
-            "refine": solver.refine if self.tables["FLAGS"][0, HAS_SHIFT] else NO_REFINE,
+            "refine": solver.refine if self.tables["FLAGS"][0, REFINES] else NO_REFINE,
             "friction": FRICTION if len(self.tables["FRICTION_INTS"]) else NO_FRICTION,
         }
 

@@ -262,9 +262,15 @@ def length(P: Any) -> float:
 
 
 @kernel
+def refines_solutions(P: Any) -> bool:
+    """Return whether solutions are refined: a body has a direction without inertia, or is light beside the others."""
+    return P.ints[P.ints[3 * at.FLAGS] + at.REFINES] != 0  # type: ignore[no-any-return]
+
+
+@kernel
 def has_massless_directions(P: Any) -> bool:
     """Return whether a body has a direction without inertia."""
-    return P.ints[P.ints[3 * at.FLAGS] + at.HAS_SHIFT] == 1  # type: ignore[no-any-return]
+    return P.ints[P.ints[3 * at.FLAGS] + at.REFINES] == at.FOR_MASSLESS  # type: ignore[no-any-return]
 
 
 @kernel

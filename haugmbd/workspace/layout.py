@@ -26,8 +26,8 @@ from haugmbd.constraints.registry import ASSEMBLERS_TYPE
 from haugmbd.math.body_columns import WIDTH as WIDTH
 
 INTS = {
-    "FLAGS": "(1, 5) has_shift: 1 if a body has a massless direction;  calls_user: 1 if functions of the user must be called;  number of "
-    "internal states, and the place of the first in the driver table;  friction: see `accessors.friction_mode`",
+    "FLAGS": "(1, 5) refines: FOR_MASSLESS or FOR_LIGHT if solutions are refined;  calls_user: 1 if functions of the user must be called;"
+    "  number of internal states, and the place of the first in the driver table;  friction: see `accessors.friction_mode`",
     "BODY_OF": "(nm, 1) the body of each marker",
     "ROW_INTS": "(., 6) rows sorted by kind: slot, side of body i, driver, markers; of couplings a line for each term, 9 columns",
     "ROW_KIND_STARTS": "(1, kinds + 1) first row of each kind",
@@ -190,9 +190,11 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
 ) = range(len(NAMES))  # fmt: skip
 
 HEAD = 3 * len(NAMES)
-HAS_SHIFT, CALLS_USER, N_STATES, FIRST_STATE, FRICTION_FLAG = range(5)
-"""Columns of FLAGS: whether a body has a massless direction; whether functions of the user must be called; the number of internal states,
-and the place of the first in the driver table; how friction in joints enters, see `accessors`."""
+FOR_MASSLESS, FOR_LIGHT = 1, 2
+"""Why solutions are refined: a body has a massless direction, or is light beside the others; 0 if they are not."""
+REFINES, CALLS_USER, N_STATES, FIRST_STATE, FRICTION_FLAG = range(5)
+"""Columns of FLAGS: why solutions are refined, see `block_ldl`; whether functions of the user must be called; the number of internal
+states, and the place of the first in the driver table; how friction in joints enters, see `accessors`."""
 
 COLUMNS = {
     **{"HINGES": 8, "TREE": 16, "CLUSTER_STEPS": 8, "CLUSTERS": 6, "CLUSTER_ROWS": 5, "CLUSTER_TERMS": 10},

@@ -23,7 +23,7 @@ from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.workspace.layout import HAS_SHIFT, workspace_array
+from haugmbd.workspace.layout import REFINES, workspace_array
 
 
 class RowSet(NamedTuple):
@@ -94,7 +94,7 @@ class FactoredSystem:
             b[n:].reshape(-1)[self.model.slot_of_row] = g
         self._solver.begin(self._arrays, NO_CALLBACK)
         code = self._solver.finish(self._arrays, NO_CALLBACK)
-        self._need_ok(self._solver.refine(self._arrays, NO_CALLBACK) if self.model.tables["FLAGS"][0, HAS_SHIFT] else code)
+        self._need_ok(self._solver.refine(self._arrays, NO_CALLBACK) if self.model.tables["FLAGS"][0, REFINES] else code)
         x = workspace_array(self.pack, "SOLUTION")
         return x[:n].copy(), self.model.lam_of(x)
 

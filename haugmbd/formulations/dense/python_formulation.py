@@ -35,7 +35,7 @@ from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.accessors import SOLVES_AGAIN, WITH_SOLUTION
-from haugmbd.workspace.layout import CALLS_USER, FRICTION_FLAG, HAS_SHIFT, Pack, Tables, flags_in, workspace_array
+from haugmbd.workspace.layout import CALLS_USER, FRICTION_FLAG, REFINES, Pack, Tables, flags_in, workspace_array
 
 FAR_BETTER = 10.0
 """Other rows replace the selected ones if their smallest pivot is larger by this factor.  Near a loss of rank the pivots change by far
@@ -64,7 +64,7 @@ class PythonFormulation(Formulation):
         kkt_solver = PythonKKTSolver(model, self.begin(model), rows_for(model), every=self.all_rows, unit=unit)
         ints = model.tables.ints.copy()
         flags = flags_in(ints)
-        flags[HAS_SHIFT], flags[CALLS_USER] = 0, 1
+        flags[REFINES], flags[CALLS_USER] = 0, 1
         if flags[FRICTION_FLAG] == WITH_SOLUTION:
             flags[FRICTION_FLAG] = SOLVES_AGAIN
         routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_REFINE}

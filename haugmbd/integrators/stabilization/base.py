@@ -19,7 +19,7 @@ from haugmbd.kkt.solver_routines import routines_of
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import row_lengths
-from haugmbd.workspace.layout import HAS_SHIFT, Pack, flags_in, workspace_array
+from haugmbd.workspace.layout import FOR_MASSLESS, REFINES, Pack, flags_in, workspace_array
 
 
 class Stabilization(ABC):
@@ -82,7 +82,7 @@ def fitting_all_rows(model: Model, pack: Pack) -> Pack:
     by_slot = workspace_array(other, "LEAST_SQUARES")[4]
     by_slot[:] = 1.0
     by_slot[6 * (model.nb + 1) + model.slot_of_row] = size
-    flags_in(other.ints)[HAS_SHIFT] = 1
+    flags_in(other.ints)[REFINES] = flags_in(other.ints)[REFINES] or FOR_MASSLESS  # in place of a refinement, or after it
     solver = routines_of(model.tables, every_row=False)
-    refine = solver.refine_and_fit_all_rows if flags_in(model.tables.ints)[HAS_SHIFT] else solver.fit_all_rows
+    refine = solver.refine_and_fit_all_rows if flags_in(model.tables.ints)[REFINES] else solver.fit_all_rows
     return other._replace(callback=pack.callback, refine=refine)

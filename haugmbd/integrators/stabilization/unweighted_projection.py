@@ -31,7 +31,7 @@ from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import radii_of_gyration
 from haugmbd.model.model import Model
-from haugmbd.workspace.layout import HAS_SHIFT, Pack, flags_in, move_matrix
+from haugmbd.workspace.layout import REFINES, Pack, flags_in, move_matrix
 
 
 @inlined
@@ -108,7 +108,7 @@ class UnweightedProjection(Projection):
         ints, start = pack.ints.copy(), pack.reals.size
         move_matrix(ints, "SHIFTED", start)
         move_matrix(ints, "SCALE", start + W.size)
-        flags_in(ints)[HAS_SHIFT] = 0  # W has no massless direction
+        flags_in(ints)[REFINES] = 0  # W has no massless direction
         return pack._replace(ints=np.concatenate([pack.ints, ints]), reals=np.concatenate([pack.reals, W.ravel(), scale.ravel()]))
 
 

@@ -33,7 +33,7 @@ from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, hanging_branches
 from haugmbd.model.compiling.coupled_joints import COUPLINGS, angle_table, coupled_rows
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place_rows
 from haugmbd.model.compiling.equations import Equations, Given, read_equations
-from haugmbd.model.compiling.inertia import inertia_tables, pivot_scale
+from haugmbd.model.compiling.inertia import InertiaTables, inertia_tables, pivot_scale
 from haugmbd.model.compiling.loads import LoadEntry, force_callbacks, force_table, jacobian_callbacks, number_loads
 from haugmbd.model.compiling.numbering import Numbering, Turns
 from haugmbd.model.compiling.revolute_edges import hinge_table, revolute_edges, set_hinges_apart
@@ -41,7 +41,7 @@ from haugmbd.model.compiling.row_table import row_table
 from haugmbd.model.compiling.separable_edges import separable_edges
 from haugmbd.model.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.model.memory import need_memory
-from haugmbd.workspace.layout import WIDTH, Tables
+from haugmbd.workspace.layout import FOR_LIGHT, FOR_MASSLESS, WIDTH, Tables
 
 NO_HINGES = np.zeros((0, HINGE_COLUMNS), dtype=np.int64)
 
@@ -70,14 +70,13 @@ class Compiled(NamedTuple):
 class _Parts(NamedTuple):
     """The parts of the tables.
 
-    inertia, shifted: (nb + 1, 10);  rows: integers, constants, first line of each kind;  forces: the same of loads
+    inertia: of the bodies;  rows: integers, constants, first line of each kind;  forces: the same of loads
     body_of, x_bar: the markers;  places: lines of the internal states in the driver table;  n_tail: angles and internal states of y
     couplings: of joint coordinates, on edges of their own
     """
 
     gravity: Array
-    inertia: Array
-    shifted: Array
+    inertia: InertiaTables
     edges: Edges
     equations: Equations
     rows: tuple[Ints, Array, Ints]
@@ -130,7 +129,7 @@ def compile_tables(
     callbacks = force_callbacks(number, drivers, _joint_by_driver(joints, equations), entries, n_tail, network)
     parts = _Parts(
         gravity,
-        *inertia_tables(bodies, equations, body_of, x_bar),
+        inertia_tables(bodies, equations, body_of, x_bar),
         edges,
         equations,
         rows,
@@ -184,13 +183,13 @@ def _joint_by_driver(joints: Sequence[Joint], equations: Equations) -> Callable[
 def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tables, SolverTables]:
     """Return the tables, and the solver that they are made for."""
     n_edges = len(p.edges.bodies)
-    massless = not np.array_equal(p.inertia, p.shifted)
+    massless = not np.array_equal(p.inertia.true, p.inertia.shifted)
     pairs = list(map(tuple, p.edges.bodies.tolist()))
     forms = _forms(p, len(bodies))
     paths = friction_paths(p.friction, pairs, forms, len(bodies))
     if p.friction.solves and not len(paths):
         forms = no_forms(n_edges)  # friction is solved with the factor of the blocks
-    hanging = _hanging(p, pairs, len(bodies))
+    hanging = [] if p.inertia.has_light else _hanging(p, pairs, len(bodies))
     if hanging:
         forms = _forms_of(p).of({branch.edge for branch in hanging})
     positions = np.array([body.r for body in bodies], dtype=np.float64)
@@ -209,7 +208,14 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     if len(velocity_rows):
         velocity_rows.ravel()[p.edges.slot] = p.equations.velocity_only
     n_nodes = len(bodies) + n_edges
-    flags = [massless, p.has_callbacks, len(p.places), *(p.places or [0])[:1], p.friction.solves]
+    light = p.inertia.has_light and chosen.name != TREE
+    flags = [
+        FOR_MASSLESS if massless else FOR_LIGHT * light,
+        p.has_callbacks,
+        len(p.places),
+        *(p.places or [0])[:1],
+        p.friction.solves,
+    ]
     ints = {
         "FLAGS": np.array([flags], dtype=np.int64),
         "BODY_OF": p.body_of.reshape(-1, 1),
@@ -229,8 +235,8 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     if "CLUSTER_ANGLES" in ints:
         ints["CLUSTER_ANGLES"] = angle_table(ints["CLUSTER_ANGLES"], row_ints, p.body_of)
     reals = {
-        "INERTIA": p.inertia,
-        "SHIFTED": p.shifted,
+        "INERTIA": p.inertia.true,
+        "SHIFTED": p.inertia.shifted,
         "GRAVITY": p.gravity[None, :],
         "X_BAR": p.x_bar,
         "ROW_REALS": row_reals,
@@ -240,7 +246,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "KEPT": kept,
         "ROW_WEIGHT": kept,
         "LENGTH": np.ones((1, 1)),
-        "SCALE": pivot_scale(p.shifted, n_nodes),
+        "SCALE": pivot_scale(p.inertia.shifted, n_nodes),
     } | p.friction.reals
     work = _work(len(bodies), p, n_nodes) | p.friction.work(n_nodes) | sweeps.work | chosen.work
     need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind), loops=n_edges >= len(bodies))

@@ -1,8 +1,13 @@
-r"""The inertia of the bodies as a table: as it is, and with a small one added on massless directions, so that it can be factored."""
+r"""The inertia of the bodies as a table: as it is, and with a small one added on massless directions, so that it can be factored.
+
+A light body beside heavy ones, such as the rotor of a motor, gets from the factorization an acceleration with the rounding of the forces
+that pass through it, over its own inertia.  One sweep of iterative refinement removes it: its joints determine how it moves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,26 +24,45 @@ SUSPECT = 1e-11
 """Part of the largest principal moment; bodies whose least one is smaller are asked for their massless axes, which they tell from 1e-12."""
 
 
+LIGHT = 1e-7
+"""Part of the largest mass, or of it at the arm of a body's joints, below which the inertia of a body is light: solutions are refined.
+
+Rounding over this part is 1e-9 of an acceleration; bodies that are no lighter keep ten digits without refinement.
+"""
+
 POINTS = {CD: (0, 1), D: (0, 1), DP2: (1, 2)}
 """The markers of an equation that are points of its bodies; the others are directions, whose length is none of the mechanism."""
 
 
-def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, x_bar: Array) -> tuple[Array, Array]:
-    """Return rows (mass, J_bar), without and with the shift on massless directions;  body_of, x_bar: of the markers."""
+class InertiaTables(NamedTuple):
+    """Inertia of the bodies.
+
+    true, shifted: (nb + 1, 10) mass and J_bar, without and with the shift on massless directions
+    has_light: whether a body has a mass, or a moment of inertia, that is light beside the others, see LIGHT
+    """
+
+    true: Array
+    shifted: Array
+    has_light: bool
+
+
+def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, x_bar: Array) -> InertiaTables:
+    """Return the inertia of the bodies;  body_of, x_bar: of the markers."""
     true = np.concatenate(
         [np.array([[body.mass] for body in bodies]), np.array([body.J_bar for body in bodies]).reshape(-1, 9)], axis=1
     )
     shifted = true.copy()
     finite = np.nonzero(np.isfinite(true).all(axis=1))[0]  # an inertia that cannot be is a fault of its own
     moments = np.linalg.eigvalsh(true[finite, 1:].reshape(-1, 3, 3))
-    thin = finite[moments[:, 0] <= SUSPECT * moments[:, 2]]
-    arms, length = _arms(bodies, equations, body_of, x_bar) if len(thin) else (np.zeros(0), 1.0)
-    for k in thin:
+    arms, length = _arms(bodies, equations, body_of, x_bar)
+    heaviest, moving = true[finite, 0].max(initial=0.0), finite > 0
+    light = (true[finite, 0] < LIGHT * heaviest) | (moments[:, 0] < LIGHT * heaviest * arms[finite] ** 2)
+    for k in finite[moments[:, 0] <= SUSPECT * moments[:, 2]]:
         body, axes = bodies[int(k)], bodies[int(k)].massless_axes()
         if len(axes):
             size = max(np.trace(body.J_bar), body.mass * arms[k] ** 2) or body.mass * length**2
             shifted[k, 1:] += (SHIFT * size * axes.T @ axes).ravel()
-    return true, shifted
+    return InertiaTables(true, shifted, bool((light & moving).any()))
 
 
 def _arms(bodies: Sequence[Body], equations: Equations, body_of: Ints, x_bar: Array) -> tuple[Array, float]:

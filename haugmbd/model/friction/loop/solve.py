@@ -112,7 +112,7 @@ def solve_with_forces(P: Pack) -> int:
 @kernel
 def only_slides(P: Pack, L: Loop) -> bool:
     """Return whether no joint sticks or begins to slide, and the factor is that of the blocks or of the recursion over a forest."""
-    if ws.friction_mode(P) != ws.WITH_SOLUTION or ws.elimination_order(P).shape[0] == 0 or ws.has_massless_directions(P):
+    if ws.friction_mode(P) != ws.WITH_SOLUTION or ws.elimination_order(P).shape[0] == 0 or ws.refines_solutions(P):
         return False
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1 and (L.terms[k, at.STATE] == at.STICKS or L.modes[k, at.MODE] == at.BEGINS):
