@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.deprecated import NAMES_MEANT, did_you_mean, old_constructor, warn_renamed
 
 STUB = Path(__file__).with_name("__init__.pyi")
@@ -64,9 +65,12 @@ class LazyPackage(ModuleType):
         """Import a public name; warn of an old one; say which one was meant by a wrong one."""
         if name in PUBLIC:
             _, topic, module, own = PUBLIC[name]
-            found = (
-                importlib.import_module(f"{module}.{own}") if topic == MODULES else getattr(importlib.import_module(module), own)
-            )
+            with collection_paused():
+                found = (
+                    importlib.import_module(f"{module}.{own}")
+                    if topic == MODULES
+                    else getattr(importlib.import_module(module), own)
+                )
             super().__setattr__(name, found)
             return found
         old = old_constructor(name, self.__getattr__)

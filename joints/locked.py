@@ -16,6 +16,7 @@ import numpy as np
 from haugmbd.constraints import DP1, Primitive
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault
+from haugmbd.math.euler_parameters import cross
 from joints.base import Composed, Place
 from joints.geometry import PARALLEL_TOL, modelled_product
 
@@ -55,7 +56,7 @@ class Locked(Composed):
         if found:
             return found
         a_i, a_j = self.i.A @ self.vectors.a_bar_i, self.j.A @ self.vectors.a_bar_j
-        slope = abs(np.cross(a_i, a_j) @ self.frame_i.A[:, 2]) / (np.linalg.norm(a_i) * np.linalg.norm(a_j))
+        slope = abs(cross(a_i, a_j) @ self.frame_i.A[:, 2]) / (np.linalg.norm(a_i) * np.linalg.norm(a_j))
         if not slope <= PARALLEL_TOL:
             return ()
         what = f"a_bar_i (on {self.i.name!r}) and a_bar_j (on {self.j.name!r}) are parallel as seen along the axis: the row"

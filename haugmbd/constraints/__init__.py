@@ -10,21 +10,24 @@ freedoms    the relative motions that a joint allows
 joint       Joint: a name, two frames, and a tuple of constraint equations
 """
 
-from haugmbd.constraints.base import Primitive
-from haugmbd.constraints.composites import coincident, perpendicular_1, perpendicular_2
-from haugmbd.constraints.coordinate import Coordinate
-from haugmbd.constraints.equations.cd import CD
-from haugmbd.constraints.equations.constant_velocity import ConstantVelocityRow
-from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
-from haugmbd.constraints.equations.coupling import CouplingRow
-from haugmbd.constraints.equations.curve import PointOnCurveRow
-from haugmbd.constraints.equations.d import D
-from haugmbd.constraints.equations.dp1 import DP1
-from haugmbd.constraints.equations.dp2 import DP2
-from haugmbd.constraints.equations.rotation import Rotation
-from haugmbd.constraints.freedoms import Freedom
-from haugmbd.constraints.joint import Joint
-from haugmbd.constraints.registry import KINDS
+from haugmbd.compiled.compiler.collection import collection_paused
+
+with collection_paused():  # Numba is imported
+    from haugmbd.constraints.base import Primitive
+    from haugmbd.constraints.composites import coincident, perpendicular_1, perpendicular_2
+    from haugmbd.constraints.coordinate import Coordinate
+    from haugmbd.constraints.equations.cd import CD
+    from haugmbd.constraints.equations.constant_velocity import ConstantVelocityRow
+    from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
+    from haugmbd.constraints.equations.coupling import CouplingRow
+    from haugmbd.constraints.equations.curve import PointOnCurveRow
+    from haugmbd.constraints.equations.d import D
+    from haugmbd.constraints.equations.dp1 import DP1
+    from haugmbd.constraints.equations.dp2 import DP2
+    from haugmbd.constraints.equations.rotation import Rotation
+    from haugmbd.constraints.freedoms import Freedom
+    from haugmbd.constraints.joint import Joint
+    from haugmbd.constraints.registry import KINDS
 
 __all__ = [
     "CD",

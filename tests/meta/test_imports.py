@@ -72,3 +72,27 @@ for first in [*{first}, "all"]:
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+FEW_COLLECTIONS = 20
+"""Of small packages around the pause; without it there are 170 and more."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["import joints", "haugmbd.System", "import haugmbd.gallery"])
+def test_imports_do_not_visit_the_objects_that_they_make_again_and_again(first):
+    """Two hundred thousand objects stay, most of them Numba's: collections of garbage between them took a tenth of a warm script."""
+    program = f"""
+import gc, haugmbd
+count = []
+gc.callbacks.append(lambda phase, info: count.append(phase))
+{first}
+collections = len(count)
+print("numba" in __import__("sys").modules, collections <= {FEW_COLLECTIONS}, gc.isenabled())
+gc.disable()
+haugmbd.simulate
+print(gc.isenabled())
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    assert run.stderr == ""
+    assert run.stdout == "True True True\nFalse\n"

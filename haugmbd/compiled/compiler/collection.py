@@ -1,5 +1,7 @@
 """A pause of Python's garbage collector, while many objects are made that all stay: it would visit each of them again and again.
 
+Imports make two hundred thousand, most of them Numba's; compiling and building long models make more.
+
 After the pause these objects are treated as old ones, which only a full collection visits. Otherwise the next collection of young
 objects would visit all of them.
 """
