@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numba
 
 from haugmbd.compiled.compiler.code_cache import keep_on_disk
-from haugmbd.compiled.compiler.linked_kernels import EntryCompiler, KernelDispatcher
+from haugmbd.compiled.compiler.linked_kernels import DeferredKernel, EntryCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -45,7 +45,7 @@ def counted(function: Function) -> Function:
 
 def _linked(function: Function, options: dict[str, Any]) -> Function:
     """Return a function that its callers contain; the plain function if the compiler is switched off."""
-    return function if numba.config.DISABLE_JIT else KernelDispatcher(function, options=options)
+    return function if numba.config.DISABLE_JIT else DeferredKernel(function, options)  # type: ignore[return-value]
 
 
 def inlined(function: Function) -> Function:

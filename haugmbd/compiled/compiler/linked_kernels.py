@@ -8,6 +8,7 @@ optimises it again. A kernel that Python does call, as tests do, is compiled in 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property, update_wrapper
 from typing import Any
 
 import numba
@@ -19,6 +20,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import InlineInlinables
+from numba.extending import typeof_impl
 
 from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.compiled.compiler.inlining import QuickInlining
@@ -178,3 +180,32 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
             options = {name: value for name, value in self._options.items() if name not in ("nopython", "boundscheck")}
             self._from_python = numba.njit(**options)(self.py_func)
         return self._from_python
+
+
+class DeferredKernel:
+    """A kernel that becomes Numba's when something compiles or calls it: most never do where machine code is kept on disk."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func, self._options = function, options
+
+    @cached_property
+    def dispatcher(self) -> KernelDispatcher:
+        """The kernel as Numba knows it."""
+        return KernelDispatcher(self.py_func, options=self._options)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it from Python, as tests do."""
+        return self.dispatcher(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the dispatcher."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+
+@typeof_impl.register(DeferredKernel)  # type: ignore[untyped-decorator]
+def kernel_type(given: DeferredKernel, context: Any) -> Any:
+    """Return the type of a kernel."""
+    return typeof_impl(given.dispatcher, context)
