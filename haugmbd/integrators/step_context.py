@@ -135,6 +135,16 @@ def post_step_each(post_step: Routine, pack: Pack, options: Options, t: Array, y
 
 
 @kernel
+def fastest_velocity(bodies: Array, length: float) -> float:
+    """Return the largest component of u, lengths divided by `length` [m]."""
+    fastest = 0.0
+    for k in range(1, bodies.shape[0]):
+        for a in range(6):
+            fastest = max(fastest, abs(bodies[k, VELOCITY + a]) / (length if a < 3 else 1.0))
+    return fastest
+
+
+@kernel
 def normalize_euler(P: Pack, options: Options, y: Array) -> None:
     """Normalize p <- p / |p| for every body, and record the drift."""
     n = ws.n_bodies(P)

@@ -11,7 +11,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.bodies.inertia import rod
-from joints import RJ
+from joints import RJ, SJ, UJ
 
 TIMES = (1e-6, 1e-3, 1e3)
 """[s] of a motion of the same shape."""
@@ -91,3 +91,53 @@ def test_singular_configurations_are_crossed_at_any_time(name, T):
     t = [[crossing.t / unit for crossing in one.singular_crossings] for one, unit in ((found, T), (wanted, 1.0))]
     np.testing.assert_allclose(t[0], t[1], atol=1e-5)
     np.testing.assert_allclose(end_of(found, T), end_of(wanted, 1.0), rtol=0.0, atol=1e-5)
+
+
+def hanging_rods(T, x0):
+    """Three slender rods on universal joints, level and at rest, at a distance x0 from the origin [m]."""
+    system = mbd.System("rods", gravity=(0.0, 0.0, -9.81 / T**2))
+    before = system.ground
+    for k in range(3):
+        bar = system.add(mbd.Body(f"rod {k}", *rod(1.0, mass=1.0, axis=(1, 0, 0)), r=(x0 + k + 0.5, 0, 0)))
+        system.add(UJ(f"joint {k}", before, bar, point=(x0 + k, 0, 0), axis_i=(0, 1, 0), axis_j=(0, 0, 1)))
+        before = bar
+    return system
+
+
+FAR = 1e4
+"""[m] Lengths from the origin: coordinates have a rounding of 1e-12."""
+FAR_AWAY = 1e-6
+"""Relative to 1 m: what error control by default tolerances and the rounding of coordinates leave."""
+
+
+@pytest.mark.parametrize("T", [1e-6, 1e-9])
+@pytest.mark.parametrize("method", [lambda T: mbd.BDF(), lambda T: mbd.RadauIIA(h=5e-3 * T)], ids=["BDF", "RadauIIA"])
+def test_slender_rods_far_from_the_origin_fall_in_microseconds(method, T):
+    """Newton's iteration measured velocities by 1 /s where they are 1e6 /s: what is rounding there did not converge."""
+    far = mbd.simulate(hanging_rods(T, FAR), 0.3 * T, integrator=method(T))
+    near = mbd.simulate(hanging_rods(1.0, 0.0), 0.3, integrator=method(1.0))
+    np.testing.assert_allclose(far.r[-1, 1:] - [FAR, 0.0, 0.0], near.r[-1, 1:], rtol=0.0, atol=FAR_AWAY)
+
+
+def damped_chain(T):
+    """Four bodies in space on ball and pin joints, with springs and dampers, whose forces depend on the velocities of the step."""
+    system = mbd.System("damped chain", gravity=(0.0, 0.5 / T**2, -9.81 / T**2))
+    before = system.ground
+    for k in range(4):
+        body = system.add(mbd.Body(f"body {k}", 1.0, (0.05, 0.1, 0.12), r=(k + 0.5, 0.1 * k, 0)))
+        if k % 2:
+            system.add(SJ(f"joint {k}", before, body, point=(k, 0.1 * k, 0)))
+        else:
+            pin = system.add(RJ(f"joint {k}", before, body, point=(k, 0.1 * k, 0), axis=(0, 1, 0)))
+            system.add(mbd.RSDA(f"spring {k}", pin, k=2.0 / T**2, c=0.3 / T))
+        before = body
+    return system
+
+
+@pytest.mark.parametrize("T", [1e-9, 1e-12])
+@pytest.mark.parametrize("method", [mbd.RATTLE, mbd.HEM4], ids=lambda method: method.__name__)
+def test_dampers_in_motions_of_nanoseconds(method, T):
+    """RATTLE's iteration for forces measured small velocities by 1 /s, where the rounding of 1e9 /s is more."""
+    found = mbd.simulate(damped_chain(T), 0.5 * T, integrator=method(h=5e-3 * T))
+    wanted = mbd.simulate(damped_chain(1.0), 0.5, integrator=method(h=5e-3))
+    np.testing.assert_allclose(end_of(found, T), end_of(wanted, 1.0), rtol=0.0, atol=SAME)

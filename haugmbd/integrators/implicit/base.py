@@ -36,6 +36,7 @@ from haugmbd.integrators.implicit.tangents.force_jacobians import (
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Problem, copy_options
+from haugmbd.model.inspection.length import rate_of
 from haugmbd.model.model import CALLBACK_ARRAYS, Model
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
@@ -178,6 +179,7 @@ class Implicit(Integrator):
             constraint_form=self.form.number,
             tolerance=self.newton_tol,
             length=self.newton_length(model),
+            rate=rate_of(model),
             max_iterations=ITERATIONS,
             curved=self.newton.curved,
         )

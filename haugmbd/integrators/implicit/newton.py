@@ -33,7 +33,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_system
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
 from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
-from haugmbd.integrators.step_context import OPTIONS_TYPE, Options
+from haugmbd.integrators.step_context import OPTIONS_TYPE, Options, fastest_velocity
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.math.larger import larger
@@ -116,16 +116,6 @@ STALLED, ROUNDING = 0.5, 100.0
 """STALLED: a correction that leaves more than this part of the error has reached rounding, if it is below ROUNDING tolerances."""
 
 
-@kernel
-def fastest_velocity(bodies: Array, length: float) -> float:
-    """Return the largest component of u, lengths divided by `length` [m]."""
-    fastest = 0.0
-    for k in range(1, bodies.shape[0]):
-        for a in range(6):
-            fastest = max(fastest, abs(bodies[k, VELOCITY + a]) / (length if a < 3 else 1.0))
-    return fastest
-
-
 @inlined
 def put_residual(P: Pack, newton: Newton, y: Array) -> None:
     """Write b = -(dynamics, constraints / c)."""
@@ -175,13 +165,13 @@ def take_off_reaction(J: Array, lam: Array, e: int, side: int, b: Array) -> None
 def take(P: Pack, newton: Newton, y: Array) -> float:
     """Add the solution to u', u, the displacement and lam; return the largest change, lengths measured by that of the iteration.
 
-    Of a displacement, and relative to 1 + |u| where u is kept, with SLOW of the largest u.
+    Of a displacement, and relative to rate + |u| where u is kept, with SLOW of the largest u.
     """
     x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
     n = ws.n_bodies(P)
     bodies = borrow(y, 0, n, WIDTH)
     largest, per_length = 0.0, 1.0 / newton.length
-    at_least = 1.0 + SLOW * fastest_velocity(bodies, newton.length)
+    at_least = newton.rate + SLOW * fastest_velocity(bodies, newton.length)
     for k in range(1, n):
         for a in range(6):
             stage.u_dot[k, a] += x[k, a]

@@ -34,8 +34,9 @@ class Newton:
     c_u: float
     curved: float  # 1 for the curvature of the constraints
     constraint_form: float  # KEEP_POSITIONS, KEEP_VELOCITIES or KEEP_BOTH
-    tolerance: float  # what may be left [length, rad; their rates: of 1 + |u|]
+    tolerance: float  # what may be left [length, rad; their rates: of rate + |u|]
     length: float  # by which lengths are measured [m]
+    rate: float  # by which small velocities are measured [1/s]
     max_iterations: float
 
 

@@ -34,12 +34,23 @@ from haugmbd.formulations.newton_euler import factorize, put_rates, put_right_ha
 from haugmbd.integrators.explicit.runge_kutta import OneStep
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, check_finite, ends_batch, steps_to
+from haugmbd.integrators.step_context import (
+    Dynamics,
+    Options,
+    Point,
+    Problem,
+    Steps,
+    check_finite,
+    ends_batch,
+    fastest_velocity,
+    steps_to,
+)
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
+from haugmbd.model.inspection.length import SLOW
 from haugmbd.model.internal_states import give_states, put_state_trapezoids
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
@@ -52,7 +63,8 @@ TURNS, TURNED = 50, 1e-15
 STILL_TURNED = 1e-12
 """A relative correction that is rounding, where the solution is nearly a double one."""
 KICKS, KICKED = 40, 1e-10
-"""Maximum number of iterations for forces at u_(n+1), and the change of u, relative to 1 + |u|, at which they end."""
+"""Maximum number of iterations for forces at u_(n+1), and the change of u at which they end, relative to 1 + |u| with SLOW of the largest
+u."""
 
 THIN = 1e-12
 """Relative to the largest moment of inertia: a smaller one counts as zero."""
@@ -284,9 +296,10 @@ def last_kick(P: Pack, options: Options, t: float, h: float, half: HalfStep, new
         if code == OK:
             code = solve_once(P)
         before, change = change if turn > 1 else 1e300, 0.0
+        at_least = 1.0 + SLOW * fastest_velocity(bodies, ws.length(P))
         for k in range(1, n):
             for a in range(6):
-                moved = abs(x[k, a] - bodies[k, VELOCITY + a]) / ((ws.length(P) if a < 3 else 1.0) + abs(x[k, a]))
+                moved = abs(x[k, a] - bodies[k, VELOCITY + a]) / ((ws.length(P) if a < 3 else 1.0) * at_least + abs(x[k, a]))
                 if not moved <= change:
                     change = moved
                 bodies[k, VELOCITY + a] = x[k, a]

@@ -100,6 +100,15 @@ def units_of_rows(model: Model) -> Array:
     return np.array([model.length ** POWERS.get(unit, 0) for unit in units], dtype=np.float64)[number]
 
 
+def rate_of(model: Model) -> float:
+    """Return the rate [1/s] by which small velocities of a model are measured: 1 /s, or a third of sqrt(g / L) where that is larger.
+
+    A mechanism that falls by its length in microseconds has velocities of 1e6 /s; those of a millionth of that are rounding.
+    """
+    g = float(np.linalg.norm(model.tables["GRAVITY"][0]))
+    return max(1.0, float(np.sqrt(g / model.length)) / 3.0) if model.length > 0.0 else 1.0
+
+
 def units_of_state(model: Model) -> Array:
     """Return the units of a flat state, (ny,): L for r and v, 1 for p, omega_bar and angles."""
     n, body = WIDTH * (model.nb + 1), np.ones(WIDTH)
