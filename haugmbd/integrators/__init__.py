@@ -11,6 +11,7 @@ default_number        default numbers, as distinct from given ones
 events                events and their records
 event_location        finding and locating events
 stick                 events at which joints with friction stick and slip
+sharp_turn            whether a joint that slows down stops or turns
 initial_state         initial states: checked or projected
 chains                serial chains as vectors that integrators advance
 stabilization         Baumgarte, projections

@@ -8,7 +8,8 @@ r"""Stick and slip of joints with exact Coulomb friction: events at which a join
 At an event the state decides how every joint continues (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
 otherwise it slides.  Between events the modes are kept, so that the right-hand side is smooth and
 every method keeps its order.  Changes of mode that are no stop and no slip are no events of the run: a joint that has begun to slide, and
-one of several rates that has turned by a right angle.
+one of several rates that has turned by a right angle.  One that slows down under a load that only friction at rest would hold does not
+stop, see `sharp_turn`.
 Source: Haug (2021), friction and stiction; events as in `integrators.event_location`.
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.sharp_turn import slowest_speed
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
@@ -51,6 +54,8 @@ does not move."""
 BEYOND = 1e-12
 """Relative to the units of a joint, and to its limit: an event is located so far beyond zero.  A joint that starts at zero, and continues,
 has no event, and one that turns back has."""
+TINY = 1e-300
+"""Instead of 0 in a denominator."""
 LARGEST_UNIT = 1.0
 """[m/s, N] Units of speed and of load: those of the motion, see `Watch.measure`, where they are smaller."""
 CLEAR = 4.0
@@ -123,6 +128,7 @@ class Watch:
         self.modes = workspace_array(self.pack, "FRICTION_MODES")
         self.terms = workspace_array(self.pack, "FRICTION_TERMS")
         self.units = np.full((len(self.modes), 2), LARGEST_UNIT)
+        self.solved = False
         self._seen: list[tuple[Array, Array]] = []
 
     def forget(self) -> None:
@@ -153,6 +159,7 @@ class Watch:
         """
         out = np.zeros((1, QUANTITIES * len(self.modes)))
         code, _ = watch_entry(self.pack, np.array([t]), np.array(y)[None], self.units, out)
+        self.solved = code == OK
         if code != OK and not (columns_alone and code in UNSOLVED_FRICTION):
             raise state_space.error(self.pack, code, t)
         return out.reshape(-1, QUANTITIES)
@@ -254,6 +261,19 @@ def batches_with_stick(
             return
 
 
+class NearRest(NamedTuple):
+    """A joint that slides: s (n,) [m/s], accelerations A (n, n) [1/kg] by friction in its channels, and the friction needed to hold it.
+
+    need: (n,) relative to friction of sliding, 0 where it is not known
+    acceleration: the largest by friction at its limit, in any direction [m/s2]
+    """
+
+    s: Array
+    A: Array
+    need: Array
+    acceleration: float
+
+
 class _Stick:
     """The modes of a run;  h: its fixed step, 0 with error control."""
 
@@ -267,6 +287,7 @@ class _Stick:
         self.at_once = AT_ONCE * (t_end - problem.t)
         self._times: list[float] = []
         self._more = np.zeros(len(self.loads))
+        self._turns = np.zeros(len(self.loads), dtype=bool)
         self._recorded: dict[str, float] = {}
         self.ended_by: Event | None = None
 
@@ -295,6 +316,7 @@ class _Stick:
         watch.modes[stopped, at.FAST] = np.inf  # what is left of their speeds is rounding
         watch.forget()
         watch.at(p.t, p.y, self.state_space)
+        self._turn_on(stopped)
         terms = watch.terms
         for k, load in enumerate(self.loads):
             if load.is_exact:
@@ -312,6 +334,19 @@ class _Stick:
         watch.measure(k1)
         self._relocate_slip()
 
+    def _turn_on(self, stopped: list[int]) -> None:
+        """Let joints begin to slide that have come to rest, and would stick, only because their steps did not follow a sharp turn."""
+        watch, p = self.watch, self.problem
+        turning = [k for k in stopped if self._turns[k] and watch.terms[k, at.STATE] == at.STICKS]
+        self._turns[stopped] = False
+        for k in turning:
+            n = self.ints[k, at.CHANNELS]
+            need = watch.terms[k, at.FRICTION : at.FRICTION + n] / watch.terms[k, at.ARM : at.ARM + n]
+            watch.modes[k, [at.MODE, at.FAST]] = at.BEGINS, 0.0
+            watch.modes[k, at.AGAINST : at.AGAINST + n] = -need / np.linalg.norm(need)
+        if turning:
+            watch.at(p.t, p.y, self.state_space)
+
     def _relocate_slip(self) -> None:
         """Locate the next slip of a joint farther beyond its limit, if it has slipped without any motion and sticks again."""
         moved = len(self._times) < 2 or self._times[-1] - self._times[-2] > SHORTEST * (1.0 + abs(self._times[-1]))
@@ -328,10 +363,11 @@ class _Stick:
         Such a joint begins to slide, or slows down. It keeps its mode while its speed stays below that at which the mode ends.
         """
         speed = self.watch.terms[:, at.SPEED].copy()
-        accelerations = self._accelerations_by_friction(joints)
+        found = self._near_rest(joints)
         for k in joints:
-            mode, was, stopped = self.modes[k], before[k], sqrt(accelerations[k] * self.state_space.model.length)
-            least = max(MOVING, SLOWEST * stopped, self.h * accelerations[k] / STEP_RATE)
+            mode, was, acceleration = self.modes[k], before[k], found[k].acceleration
+            stopped = sqrt(acceleration * self.state_space.model.length)
+            least = max(MOVING, SLOWEST * stopped, self.h * acceleration / STEP_RATE)
             slow = was[at.MODE] in (at.BEGINS, at.SLOWS) and speed[k] < ENOUGH * was[at.FAST]
             if speed[k] <= at.REST:
                 mode[at.MODE], mode[at.FAST] = at.BEGINS, max(BEGUN * stopped, FASTER * least)
@@ -339,21 +375,32 @@ class _Stick:
                 mode[:] = was
             elif slow or (was[at.MODE] != at.BEGINS and speed[k] < least / ENOUGH):
                 mode[at.MODE], mode[at.FAST] = at.SLOWS, FASTER * least
+                if was[at.MODE] != at.SLOWS:
+                    own = found[k]
+                    self._turns[k] = slowest_speed(own.s, own.A, own.need, at.REST * self.watch.units[k, 0]) > 0.0
             else:
                 mode[at.FAST] = least
 
-    def _accelerations_by_friction(self, joints: list[int]) -> dict[int, float]:
-        """Return the largest accelerations [m/s2] of joints by friction at their limits, in any direction: f |A|."""
-        p, watch, limits = self.problem, self.watch, self.watch.terms[:, at.LIMIT].copy()
+    def _near_rest(self, joints: list[int]) -> dict[int, NearRest]:
+        """Return what joints that slide would need to be held, and what their friction does."""
+        p, watch = self.problem, self.watch
+        limits, sliding = watch.terms[:, at.LIMIT].copy(), watch.terms[:, at.C_1] / np.maximum(watch.terms[:, at.S_1], TINY)
         watch.modes[:] = self.modes
         watch.modes[joints, at.MODE] = at.STICKS  # the way that finds the rates by each of their channels
         watch.at(p.t, p.y, self.state_space, columns_alone=True)
         found = {}
         for k in joints:
-            n, first = self.ints[k, at.CHANNELS], self.ints[k, at.FIRST]
-            arm = watch.terms[k, at.ARM : at.ARM + n]
+            n, first, terms = self.ints[k, at.CHANNELS], self.ints[k, at.FIRST], watch.terms[k]
+            arm = terms[at.ARM : at.ARM + n]
             A = arm[:, None] * watch.rates_by_friction()[first : first + n, first : first + n] * arm
-            found[k] = float(limits[k] * np.linalg.norm(A, 2))
+            need, friction = terms[at.FRICTION : at.FRICTION + n] / arm, terms[at.LIMIT] * sliding[k]
+            known = watch.solved and friction > 0.0
+            found[k] = NearRest(
+                arm * terms[at.RATE : at.RATE + n],
+                A,
+                need / friction if known else np.zeros(n),
+                float(limits[k] * np.linalg.norm(A, 2)),
+            )
         return found
 
     def _stop_slid_joints(self) -> list[int]:
@@ -418,13 +465,14 @@ class _Stick:
     def stops_and_slips(self, records: Sequence[EventRecord]) -> tuple[EventRecord, ...]:
         """Return the records that are events of the run.
 
-        A joint of several rates that slides on has not stopped; one that slips, sticks and slips at once has slipped once.
+        A joint of several rates that slides on, or turns, has not stopped; one that slips, sticks and slips at once has slipped once.
         """
         kept = []
         for record in records:
             self.watch.at(record.t, record.state.y, self.state_space)
             rests = (self.ints[:, at.CHANNELS] == 1) | np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
             rests |= self.watch.terms[:, at.SPEED] <= at.REST
+            rests &= ~self._turns
             slips = {f"{load.name} slips" for load in self.loads}
             stops = {f"{load.name} stops" for k, load in enumerate(self.loads) if rests[k]}
             before, self._recorded[record.name] = self._recorded.get(record.name, -np.inf), record.t
