@@ -44,6 +44,11 @@ class Energy:
         Work of forces, actuators and driven rows since the first state [J].
     dissipated_work : ndarray, (nt,)
         Work of dampers since the first state [J], positive if energy is lost.
+
+    Notes
+    -----
+    Work is integrated over the stored states, with an error of order six in their distance. A run with few `t_eval`, or a large
+    `store_every`, beside fast motions has a drift that is not that of its integrator: store more states.
     """
 
     t: Array

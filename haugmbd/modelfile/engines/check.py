@@ -163,8 +163,15 @@ def _differences(system: System, reduced: Reduced) -> dict[str, float]:
         own, moving = reduced.motion(rates, body.name, body.r)
         ours = np.concatenate([found.v_dot[k], body.A @ found.omega_bar_dot[k]])
         pairs[body.name] = (own @ qdd + moving, ours)
-    scale = max([float(np.linalg.norm(system.gravity)), *(float(np.abs(x).max()) for pair in pairs.values() for x in pair)])
+    scale = max([_natural_size(system), *(float(np.abs(x).max()) for pair in pairs.values() for x in pair)])
     return {name: float(np.abs(a - b).max()) / scale if scale else 0.0 for name, (a, b) in pairs.items()}
+
+
+def _natural_size(system: System) -> float:
+    """Return the size of accelerations by gravity and by the speeds: those of motions without forces may be nothing but rounding."""
+    bodies, length = system.bodies[1:], system.compile().length
+    rate = max([float(np.linalg.norm(x)) for body in bodies for x in (body.omega_bar, body.v / length)], default=0.0)
+    return max(float(np.linalg.norm(system.gravity)), rate**2 * length, rate**2)
 
 
 def _cut_rows(reduced: Reduced, rates: Array) -> tuple[Array, Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import haugmbd as mbd
-from joints import Distance
+from joints import TJ, Distance
 from tests.support import mechanisms
 
 KINDS = {
@@ -46,6 +46,17 @@ def test_the_other_engine_accelerates_alike(engine, case):
     assert check.relative.keys() == {body.name for body in system.bodies[1:]}
     assert bool(check.notes) is (engine == "exudyn" or not case.startswith("tree"))
     assert "all within 1e-09" in str(check)
+
+
+def test_motions_without_acceleration_are_no_difference():
+    """Two sliders without gravity move straight on: their accelerations are rounding in both engines, of 1e-16."""
+    pytest.importorskip("mujoco")
+    system = mbd.System("sliders")
+    for k, axis in enumerate([(1, 2, 3), (3, -1, 1)]):
+        slider = system.add(mbd.Body(f"slider {k}", 1.0 + k, (0.1, 0.2, 0.25), r=(0.3, k, 0.7)))
+        system.add(TJ(f"guide {k}", system.ground, slider, point=(0, k, 1), axis=axis))
+    check = mbd.crosscheck_engine(system, "mujoco", states=3)
+    assert check.ok, str(check)
 
 
 @pytest.mark.slow
