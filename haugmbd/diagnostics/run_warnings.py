@@ -203,7 +203,7 @@ def violation_notes(gap: float, joint: str, t: float) -> list[RunNote]:
 
 def energy_notes(model: Model, t: Array, y: Array, steps: int, restored: float = 0.0) -> list[RunNote]:
     """Return a note if the energy of a conservative run of `steps` steps drifts;  restored: by an energy projection [J]."""
-    if len(t) < 2 or steps < FEWEST_STEPS or is_driven(model) or not all(entry.load.conservative for entry in model.loads):
+    if len(t) < 2 or steps < FEWEST_STEPS or is_driven(model) or not all(entry.load.keeps_energy for entry in model.loads):
         return []
     k = np.unique(np.linspace(0, len(t) - 1, min(len(t), SAMPLES)).astype(int))
     with np.errstate(all="ignore"):

@@ -66,7 +66,7 @@ def work_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
 
     `solutions()` returns (u_dot, lam) by nodes at the states, (nt, nn, 6).
     """
-    working = any(not entry.load.conservative for entry in model.loads)
+    working = any(not entry.load.keeps_energy for entry in model.loads)
     if len(t) < 2 or not (working or is_driven(model)):
         return np.zeros(len(t)), np.zeros(len(t))
     rule = AT_CONTACT if model.has_contacts else GAUSS

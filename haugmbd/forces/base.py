@@ -234,6 +234,11 @@ class ForceElement(Part):
         """Return whether the force is the gradient of the potential that `registry.potential_of_loads` computes."""
         return False
 
+    @property
+    def keeps_energy(self) -> bool:
+        """Return whether the force is the gradient of the potential in its `ledger`: a drift of the energy is the method's error then."""
+        return self.conservative
+
     @abstractmethod
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         """Return the arguments of the user's function after t: arrays with nt rows.

@@ -191,6 +191,10 @@ class ContactForce(ForceElement):
         return tuple(found)
 
     @property
+    def keeps_energy(self) -> bool:
+        return self.c == 0.0 and self.mu == 0.0
+
+    @property
     def restitution_reached(self) -> float:
         """Return the restitution that the model reaches, where no other force acts during the contact."""
         return restitution_of(self.c)

@@ -142,3 +142,22 @@ def test_at_rest_nothing_drifts():
     bob = system.add(mbd.Body("bob", mass=1.0, J_bar=(0.01, 0.1, 0.1), r=(1e4, 0, -1)))
     system.add(RJ("pin", system.ground, bob, point=(1e4, 0, 0), axis=(0, 1, 0)))
     assert mbd.simulate(system, 1.0, h=1e-2).warnings == ()
+
+
+@pytest.mark.parametrize(("restitution", "mu", "told"), [(1.0, 0.0, True), (0.8, 0.0, False), (1.0, 0.3, False)])
+def test_a_ball_that_loses_energy_in_elastic_contacts_is_told(restitution: float, mu: float, told: bool):
+    """Steps of half a contact's duration take a third of the energy; with damping or friction it may fall."""
+    system = mbd.System("drop", gravity=(0, 0, -9.81))
+    ball = system.add(mbd.Body("ball", 1.0, (0.004, 0.004, 0.004), r=(0, 0, 0.6)))
+    shapes = {"shape_i": mbd.Sphere(0.1), "shape_j": mbd.Plane()}
+    system.add(mbd.ContactForce("floor", ball, system.ground, **shapes, K=1e5, restitution=restitution, mu=mu))
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        result = mbd.simulate(system, 5.0, integrator=mbd.GeneralizedAlpha(h=5e-3))
+    assert len(issued) == told
+    assert [note.startswith("energy should stay") for note in result.warnings] == [True] * told
+    if told:
+        energy = result.energy()
+        lost = energy.kinetic[0] + energy.potential[0] - energy.kinetic - energy.potential
+        assert np.abs(lost).max() > 0.2 * np.ptp(energy.potential)
+        np.testing.assert_array_equal(energy.dissipated_work, 0.0)
