@@ -52,9 +52,9 @@ def screw():
 def pair(kind=Gear, **arguments):
     """Two wheels on the ground, the first one driven: (J_a + i^2 J_b) alpha = M."""
     system = System("pair")
-    a, b = system.add(disc("a", 1.0, 0.02)), system.add(disc("b", 1.0, 0.05, (0.3, 0, 0)))
+    a, b = system.add(disc("a", 1.0, 0.02)), system.add(disc("b", 1.0, 0.05, (0.4, 0, 0)))
     first = system.add(RJ("first", system.ground, a, point=(0, 0, 0), axis=Z))
-    second = system.add(RJ("second", system.ground, b, point=(0.3, 0, 0), axis=Z))
+    second = system.add(RJ("second", system.ground, b, point=(0.4, 0, 0), axis=Z))
     arguments = arguments or ({"ratio": -0.4} if kind is Gear else {"radii": (0.1, 0.25), "crossed": True})
     system.add(kind("mesh", first, second, **arguments))
     system.add(Torque("drive", a, torque=(0, 0, TORQUE)))

@@ -14,6 +14,7 @@ from haugmbd import Body, State, System
 from haugmbd.math.euler_parameters import exponential, from_rotation_matrix
 from haugmbd.model.model import Model
 from joints import CJ, RJ, TJ, UJ, Belt, Cam, CoordinateFunction, Coupling, Gear, RackPinion, Screw
+from joints.gear import axis_point, wheel_axis
 from tests.support.joint_space import JointSpace, Law, Motion
 
 ANGLE, DISPLACEMENT = "angle", "displacement"
@@ -139,6 +140,11 @@ class RandomTrain:
         if found is None:
             return
         a, b = found
+        between = axis_point(b.coordinate) - axis_point(a.coordinate)
+        apart = float(np.linalg.norm(np.cross(between, wheel_axis(a.coordinate, b.coordinate))))
+        if apart < 1e-3:  # [m] on one axis no belt goes round both
+            return
+        radii = [r * min(1.0, 0.9 * apart / sum(radii)) for r in radii]
         if self.admit(name, {a.number: (1.0 if crossed else -1.0) * radii[0] * self.sense(a) * self.sense(b), b.number: radii[1]}):
             self.system.add(Belt(name, a.coordinate, b.coordinate, radii=tuple(radii), crossed=crossed))
 
