@@ -72,7 +72,7 @@ def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int
     Raises
     ------
     UsageError
-        If an argument is not valid, or if the engine is not installed.
+        If an argument is not valid, if the engine is not installed, or if no joint moves in Pinocchio.
     ModelFileError
         With all parts of the system that the engine's format cannot hold.
     ModelError

@@ -31,15 +31,20 @@ def version() -> str:
 
 
 def reduced(system: System) -> Reduced:
-    """Return a system in Pinocchio's coordinates. Raise ModelFileError for parts that a URDF cannot hold."""
+    """Return a system in Pinocchio's coordinates.
+
+    Raise ModelFileError for parts that a URDF cannot hold, UsageError if no joint moves: Pinocchio ends the interpreter at its Jacobians.
+    """
     pin = _package()
     with TemporaryDirectory() as folder:
         path = write_urdf(system, Path(folder) / "robot.urdf").files[0]
         model = pin.buildModelFromXML(path.read_text())
+    if model.nv == 0:
+        raise UsageError(f"system {system.name!r} has no joint that moves: there is no acceleration to compare with Pinocchio.")
     model.gravity.linear[:] = np.asarray(system.gravity, dtype=np.float64)
     d, q = model.createData(), pin.neutral(model)
     damping = np.array(model.damping)
-    M = np.array(pin.crba(model, d, q))
+    M = np.array(pin.crba(model, d, q)).reshape(model.nv, model.nv)  # of one joint Pinocchio returns vectors
     M = np.triu(M) + np.triu(M, 1).T
 
     def forces(rates: Array) -> Array:
@@ -52,7 +57,7 @@ def reduced(system: System) -> Reduced:
         pin.forwardKinematics(model, d, q, rates, np.zeros(model.nv))
         pin.updateFramePlacements(model, d)
         world = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        J = np.array(pin.getFrameJacobian(model, d, frame, world))
+        J = np.array(pin.getFrameJacobian(model, d, frame, world)).reshape(6, model.nv)
         v, a = (get(model, d, frame, world) for get in (pin.getFrameVelocity, pin.getFrameClassicalAcceleration))
         arm = point - d.oMf[frame].translation
         J[:3] -= np.cross(arm[None, :], J[3:].T).T

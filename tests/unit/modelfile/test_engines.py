@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import haugmbd as mbd
-from joints import TJ, Distance
+from joints import RJ, TJ, Distance, Fixed
 from tests.support import mechanisms
 
 KINDS = {
@@ -57,6 +57,26 @@ def test_motions_without_acceleration_are_no_difference():
         system.add(TJ(f"guide {k}", system.ground, slider, point=(0, k, 1), axis=axis))
     check = mbd.crosscheck_engine(system, "mujoco", states=3)
     assert check.ok, str(check)
+
+
+@pytest.mark.parametrize("engine", KINDS)
+def test_a_mechanism_of_one_freedom_has_matrices_too(engine):
+    """Pinocchio's Python module returns them as vectors."""
+    pytest.importorskip(engine)
+    system = mbd.System("pendulum", gravity=(0.0, 1.0, -9.81))
+    bar = system.add(mbd.Body("bar", 1.5, (0.1, 0.2, 0.25), r=(0.5, 0.2, 0.0)))
+    system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0.1, 1, 0.3)))
+    check = mbd.crosscheck_engine(system, engine, states=3)
+    assert check.ok, str(check)
+
+
+def test_pinocchio_is_not_asked_for_the_jacobians_of_what_cannot_move():
+    """It would end the interpreter."""
+    pytest.importorskip("pinocchio")
+    system = mbd.System("welded")
+    system.add(Fixed("weld", system.ground, system.add(mbd.Body("block", 1.0, (0.1, 0.2, 0.25)))))
+    with pytest.raises(mbd.UsageError, match="no joint that moves"):
+        mbd.crosscheck_engine(system, "pinocchio")
 
 
 @pytest.mark.slow
