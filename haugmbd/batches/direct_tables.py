@@ -20,16 +20,19 @@ from haugmbd.batches.parameters import GRAVITY, Parameter
 from haugmbd.batches.variant import variant_model, variant_system
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.base import FIRST_MARKER
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.registry import KINDS
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
-from haugmbd.model.compiling.inertia import SUSPECT
+from haugmbd.kkt.solver_choice import TREE
+from haugmbd.model.compiling.inertia import POINTS, SUSPECT, arms_of, has_light
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import sliding, turning
-from haugmbd.workspace.layout import Tables
+from haugmbd.workspace.layout import FOR_LIGHT, REFINES, Tables
 
 PROBE = 0.7368062997
 """A value that no constant has by chance."""
@@ -111,6 +114,7 @@ def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables
     odd = np.zeros(n, dtype=bool)
     for one in parameters:
         odd |= _odd(one) if isinstance(one.part, Body) else False
+    odd |= _lightness(model, parameters, n) != (model.tables["FLAGS"][0, REFINES] == FOR_LIGHT)
     for load in {id(one.part): one.part for one in parameters if isinstance(one.part, ForceElement)}.values():
         odd |= _at_fault(load, [one for one in parameters if one.part is load], n)
     sound = tuple(_without(one, odd) for one in parameters) if odd.any() else tuple(parameters)
@@ -227,6 +231,25 @@ def _odd(one: Parameter) -> Any:
     moments = np.linalg.eigvalsh(J)
     asymmetric = (np.swapaxes(J, 1, 2) != J).any(axis=(1, 2))
     return asymmetric | (moments[:, 0] <= NEAR * SUSPECT * moments[:, 2]) | (moments[:, 2] > moments[:, 0] + moments[:, 1])
+
+
+def _lightness(model: Model, parameters: Sequence[Parameter], n: int) -> Any:
+    """Return which of n members have solutions that are refined for light bodies; those of a recursion over a tree never are."""
+    varied = {(model.bodies.index(one.part), one.name): one.values for one in parameters if isinstance(one.part, Body)}
+    if not varied or model.solver == TREE:
+        return np.zeros(n, dtype=bool)
+    table = model.tables["INERTIA"]
+    mass = np.tile(table[:, 0], (n, 1))
+    least = np.tile(np.linalg.eigvalsh(table[:, 1:].reshape(-1, 3, 3))[:, 0], (n, 1))
+    for (k, name), values in varied.items():
+        if name == MASS:
+            mass[:, k] = values
+        else:
+            least[:, k] = np.linalg.eigvalsh(_matrices(values).reshape(-1, 3, 3))[:, 0]
+    lines, starts = model.tables["ROW_INTS"], model.tables["ROW_KIND_STARTS"][0]
+    markers = {kind: lines[starts[KINDS.index(kind)] : starts[KINDS.index(kind) + 1], FIRST_MARKER:] for kind in POINTS}
+    arms = arms_of(markers, model.tables["BODY_OF"].ravel(), model.tables["X_BAR"], model.nb + 1)
+    return has_light(mass[:, 1:], least[:, 1:], arms[1:])
 
 
 def _at_fault(load: ForceElement, parameters: Sequence[Parameter], n: int) -> Any:

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from haugmbd.batches.parameters import GRAVITY, Parameter, expressions_of
+from haugmbd.compiled.array_types import Ints
 from haugmbd.drivers import Expression
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.system.system import System
+from haugmbd.workspace.layout import FOR_MASSLESS, REFINES
 
 CHANGES = "the topology of the member is another: "
 
@@ -102,11 +104,19 @@ def topology_difference(model: Model, other: Model) -> str:
             f"{len(other.redundancy.dropped)} of its rows depend on the others, and {len(model.redundancy.dropped)} of the model's; "
             "an axis or a point fits less well, or better, than in the model"
         )
+    if not np.array_equal(_flags(other), _flags(model)):
+        return "it has other axes without inertia than the model"
     for name, what in (
-        ("FLAGS", "axes without inertia"),
         ("EDGES", "bodies that are joined"),
         ("ROW_KIND_STARTS", "kinds of rows"),
     ):
         if not np.array_equal(other.tables[name], model.tables[name]):
             return f"it has other {what} than the model"
     return ""
+
+
+def _flags(model: Model) -> Ints:
+    """Return the flags of a model; light bodies are no topology."""
+    flags: Ints = model.tables["FLAGS"][0].copy()
+    flags[REFINES] = flags[REFINES] == FOR_MASSLESS
+    return flags

@@ -6,8 +6,8 @@ that pass through it, over its own inertia.  One sweep of iterative refinement r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,30 +54,40 @@ def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, 
     shifted = true.copy()
     finite = np.nonzero(np.isfinite(true).all(axis=1))[0]  # an inertia that cannot be is a fault of its own
     moments = np.linalg.eigvalsh(true[finite, 1:].reshape(-1, 3, 3))
-    arms, length = _arms(bodies, equations, body_of, x_bar)
-    heaviest, moving = true[finite, 0].max(initial=0.0), finite > 0
-    light = (true[finite, 0] < LIGHT * heaviest) | (moments[:, 0] < LIGHT * heaviest * arms[finite] ** 2)
+    points = {kind: equations.markers[equations.kind == ROW_KINDS.index(kind)] for kind in POINTS}
+    arms, moving = arms_of(points, body_of, x_bar, len(bodies)), finite > 0
+    length = _length(bodies, arms)
     for k in finite[moments[:, 0] <= SUSPECT * moments[:, 2]]:
         body, axes = bodies[int(k)], bodies[int(k)].massless_axes()
         if len(axes):
             size = max(np.trace(body.J_bar), body.mass * arms[k] ** 2) or body.mass * length**2
             shifted[k, 1:] += (SHIFT * size * axes.T @ axes).ravel()
-    return InertiaTables(true, shifted, bool((light & moving).any()))
+    return InertiaTables(true, shifted, bool(has_light(true[finite, 0][moving], moments[moving, 0], arms[finite][moving])))
 
 
-def _arms(bodies: Sequence[Body], equations: Equations, body_of: Ints, x_bar: Array) -> tuple[Array, float]:
-    """Return the largest distance of the joints' points from the centre of each body (nb + 1,) [m], and a length for bodies without any.
+def has_light(mass: Array, least_moment: Array, arms: Array) -> Any:
+    """Return whether one of the moving bodies is light beside the others, see LIGHT;  mass, least_moment: (..., n);  arms: (n,)."""
+    limit = LIGHT * mass.max(axis=-1, keepdims=True, initial=0.0)
+    return ((mass < limit) | (least_moment < limit * arms**2)).any(axis=-1)
 
-    That is the largest of all bodies, or their spread; 1 where there is none.
+
+def arms_of(markers: Mapping[Any, Ints], body_of: Ints, x_bar: Array, n_bodies: int) -> Array:
+    """Return the largest distance of the joints' points from the centre of each body (nb + 1,) [m].
+
+    markers: of each kind of POINTS, a line for each equation;  body_of, x_bar: of all markers
     """
-    arms = np.zeros(len(bodies))
+    arms = np.zeros(n_bodies)
     for kind, columns in POINTS.items():
-        rows = np.flatnonzero(equations.kind == ROW_KINDS.index(kind))
-        points = equations.markers[rows[:, None], columns].ravel() if len(rows) else rows
+        points = markers[kind][:, columns].ravel()
         np.maximum.at(arms, body_of[points], np.linalg.norm(x_bar[points], axis=1))
+    return arms
+
+
+def _length(bodies: Sequence[Body], arms: Array) -> float:
+    """Return a length for bodies without arms [m]: the largest arm of all bodies, or their spread; 1 where there is none."""
     moving = np.array([body.r for body in bodies[1:]]).reshape(-1, 3)
     spread = float(np.linalg.norm(np.ptp(moving, axis=0))) if len(moving) else 0.0
-    return arms, float(arms[1:].max(initial=0.0)) or spread or 1.0
+    return float(arms[1:].max(initial=0.0)) or spread or 1.0
 
 
 def pivot_scale(inertia: Array, n_nodes: int) -> Array:

@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.batches.direct_tables import direct_tables
 from haugmbd.gallery import bennett, windows
-from joints import Distance
+from joints import RJ, SJ, Distance
 from tests.support.variants import driven, states_of, swinging
 
 N = 6
@@ -207,6 +207,32 @@ def test_a_singular_member_is_a_flag_and_leaves_the_next_one_as_it_is():
         mbd.accelerations(model, mbd.State.from_y(0.0, states[1], 2))
     assert found.failures == {1: f"{type(raised.value).__name__}: {raised.value}"}
     assert all(same(found, k, mbd.accelerations(model)) for k in (0, 2))
+
+
+@pytest.mark.parametrize("modelled", [1.0, 1e-9], ids=["heavy model", "light model"])
+def test_light_members_are_refined_and_heavy_ones_are_not(modelled):
+    """A coupler much lighter than its neighbours: solutions of single systems are refined, see `LIGHT`."""
+
+    def loop(scale):
+        system = mbd.System("four-bar", gravity=(0.0, 0.3, -9.81))
+        points, last = ((0, 0, 0), (0, 0, 1), (2, 0, 1.5), (2.5, 0, 0)), system.ground
+        for k in range(3):
+            centre, part = 0.5 * (np.array(points[k]) + points[k + 1]), scale if k == 1 else 1.0
+            bar = system.add(mbd.Body(f"bar {k}", part, part * np.array([0.2, 0.2, 0.1]), r=centre))
+            system.add(RJ(f"pin {k}", last, bar, point=points[k], axis=(0, 1, 0)))
+            last = bar
+        system.add(SJ("pin 3", last, system.ground, point=points[3]))
+        return system
+
+    scales = np.array([1.0, 1e-9, 1e-6, 1e-8])
+    varied = {"bar 1.mass": scales, "bar 1.J_bar": scales[:, None] * np.array([0.2, 0.2, 0.1])}
+    batch = mbd.batch(loop(modelled).compile(), parameters=varied)
+    found, ends = batch.accelerations(), batch.simulate(0.02, h=1e-2)
+    assert found.success.all()
+    for k, scale in enumerate(scales):
+        single = loop(scale).compile()
+        assert same(found, k, mbd.accelerations(single))
+        np.testing.assert_array_equal(ends.y_end[k], mbd.simulate(single, 0.02, h=1e-2).y[-1])
 
 
 def test_the_topology_of_a_member_must_be_that_of_the_model():
