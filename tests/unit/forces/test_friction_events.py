@@ -200,3 +200,15 @@ def test_the_slip_of_a_body_of_any_mass_is_located(L: float, T: float, M: float,
     d = 1.5 - start
     way = 5.0 * start * d**2 / 2 + 5.0 * d**3 / 6 - 0.3 * 9.81 * d**2 / 2
     assert result["block"].r[-1, 0] / L == pytest.approx(way, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_relay_that_turns_at_each_stop_is_refused():
+    """A force that always pushes against the motion, and is larger than friction at rest: the block stops and slips without end."""
+    system = mbd.System("block", gravity=(0, 0, -9.81))
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1)))
+    rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointFriction("rub", rail, mbd.Coulomb(0.5, 0.4), length=1.0))
+    system.add(mbd.JointForce("relay", [rail], lambda t, q, qd: (100.0 if qd[0] <= 0.0 else -100.0,)))
+    with pytest.raises(mbd.SimulationError, match="friction 'rub' stops and slips without end at t = .* a smaller h than 0.001 s"):
+        mbd.simulate(system, 1.0, h=1e-3)
