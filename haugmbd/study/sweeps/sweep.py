@@ -171,7 +171,8 @@ def _how_to_resume(table: Sweep) -> str:
 def _function(name: str, given: Any) -> Callable[..., Any]:
     """Return a function. Raise UsageError if it cannot be called."""
     if not callable(given):
-        raise UsageError(f"{name} = {given!r} must be a function; pass the function itself, not what it returns.")
+        kinds = "a function, System or Model" if name == "build" else "a function"
+        raise UsageError(f"{name} = {given!r} must be {kinds}; pass a function itself, not what it returns.")
     return given  # type: ignore[no-any-return]
 
 
