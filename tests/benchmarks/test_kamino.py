@@ -15,6 +15,7 @@ def test_gap_and_energy_are_within_their_bars():
     assert found["energy"] < kamino.ENOUGH_ENERGY
 
 
+@pytest.mark.slow
 def test_the_mechanism_is_over_constrained_and_has_one_freedom():
     found = mbd.mobility(kamino.four_bar())
     assert (found.degrees_of_freedom, found.rows - found.rank) == (1, 3)

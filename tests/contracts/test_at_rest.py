@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import haugmbd as mbd
 from joints import RJ
 
 
+@pytest.mark.slow
 def test_an_augmented_lagrangian_where_nothing_moves():
     """Hanging in equilibrium the accelerations are the rounding of what gravity would do: the iteration ends at that."""
     system = mbd.System("hanging", gravity=(0.0, 0.0, -9.81))

@@ -56,6 +56,7 @@ def test_a_run_may_end_beside_a_singular_pose(after, timed):
         assert timed or kinds == ({"singular"} if after > 0.0 else set()) or (after == 0.0 and kinds == {"singular"})
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
 def test_a_run_with_a_function_of_time_that_ends_well_behind_a_singular_pose_is_not_doubtful():
     system, reference = window_system(1, 1.0, 3.0, 0.0, PLANE)

@@ -203,6 +203,7 @@ def test_newton_euler_answers_the_same_questions(rng):
     np.testing.assert_allclose(a.lam, b.lam, rtol=0.0, atol=AGREE * np.abs(a.lam).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "stout_four_bar", "serial", "four_revolutes"])
 def test_the_error_of_penalty_falls_like_one_over_alpha(name):
     model, state, reference = moved(name)

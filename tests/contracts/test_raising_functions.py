@@ -124,6 +124,7 @@ def arm_with(kind: str, fuse: Fuse) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [mbd.RK4(h=0.01), mbd.GeneralizedAlpha(h=0.01)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_error_names_the_element_and_keeps_the_result(kind: str, method: mbd.Integrator):
@@ -143,6 +144,7 @@ def test_the_error_names_the_element_and_keeps_the_result(kind: str, method: mbd
     assert "boom" in error.result.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["motor", "update", "derivative"])
 def test_members_of_a_batch_and_runs_with_impacts_name_the_element(kind: str):
     fuse = Fuse()

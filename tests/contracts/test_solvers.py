@@ -161,6 +161,7 @@ def test_impulses(make):
     assert all(gap(u, found[0], np.abs(found[0]).max()) < SAME for u in found)
 
 
+@pytest.mark.slow
 def test_multipliers_of_least_norm():
     """They are unique, whatever rows are kept."""
     lam = [mbd.accelerations(bricard().compile(solver=name, redundancy=mbd.MinimumNorm())).lam for name in LOOPS]

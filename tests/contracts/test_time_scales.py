@@ -110,6 +110,7 @@ FAR_AWAY = 1e-6
 """Relative to 1 m: what error control by default tolerances and the rounding of coordinates leave."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("T", [1e-6, 1e-9])
 @pytest.mark.parametrize("method", [lambda T: mbd.BDF(), lambda T: mbd.RadauIIA(h=5e-3 * T)], ids=["BDF", "RadauIIA"])
 def test_slender_rods_far_from_the_origin_fall_in_microseconds(method, T):
@@ -134,6 +135,7 @@ def damped_chain(T):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("T", [1e-9, 1e-12])
 @pytest.mark.parametrize("method", [mbd.RATTLE, mbd.HEM4], ids=lambda method: method.__name__)
 def test_dampers_in_motions_of_nanoseconds(method, T):

@@ -156,6 +156,7 @@ def test_a_varied_element_of_its_own_kind_is_the_one_that_its_constructor_makes(
         assert read(varied) == read(made) != read(given)
 
 
+@pytest.mark.slow
 def test_the_coefficients_of_a_friction_law_are_parameters_of_a_batch():
     system = mbd.System("sled", gravity=(0, 0, -9.81))
     sled = system.add(mbd.Body("sled", 2.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))

@@ -36,6 +36,7 @@ def together(n: int, pairs: set[tuple[int, int]], a: int, b: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_against_the_definition(seed):
     rng = np.random.default_rng(seed)

@@ -164,6 +164,7 @@ def test_what_nothing_resists_is_indifferent():
     assert found.stability is mbd.Stability.INDIFFERENT
 
 
+@pytest.mark.slow
 def test_stiffness_is_the_second_difference_of_the_potential():
     """An independent way to K: the potential energy of poses along a tangent, each closed by projection."""
     system = four_bar()

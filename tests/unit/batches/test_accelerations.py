@@ -209,6 +209,7 @@ def test_a_singular_member_is_a_flag_and_leaves_the_next_one_as_it_is():
     assert all(same(found, k, mbd.accelerations(model)) for k in (0, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("modelled", [1.0, 1e-9], ids=["heavy model", "light model"])
 def test_light_members_are_refined_and_heavy_ones_are_not(modelled):
     """A coupler much lighter than its neighbours: solutions of single systems are refined, see `LIGHT`."""

@@ -289,6 +289,7 @@ def test_blocks_are_pickled():
     assert pickle.loads(pickle.dumps(one)).block("plant")["out"].tobytes() == one.block("plant")["out"].tobytes()
 
 
+@pytest.mark.slow
 def test_a_model_file_holds_blocks_bit_by_bit(tmp_path):
     system, mass = cart(
         mbd.PID("pid", "rail.rate", "low.out", kp=2.0, kd=1.0, tau=0.1, upper=5.0),

@@ -144,6 +144,7 @@ def test_at_rest_nothing_drifts():
     assert mbd.simulate(system, 1.0, h=1e-2).warnings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("restitution", "mu", "told"), [(1.0, 0.0, True), (0.8, 0.0, False), (1.0, 0.3, False)])
 def test_a_ball_that_loses_energy_in_elastic_contacts_is_told(restitution: float, mu: float, told: bool):
     """Steps of half a contact's duration take a third of the energy; with damping or friction it may fall."""

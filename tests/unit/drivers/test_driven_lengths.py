@@ -37,6 +37,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guided", [False, True])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_length_that_reaches_zero_is_refused(method: str, guided: bool):

@@ -169,6 +169,7 @@ def swinging(L: float, T: float, M: float) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("L", "T", "M"), UNITS)
 @pytest.mark.parametrize("fixed", [True, False], ids=["fixed steps", "error control"])
 def test_a_pendulum_stops_and_turns_in_any_units(L: float, T: float, M: float, fixed: bool):
@@ -183,6 +184,7 @@ def test_a_pendulum_stops_and_turns_in_any_units(L: float, T: float, M: float, f
     np.testing.assert_allclose(runs[1][1], runs[0][1], rtol=0.0, atol=SWINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("L", "T", "M"), [(1.0, 1.0, 1.0), (1e-3, 1.0, 1e-9), (1.0, 1e6, 1e-3), (1e-6, 1e-6, 1e-12)])
 @pytest.mark.parametrize("kind", [TJ, Planar])
 def test_the_slip_of_a_body_of_any_mass_is_located(L: float, T: float, M: float, kind: Any):

@@ -24,6 +24,7 @@ def arm(kind: str) -> mbd.Model:
     return system.compile()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["torque", "stop"])
 @pytest.mark.parametrize("name", [name for name, one in INTEGRATORS.items() if one.takes_step])
 def test_states_do_not_depend_on_the_lengths_of_batches(name: str, kind: str, rng, monkeypatch):

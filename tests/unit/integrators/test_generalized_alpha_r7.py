@@ -205,6 +205,7 @@ def test_where_p_dot_leaves_the_sphere_the_run_ends(make, method, t_end):
     assert caught.value.result.euler_violation().max() < 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
 def test_a_ball_keeps_spinning_with_short_steps(rho):
     result = mbd.simulate(spinning(30.0), 6.0, integrator=mbd.GeneralizedAlphaR7(1e-3, rho=rho))

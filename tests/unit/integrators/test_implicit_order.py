@@ -65,6 +65,7 @@ def test_adaptive_methods_keep_positions_and_velocities_between_steps_too(method
     assert abs(result.violation("velocity")).max() < KEPT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [

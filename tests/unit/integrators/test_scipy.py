@@ -17,6 +17,7 @@ from tests.support.scipy_cases import SEEN
 T_EVAL = np.linspace(0.0, 0.5, 11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [double_pendulum, slider_crank])
 def test_solve_ivp_agrees_with_the_compiled_integrator(make):
     model = make().compile()

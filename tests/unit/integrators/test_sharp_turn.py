@@ -26,6 +26,7 @@ G, MU_S, MU = 9.81, 0.04, 0.03
 GIVEN = ({"h": 2e-3}, {"h": 1e-3}, {"rtol": 1e-8}, {"integrator": mbd.DOP853(rtol=1e-9)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("N", [1.02, 1.3, 5.0])
 @pytest.mark.parametrize("off", [1.0, 1e-2, 1e-3])
 def test_the_slowest_speed_is_that_of_the_closed_form(N: float, off: float):
@@ -42,6 +43,7 @@ def test_friction_that_is_enough_stops_and_so_does_a_motion_exactly_against_the_
     assert slowest_speed(np.array([-0.3, 0.0]), np.eye(2), np.array(need), REST) == 0.0
 
 
+@pytest.mark.slow
 def test_the_slowest_speed_of_unequal_inertias_is_that_of_scipy():
     A, need, start = np.array([[1.0, 0.3], [0.3, 4.0]]), np.array([-1.1, 0.2]), np.array([-0.4, 0.15])
 
@@ -83,6 +85,7 @@ def by_scipy() -> Any:
     return run.t[-1], run.y[:2, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", GIVEN, ids=["h = 2e-3", "h = 1e-3", "error control", "DOP853"])
 def test_a_body_on_a_spring_turns_where_it_nearly_stops(given: dict[str, Any]):
     """At t = 3.05 s it has 4e-6 m/s, under a load between sliding friction and that at rest: fixed steps stuck there, 16 mm off."""
@@ -93,6 +96,7 @@ def test_a_body_on_a_spring_turns_where_it_nearly_stops(given: dict[str, Any]):
     np.testing.assert_allclose(result["body"].r[-1, :2], place, rtol=0.0, atol=FOLLOWED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", GIVEN, ids=["h = 2e-3", "h = 1e-3", "error control", "DOP853"])
 @pytest.mark.parametrize("angle", [0.0, 0.7, 2.0])
 def test_a_body_that_slides_exactly_against_its_load_stops_and_sticks(given: dict[str, Any], angle: float):

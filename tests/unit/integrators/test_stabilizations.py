@@ -163,6 +163,7 @@ def test_a_threshold():
     assert result.counters.projections == np.count_nonzero(worst[1:] <= ON)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [mbd.Projection, mbd.UnweightedProjection])
 def test_one_level_alone(kind):
     position, velocity = gaps(mbd.simulate(heavy_top(), 0.05, h=1e-3, stabilization=kind(velocities=False)))

@@ -58,6 +58,7 @@ POLYNOMIAL = [mbd.RK4, mbd.Heun, mbd.RK3, mbd.SemiImplicitEuler, mbd.HEM4, mbd.B
 ON_THE_GROUP = [mbd.RKMK4, mbd.CrouchGrossman3, mbd.GeneralizedAlpha, mbd.RadauIIA, mbd.Trapezoidal, mbd.Newmark]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", POLYNOMIAL, ids=lambda method: method.__name__)
 def test_fixed_steps_whose_turns_are_not_known_are_refused(method):
     """RK4 lost turns in steps of up to 20 rad: the rack was 0.3 m off at the end, with success."""
@@ -74,6 +75,7 @@ def test_fixed_steps_whose_turns_are_not_known_are_refused(method):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
 @pytest.mark.parametrize("method", ON_THE_GROUP, ids=lambda method: method.__name__)
 def test_fixed_steps_of_several_turns_on_the_group_lose_none(method):
@@ -92,6 +94,7 @@ def test_a_spring_whose_turn_is_not_known_is_refused():
         mbd.simulate(system, 3.0, h=0.1)
 
 
+@pytest.mark.slow
 def test_long_runs_in_fine_steps_keep_their_turns():
     result = mbd.simulate(falling_rack(), T_END, h=1e-3, store_every=100)
     assert abs(result["rack"].r[:, 2] + 0.5 * ACCELERATION * result.t**2).max() < 1e-3 * LOST_TURN

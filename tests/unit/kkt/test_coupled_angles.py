@@ -18,6 +18,7 @@ def angle(e: np.ndarray, n: np.ndarray, v: np.ndarray) -> float:
     return float(np.arctan2(n @ v, e @ v))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drift", [0.0, 0.1, 0.5])
 def test_angles_are_those_of_the_arctangent(drift, rng):
     """Near to a joint and far from it; e and n need not be orthonormal, nor v a unit vector."""

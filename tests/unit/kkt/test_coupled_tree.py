@@ -126,6 +126,7 @@ def test_long_trains_are_solved_along_falling_speeds(ratio):
     np.testing.assert_allclose(a.lam, reference.lam, rtol=0.0, atol=1e-9 * np.abs(reference.lam).max())
 
 
+@pytest.mark.slow
 def test_explain_says_that_couplings_are_solved_by_the_recursion():
     text = wheels(30, [-0.5, -2.0] + 27 * [-1.0]).compile().explain_solver()
     assert text == "tree, no loops, 30 of 30 bodies on joints that the recursion knows, 29 couplings of their angles"

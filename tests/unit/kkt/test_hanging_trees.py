@@ -118,6 +118,7 @@ def test_what_hangs():
     assert hanging_branches(4, [(0, 1), (0, 1), (2, 3, 1)]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_nodes_of_trees_are_eliminated_first_without_other_work(seed):
     """The schedule is one of the whole model: each node has the same neighbours when it is eliminated."""
@@ -147,6 +148,7 @@ def pendants(n: int) -> mbd.System:
     return system
 
 
+@pytest.mark.slow
 def test_the_choice():
     model = pendants(30).compile()
     assert model.explain_solver() == "trees on blocks, 30 of 33 bodies in trees that hang on the rest"

@@ -201,6 +201,7 @@ def screwed(forces: bool, solver: str) -> mbd.Model:
     return system.compile(solver=solver)
 
 
+@pytest.mark.slow
 def test_screws_have_no_tangents_in_the_recursion():
     """With springs their implicit steps are solved by blocks, and end where those of a model solved by blocks do."""
     for forces, solver in ((False, WITH_TREE), (True, WITH_WIDE_BLOCKS)):

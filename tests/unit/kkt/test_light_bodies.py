@@ -43,6 +43,7 @@ def flat(found: mbd.Accelerations) -> np.ndarray:
     return np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["dense", "block LDL^T", "multifrontal"])
 @pytest.mark.parametrize("rod", [False, True])
 def test_accelerations_of_rotors_keep_the_rows(rod, solver):

@@ -247,6 +247,7 @@ def test_torques_that_joints_hold_alone_are_no_free_axes(points: bool, axis: np.
     assert np.abs(found.lam).max() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [mbd.BrownMcPhee(0.12, 0.1, 0.01), mbd.Coulomb(0.12, 0.1)], ids=["smooth", "exact"])
 @pytest.mark.parametrize("speed", [0.0, 1.0])
 def test_friction_of_a_spherical_joint_between_rods(law: Any, speed: float) -> None:

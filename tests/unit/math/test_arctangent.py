@@ -22,6 +22,7 @@ def points(n: int = 20_000) -> np.ndarray:
     return np.concatenate([anywhere, np.column_stack([np.cos(angles), np.sin(angles)])])
 
 
+@pytest.mark.slow
 def test_it_is_that_of_the_library_to_rounding():
     for x, y in points():
         reference = atan2(y, x)

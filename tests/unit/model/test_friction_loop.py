@@ -72,6 +72,7 @@ def test_they_are_those_of_the_dense_equations(n):
     np.testing.assert_allclose(found.lam, lam, atol=ROUNDING * np.abs(lam).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, LANES, MANY])
 def test_a_solution_does_not_depend_on_those_before(n):
     model = random_chain(n, Coulomb(0.02, 0.015), 2).compile()

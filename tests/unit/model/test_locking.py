@@ -79,6 +79,7 @@ def test_what_moves_or_is_only_near_a_dead_centre_is_not_warned_of():
     assert loop(points, [Z] * 4).compile().warnings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [0.0, -1e-4, 1.0, np.nan, True, "1e-4"])
 def test_tolerances_that_are_none(wrong):
     with pytest.raises(mbd.UsageError, match="tolerance"):

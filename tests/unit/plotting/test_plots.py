@@ -78,6 +78,7 @@ def test_peaks_of_many_states_are_kept(driven):
     np.testing.assert_array_equal(mbd.plotting.style.envelope(few, few)[0], few)
 
 
+@pytest.mark.slow
 def test_energy(driven):
     ax, e = mbd.plot.energy(driven), driven.energy()
     assert labels(ax) == ["kinetic", "potential", "applied work", "total"]

@@ -60,6 +60,7 @@ def test_ctrl_c_in_the_first_evaluation_keeps_the_initial_state(method, record_m
     np.testing.assert_array_equal(result.sensor("height").value, [np.nan])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"t_eval": [0.5, 1.0]}, {"store_every": 7}, {"record_method": True}])
 @pytest.mark.parametrize("method", METHODS)
 def test_ctrl_c_before_the_first_stored_state(method: mbd.Integrator, options: dict, monkeypatch: pytest.MonkeyPatch):

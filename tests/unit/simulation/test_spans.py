@@ -79,6 +79,7 @@ def test_of_a_motion_with_impacts(bounced):
     np.testing.assert_allclose(bounced.at(0.1).r[1, 2], 0.25 - 0.5 * 9.81 * 0.01, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_accelerations_of_a_motion_with_impacts_are_those_of_its_segments(bounced):
     resting = bounced.contact("floor").closed
     assert resting.any()

@@ -147,6 +147,7 @@ def test_plots_are_methods(crank):
     pyplot.close("all")
 
 
+@pytest.mark.slow
 def test_a_contact_of_several_points_has_a_column_for_each():
     system = mbd.System("box", gravity=(0, 0, -9.81))
     box = system.add(mbd.Body("box", 1.0, (0.01, 0.01, 0.01), r=(0, 0, 0.0999)))

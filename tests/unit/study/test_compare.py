@@ -88,6 +88,7 @@ def test_errors_are_those_of_the_states(comparison, exact):
     assert 10.0 < table.error_multipliers_max["RK4"] / table.error_multipliers_max["half"] < 24.0
 
 
+@pytest.mark.slow
 def test_violations_are_those_of_the_result_and_of_the_method(comparison):
     table = comparison.to_pandas()
     for label, result in comparison.results.items():

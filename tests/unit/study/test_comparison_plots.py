@@ -87,6 +87,7 @@ def test_curves_over_time_carry_the_labels(comparison, level):
     assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1, legend  # beside the data, not over them
 
 
+@pytest.mark.slow
 def test_a_given_axes_is_used_and_bad_columns_are_refused(comparison):
     from matplotlib import pyplot
 

@@ -63,6 +63,7 @@ def test_the_order_is_that_of_the_errors_against_the_closed_form(found):
     assert found.order("RK4", "positions", where="end") == pytest.approx(slope, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_errors_are_compared_at_the_times_that_all_steps_reach(found):
     np.testing.assert_allclose(found.t, np.linspace(0.0, T_END, 21), atol=1e-12)
     other = mbd.convergence(point_pendulum(), [METHODS["RK4"][0]], T_END, h=[0.04, 0.03], groups="positions")

@@ -36,6 +36,7 @@ def numbers(table):
     return [row.values for row in table.rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [pendulum(), pendulum().compile()], ids=["System", "Model"])
 @pytest.mark.parametrize("executor", [None, "serial", "threads"])
 def test_rows_are_those_of_systems_built_for_each_cell(given, executor):
@@ -44,6 +45,7 @@ def test_rows_are_those_of_systems_built_for_each_cell(given, executor):
     assert table.axes == ("link.mass", "gravity")
 
 
+@pytest.mark.slow
 def test_a_point_is_another_system_of_the_same_topology():
     points = [(0, 0, 0), (0.1, 0, 0), (0, 0, 0.2)]
     assert numbers(mbd.sweep(pendulum(), {"pin.point": points}, swing)) == numbers(built(point=points))

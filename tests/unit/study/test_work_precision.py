@@ -161,6 +161,7 @@ def test_bad_input_is_refused(model):
         mbd.projection_interval(model, every=2, h=0.01, t_end=1.0, integrator=mbd.DormandPrince())
 
 
+@pytest.mark.slow
 def test_wrong_names_say_which_one_was_meant(work, intervals):
     with pytest.raises(mbd.UsageError, match="no cost 'step'.*did you mean 'steps'"):
         work.cost("RK4", "step")

@@ -202,6 +202,7 @@ def test_the_gap_in_plain_numbers_is_that_of_the_contact(rng):
         assert gap_at(placed, other) == pytest.approx(PlacedContacts.of([placed]).gaps(other.y[None])[0, 0], rel=1e-14, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_a_torsion_spring_keeps_its_angle_over_impacts():
     """The angle of the spring, a state of its own, is that of the hinge, and energy falls at impacts only."""
     system = mbd.System("arm", gravity=(0, 0, -9.81))

@@ -60,6 +60,7 @@ def test_a_box_at_rest_is_asked_for_its_forces_a_batch_at_a_time(monkeypatch):
     assert sum(together) > 2000
 
 
+@pytest.mark.slow
 def test_a_force_that_fails_only_beyond_an_opening_is_not_asked_there_to_the_end():
     """The ball lifts off at 0.25 s; what its force would raise while still held down, in steps that do not take place, is not heard."""
     system, contacts = ball(0.3, z=0.0)

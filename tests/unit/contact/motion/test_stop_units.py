@@ -25,6 +25,7 @@ def fallen(L: float, T: float) -> tuple[list[float], float]:
     return [impact.t / T for impact in result.impacts], float(result.joint("pin").angle[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("L", "T"), [(1e-3, 1e-6), (1e-6, 1e-6), (1e5, 1.0)])
 def test_a_pendulum_of_any_length_comes_to_rest_on_its_stop(L: float, T: float):
     """The rounding of an angle was taken for L times 1e-12 rad: small pendulums bounced without end, or through their stop."""
