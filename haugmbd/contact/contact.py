@@ -160,6 +160,10 @@ class Contact:
         """Return the joint that holds the closed contact."""
         return Single(self.name, self.primitive())
 
+    def size(self, length: float) -> float:
+        """Return the size that scales the rounding of the gap [m], or of a stop of an angle [rad], in a mechanism of this length [m]."""
+        return length
+
     def overlap(self, gap: float, allowed: float) -> Fault:
         """Return the fault of a negative gap at the start."""
         return Fault(

@@ -119,7 +119,6 @@ class JointStop(Contact):
         return PlacedStop(self.name, i, j, self.coordinate, column, self.limit, self.side, self.restitution)
 
     def size(self, length: float) -> float:
-        """Return the size that scales the rounding of the gap [m or rad], in a mechanism of this length [m]."""
         return max(1.0 if self.coordinate.turns else length, abs(self.limit))
 
     def overlap(self, gap: float, allowed: float) -> Fault:

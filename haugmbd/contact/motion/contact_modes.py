@@ -17,7 +17,6 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import placed_contacts
-from haugmbd.contact.joint_stop import JointStop
 from haugmbd.errors import Fault, ModelError
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
@@ -103,9 +102,7 @@ class ContactModes:
     @property
     def sizes(self) -> Array:
         """The size of each contact [m or rad], (k,), that scales the rounding of its gap: a stop of an angle has 1 rad, or its limit."""
-        stops = {name: contact for name, contact in self.contacts.items() if isinstance(contact, JointStop)}
-        sizes = [self.size if name not in stops else stops[name].size(self.size) for name in self.names]
-        return np.array(sizes)
+        return np.array([self.contacts[name].size(self.size) for name in self.names])
 
     def observe(self, r: Array) -> None:
         """Take positions (..., 3) of the motion into account: where a ball strikes, its coordinates may all be zero."""
