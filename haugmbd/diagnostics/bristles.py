@@ -9,14 +9,12 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import RunNote
+from haugmbd.forces.friction.bristle_range import BENT, relaxation_text
 from haugmbd.forces.friction.friction_laws import LuGre
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.model.friction import columns as at
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
-
-ALLOWED = 1.05
-"""Times mu_s: what a step that follows the bristles may exceed it by."""
 
 
 def bristle_notes(model: Model, t: Array, y: Array) -> list[RunNote]:
@@ -29,11 +27,11 @@ def bristle_notes(model: Model, t: Array, y: Array) -> list[RunNote]:
         with np.errstate(all="ignore"):
             mu = load.law.sigma0 * np.linalg.norm(y[:, first : first + int(row[at.CHANNELS])], axis=1)
         k = int(np.nanargmax(mu)) if np.isfinite(mu).any() else 0
-        if mu[k] > ALLOWED * load.law.mu_s:
+        if mu[k] > BENT * load.law.mu_s:
             text = (
                 f"the bristles of friction {load.name!r} in joint {load.joint.name!r} bend to sigma0 |z| = {mu[k]:.3g} at "
-                f"t = {t[k]:.6g} s, and the law keeps them within mu_s = {load.law.mu_s:g}: the steps are too long for them. They relax "
-                f"within a slip of mu_c / sigma0 = {load.law.mu_c / load.law.sigma0:.3g} m. Take shorter steps, rtol=, or BDF."
+                f"t = {t[k]:.6g} s, and the law keeps them within mu_s = {load.law.mu_s:g}: the steps are too long for them. They "
+                f"{relaxation_text(load.law)}"
             )
             notes.append(RunNote(f"bristles of {load.name}", text, float(mu[k]), doubtful=True))
     return notes

@@ -9,6 +9,7 @@ import numpy as np
 
 from haugmbd.compiled import status_codes
 from haugmbd.errors import SimulationError, SingularKKTError
+from haugmbd.forces.friction.bristle_range import BENT, relaxation_text
 from haugmbd.forces.friction.friction_laws import LuGre
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.model.friction import columns as at
@@ -25,8 +26,6 @@ TOO_LARGE = (
 )
 FAR = 0.5
 """Relative to the size of a model: a stage that opens a joint by more does not belong to a motion of the mechanism."""
-BENT = 1.05
-"""Times the largest coefficient of LuGre's law: what a step that follows the bristles may exceed it by."""
 ENOUGH = 0.5
 """[rad] Rotation in a step that is recommended to the user where RATTLE refuses a larger one."""
 
@@ -236,8 +235,7 @@ def _bent_bristles(one: Failure, load: JointFriction) -> str:
         return ""
     return (
         f"the bristles of its law give a coefficient of {mu:.3g}, and at most {most:.3g} at {s:.3g} m/s while they are within their range. "
-        f"The step is too long for them: they relax within a slip of mu_c / sigma0 = {law.mu_c / law.sigma0:.3g} m. "
-        "Take shorter steps, rtol=, or BDF."
+        f"The step is too long for them: they {relaxation_text(law)}"
     )
 
 
