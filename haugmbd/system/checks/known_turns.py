@@ -9,7 +9,6 @@ radian, and drift by small errors in long runs.
 
 from __future__ import annotations
 
-from math import floor, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +16,12 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import DirectCall, entry, inlined
+from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.constraints.coordinate import nearest
 from haugmbd.forces.rsda import RSDA
 from haugmbd.math.arctangent import arctan2
 from haugmbd.math.euler_kernels import put_rotation
-from haugmbd.math.vec3 import Vec, dot
+from haugmbd.math.vec3 import dot, load, to_global
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -70,16 +70,6 @@ def counted_angles(model: Model) -> CountedAngles:
     )
 
 
-@inlined
-def turned(A: Array, k: int, x: float, y: float, z: float) -> Vec:
-    """Return A_k (x, y, z)."""
-    return (
-        A[k, 0, 0] * x + A[k, 0, 1] * y + A[k, 0, 2] * z,
-        A[k, 1, 0] * x + A[k, 1, 1] * y + A[k, 1, 2] * z,
-        A[k, 2, 0] * x + A[k, 2, 1] * y + A[k, 2, 2] * z,
-    )
-
-
 @entry
 def gaps_entry(y: Array, places: Ints, vectors: Array, offsets: Array, A: Array, limit: float, out: Array) -> int:
     """Write the gaps at the first state y (n, ny) at which one exceeds the limit to out (m,); return its number, -1 for none.
@@ -92,13 +82,14 @@ def gaps_entry(y: Array, places: Ints, vectors: Array, offsets: Array, A: Array,
             for side in range(3):
                 p = WIDTH * places[k, side] + 3
                 put_rotation(A, side, y[row, p], y[row, p + 1], y[row, p + 2], y[row, p + 3])
-            x = vectors[k]
-            e = turned(A, 0, x[0], x[1], x[2])
-            n = turned(A, 1, x[3], x[4], x[5])
-            v = turned(A, 2, x[6], x[7], x[8])
+            e, n, v = (
+                to_global(A, 0, load(vectors, k, 0)),
+                to_global(A, 1, load(vectors, k, 3)),
+                to_global(A, 2, load(vectors, k, 6)),
+            )
             near = y[row, places[k, 3]]
             q = arctan2(dot(n, v), dot(e, v)) - offsets[k]
-            out[k] = q - near + 2.0 * pi * floor((near - q) / (2.0 * pi) + 0.5)
+            out[k] = nearest(q, near) - near
             far = far or abs(out[k]) > limit
         if far:
             return row
