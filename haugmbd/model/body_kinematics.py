@@ -40,11 +40,11 @@ def update_kinematics(P: Pack, t: float, y: Array) -> Motion:
 @inlined
 def move(P: Pack, t: float, y: Array) -> Motion:
     """Compute A, X and F for the state `y` at time `t`."""
-    m = update_kinematics(P, t, y)
+    m, omega = update_kinematics(P, t, y), ws.angular_velocities(P)
     for k in range(1, m.bodies.shape[0]):
         put_rotation(m.A, k, m.bodies[k, 3], m.bodies[k, 4], m.bodies[k, 5], m.bodies[k, 6])
-    put_angular_velocities(m.bodies, m.A, ws.angular_velocities(P))
-    put_markers(m.body_of, ws.marker_coordinates(P), ws.angular_velocities(P), m.A, m.X)
+        put_angular_velocity(m.bodies, m.A, omega, k)
+    put_markers(m.body_of, ws.marker_coordinates(P), omega, m.A, m.X)
     if ws.n_drivers(P) > 0:
         P.drive(t, P, m.F)
     return m
@@ -66,7 +66,13 @@ NO_DRIVE = Routine(None, DRIVE_SIGNATURE)
 def put_angular_velocities(bodies: Array, A: Array, omega: Array) -> None:
     """Write omega = A omega_bar of every body but the ground."""
     for k in range(1, bodies.shape[0]):
-        store(omega, k, 0, to_global(A, k, load(bodies, k, OMEGA_BAR)))
+        put_angular_velocity(bodies, A, omega, k)
+
+
+@inlined
+def put_angular_velocity(bodies: Array, A: Array, omega: Array, k: int) -> None:
+    """Write omega = A omega_bar of body k."""
+    store(omega, k, 0, to_global(A, k, load(bodies, k, OMEGA_BAR)))
 
 
 @inlined
