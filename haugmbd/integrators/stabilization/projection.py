@@ -50,8 +50,8 @@ POSITIONS_ONLY, VELOCITIES_ONLY, BOTH = 1.0, 2.0, 3.0
 
 
 @kernel
-def put_position_residual(P: Pack, weight: Array) -> tuple[float, int]:
-    """Write b = (0, -Phi); return the largest |Phi| of the kept rows and its slot.
+def put_position_residual(P: Pack, weight: Array) -> float:
+    """Write b = (0, -Phi); return the largest |Phi| of the kept rows.
 
     weight: `row_weights` to measure lengths by that of the model, `kept_rows` for metres
     """
@@ -59,15 +59,27 @@ def put_position_residual(P: Pack, weight: Array) -> tuple[float, int]:
     b, level = ws.right_hand_side(P), ws.row_values(P)
     clear(b)
     n = ws.n_bodies(P)
-    worst, where = 0.0, 0
+    worst = 0.0
     for e in range(weight.shape[0]):
+        of_edge = 0.0  # a number of its own, so that edges do not wait for each other
         for a in range(6):
             Phi = level[6 * e + a, 0]
             b[n + e, a] = -Phi
-            Phi *= weight[e, a]
-            if not abs(Phi) <= worst and worst == worst:
-                worst, where = abs(Phi), 6 * e + a
-    return worst, where
+            of_edge = larger(of_edge, abs(Phi) * weight[e, a])
+        worst = larger(worst, of_edge)
+    return worst
+
+
+@kernel
+def farthest_row(P: Pack, weight: Array) -> int:
+    """Return the slot of the row with the largest |Phi|, weighted, or of the first that is not a number."""
+    level, worst, slot = ws.row_values(P), 0.0, 0
+    for e in range(weight.shape[0]):
+        for a in range(6):
+            Phi = abs(level[6 * e + a, 0]) * weight[e, a]
+            if not Phi <= worst and worst == worst:
+                worst, slot = Phi, 6 * e + a
+    return slot
 
 
 @kernel
@@ -80,10 +92,12 @@ def put_velocity_residual(P: Pack, bodies: Array, weight: Array) -> float:
     n = ws.n_bodies(P)
     worst = 0.0
     for e in range(weight.shape[0]):
+        of_edge = 0.0
         for a in range(6):
             gap = level[6 * e + a, 1] - row_speed(edges, J, bodies, e, a)
             b[n + e, a] = gap
-            worst = larger(worst, abs(gap) * weight[e, a])
+            of_edge = larger(of_edge, abs(gap) * weight[e, a])
+        worst = larger(worst, of_edge)
     return worst
 
 
@@ -98,7 +112,7 @@ def rests(P: Pack, options: Options, t: float, y: Array) -> bool:
         return False
     worst = 0.0
     if options.levels != VELOCITIES_ONLY:
-        worst = put_position_residual(P, ws.kept_rows(P))[0]
+        worst = put_position_residual(P, ws.kept_rows(P))
     if options.levels != POSITIONS_ONLY:
         worst = max(worst, put_velocity_residual(P, update_kinematics(P, t, y).bodies, ws.kept_rows(P)))
     return bool(worst <= options.threshold)
@@ -116,10 +130,10 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
         code = prepare(P, t, y)
         if code != OK:
             return code
-        error, slot = put_position_residual(P, ws.row_weights(P))
+        error = put_position_residual(P, ws.row_weights(P))
         if options.levels == VELOCITIES_ONLY:
             error = 0.0
-        left = put_position_residual(P, ws.kept_rows(P))[0] if in_metres else error
+        left = put_position_residual(P, ws.kept_rows(P)) if in_metres else error
         code = factorize(P)
         options.n_factorizations += 1
         if code != OK:
@@ -136,6 +150,7 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
             return code
         add_displacement(P, bodies)
     if not (error <= ROUNDING or left <= tolerance):
+        slot = farthest_row(P, ws.row_weights(P))
         return report(ws.status(P), OFF_MANIFOLD, slot, abs(ws.row_values(P)[slot, 0]))
     weight = ws.kept_rows(P) if in_metres else ws.row_weights(P)
     moves = options.levels != POSITIONS_ONLY and put_velocity_residual(P, bodies, weight) > tolerance

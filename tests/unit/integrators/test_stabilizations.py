@@ -7,7 +7,10 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, four_bar, heavy_top, slider_crank
+from haugmbd.integrators.stabilization.projection import farthest_row, put_position_residual, put_velocity_residual
 from haugmbd.integrators.stabilization.unweighted_projection import radii_of_gyration
+from haugmbd.model.evaluate import evaluate_rows
+from haugmbd.workspace.layout import workspace_array
 from joints import RJ
 
 ON = 1e-12
@@ -24,6 +27,27 @@ def gaps(result) -> tuple[np.ndarray, np.ndarray]:
         position.append(np.abs(rows.Phi).max())
         velocity.append(np.abs(rows.Phi_q @ u - rows.nu).max())
     return np.array(position), np.array(velocity)
+
+
+def test_residuals_are_those_of_the_rows_and_the_farthest_row_is_named(rng):
+    """Against the rows that `evaluate` returns; a row that is not a number is the farthest, and the residual is not a number either."""
+    model = slider_crank().compile()
+    for _ in range(20):
+        state, moved = model.state(), np.arange(model.nb + 1)[:, None] > 0
+        state = state.replace(r=state.r + 0.1 * moved * rng.normal(size=state.r.shape), v=moved * rng.normal(size=state.v.shape))
+        rows, pack = mbd.evaluate(model, state), model.pack()
+        evaluate_rows(pack, 0.0, state.y)
+        weight = np.array(model.tables["KEPT"])
+        assert put_position_residual(pack, weight) == np.abs(rows.Phi).max()
+        assert list(model.slot_of_row).index(farthest_row(pack, weight)) == int(np.abs(rows.Phi).argmax())
+        u = np.hstack([state.v, state.omega_bar])[1:].ravel()
+        speed = put_velocity_residual(pack, state.y[: 13 * (model.nb + 1)].reshape(-1, 13), weight)
+        np.testing.assert_allclose(speed, np.abs(rows.Phi_q @ u - rows.nu).max(), rtol=1e-13)
+    for row in rng.permutation(model.nc)[:3].tolist():
+        Phi = workspace_array(pack, "LEVEL")[:, 0]
+        Phi[model.slot_of_row[row]] = np.nan
+        assert np.isnan(put_position_residual(pack, weight))
+        assert farthest_row(pack, weight) == int(np.isnan(Phi).argmax())
 
 
 @pytest.mark.parametrize("make", [double_pendulum, heavy_top, slider_crank])

@@ -130,7 +130,7 @@ def finish_stages(P: Pack, place: Any, newton: Newton, options: Options, t: floa
     for _ in range(CLOSINGS):
         if code == OK:
             code = prepare(P, t, y)
-        gap = put_position_residual(P, ws.row_weights(P))[0]
+        gap = put_position_residual(P, ws.row_weights(P))
         options.n_rates += 1
         options.n_factorizations += 1
         if code == OK:
