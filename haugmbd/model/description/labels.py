@@ -75,12 +75,17 @@ class RowLabels(Sequence[RowLabel]):
 
     def by_class(self) -> Iterator[tuple[tuple[RowLabel, ...], Ints]]:
         """Yield labels, and the numbers of all rows that have the same classes of equations, (k, .): joints with a pattern together."""
-        joints: dict[Any, list[int]] = {}
-        for k, given in enumerate(self._given):
-            joints.setdefault(type(self._joints[k]) if given is None else k, []).append(k)
-        for kind, members in joints.items():
-            labels = self._of_class.get(kind) or self._of_class.setdefault(kind, self.of_joint(members[0]))
+        for kind, members in self._classes.items():
+            labels = self._of_class.get(kind) or self._of_class.setdefault(kind, self.of_joint(int(members[0])))
             yield labels, self._first[members][:, None] + np.arange(len(labels))
+
+    @cached_property
+    def _classes(self) -> dict[Any, Ints]:
+        """The numbers of the joints of each class with a pattern, and of each other joint."""
+        joints: dict[Any, list[int]] = {}
+        for k, (joint, given) in enumerate(zip(self._joints, self._given, strict=True)):
+            joints.setdefault(type(joint) if given is None else k, []).append(k)
+        return {kind: np.array(members) for kind, members in joints.items()}
 
     def joint_numbers(self) -> Ints:
         """Return the number of the joint of each row, (nc,)."""
