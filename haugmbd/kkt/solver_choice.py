@@ -28,7 +28,17 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_LINES, MOMENT_COLUMNS
 from haugmbd.kkt.tree.clusters.cluster_joint import N_ANGULAR_OF_SLIDE, N_LINEAR_OF_SLIDE
 from haugmbd.kkt.tree.clusters.cluster_order import FREE, NO_CLUSTERS, ClusterTables, CoupledRow, cluster_tables
 from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
-from haugmbd.kkt.tree.tree_order import FORM_ROWS, NO_FORM, Branch, Forms, joint_columns, no_forms, order_of_forest, tree_steps
+from haugmbd.kkt.tree.tree_order import (
+    FORM_ROWS,
+    NO_FORM,
+    Branch,
+    Forms,
+    joint_columns,
+    lead_of,
+    no_forms,
+    order_of_forest,
+    tree_steps,
+)
 
 DENSE, BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS = "dense", "block LDL^T", "multifrontal", "tree", "trees on blocks"
 SOLVERS = (DENSE, BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS)
@@ -203,7 +213,12 @@ def hanging_tables(positions: Array, edges: Sequence[tuple[int, ...]], rows: Edg
     steps = tree_steps(forest.hanging, np.array(edges, dtype=np.int64), rows.weight, forest.forms, forest.body_of)
     work = tree_work(n, steps)
     reason = reason or f"{n_hanging} of {n - 1} bodies in trees that hang on the rest"
-    return SolverTables(TREES_ON_BLOCKS, reason, blocks.ints | {"TREE": steps}, blocks.work | work)
+    return SolverTables(TREES_ON_BLOCKS, reason, blocks.ints | tree_ints(steps), blocks.work | work)
+
+
+def tree_ints(steps: Ints) -> dict[str, Ints]:
+    """Return the integers of the recursion."""
+    return {"TREE": steps, "TREE_LEAD": np.array([[lead_of(steps)]])}
 
 
 def tree_work(n_bodies: int, steps: Ints) -> dict[str, tuple[int, int]]:
@@ -237,7 +252,7 @@ def tree_tables(
     forms = forest.forms if len(forest.forms.revolute) == len(edges) else no_forms(len(edges))
     steps = tree_steps(branches, bodies, weight, forms, forest.body_of)
     n = len(branches) + 1
-    ints, work = {"TREE": steps}, tree_work(n, steps)
+    ints, work = tree_ints(steps), tree_work(n, steps)
     if len(clusters.clusters):
         ints |= {
             "CLUSTER_STEPS": clusters.steps,

@@ -256,6 +256,12 @@ def n_angles(P: Any) -> int:
 
 
 @kernel
+def tree_lead(P: Any) -> int:
+    """Return how many steps of a forest a body is behind the one that carries it, at most."""
+    return P.ints[P.ints[3 * at.TREE_LEAD]]  # type: ignore[no-any-return]
+
+
+@kernel
 def length(P: Any) -> float:
     """Return the characteristic length [m], see `model.length`."""
     return P.reals[P.ints[3 * at.LENGTH]]  # type: ignore[no-any-return]

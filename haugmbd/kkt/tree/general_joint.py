@@ -66,7 +66,10 @@ from haugmbd.workspace.layout import Workspace
 
 @kernel
 def place_general(w: Workspace, n: int) -> float:
-    """Write R, S, L and K of a joint; return the smallest pivot relative to its scale, zero where the rows depend on each other."""
+    """Write R, S, L and K of a joint, K about the parent's centre of mass.
+
+    Return the smallest pivot relative to its scale, zero where the rows depend on each other.
+    """
     t, s = step_of(w, n)
     k, m, e = s[BODY], s[ROWS], s[EDGE]
     block = t.block[k]
@@ -84,14 +87,21 @@ def place_general(w: Workspace, n: int) -> float:
     scale_basis(block, t.inertia, t.A, k)
     if s[PARENT] > 0:
         for a in range(m):
-            i = s[PARENT]
-            row = at_handle(row_wrench(t, 6 * e + a, 1 - s[SIDE], i), center(t, i))
+            row = row_wrench(t, 6 * e + a, 1 - s[SIDE], s[PARENT])
             for b in range(a):
                 row = add_wrenches(row, scale_wrench(-block[PIVOT + 6 - m + a, 6 - m + b], carrier(block, b)))
-            row = scale_wrench(1.0 / block[PIVOT + 6 - m + a, 6 - m + a], row)
-            store(block, CARRIER + a, 0, row.force)
-            store(block, CARRIER + a, 3, row.moment)
+            put_carrier(block, a, scale_wrench(1.0 / block[PIVOT + 6 - m + a, 6 - m + a], row))
     return worst
+
+
+@kernel
+def attach_general(w: Workspace, n: int) -> None:
+    """Refer K to the parent's handle."""
+    t, s = step_of(w, n)
+    if s[PARENT] > 0:
+        block, c = t.block[s[BODY]], center(t, s[PARENT])
+        for a in range(s[ROWS]):
+            put_carrier(block, a, at_handle(carrier(block, a), c))
 
 
 @kernel
@@ -165,6 +175,13 @@ def column(block: Array, c: int) -> Twist:
 def carrier(block: Array, a: int) -> Wrench:
     """Return row a of K, a wrench on the parent about its handle."""
     return Wrench(load(block, CARRIER + a, 0), load(block, CARRIER + a, 3))
+
+
+@kernel
+def put_carrier(block: Array, a: int, row: Wrench) -> None:
+    """Write row a of K."""
+    store(block, CARRIER + a, 0, row.force)
+    store(block, CARRIER + a, 3, row.moment)
 
 
 @kernel

@@ -7,6 +7,8 @@ forward    inward: the forces of another b
 backward   outward: accelerations of each body from those of its parent;  inward: multipliers from the balance of each body
 
 Every pass visits each body once: O(n) for any forest, without fill. Right-hand sides: accelerations, projections, impulses.
+An inward pass writes what belongs to a body alone `lead` steps ahead, just before something is passed to the body: a large model then goes
+through the memory once.
 The factor contains all that it needs of its pose, so that it serves iterations that move the bodies.
 Source: Featherstone (2008), ch. 7 (articulated-body algorithm), ch. 4 (trees).
 """
@@ -16,7 +18,14 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.compiled.subscripts import unsigned
-from haugmbd.kkt.tree.general_joint import eliminate_general, move_general, pass_general_force, pass_general_reaction, place_general
+from haugmbd.kkt.tree.general_joint import (
+    attach_general,
+    eliminate_general,
+    move_general,
+    pass_general_force,
+    pass_general_reaction,
+    place_general,
+)
 from haugmbd.kkt.tree.helical_joint import (
     eliminate_along_thread,
     move_along_thread,
@@ -25,6 +34,7 @@ from haugmbd.kkt.tree.helical_joint import (
     put_multipliers_of_thread,
 )
 from haugmbd.kkt.tree.revolute import (
+    attach_revolute,
     eliminate_revolute,
     move_revolute,
     pass_force,
@@ -33,6 +43,7 @@ from haugmbd.kkt.tree.revolute import (
     put_revolute_multipliers,
 )
 from haugmbd.kkt.tree.separable_joint import (
+    attach_separable,
     eliminate_separable,
     move_separable,
     pass_separable_force,
@@ -61,6 +72,7 @@ from haugmbd.kkt.tree.tree_arrays import (
 )
 from haugmbd.math.articulated_inertia import Twist, Wrench
 from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub, to_body, to_global
+from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
 
@@ -71,25 +83,28 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     Return the weakest pivot and its node (1.0, -1 where all are larger).  all_revolute: known when compiled, as are all of this name.
     """
     keep_rotations(w)
-    t = tree_arrays(w)
+    t, lead = tree_arrays(w), ws.tree_lead(w)
     worst, where = 1.0, -1
-    for n in range(t.steps.shape[0]):
-        s = t.steps[unsigned(n)]
-        weak = place_joint(w, t, n, all_revolute)
-        put_own_inertia(t, s)
-        put_forces_and_jump(t, s, x, all_revolute)
-        if not weak >= worst and worst == worst:
-            worst, where = weak, t.body.shape[0] + s[EDGE]
-    for n in range(t.steps.shape[0] - 1, -1, -1):
-        weak = eliminate_joint(w, t, n, x, all_revolute)
-        if not weak >= worst and worst == worst:
-            worst, where = weak, t.steps[unsigned(n), BODY]
+    for n in range(t.steps.shape[0] - 1, -1 - lead, -1):
+        if n >= 0:
+            s = t.steps[unsigned(n)]
+            weak = place_joint(w, t, n, all_revolute)
+            put_own_inertia(t, s)
+            put_forces_and_jump(t, s, x, all_revolute)
+            if not weak >= worst and worst == worst:
+                worst, where = weak, t.body.shape[0] + s[EDGE]
+        carried = n + lead
+        if carried < t.steps.shape[0]:
+            attach_joint(w, t, carried, all_revolute)
+            weak = eliminate_joint(w, t, carried, x, all_revolute)
+            if not weak >= worst and worst == worst:
+                worst, where = weak, t.steps[unsigned(carried), BODY]
     return worst, where
 
 
 @inlined
 def place_joint(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> float:
-    """Write the geometry of the joint that carries a body; return the weakest pivot of its rows."""
+    """Write the geometry of the joint that carries a body, as far as its own bodies tell; return the weakest pivot of its rows."""
     s = t.steps[unsigned(n)]
     if all_revolute or s[KIND] == REVOLUTE:
         return place_revolute(t, s)
@@ -99,6 +114,18 @@ def place_joint(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> floa
     if s[KIND] == HELICAL:
         place_thread(t, s)
     return weak
+
+
+@inlined
+def attach_joint(w: Workspace, t: TreeArrays, n: int, all_revolute: bool) -> None:
+    """Refer a joint to the handle of the parent, which the joint of the parent has."""
+    s = t.steps[unsigned(n)]
+    if all_revolute or s[KIND] == REVOLUTE:
+        attach_revolute(t, s)
+    elif s[KIND] == GENERAL:
+        attach_general(w, n)
+    else:
+        attach_separable(t, s)
 
 
 @inlined
@@ -180,10 +207,12 @@ def put_forces_and_jump(t: TreeArrays, s: Ints, x: Array, all_revolute: bool) ->
 @inlined
 def forward(w: Workspace, x: Array, all_revolute: bool) -> None:
     """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
-    t = tree_arrays(w)
-    put_right_hand_side(t, x, all_revolute)
-    for n in range(t.steps.shape[0] - 1, -1, -1):
-        pass_joint_force(w, t, n, x, all_revolute)
+    t, lead = tree_arrays(w), ws.tree_lead(w)
+    for n in range(t.steps.shape[0] - 1, -1 - lead, -1):
+        if n >= 0:
+            put_forces_and_jump(t, t.steps[unsigned(n)], x, all_revolute)
+        if n + lead < t.steps.shape[0]:
+            pass_joint_force(w, t, n + lead, x, all_revolute)
 
 
 @inlined

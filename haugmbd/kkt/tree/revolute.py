@@ -73,20 +73,27 @@ from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 
 @inlined
 def place_revolute(t: TreeArrays, s: Ints) -> float:
-    """Write the geometry of a joint; return |h|^2, which vanishes where the rows are dependent."""
+    """Write the geometry of a joint, P from the parent's centre of mass; return |h|^2, which vanishes where the rows are dependent."""
     k = unsigned(s[BODY])
     m1 = cross(load(t.X, s[X1], 0), load(t.X, s[Y1], 0))
     m2 = cross(load(t.X, s[X2], 0), load(t.X, s[Y2], 0))
     h = cross(m1, m2)
     square: float = dot(h, h)
     put_center(t, k, load(t.X, s[Q], 0))
-    store(t.joint, k, ARM, add(load(t.X, s[P], 0), center(t, s[PARENT])))
+    store(t.joint, k, ARM, load(t.X, s[P], 0))
     one = 1.0 / square
     store(t.joint, k, DUAL_1, scale(one, cross(m2, h)))
     store(t.joint, k, DUAL_2, scale(one, cross(h, m1)))
     store(t.joint, k, AXIS, h)
     t.d_inv[unsigned(t.body.shape[0] + s[EDGE]), 3] = one
     return square
+
+
+@inlined
+def attach_revolute(t: TreeArrays, s: Ints) -> None:
+    """Refer point P to the parent's handle."""
+    k = unsigned(s[BODY])
+    store(t.joint, k, ARM, add(load(t.joint, k, ARM), center(t, unsigned(s[PARENT]))))
 
 
 @inlined

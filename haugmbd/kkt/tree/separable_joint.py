@@ -68,15 +68,25 @@ Z_AXIS: Vec = (0.0, 0.0, 1.0)
 
 @inlined
 def place_separable(t: TreeArrays, s: Ints) -> float:
-    """Write the geometry of a joint; return the smaller of the squared volumes of its linear and angular rows, 0 where some depend."""
+    """Write the geometry of a joint, the common point from the parent's centre of mass.
+
+    Return the smaller of the squared volumes of its linear and angular rows, 0 where some depend.
+    """
     k = s[BODY]
     of_linear = put_directions(t, s, 0, s[N_LINEAR], 0)
     of_angular = put_directions(t, s, s[N_LINEAR], s[N_ANGULAR], 3)
     put_center(t, k, point_on(t, s, s[Q], s[SIDE], k))
     if s[PARENT] > 0:
-        arm = point_on(t, s, s[P], 1 - s[SIDE], s[PARENT])
-        store(t.block[k], ARM_LINE, 0, add(arm, center(t, s[PARENT])))
+        store(t.block[k], ARM_LINE, 0, point_on(t, s, s[P], 1 - s[SIDE], s[PARENT]))
     return of_linear if not of_linear >= of_angular and of_angular == of_angular else of_angular
+
+
+@inlined
+def attach_separable(t: TreeArrays, s: Ints) -> None:
+    """Refer the common point to the parent's handle."""
+    if s[PARENT] > 0:
+        block = t.block[s[BODY]]
+        store(block, ARM_LINE, 0, add(load(block, ARM_LINE, 0), center(t, s[PARENT])))
 
 
 @inlined

@@ -158,6 +158,14 @@ def tree_steps(branches: Sequence[Branch], bodies: Ints, weight: Sequence[int], 
     return steps
 
 
+def lead_of(steps: Ints) -> int:
+    """Return how many steps a body is behind the one that carries it, at most."""
+    numbers = np.arange(len(steps))
+    step_of = np.full(steps[:, [BODY, PARENT]].max(initial=0) + 1, len(steps))  # behind all, for bodies that are no step
+    step_of[steps[:, BODY]] = numbers
+    return int((numbers - step_of[steps[:, PARENT]]).max(initial=0))
+
+
 def put_revolute(steps: Ints, at: Ints, forms: Ints, body_of: Ints) -> None:
     """Write the columns of revolute joints, in the lines `at`."""
     body, own = steps[at, BODY], forms[steps[at, EDGE]]

@@ -12,7 +12,8 @@ import haugmbd as mbd
 from haugmbd.errors import UsageError
 from haugmbd.gallery import double_pendulum
 from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.tree.tree_order import order_of_forest
+from haugmbd.kkt.tree.tree_arrays import BODY, PARENT
+from haugmbd.kkt.tree.tree_order import lead_of, order_of_forest
 from joints import RJ, SJ, Distance, Parallel, PointInPlane, RotationDriver
 from tests.support.augmented_systems import GROWTH, equilibrated, solution, solved_in_long_double
 
@@ -118,6 +119,20 @@ def test_the_order_of_a_forest():
     assert order_of_forest(3, [(0, 1), (1, 2), (0, 2)]) is None
     assert order_of_forest(3, [(0, 1), (0, 1)]) is None
     assert order_of_forest(4, [(1, 2, 3)]) is None
+
+
+@pytest.mark.parametrize("topology", ["chain", "star", "tree"])
+def test_a_body_is_at_most_the_lead_behind_the_one_that_carries_it(random_model, topology):
+    """The inward pass writes what belongs to a body this many steps ahead: a body whose parent came later would be added to old numbers."""
+    for seed in range(8):
+        model = random_model(topology, 9, seed, TREE)
+        steps = model.tables["TREE"]
+        step_of = {int(body): n for n, body in enumerate(steps[:, BODY])}
+        behind = [n - step_of[int(parent)] for n, parent in enumerate(steps[:, PARENT]) if int(parent) in step_of]
+        assert model.tables["TREE_LEAD"].tolist() == [[max(behind, default=0)]] == [[lead_of(steps)]]
+        assert min(behind, default=1) > 0
+    if topology == "chain":
+        assert lead_of(steps) == 1
 
 
 def closed() -> mbd.System:

@@ -24,6 +24,7 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import ClusterArrays, Form, cluste
 from haugmbd.kkt.tree.clusters.cluster_joint import put_slide_jump
 from haugmbd.kkt.tree.clusters.cluster_order import CLUSTER, FIRST, LAST
 from haugmbd.kkt.tree.recursion import (
+    attach_joint,
     eliminate_joint,
     move_joint,
     pass_joint_force,
@@ -49,6 +50,7 @@ def factor(w: Workspace, x: Array, form: Form) -> tuple[float, int]:
     for n in range(t.steps.shape[0]):
         s = t.steps[unsigned(n)]
         weak = place_joint(w, t, n, q.all_revolute)
+        attach_joint(w, t, n, q.all_revolute)
         put_own_inertia(t, s)
         put_forces_and_jump(t, s, x, q.all_revolute)
         if not weak >= worst and worst == worst:

@@ -23,6 +23,7 @@ from haugmbd.kkt.tree.implicit.neighbour_tangents import (
     tangent_arrays,
 )
 from haugmbd.kkt.tree.recursion import (
+    attach_joint,
     move_joint,
     pass_joint_force,
     place_joint,
@@ -49,6 +50,7 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
         weak = place_joint(w, t, n, all_revolute)
+        attach_joint(w, t, n, all_revolute)
         put_own_inertia(t, s)
         add_own_tangent(t, T, s[BODY])
         if not weak >= worst and worst == worst:
