@@ -148,14 +148,14 @@ def _clusters(branches: Sequence[Branch], forest: Forest) -> ClusterTables | Non
     if not forest.couplings:
         return NO_CLUSTERS
     revolute, separable = forest.forms.revolute[:, 0] != NO_FORM, forest.forms.separable[:, :FORM_ROWS]
-    sliding = ~revolute & (separable == (N_LINEAR_OF_SLIDE, N_ANGULAR_OF_SLIDE, 0)).all(axis=1)
+    sliding = (separable == (N_LINEAR_OF_SLIDE, N_ANGULAR_OF_SLIDE, 0)).all(axis=1)
     one, other = (set(np.flatnonzero(found).tolist()) for found in (revolute, sliding))
     return cluster_tables(branches, one, forest.couplings, other)
 
 
 def _why_tree(n_bodies: int, forest: Forest) -> str:
     """Return why the recursion was chosen."""
-    known, n_coupled = int((forest.forms.separable[:, 0] != NO_FORM).sum()), len(forest.couplings)
+    known, n_coupled = int(forest.forms.are_known().sum()), len(forest.couplings)
     of_what = "coordinates" if any(term.slides for row in forest.couplings for term in row.terms) else "angles"
     of_joints = f", {n_coupled} coupling{'s' * (n_coupled > 1)} of their {of_what}" if n_coupled else ""
     return f"no loops, {known} of {n_bodies} bodies on joints that the recursion knows{of_joints}"
@@ -168,7 +168,7 @@ def recursion_ns(edges: Ints, weight: Sequence[int], forest: Forest) -> float:
     """
     size, forms = np.array(weight, dtype=np.int64)[edges], forest.forms
     revolute = forms.revolute[edges, 0] != NO_FORM
-    separable = ~revolute & (forms.separable[edges, 0] != NO_FORM) & (size > NARROW)
+    separable = (forms.separable[edges, 0] != NO_FORM) & (size > NARROW)
     n_revolute, n_separable = int(revolute.sum()), int(separable.sum())
     return HINGE_NS * n_revolute + SEPARABLE_NS * n_separable + JOINT_NS * (len(edges) - n_revolute - n_separable)
 

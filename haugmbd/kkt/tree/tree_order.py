@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Ints
 from haugmbd.graph import bridges_of
@@ -41,6 +42,8 @@ from haugmbd.kkt.tree.tree_arrays import (
     Q,
 )
 
+Flags = npt.NDArray[np.bool_]
+
 NO_FORM = -1
 """First column of the forms of other edges."""
 REVOLUTE_FORM = 6
@@ -53,10 +56,15 @@ these rows on the edge, in this order; markers of the points on body i and on bo
 
 
 class Forms(NamedTuple):
-    """The edges of known forms.  revolute: (ne, 6);  separable: (ne, 11), also of those that are revolute."""
+    """The edges of known forms.  revolute: (ne, 6);  separable: (ne, 11) of those that are not revolute."""
 
     revolute: Ints
     separable: Ints
+
+    def are_known(self) -> Flags:
+        """Return of which edges the form is known, (ne,)."""
+        known: Flags = (self.revolute[:, 0] != NO_FORM) | (self.separable[:, 0] != NO_FORM)
+        return known
 
     def of(self, edges: Collection[int]) -> Forms:
         """Return the forms of these edges alone; nothing is known of the others."""
@@ -153,7 +161,7 @@ def tree_steps(branches: Sequence[Branch], bodies: Ints, weight: Sequence[int], 
     roots = ~carried
     steps[roots, KIND], steps[roots, N_LINEAR], steps[roots, N_ANGULAR] = SEPARABLE, 0, 0  # what holds such a body: no row
     revolute, at = forms.revolute[edge, 0] != NO_FORM, np.flatnonzero(carried)
-    put_separable(steps, at[~revolute & (forms.separable[edge, 0] != NO_FORM)], forms.separable, body_of)
+    put_separable(steps, at[forms.separable[edge, 0] != NO_FORM], forms.separable, body_of)
     put_revolute(steps, at[revolute], forms.revolute, body_of)
     return steps
 

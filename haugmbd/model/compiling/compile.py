@@ -263,7 +263,11 @@ def _forms(p: _Parts, n_bodies: int) -> Forms:
 
 def _forms_of(p: _Parts) -> Forms:
     """Return the edges of known forms."""
-    return Forms(revolute_edges(p.equations, p.edges, p.x_bar), separable_edges(p.equations, p.edges, p.x_bar, p.body_of))
+    forms = no_forms(len(p.edges.bodies))._replace(revolute=revolute_edges(p.equations, p.edges, p.x_bar))
+    others = np.flatnonzero(forms.revolute[:, 0] == NO_FORM)
+    if len(others):
+        forms.separable[others] = separable_edges(p.equations, p.edges, p.x_bar, p.body_of)[others]
+    return forms
 
 
 def _hanging(p: _Parts, pairs: list[tuple[int, ...]], n_bodies: int) -> list[Branch]:
