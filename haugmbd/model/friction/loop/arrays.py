@@ -93,6 +93,24 @@ def friction_of_lines(P: Pack, n: int) -> Array:
 
 
 @kernel
+def keep_solution(P: Pack, line: Array) -> None:
+    """Copy the solution to a line (1, 6 nn)."""
+    x = ws.solution(P)
+    for node in range(x.shape[0]):
+        for a in range(6):
+            line[0, 6 * node + a] = x[node, a]
+
+
+@kernel
+def restore_solution(P: Pack, line: Array) -> None:
+    """Copy a line (1, 6 nn) to the solution."""
+    x = ws.solution(P)
+    for node in range(x.shape[0]):
+        for a in range(6):
+            x[node, a] = line[0, 6 * node + a]
+
+
+@kernel
 def slides_now(L: Loop, k: int) -> bool:
     """Return whether the friction of joint k is f_t: it slides, or is at its limit."""
     return L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] != at.STICKS  # type: ignore[no-any-return]

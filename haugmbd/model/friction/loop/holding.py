@@ -13,7 +13,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.algebra import eliminate_sticking
-from haugmbd.model.friction.loop.arrays import Loop, loop_of
+from haugmbd.model.friction.loop.arrays import Loop, keep_solution, loop_of
 from haugmbd.model.friction.loop.responses import put_column, put_wrenches, solve_again
 from haugmbd.model.friction.loop.sticking import HELD
 from haugmbd.workspace import accessors as ws
@@ -39,9 +39,7 @@ def hold_joints(P: Pack, rates: bool) -> int:
     L, x, base = loop_of(P), ws.solution(P), ws.friction_base(P)
     n, m = L.ints.shape[0], L.X.shape[0]
     put_wrenches(P, L, m)
-    for node in range(x.shape[0]):
-        for a in range(6):
-            base[0, 6 * node + a] = x[node, a]
+    keep_solution(P, base)
     ws.solve_for(P)[0, 0] = layout.ACCELERATIONS
     for c in range(m):
         L.active[0, c] = 0.0

@@ -25,7 +25,7 @@ from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
-from haugmbd.model.friction.loop.arrays import Loop, loop_of, slides_now
+from haugmbd.model.friction.loop.arrays import Loop, keep_solution, loop_of, restore_solution, slides_now
 from haugmbd.model.friction.loop.contracting.fixed_point import iterate_solutions, may_contract
 from haugmbd.model.friction.loop.first_motion import ROUNDING, TURNED, TURNS, begin_all, stick_again, turn_to_first_motion
 from haugmbd.model.friction.loop.release import release, release_with_others, slide_released, slide_unstopped
@@ -71,8 +71,8 @@ def put_friction(L: Loop) -> None:
 @kernel
 def put_solution(P: Pack, L: Loop, base: Array) -> None:
     """Write x = x_0 + sum f_c x_c to the solution array."""
+    restore_solution(P, base)
     x = ws.solution(P)
-    put_base(base, x)
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0:
             continue
@@ -82,14 +82,6 @@ def put_solution(P: Pack, L: Loop, base: Array) -> None:
             for node in range(x.shape[0]):
                 for a in range(6):
                     x[node, a] += f * L.X[first + c, 6 * node + a]
-
-
-@kernel
-def put_base(base: Array, x: Array) -> None:
-    """Write the solution without friction to x."""
-    for node in range(x.shape[0]):
-        for a in range(6):
-            x[node, a] = base[0, 6 * node + a]
 
 
 @kernel
@@ -128,7 +120,7 @@ def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
         may, proved = may_contract(P, L)
         if may and iterate_solutions(P, L, proved):
             return OK
-        put_base(base, x)
+        restore_solution(P, base)
     put_base_wrenches(P, L)
     if by_tree:
         put_sliding_columns_alone(P, L)
@@ -164,10 +156,7 @@ def joint_that_lacks_most(L: Loop) -> int:
 def solve_loop(P: Pack, base: Any) -> int:
     """Solve friction and multipliers together, from the solution without friction; base: (1, 6 nn), which it is copied to."""
     L = loop_of(P)
-    x = ws.solution(P)
-    for node in range(x.shape[0]):
-        for a in range(6):
-            base[0, 6 * node + a] = x[node, a]
+    keep_solution(P, base)
     if only_slides(P, L):
         return solve_for_sliding(P, L, base)
     code = put_columns(P, L)

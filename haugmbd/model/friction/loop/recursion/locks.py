@@ -31,6 +31,7 @@ from haugmbd.kkt.tree.tree_arrays import BODY as TREE_BODY
 from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, SIDE
+from haugmbd.model.friction.loop.arrays import keep_solution, restore_solution
 from haugmbd.model.friction.loop.release import OVER
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
@@ -110,17 +111,11 @@ def put_holding_friction(P: Pack) -> bool:
 @kernel
 def unlock(P: Pack, kept: Array, solved: bool) -> None:
     """Factor without locks; a solution stays;  kept: (1, 6 nn) work array."""
-    x = ws.solution(P)
-    if not solved:
-        P.factorize(P, P.python_solver)
-        return
-    for node in range(x.shape[0]):
-        for a in range(6):
-            kept[0, 6 * node + a] = x[node, a]
+    if solved:
+        keep_solution(P, kept)
     P.factorize(P, P.python_solver)
-    for node in range(x.shape[0]):
-        for a in range(6):
-            x[node, a] = kept[0, 6 * node + a]
+    if solved:
+        restore_solution(P, kept)
 
 
 @kernel
