@@ -82,10 +82,13 @@ class RowLabels(Sequence[RowLabel]):
     @cached_property
     def _classes(self) -> dict[Any, Ints]:
         """The numbers of the joints of each class with a pattern, and of each other joint."""
-        joints: dict[Any, list[int]] = {}
-        for k, (joint, given) in enumerate(zip(self._joints, self._given, strict=True)):
-            joints.setdefault(type(joint) if given is None else k, []).append(k)
-        return {kind: np.array(members) for kind, members in joints.items()}
+        numbers: dict[Any, int] = {}
+        kinds = (
+            type(joint) if given is None else k for k, (joint, given) in enumerate(zip(self._joints, self._given, strict=True))
+        )
+        number = np.fromiter((numbers.setdefault(kind, len(numbers)) for kind in kinds), dtype=np.int64, count=len(self._joints))
+        ends = np.cumsum(np.bincount(number, minlength=len(numbers)))
+        return dict(zip(numbers, np.split(np.argsort(number, kind="stable"), ends[:-1]), strict=True)) if numbers else {}
 
     def joint_numbers(self) -> Ints:
         """Return the number of the joint of each row, (nc,)."""
