@@ -17,7 +17,7 @@ from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError, error_text
-from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
@@ -45,6 +45,8 @@ FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
 DRIFTS = 100
 """Steps in which integrated angles drift from the orientations by small errors; where they do in fewer, the steps are too long."""
+MOST_AT_ONCE = 40
+"""Times that a contact or stop may switch at one instant, beside once for each other one; more have no end."""
 
 LONGEST_BATCH, BATCHES = 0.1, 20
 """[s] longest time of a batch of a run with a budget, and least number of batches in the budget: by so much it may be exceeded."""
@@ -123,6 +125,8 @@ class Run(Generic[R]):
         self.gap = (0.0, "", problem.t)
         self.ended = ""
         self.switched: list[Array] = []
+        self.restarts: list[float] = []
+        self.most_at_once = MOST_AT_ONCE + sum(len(one.rows) for one in switches)
         self.without_drift: Array | None = None
         self.drifts_since: int = 0 if before is None else before.drifts_since - before.steps
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
@@ -287,6 +291,7 @@ class Run(Generic[R]):
     def _restart(self, k1: Array) -> None:
         """Continue from the last state, at which a contact or a stop has touched or been released; switch others at the same instant."""
         p, t = self.problem, float(self._last[0][-1])
+        self._need_progress(t)
         p.t, p.y[:] = t, self.switched.pop()
         if self.touches is not None:
             self.records += self.touches.switch(None, t, p.y)
@@ -295,6 +300,16 @@ class Run(Generic[R]):
             self.stops.hold(p.pack)
         self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
         self._continue_from_state(k1)
+
+    def _need_progress(self, t: float) -> None:
+        """Raise SimulationError if contacts and stops switch without end at one instant, because steps leap through them."""
+        self.restarts = [*self.restarts[1 - self.most_at_once :], t]
+        if len(self.restarts) == self.most_at_once and t - self.restarts[0] <= SHORTEST * (1.0 + abs(t)):
+            steps = "a smaller rtol" if self.method.step is None else f"a much smaller h than {self.method.step:.3g} s, or rtol="
+            name = self.records[-1].name.rpartition(": ")[0]
+            raise SimulationError(
+                f"{name} touches and is released without end at t = {t:.9g} s: its force is too stiff. Give {steps}."
+            )
 
     def _continue_from_state(self, k1: Array) -> None:
         """Let the run continue from the current state of the problem, with the rates k1 (ny,)."""

@@ -71,3 +71,11 @@ def test_a_stop_that_is_hardly_touched_has_no_note():
     guide = system.add(TJ("guide", system.ground, slider, point=(0, 0, 0), axis=(0, 0, 1)))
     system.add(mbd.JointLimit("stop", guide, upper=2.0 / 9.81 - 1e-5, k=0.1, c=0.0))
     assert notes_of(system, h=H) == ([], 0)
+
+
+def test_a_contact_that_touches_without_end_is_refused():
+    """The middle of a step that leaps through the contact lay above it, so that it was released where it touched: the run did not end."""
+    with pytest.raises(
+        mbd.SimulationError, match=r"floor touches and is released without end at t = .* a much smaller h than 0.001 s"
+    ):
+        mbd.simulate(dropped(1e10), 0.5, integrator=mbd.SemiImplicitEuler(h=H), budget=20.0)
