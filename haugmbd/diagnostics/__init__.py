@@ -12,6 +12,7 @@ work                 work between stored states
 resample             states at other times
 run_warnings         status and warnings of a run
 deep_contacts        compliant contacts that a run begins with deep inside each other
+short_impacts        impacts that last for too few fixed steps
 bristles             bristles of LuGre friction beyond their range
 lift_off             joints that can only push, and would have to pull
 """

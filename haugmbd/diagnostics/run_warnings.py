@@ -8,6 +8,7 @@ r"""The status of a run, and the notes on results that are doubtful.
     singular     singular configurations that were crossed
     delay        delays whose signal before the start is not known
     jump         jumps of delays that are no longer followed
+    impact       impacts that last for too few fixed steps
     model        what `model.warnings` says: locked loops, ...
 
 All notes are in `result.warnings`. Notes on a doubtful result are also issued once, at the end of the call, as a RunWarning.
@@ -75,7 +76,7 @@ class RunStatus(IntEnum):
 
 
 class RunNote(NamedTuple):
-    """One note on a run.  kind: turn, violation, energy, singular, near, delay, jump or model;  size: of one kind the largest is kept."""
+    """One note on a run.  kind: one of those above;  size: of one kind the largest is kept."""
 
     kind: str
     text: str

@@ -18,7 +18,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import all_rows_hold, branch_faults, dropped_faults, has_branches
 from haugmbd.system.checks.function_ranges import profile_faults
-from haugmbd.system.checks.known_turns import lost_turn
+from haugmbd.system.checks.known_turns import lost_turn, without_drift
 from haugmbd.workspace.layout import WIDTH, Pack
 
 
@@ -88,6 +88,9 @@ class StateSpace(Protocol):
     def lost_turn(self, t: Array, y: Array) -> tuple[int, str] | None:
         """Return the first of the states y (nt, ny) at t (nt,) at which the turn of an angle is not known any more, and which one."""
 
+    def without_drift(self, y: Array) -> tuple[int, Array] | None:
+        """Return the first of the states y (nt, ny) whose integrated angles have drifted from the orientations, and the state without."""
+
     def left_range(self, y: Array) -> str:
         """Return which table of a function, or which curve, the states y (nt, ny) leave; "" if there is none."""
 
@@ -130,6 +133,9 @@ class MaximalStateSpace:
 
     def lost_turn(self, t: Array, y: Array) -> tuple[int, str] | None:
         return lost_turn(self.model, t, y)
+
+    def without_drift(self, y: Array) -> tuple[int, Array] | None:
+        return without_drift(self.model, y)
 
     def left_range(self, y: Array) -> str:
         return "; ".join(map(str, profile_faults(self.model, y)))

@@ -65,6 +65,9 @@ FARTHER = 10.0
 need grows faster than its limit."""
 AT_ONCE, MOST_AT_ONCE = 1e-9, 40
 """More than MOST_AT_ONCE events within AT_ONCE of the run, and the rounding of the time, have no end."""
+SOON = 1e-3
+"""So have as many within SOON of the run, if joints slide between them by less than the absolute tolerance in all: error control lets steps
+pass within which a joint turns back, so that their length is that of its errors."""
 ALONG, MARGIN, MISSING, ABOVE = 0, 1, 2, 3
 """Watched: the speed along the mode, the limit less the friction needed, what a slow joint of several rates lacks of the speed at which it
 follows its velocity, and by how much a fast one is faster."""
@@ -152,6 +155,10 @@ class Watch:
         self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles
         return values
 
+    def fastest(self, k: int) -> float:
+        """Return the largest speed [m/s] of joint k along its mode, in the states that were watched last."""
+        return float(max(values[:, k, ALONG].max() for _, values in self._seen))
+
     def at(self, t: float, y: Array, state_space: MaximalStateSpace, *, columns_alone: bool = False) -> Array:
         """Return the quantities (nf, 4) at one state.  Raise the error of a state that has no solution.
 
@@ -237,7 +244,8 @@ def batches_with_stick(
     if not isinstance(problem.state_space, MaximalStateSpace) or not may_stick(problem.state_space.model):
         yield from batches_across(method, problem, k1, t_end, search)
         return
-    stick = _Stick(problem, problem.state_space, t_end, method.step or 0.0)
+    unseen = method.tolerances[1] * float(method.units(problem)[0]) if method.step is None else 0.0
+    stick = _Stick(problem, problem.state_space, t_end, method.step or 0.0, unseen)
     while problem.t < t_end:
         stick.decide(k1)
         locator = EventLocator(stick.events(), problem, method, stick.need)
@@ -251,7 +259,7 @@ def batches_with_stick(
             rates = None
             if ended:
                 problem.t, problem.y[:] = float(cut.t[-1]), cut.y[-1]
-                stick.ended_by = locator.ended_by
+                stick.end_by(locator.ended_by)
                 break
             if batch.code != OK:
                 return
@@ -275,17 +283,18 @@ class NearRest(NamedTuple):
 
 
 class _Stick:
-    """The modes of a run;  h: its fixed step, 0 with error control."""
+    """The modes of a run;  h: its fixed step, 0 with error control;  unseen: the way [m] that error control does not see, 0 without."""
 
-    def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float, h: float) -> None:
-        self.problem, self.state_space, self.h = problem, state_space, h
+    def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float, h: float, unseen: float) -> None:
+        self.problem, self.state_space, self.h, self.unseen = problem, state_space, h, unseen
         self.watch = Watch(state_space.model)
         self.modes = workspace_array(problem.pack, "FRICTION_MODES")
         self.ints = state_space.model.tables["FRICTION_INTS"]
         self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
         self.h_still = (t_end - problem.t) / STILL_STEPS
-        self.at_once = AT_ONCE * (t_end - problem.t)
+        self.at_once, self.soon = AT_ONCE * (t_end - problem.t), SOON * (t_end - problem.t)
         self._times: list[float] = []
+        self._speeds: list[float] = []
         self._more = np.zeros(len(self.loads))
         self._turns = np.zeros(len(self.loads), dtype=bool)
         self._recorded: dict[str, float] = {}
@@ -485,11 +494,23 @@ class _Stick:
         """Return the time [s] within which events are at once, at t."""
         return self.at_once + SHORTEST * abs(t)
 
+    def end_by(self, event: Event | None) -> None:
+        """End a segment by an event."""
+        self.ended_by = event
+        self._speeds.append(self.watch.fastest(event.function.k) if isinstance(event, StickEvent) else np.nan)
+
+    def _has_no_end(self, t: float) -> bool:
+        """Return whether the last events follow one another at once, or soon and almost without motion."""
+        recent = np.array(self._times[-MOST_AT_ONCE:])
+        if len(recent) < MOST_AT_ONCE or t - recent[0] > max(self._short(t), self.soon):
+            return False
+        ways = np.diff(recent) * self._speeds[1 - MOST_AT_ONCE :]
+        return bool(t - recent[0] <= self._short(t) or ways.sum() <= self.unseen)
+
     def _count(self, t: float) -> None:
         """Raise SimulationError if events follow one another without end."""
         self._times.append(t)
-        recent = self._times[-MOST_AT_ONCE:]
-        if len(recent) == MOST_AT_ONCE and t - recent[0] <= self._short(t):
+        if self._has_no_end(t):
             names = ", ".join(repr(load.name) for load in self.loads if load.is_exact)
             steps = f"a smaller h than {self.h:.3g} s, or rtol=, where other bodies are fast, or " if self.h > 0.0 else ""
             raise SimulationError(

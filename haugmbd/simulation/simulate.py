@@ -20,6 +20,7 @@ from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import delay_notes, issue, with_model_notes
+from haugmbd.diagnostics.short_impacts import short_impact_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
@@ -292,6 +293,7 @@ def run_system(
             own = None
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
         outcome = outcome.with_notes([*deep, *bristle_notes(model, found.t, found.y)])
+        outcome = outcome.with_notes(short_impact_notes(model, found.events, method.step))
         outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start.t)])
         return Result(
             model,

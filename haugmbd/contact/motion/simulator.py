@@ -26,6 +26,7 @@ from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
+from haugmbd.diagnostics.short_impacts import short_impact_notes
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SimulationError, UsageError, error_text
 from haugmbd.integrators.base import Integrator
@@ -200,7 +201,7 @@ class HybridSimulation:
             outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
             outcome = outcome.with_notes(
                 [*deep, *bristle_notes(model, found.t, found.y), *lift_off_notes(model, found.t, found.y, events)]
-            )
+            ).with_notes(short_impact_notes(model, found.events, method.step))
             return Result(
                 model,
                 found.t,

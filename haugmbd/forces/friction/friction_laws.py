@@ -215,6 +215,7 @@ class LuGre(FrictionLaw):
     -----
     The coefficient is sigma0 z + sigma1 z' + sigma2 s at the sliding speed s, with z' = s - sigma0 |s| z / g(s) and
     g(s) = mu_c + (mu_s - mu_c) exp(-(s / v_s)^2). z [m] is 0 at first, and is integrated with the motion.
+    It turns with body i of the joint.
     Source: Canudas de Wit, Olsson, Astrom and Lischinsky 1995, IEEE Trans. Automat. Contr. 40.
     """
 

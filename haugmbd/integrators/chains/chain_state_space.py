@@ -114,6 +114,9 @@ class ChainStateSpace:
     def lost_turn(self, t: Array, y: Array) -> None:
         """Return nothing: joint coordinates count their turns."""
 
+    def without_drift(self, y: Array) -> None:
+        """Return nothing, for the same reason."""
+
     def left_range(self, y: Array) -> str:  # noqa: ARG002  a chain has no such joints
         return ""
 

@@ -31,7 +31,7 @@ from haugmbd.forces.friction.friction_laws import (
 from haugmbd.forces.friction.friction_laws import LAW as LAW_NUMBER
 from haugmbd.forces.friction.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
 from haugmbd.math.body_columns import VELOCITY
-from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body
+from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body, to_global
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.load import is_bearing
 from haugmbd.model.internal_states import PAST, RATE, STEP
@@ -145,11 +145,18 @@ def put_sliding_of_revolute(ints: Ints, reals: Array, modes: Array, k: int, term
 
 @inlined_kernel
 def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> None:
-    """Write z' of the LuGre law, and z where it is solved for in an implicit step; then coefficient and direction of the friction."""
+    """Write z' of the LuGre law, and z where it is solved for in an implicit step; then coefficient and direction of the friction.
+
+    The bristles of a spherical joint stand on body i, and turn with it: z has components of its frame.
+    """
     law, n, state, place = at.LAW, ints[k, at.CHANNELS], ints[k, at.STATE_Z], ints[k, at.PLACE_Z]
     a, total = bristle_rate(reals, k, law, terms[k, at.SPEED]), 0.0
     for c in range(n):
-        s, step, past = terms[k, at.ARM + c] * terms[k, at.RATE + c], m.F[place + c, STEP], m.F[place + c, PAST]
+        terms[k, at.DIRECTION + c] = terms[k, at.ARM + c] * terms[k, at.RATE + c]
+    if ints[k, at.KIND] == SPHERICAL:
+        store(terms, k, at.DIRECTION, to_body(m.A, ints[k, at.BODY_I], load(terms, k, at.DIRECTION)))
+    for c in range(n):
+        s, step, past = terms[k, at.DIRECTION + c], m.F[place + c, STEP], m.F[place + c, PAST]
         z = m.angles[state + c]
         z_dot = s - a * z
         if step > 0.0:
@@ -160,6 +167,8 @@ def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> N
         mu = reals[k, law + P4] * z + reals[k, law + P5] * z_dot + reals[k, law + P6] * s
         terms[k, at.DIRECTION + c] = mu
         total = abs(mu) if n == 1 else total + mu * mu
+    if ints[k, at.KIND] == SPHERICAL:
+        store(terms, k, at.DIRECTION, to_global(m.A, ints[k, at.BODY_I], load(terms, k, at.DIRECTION)))
     total = total if n == 1 else sqrt(total)
     terms[k, at.COEFFICIENT] = total
     for c in range(n):

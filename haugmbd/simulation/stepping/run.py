@@ -17,7 +17,7 @@ from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError, error_text
-from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
@@ -43,7 +43,10 @@ SAME = 1e-12
 """Relative to |t| + 1 s: an event nearer to one of its own than this, across a restart, is the same one."""
 FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
-
+DRIFTS = 100
+"""Steps in which integrated angles drift from the orientations by small errors; where they do in fewer, the steps are too long."""
+MOST_AT_ONCE = 40
+"""Times that a contact or stop may switch at one instant, beside once for each other one; more have no end."""
 
 LONGEST_BATCH, BATCHES = 0.1, 20
 """[s] longest time of a batch of a run with a budget, and least number of batches in the budget: by so much it may be exceeded."""
@@ -122,6 +125,10 @@ class Run(Generic[R]):
         self.gap = (0.0, "", problem.t)
         self.ended = ""
         self.switched: list[Array] = []
+        self.restarts: list[float] = []
+        self.most_at_once = MOST_AT_ONCE + sum(len(one.rows) for one in switches)
+        self.without_drift: Array | None = None
+        self.drifts_since: int = 0 if before is None else before.drifts_since - before.steps
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.clock = Clock.of(problem, method)
         if self.clock is not None and before is not None and before.clock is not None:
@@ -168,6 +175,9 @@ class Run(Generic[R]):
         """Apply the stabilization to the start, then go to the end, with a stop at each time of a sampled block or a delay."""
         p, clock = self.problem, self.clock
         k1 = np.zeros(p.y.size)
+        drifted = p.state_space.without_drift(p.y[None]) if self.before is None else None
+        if drifted is not None:
+            p.y[:] = drifted[1]
         if self.touches is not None:
             self.touches.start(p.t, p.y)
         if self.stops is not None:
@@ -209,7 +219,7 @@ class Run(Generic[R]):
                 self._last = (*self._last[:2], whole.start_rates[None])
             # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
-            whole, stopped = self._with_known_turns(*self._unbroken(whole, stopped))
+            whole, stopped = self._up_to_drift(*self._with_known_turns(*self._unbroken(whole, stopped)))
             self._measure(whole)
             try:
                 batch, ended = self._located(whole)
@@ -230,6 +240,7 @@ class Run(Generic[R]):
             self.exhausted = self._budget_is_used_up()
             if (ended and not self.switched) or self.exhausted:
                 return False
+            self._remove_drift(ended)
             if self.switched:
                 restore_memory(p.options, options)
                 self._restart(k1)
@@ -237,8 +248,7 @@ class Run(Generic[R]):
             if not self.locator.is_clear and self._followed():
                 self._restart(k1)
                 return True
-            if self.locator.may_end:
-                options = copy_options(p.options)
+            options = copy_options(p.options)
             del whole, batch  # the next one may need their memory
         return False
 
@@ -281,6 +291,7 @@ class Run(Generic[R]):
     def _restart(self, k1: Array) -> None:
         """Continue from the last state, at which a contact or a stop has touched or been released; switch others at the same instant."""
         p, t = self.problem, float(self._last[0][-1])
+        self._need_progress(t)
         p.t, p.y[:] = t, self.switched.pop()
         if self.touches is not None:
             self.records += self.touches.switch(None, t, p.y)
@@ -289,6 +300,16 @@ class Run(Generic[R]):
             self.stops.hold(p.pack)
         self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
         self._continue_from_state(k1)
+
+    def _need_progress(self, t: float) -> None:
+        """Raise SimulationError if contacts and stops switch without end at one instant, because steps leap through them."""
+        self.restarts = [*self.restarts[1 - self.most_at_once :], t]
+        if len(self.restarts) == self.most_at_once and t - self.restarts[0] <= SHORTEST * (1.0 + abs(t)):
+            steps = "a smaller rtol" if self.method.step is None else f"a much smaller h than {self.method.step:.3g} s, or rtol="
+            name = self.records[-1].name.rpartition(": ")[0]
+            raise SimulationError(
+                f"{name} touches and is released without end at t = {t:.9g} s: its force is too stiff. Give {steps}."
+            )
 
     def _continue_from_state(self, k1: Array) -> None:
         """Let the run continue from the current state of the problem, with the rates k1 (ny,)."""
@@ -339,6 +360,26 @@ class Run(Generic[R]):
         stop = SimulationError(what)
         stop.__cause__ = stopped
         return batch.first(k)._replace(t_stop=float(batch.t[k])), stop
+
+    def _up_to_drift(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
+        """Return the batch up to a state at which integrated angles have drifted from the orientations, and the error that stops the run.
+
+        The run continues from this state without the drift.
+        """
+        self.without_drift = None
+        first = max(0, DRIFTS - 1 - (self.steps - self.drifts_since))
+        interrupted = stopped is not None and not isinstance(stopped, Exception)
+        found = None if interrupted or batch.curve is not None else self.problem.state_space.without_drift(batch.y[first:])
+        if found is None:
+            return batch, stopped
+        k, self.without_drift = found
+        return batch.first(first + k + 1)._replace(code=OK), None
+
+    def _remove_drift(self, ended: bool) -> None:
+        """Let the run continue from the last state without its drift, if it has one and no event has ended the batch before."""
+        if self.without_drift is not None and not ended:
+            self.switched.append(self.without_drift)
+            self.drifts_since = self.steps
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with the result before it; the cause, where the motion has left a table or a curve."""

@@ -4,7 +4,7 @@ r"""Turns of joints that are no longer known: the integrated angle, which counts
 
 Both are integrated with the motion, and differ by the error of the method. At pi the turn k would change without a trace in any equation,
 and the rows of a coupling would be fulfilled a turn away. Orientations are lost by methods whose steps turn a body by much more than a
-radian, and drift by small errors in long runs.
+radian. In long runs both drift apart by small errors: then the integrated angle continues from q, whose turns are known.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from haugmbd.workspace.layout import WIDTH
 
 LARGEST_GAP = 2.0
 """[rad] Two thirds of the way to another turn. Angles that are integrated with any accuracy agree by much less."""
+DRIFTED = 1.0
+"""[rad] A gap above it is removed, if many small errors have made it."""
 
 
 class CountedAngles(NamedTuple):
@@ -99,22 +101,46 @@ def gaps_entry(y: Array, places: Ints, vectors: Array, offsets: Array, A: Array,
 _find_gaps = DirectCall(gaps_entry)
 
 
+def counts_turns(model: Model) -> bool:
+    """Return whether the state of a model has integrated angles."""
+    return bool(model.angles) or any(isinstance(one.load, RSDA) for one in model.loads)
+
+
+def gaps_beyond(model: Model, y: Array, limit: float) -> tuple[int, Array] | None:
+    """Return the number of the first of the states y (nt, ny) with a gap above a limit [rad], and all its gaps; None if there is none."""
+    angles = counted_angles(model)
+    gaps = np.zeros(len(angles.labels))
+    row = _find_gaps(for_kernels(y), angles.places, angles.vectors, angles.offsets, np.zeros((3, 3, 3)), limit, gaps)
+    return None if row < 0 else (row, gaps)
+
+
 def lost_turn(model: Model, t: Array, y: Array) -> tuple[int, str] | None:
     """Return the first of the states y (nt, ny) at t (nt,) at which an angle of a coupling, load or spring has left its orientation.
 
     With it which angle, and what to do; None if there is none.
     """
-    if not (len(t) and (model.angles or any(isinstance(one.load, RSDA) for one in model.loads))):
+    found = gaps_beyond(model, y, LARGEST_GAP) if len(t) and counts_turns(model) else None
+    if found is None:
         return None
-    angles = counted_angles(model)
-    out = np.zeros(len(angles.labels))
-    row = _find_gaps(for_kernels(y), angles.places, angles.vectors, angles.offsets, np.zeros((3, 3, 3)), LARGEST_GAP, out)
-    if row < 0:
-        return None
-    k = int(np.abs(out).argmax())
+    row, gaps = found
+    k = int(np.abs(gaps).argmax())
     return row, (
-        f"the turn of {angles.labels[k]} is not known any more at t = {t[row]:.6g} s: the angle that the state integrates and the "
-        f"orientation of the bodies are {abs(out[k]):.3g} rad apart, and whole turns could be lost. The steps are too long for the speed "
-        "at which bodies turn, or for so long a run: give h for less than 0.5 rad in a step, or rtol= (a smaller one); or use RKMK4 or "
+        f"the turn of {counted_angles(model).labels[k]} is not known any more at t = {t[row]:.6g} s: the angle that the state integrates "
+        f"and the orientation of the bodies are {abs(gaps[k]):.3g} rad apart, and whole turns could be lost. The steps are too long for "
+        "the speed at which bodies turn: give h for less than 0.5 rad in a step, or rtol= (a smaller one); or use RKMK4 or "
         "GeneralizedAlpha, which turn on the group."
     )
+
+
+def without_drift(model: Model, y: Array) -> tuple[int, Array] | None:
+    """Return the first of the states y (nt, ny) whose integrated angles have drifted, and this state (ny,) with those of its orientations.
+
+    None if there is none.
+    """
+    found = gaps_beyond(model, y, DRIFTED) if len(y) and counts_turns(model) else None
+    if found is None:
+        return None
+    row, gaps = found
+    state = y[row].copy()
+    state[counted_angles(model).places[:, 3]] += gaps
+    return row, state

@@ -64,6 +64,7 @@ def test_every_class_has_a_sample():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:ContactForce .* deep")  # the sample is 0.5 m deep, so that its force is not zero
+@pytest.mark.filterwarnings("ignore:an impact of load")  # the stop of the sample is hit for two steps
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_power_is_that_of_the_compiled_forces(kind):
     """With no other force, M u_dot . u is the power of the element; joints do no work."""
@@ -85,6 +86,7 @@ def test_every_element_is_verified(kind):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:ContactForce .* deep")  # the sample is 0.5 m deep, so that its force is not zero
+@pytest.mark.filterwarnings("ignore:an impact of load")  # the stop of the sample is hit for two steps
 @pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind != "JointFriction"])  # its power depends on the multipliers
 def test_an_element_without_quantities_of_its_own_has_the_power_of_its_ledger(kind):
     result = mbd.simulate(two_bodies(kind), 0.1, h=1e-2, project_velocity=True)

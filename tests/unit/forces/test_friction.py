@@ -17,7 +17,7 @@ from haugmbd.forces.friction.friction_laws import tanh_of
 from haugmbd.formulations import FORMULATIONS, Penalty, ReducedChain
 from haugmbd.formulations.error_messages import explain
 from haugmbd.workspace.layout import workspace_array
-from joints import CJ, RJ, SJ, TJ, UJ, Planar, PointOnLine, TranslationDriver
+from joints import CJ, RJ, SJ, TJ, UJ, Planar, PointOnLine, RotationDriver, TranslationDriver
 from tests.support.friction import (
     FOR_VISCOUS,
     SIZES,
@@ -43,6 +43,8 @@ LAWS = {
     "BrownMcPhee": (BrownMcPhee(0.2, 0.15, 0.02), SIZES),
     "viscous": (Viscous(0.3), FOR_VISCOUS),
 }
+SAME_BEARING = 1e-4
+"""Of a dip: a ball joint and a revolute one carry the same force there, and their arms come to rest from the same oscillation."""
 
 
 def test_tanh_is_that_of_numpy():
@@ -408,3 +410,20 @@ def test_joints_whose_rest_is_not_decided_are_told_with_what_is_lacking():
         mbd.SimulationError, match="which joints stick was not found at t = 0.5 s: friction 'brake' in joint 'pin' lacks 2.5 N"
     ):
         raise explain(model, pack, FRICTION_UNDECIDED, 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [{"rtol": 1e-8, "integrator": mbd.RadauIIA()}, {"h": 2e-4}], ids=["RadauIIA", "RK4"])
+def test_the_bristles_of_a_ball_joint_turn_with_its_bodies(method):
+    """An arm that friction holds on a turntable. Its bristles kept their direction in space, so that it sank, by 1.7e-4 rad a turn."""
+    rate, t_end, dips = 2.0 * np.pi, 3.0, []
+    for kind, more in ((SJ, {}), (RJ, {"axis": (0, 1, 0)})):
+        system = mbd.System("turntable", gravity=(0, 0, -9.81))
+        table = system.add(mbd.Body("table", 10.0, (1, 1, 1), omega_bar=(0, 0, rate)))
+        arm = system.add(mbd.Body("arm", 1.0, (0.01, 0.05, 0.05), r=(0.5, 0, 0), v=(0, 0.5 * rate, 0), omega_bar=(0, 0, rate)))
+        axle = system.add(RJ("axle", system.ground, table, point=(0, 0, 0), axis=(0, 0, 1)))
+        system.add(RotationDriver("drive", axle, (lambda t: rate * t, lambda t: rate, lambda t: 0.0)))
+        joint = system.add(kind("joint", table, arm, point=(0, 0, 0), **more))
+        system.add(JointFriction("rub", joint, LuGre(0.5, 0.4, 1e-2, 1e3, 1.0), radius=0.05, preload=4000.0))
+        dips.append(-mbd.simulate(system, t_end, **method)["arm"].r[:, 2][-1])
+    assert dips[0] == pytest.approx(dips[1], rel=SAME_BEARING)

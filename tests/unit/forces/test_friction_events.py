@@ -204,13 +204,47 @@ def test_the_slip_of_a_body_of_any_mass_is_located(L: float, T: float, M: float,
     assert result["block"].r[-1, 0] / L == pytest.approx(way, abs=1e-9)
 
 
-@pytest.mark.slow
-def test_a_relay_that_turns_at_each_stop_is_refused():
-    """A force that always pushes against the motion, and is larger than friction at rest: the block stops and slips without end."""
+def on_a_rail(mu: float) -> tuple[mbd.System, mbd.Body, TJ]:
+    """A block on a horizontal rail."""
     system = mbd.System("block", gravity=(0, 0, -9.81))
     block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1)))
     rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
-    system.add(mbd.JointFriction("rub", rail, mbd.Coulomb(0.5, 0.4), length=1.0))
+    system.add(mbd.JointFriction("rub", rail, mbd.Coulomb(1.25 * mu, mu), length=1.0))
+    return system, block, rail
+
+
+def with_relay() -> mbd.System:
+    """A force that always pushes against the motion, and is larger than friction at rest: the block stops and slips without end."""
+    system, _, rail = on_a_rail(0.4)
     system.add(mbd.JointForce("relay", [rail], lambda t, q, qd: (100.0 if qd[0] <= 0.0 else -100.0,)))
+    return system
+
+
+@pytest.mark.slow
+def test_a_relay_that_turns_at_each_stop_is_refused():
     with pytest.raises(mbd.SimulationError, match="friction 'rub' stops and slips without end at t = .* a smaller h than 0.001 s"):
-        mbd.simulate(system, 1.0, h=1e-3)
+        mbd.simulate(with_relay(), 1.0, h=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", [mbd.DormandPrince(), mbd.DOP853()], ids=["DormandPrince", "DOP853"])
+@pytest.mark.parametrize(
+    "tolerances", [{"rtol": 1e-8}, {"rtol": 1e-3}, {"rtol": 1e-8, "atol": 1e-6}], ids=["default", "coarse", "atol"]
+)
+def test_error_control_refuses_a_relay(integrator: Any, tolerances: dict[str, float]):
+    """It went on by 4e-10 s from stop to stop, without end: its steps were as long as their error allowed."""
+    with pytest.raises(mbd.SimulationError, match=r"friction 'rub' stops and slips without end at t = \S+ s. Give a smooth law"):
+        mbd.simulate(with_relay(), 1.0, integrator=integrator, budget=20.0, **tolerances)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("frequency", "t_end"), [(1e3, 0.05), (1e6, 5e-5)])
+def test_fast_stops_are_no_stops_without_end(frequency: float, t_end: float):
+    """A shaken block stops twice in each period, and each time moves on at once."""
+    system, block, _ = on_a_rail(0.1)
+    omega = 2.0 * np.pi * frequency
+    system.add(mbd.PointForce("shake", block, force=(lambda t: 10.0 * np.sin(omega * t), 0, 0)))
+    result = mbd.simulate(system, t_end, rtol=1e-8)
+    assert result.success
+    stops = [event.t for event in result.events if event.name == "rub stops"]
+    assert len(stops) == pytest.approx(2.0 * frequency * t_end, abs=2.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import RJ, TJ, RackPinion
+from joints import RJ, TJ, Gear, RackPinion
 
 RADIUS, MASS, J, G = 0.1, 1.0, 0.04, 9.80665
 ACCELERATION = MASS * G / (MASS + J / RADIUS**2)
@@ -98,3 +98,74 @@ def test_a_spring_whose_turn_is_not_known_is_refused():
 def test_long_runs_in_fine_steps_keep_their_turns():
     result = mbd.simulate(falling_rack(), T_END, h=1e-3, store_every=100)
     assert abs(result["rack"].r[:, 2] + 0.5 * ACCELERATION * result.t**2).max() < 1e-3 * LOST_TURN
+
+
+OMEGA, T_LONG = 10.0, 2000.0
+DRIFT = 1.0
+"""[rad] What integrated angles and orientations may be apart, until the run goes on without it."""
+KEPT = 1e-10
+"""[rad] Of 4e4 rad, through which the angles of gears turn: some units in their last place."""
+
+
+def pair_of_gears():
+    """Two gears that turn evenly: the wheel by 2e4 rad, the pinion by 4e4 rad."""
+    system = mbd.System("gears")
+    wheel = system.add(mbd.Body("wheel", MASS, (0.02, 0.02, J), omega_bar=(0, 0, OMEGA)))
+    pinion = system.add(mbd.Body("pinion", MASS, (0.01, 0.01, 0.02), r=(0.3, 0, 0), omega_bar=(0, 0, -2.0 * OMEGA)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    shaft = system.add(RJ("shaft", system.ground, pinion, point=(0.3, 0, 0), axis=(0, 0, 1)))
+    system.add(Gear("mesh", axle, shaft, ratio=-2.0))
+    return system
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"h": 0.04, "store_every": 50},
+        {"rtol": 1e-4, "t_eval": np.linspace(0.0, T_LONG, 1001)},
+        {"rtol": 1e-4, "integrator": mbd.BDF(), "t_eval": np.linspace(0.0, T_LONG, 1001)},
+        {"h": 0.01, "store_every": 200, "integrator": mbd.RATTLE()},
+    ],
+    ids=["RK4", "DormandPrince", "BDF", "RATTLE"],
+)
+def test_integrated_angles_that_drift_from_the_orientations_in_long_runs_are_set_back(given):
+    """These runs were refused, though their steps lose no turn: small errors of the orientation had grown to 2 rad."""
+    result = mbd.simulate(pair_of_gears(), T_LONG, **given)
+    assert result.success
+    axle, shaft = (result.joint(name).angle for name in ("axle", "shaft"))
+    assert abs(2.0 * axle + shaft).max() < KEPT
+    assert abs(result.violation("position")).max() < KEPT
+    assert abs(result["wheel"].omega[:, 2] - OMEGA).max() < 1e-6
+    assert abs(axle[-1] - OMEGA * T_LONG) > DRIFT  # the phase that the steps lose in all
+    gaps = result.angles[:, :2] - np.stack([axle, shaft], axis=1)
+    assert abs(gaps).max() < 1.1 * DRIFT
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
+def test_a_run_that_sets_angles_back_continues_and_repeats_itself():
+    """Whatever parts it is made of: the turns that the angles count do not change, nor any number of the motion."""
+    system, whole = pair_of_gears(), mbd.simulate(pair_of_gears(), 1000.0, h=0.04)
+    model = system.compile()
+    first = mbd.simulate(model, 500.0, h=0.04)
+    second = mbd.simulate(model, 1000.0, h=0.04, state=first.state())
+    np.testing.assert_array_equal(second.p[-1], whole.p[-1])
+    timed = mbd.simulate(model, 1000.0, h=0.04, budget=60.0)  # in other batches of steps
+    np.testing.assert_array_equal(timed.p, whole.p)
+    np.testing.assert_array_equal(timed.angles, whole.angles)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
+def test_many_short_runs_go_as_far_as_a_long_one():
+    """Each has too few steps to tell a drift from steps that are too long, and begins with the drift of those before."""
+    model = pair_of_gears().compile()
+    state = model.state()
+    for _ in range(40):
+        state = mbd.simulate(model, state.t + 4.8, h=0.06, state=state).state()
+    whole = mbd.simulate(model, 192.0, h=0.06)
+    np.testing.assert_allclose(state.p, whole.p[-1], rtol=0.0, atol=KEPT)
+    assert abs(whole.angles[-1] - OMEGA * 192.0 * np.array([1.0, -2.0])).max() > LARGEST_TURN
+    assert abs(state.angles - whole.angles[-1]).max() < 2.0 * DRIFT
