@@ -10,15 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from haugmbd.cli.model_argument import FAILED, OK, add_model, positive, with_model
+from haugmbd.cli.model_argument import FAILED, OK, add_model, file_to_write, positive, with_model
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.integrators.base import Integrator, methods_below
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.system import System
+from haugmbd.viewer.page import PAGES
 
 STEP = 1e-3
 """Fixed step [s] where neither --h nor --rtol is given."""
+PLOTS = (".png", ".pdf", ".svg", ".eps", ".ps", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
+"""Endings of plots."""
 SHOWN_BODIES = 12
 """Bodies whose final position is printed; --out writes all."""
 
@@ -33,9 +36,12 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     command.add_argument("--atol", type=positive, metavar="A", help="error control: absolute tolerance of a step")
     command.add_argument("--method", choices=sorted(methods()), metavar="NAME", help=f"integrator: {', '.join(sorted(methods()))}")
     command.add_argument("--project-velocity", action="store_true", help="project the initial velocities onto the constraints")
-    command.add_argument("--out", type=Path, metavar="FILE", help="write the result: .npz, .nc or .csv")
-    command.add_argument("--plot", type=Path, metavar="FILE", help="write a plot of energy and violation: .png, .pdf or .svg")
-    command.add_argument("--animate", type=Path, metavar="FILE", help="write an animation: one .html file")
+    result_file = file_to_write("a result is a .npz, .nc or .csv file", ".npz", ".nc", ".csv")
+    command.add_argument("--out", type=result_file, metavar="FILE", help="write the result: .npz, .nc or .csv")
+    plot_file = file_to_write("a plot is a .png, .pdf or .svg file", *PLOTS)
+    command.add_argument("--plot", type=plot_file, metavar="FILE", help="write a plot of energy and violation: .png, .pdf or .svg")
+    page_file = file_to_write("an animation is an .html file", *PAGES)
+    command.add_argument("--animate", type=page_file, metavar="FILE", help="write an animation: one .html file")
     command.set_defaults(run=run_run)
 
 

@@ -144,6 +144,12 @@ def test_faults_of_a_file_are_exit_code_1_with_all_of_them(by_hand, capsys):
         (["convert", "pendulum"], "required: FILE"),
         (["completion", "fish"], "invalid choice: 'fish'"),
         (["run", "pendulum", "--t-end", "0.01", "--out", "/nowhere/at/all/run.npz"], "/nowhere/at/all/run.npz"),
+        (["run", "pendulum", "--t-end", "1e9", "--out", "run.mat"], "'run.mat': a result is a .npz, .nc or .csv file"),
+        (["run", "pendulum", "--t-end", "1e9", "--plot", "run.bmp"], "'run.bmp': a plot is a .png, .pdf or .svg file"),
+        (["run", "pendulum", "--t-end", "1e9", "--animate", "run.mp4"], "'run.mp4': an animation is an .html file"),
+        (["assemble", "pendulum", "--out", "pendulum.toml"], "'pendulum.toml': a system is saved as .json"),
+        (["compare", "pendulum", "--t-end", "1e9", "--csv", "/nowhere/table.csv"], "there is no folder '/nowhere'"),
+        (["gallery", "--out", "gallery.txt"], "'gallery.txt': the page is an .html file"),
     ],
 )
 def test_bad_arguments_are_exit_code_2(argv, sentence, capsys):
