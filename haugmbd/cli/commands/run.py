@@ -22,6 +22,8 @@ STEP = 1e-3
 """Fixed step [s] where neither --h nor --rtol is given."""
 PLOTS = (".png", ".pdf", ".svg", ".eps", ".ps", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
 """Endings of plots."""
+ROUNDING = 1e-12
+"""Coordinates below this part of the largest one are printed as 0."""
 SHOWN_BODIES = 12
 """Bodies whose final position is printed; --out writes all."""
 
@@ -140,6 +142,7 @@ def _data(result: Result, written: list[str]) -> dict[str, Any]:
 
 def _text(result: Result, data: dict[str, Any]) -> str:
     """Return the data as lines."""
+    far = max((abs(x) for body in data["bodies"].values() for x in body["r"]), default=0.0)
     settings = ", ".join(str(data["settings"][key]) for key in ("integrator", "stabilization") if key in data["settings"])
     lines = [
         f"{data['name']}: {data['status'].lower()} at t = {data['t_end']:g} s after {data['steps']} steps ({settings})",
@@ -147,7 +150,7 @@ def _text(result: Result, data: dict[str, Any]) -> str:
         f"  violation, position   {data['violation']:9.1e}   largest of all rows and times",
         f"  energy drift          {data['energy_drift']:9.1e} J",
         *(
-            f"  {name:<20}  r = ({', '.join(f'{x:.6g}' for x in body['r'])}) m"
+            f"  {name:<20}  r = ({', '.join(f'{x:.6g}' if abs(x) > ROUNDING * far else '0' for x in body['r'])}) m"
             for name, body in list(data["bodies"].items())[:SHOWN_BODIES]
         ),
         *(f"warning: {text}" for text in data["warnings"]),

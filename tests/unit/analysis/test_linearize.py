@@ -348,6 +348,15 @@ def test_modes_are_told_in_one_line_each():
     assert len(lines) == 3
 
 
+def test_directions_are_told_without_rounding():
+    """Masses on slides that lean in the plane y = 0: the text had components of 1e-17."""
+    system = mbd.System("leaning", gravity=(0, 0, 0))
+    mass = system.add(mbd.Body("mass", 1.0, (0.1, 0.1, 0.1), r=(0.6, 0, 0.8), v=(0, 0, 0)))
+    system.add(TJ("slide", system.ground, mass, point=(0, 0, 0), axis=(0.6, 1e-9, 0.8)))
+    system.add(mbd.TSDA("spring", system.ground, mass, point_i=(0, 0, 0), point_j=(0.6, 0, 0.8), k=100.0, l0=1.0))
+    assert "'mass' moves 1.00 along (0.6, 0, 0.8)" in str(mbd.linearize(system))
+
+
 @pytest.mark.slow
 def test_a_mode_is_a_motion_that_the_constraints_allow():
     found = mbd.linearize(mbd.equilibrium(sprung_four_bar(c=1.0)))

@@ -54,6 +54,12 @@ def test_run_writes_what_python_computes(by_hand, tmp_path, capsys):
     np.testing.assert_array_equal(loaded.reaction("pin").force, python.reaction("pin").force)
 
 
+def test_places_are_printed_without_rounding(capsys):
+    """The slider moves along x: its y was printed as 9.25186e-24."""
+    _, text, _ = said(capsys, "run", "slider_crank", "--t-end", "0.1")
+    assert "slider                r = (0.226369, 0, 0) m" in text
+
+
 @pytest.mark.slow
 def test_run_as_json_with_files(tmp_path, capsys):
     pytest.importorskip("matplotlib")
