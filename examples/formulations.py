@@ -42,7 +42,7 @@ def main(folder: Path) -> tuple[dict[str, mbd.Result], list[float], list[int]]:
     axes.loglog(ALPHAS, errors, "o-", label="Penalty: error of lam, relative")
     axes.loglog(ALPHAS, iterations, "s-", label="AugmentedLagrangian: iterations to 1e-11")
     axes.set(xlabel="alpha", title="double pendulum: 1 / alpha, until rounding takes over")
-    axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.72))
+    axes.legend(loc="center left", bbox_to_anchor=(0.35, 0.65))
     figure.savefig(folder / "formulations.png", dpi=100)
     return results, errors, iterations
 

@@ -1,6 +1,6 @@
 """A flyball governor: how high its slider hangs at each speed, and how the balls swing about that.
 
-Weight, springs and centrifugal forces are in balance: `equilibrium(..., steady=Spin(...))`, and `linearize` of what it finds.
+Weight, springs and centrifugal forces are in balance: `equilibrium(..., steady=UniformRotation(...))`, and `linearize` of what it finds.
 python examples/governor.py [FOLDER]            the picture goes to FOLDER, if one is given
 """
 

@@ -29,6 +29,8 @@ METHODS: dict[str, list[Integrator]] = {
 }
 LONG: dict[str, Integrator] = {"RK4": mbd.RK4(2e-3), "RATTLE": mbd.RATTLE(2e-3), "GeneralizedAlpha": mbd.GeneralizedAlpha(2e-3)}
 """Methods of the long run, with one step for all."""
+LABELS = {"GeneralizedAlpha": (1, "right", -7, 0), "BDF": (-1, "left", 7, -3)}
+"""Point of a label, its side, and its place beside the point [points]; others stand above the last point."""
 
 
 def costs(model: mbd.Model) -> dict[str, np.ndarray]:
@@ -58,10 +60,9 @@ def main(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, tuple[np.ndarra
     for name, points in work.items():
         print(f"{name:<18}" + "".join(f"{evaluations:>9.0f} {error:.0e}" for evaluations, error in points))
         (line,) = left.loglog(points[:, 1], points[:, 0], "o-", markersize=4)
-        left.annotate(
-            name, points[-1, ::-1], (0, 7), textcoords="offset points", ha="center", color=line.get_color(), fontsize="small"
-        )
-    left.invert_xaxis()
+        k, side, *place = LABELS.get(name, (-1, "center", 0, 7))
+        left.annotate(name, points[k, ::-1], place, textcoords="offset points", ha=side, color=line.get_color(), fontsize="small")
+    left.set_xlim(1e2, 1e-13)
     left.margins(x=0.18, y=0.12)
     left.set(xlabel="error of positions after 0.5 s [m]", ylabel="evaluations", title="heavy top: what a digit costs")
     for name, (t, drift) in energy.items():

@@ -22,13 +22,12 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import FIRST_MARKER
 from haugmbd.constraints.coordinate import Coordinate
-from haugmbd.constraints.registry import KINDS
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
 from haugmbd.kkt.solver_choice import TREE
 from haugmbd.model.compiling.inertia import POINTS, SUSPECT, arms_of, has_light
 from haugmbd.model.compiling.loads import LoadEntry
-from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate, lines_of
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import sliding, turning
@@ -246,8 +245,7 @@ def _lightness(model: Model, parameters: Sequence[Parameter], n: int) -> Any:
             mass[:, k] = values
         else:
             least[:, k] = np.linalg.eigvalsh(_matrices(values).reshape(-1, 3, 3))[:, 0]
-    lines, starts = model.tables["ROW_INTS"], model.tables["ROW_KIND_STARTS"][0]
-    markers = {kind: lines[starts[KINDS.index(kind)] : starts[KINDS.index(kind) + 1], FIRST_MARKER:] for kind in POINTS}
+    markers = {kind: lines_of(model, kind)[:, FIRST_MARKER:] for kind in POINTS}
     arms = arms_of(markers, model.tables["BODY_OF"].ravel(), model.tables["X_BAR"], model.nb + 1)
     return has_light(mass[:, 1:], least[:, 1:], arms[1:])
 

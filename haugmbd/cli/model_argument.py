@@ -84,6 +84,23 @@ def positive(text: str) -> float:
     return value
 
 
+def file_to_write(what: str, *endings: str) -> Callable[[str], Path]:
+    """Return the type of an argument that names a file with one of the endings, in a folder that exists.
+
+    what: the sentence for another ending.  The argument is refused before anything is computed, which may take long.
+    """
+
+    def path_of(text: str) -> Path:
+        path = Path(text)
+        if path.suffix not in endings:
+            raise argparse.ArgumentTypeError(f"cannot write {text!r}: {what}")
+        if not path.absolute().parent.is_dir():
+            raise argparse.ArgumentTypeError(f"cannot write {text!r}: there is no folder {str(path.parent)!r}")
+        return path
+
+    return path_of
+
+
 def read_model(given: str, *, allow_code: bool = False, loops: str | None = None, length: float | None = None) -> System:
     """Return the system of a MODEL. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
     for option, value, endings, kind in (

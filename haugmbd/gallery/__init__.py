@@ -124,3 +124,8 @@ __all__ = [
     "universal_shaft",
     "windows",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

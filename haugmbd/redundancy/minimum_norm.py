@@ -9,8 +9,9 @@ r"""Multipliers of minimum norm: of all that exert the same reactions on the bod
 
 The matrix is regular with all rows in it, dependent or not, and is factored by the same block LDL^T in O(n). Every z is in the range
 of A, so that the iterates have no part in the null space: the limit is the minimum. An eigenvalue sigma^2 of A becomes
-sigma^2 / (sigma^2 + eps), which is 1 except for a few; each of these costs an iteration or two. W = diag(1, L^2) does not contain the
-masses, so that heavy bodies beside light ones do not slow the iteration.
+sigma^2 / (sigma^2 + eps), which is 1 except for a few; each of these costs an iteration or two. W = c diag(1, L^2) does not contain the
+masses, so that heavy bodies beside light ones do not slow the iteration; c is the mean square of the rows of Phi_q diag(1, 1 / L), so that
+the mean of the diagonal of A is 1, and eps a number, for a mechanism of any size.
 Source: Golub and Van Loan, Matrix Computations, sec. 11.5 (preconditioned conjugate gradients); Kaasschieter (1988) for singular systems.
 """
 
@@ -34,7 +35,7 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack, workspace_array
 
 EPS = 1e-5
-"""eps, relative to the mean square of the rows. A smaller value loses digits, a larger one costs iterations."""
+"""eps, where the mean of the diagonal of A is 1. A smaller value loses digits, a larger one costs iterations."""
 
 CONVERGED = 1e-12
 """Relative size of z at which the iteration ends."""
@@ -67,7 +68,7 @@ def put_residual(edges: Ints, J: Array, w: Array, lam: Array, first: int, b: Arr
 
 @kernel
 def inner(f: Array, g: Array, length2: float) -> float:
-    """Return f . W^-1 g of wrenches by bodies, (., 6), for all bodies of f."""
+    """Return f . diag(1, 1 / L^2) g of wrenches by bodies, (., 6), for all bodies of f."""
     total = 0.0
     for k in range(f.shape[0]):
         for a in range(3):
@@ -108,7 +109,7 @@ def spread_entry(P: Pack, t: Array, y: Array, x: Array, w: Array, lam: Array) ->
 @inlined
 def iterate(P: Pack, edges: Ints, J: Array, w: Array, lam: Array, b: Array) -> float:
     """Leave in lam[0] the multipliers of least norm of the wrenches w[0]; return the size of the last z relative to theirs."""
-    z, n, length2 = ws.solution(P), w.shape[1], ws.shifted_inertia(P)[1, 1]
+    z, n, length2 = ws.solution(P), w.shape[1], ws.shifted_inertia(P)[1, 1] / ws.shifted_inertia(P)[1, 0]
     clear(lam[0])
     clear(lam[1])
     before, left = np.inf, 0.0
@@ -155,15 +156,15 @@ def least_multipliers(model: Model, t: Array, y: Array, x: Array) -> Array:
 
 
 def regularised(model: Model) -> Pack:
-    """Return a pack with its own constants: W for the inertia, -eps in all rows, no row dropped, and no pivot below its bound."""
+    """Return a pack with its own constants: W for the inertia, -EPS in all rows, no row dropped, and no pivot below its bound."""
     rows = evaluate(model)
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
     length = unit_of_turns(model, rows)
-    eps = EPS * float(np.mean(np.sum(force**2 + np.square(moment / length), axis=1)))
+    square = float(np.mean(np.sum(force**2 + np.square(moment / length), axis=1)))
     reals = model.tables.reals.copy()
     for name, value in (
-        ("SHIFTED", np.concatenate([[1.0], (length**2 * np.eye(3)).ravel()])),
-        ("PAD", np.where(model.tables["PAD"] == 0.0, -eps, -1.0)),
+        ("SHIFTED", square * np.concatenate([[1.0], (length**2 * np.eye(3)).ravel()])),
+        ("PAD", np.where(model.tables["PAD"] == 0.0, -EPS, -1.0)),
         ("SCALE", 0.0),
     ):
         start, m, n = model.tables.place(name)

@@ -11,7 +11,7 @@ from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.result import Result
-from haugmbd.viewer.page import html_page
+from haugmbd.viewer.page import PAGES, html_page
 from haugmbd.viewer.scenes.frames import Seen, frames_of
 from haugmbd.viewer.scenes.given_shapes import shapes_of
 from haugmbd.viewer.scenes.mechanism import Mechanism, of_model
@@ -29,7 +29,7 @@ def animate(result: Seen, path: str | Path, *, frames: int | None = None, other:
     result : Result, ReducedResult or ImpactResult
         The motion, with its model.
     path : str or Path
-        The file.
+        The file, .html.
     frames : int, optional
         Number of drawn instants, at equal steps; by default the stored states, up to the size limit of a page.
     other : Result, ReducedResult or ImpactResult, optional
@@ -43,7 +43,8 @@ def animate(result: Seen, path: str | Path, *, frames: int | None = None, other:
     Raises
     ------
     UsageError
-        If `result` is not a result, frames is not valid, the second run has no body in common, or the file cannot be written.
+        If `result` is not a result, frames is not valid, the second run has no body in common, the ending is not .html, or the
+        file cannot be written.
 
     Warns
     -----
@@ -106,8 +107,12 @@ def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:
 
 
 def written(text: str, path: str | Path) -> Path:
-    """Write text to a file and return its path. Raise UsageError if this fails."""
+    """Write a page to a file and return its path. Raise UsageError if this fails, or if the name is not that of a page."""
     where = Path(path)
+    if where.suffix.lower() not in PAGES:
+        raise UsageError(
+            f"{str(where)!r} does not end with .html: it is a page for a browser. film(...) writes .gif, .mp4 and .webm, to_gltf(...) .glb."
+        )
     try:
         where.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -19,9 +19,9 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import DRIVER, FIRST_MARKER, SLOT
 from haugmbd.constraints.equations.dp1 import DP1
-from haugmbd.constraints.registry import KINDS
 from haugmbd.drivers import Constant
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.inspection.constraint_rows import lines_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import half_turned
@@ -84,11 +84,9 @@ def triple_product(sign: Sign, state: State) -> float:
 
 def _dots(model: Model) -> dict[int, _Dot]:
     """Return the DP1 rows with a constant, by row number."""
-    kind = KINDS.index(DP1)
-    first, last = model.tables["ROW_KIND_STARTS"][0][kind : kind + 2].astype(int)
     row_of = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
     found = {}
-    for line in model.tables["ROW_INTS"][first:last].astype(int).tolist():
+    for line in lines_of(model, DP1).tolist():
         driver = model.drivers[line[DRIVER]]
         if isinstance(driver, Constant):
             found[row_of[line[SLOT]]] = _Dot(line[FIRST_MARKER], line[FIRST_MARKER + 1], driver.value)

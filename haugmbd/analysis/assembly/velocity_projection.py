@@ -13,13 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.analysis.assembly.constraint_system import Gradient, Problem, gradient, jacobian, unit_rows
-from haugmbd.analysis.assembly.regularized_least_squares import body_metric, exact_motion
+from haugmbd.analysis.assembly.regularized_least_squares import Metric, body_metric, exact_motion
 from haugmbd.compiled.array_types import Array
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
 
 LIGHTEST = 1e-8
 """Inertia of axes without inertia, relative to the body's largest."""
+
+PROJECTIONS = 2
+"""Axes with hardly any inertia amplify the rounding of a projection, by 1 / LIGHTEST at most. The second projection removes that."""
 
 
 class VelocitySolution(NamedTuple):
@@ -35,18 +38,26 @@ def nearest_velocities(problem: Problem, state: State) -> VelocitySolution:
     rows = evaluate(problem.model, state)
     G = gradient(problem, state, rows, velocities=True)
     nu = np.concatenate([rows.nu, [joint.rate for joint in problem.held.joints]])
-    before = rates(G, state) - nu
     metric = body_metric(problem.model, size=problem.size, lift=LIGHTEST)
     J, length = unit_rows(jacobian(problem, metric, G))
-    z = np.zeros(6 * problem.model.nb)
-    z[problem.held.free] = exact_motion(J, before / length)
-    du = np.einsum("kab,kb->ka", metric.inverse, z.reshape(-1, 6))
+    before = left = rates(G, state) - nu
+    new = state
+    for _ in range(PROJECTIONS):
+        new = _changed(problem, metric, new, exact_motion(J, left / length))
+        left = rates(G, new) - nu
+    return VelocitySolution(new, _largest(before), _largest(left))
+
+
+def _changed(problem: Problem, metric: Metric, state: State, z: Array) -> State:
+    """Return the state with the velocities u + W^(-1/2) z of the free columns."""
+    full = np.zeros(6 * problem.model.nb)
+    full[problem.held.free] = z
+    du = np.einsum("kab,kb->ka", metric.inverse, full.reshape(-1, 6))
     du.ravel()[~problem.held.free] = 0.0
     v, omega_bar = state.v.copy(), state.omega_bar.copy()
     v[1:] += du[:, :3]
     omega_bar[1:] += du[:, 3:]
-    new = state.replace(v=v, omega_bar=omega_bar)
-    return VelocitySolution(new, _largest(before), _largest(rates(G, new) - nu))
+    return state.replace(v=v, omega_bar=omega_bar)
 
 
 def rates(G: Gradient, state: State) -> Array:

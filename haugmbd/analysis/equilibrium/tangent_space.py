@@ -91,7 +91,9 @@ def _lengths(J: Array) -> Array:
 Derivative: TypeAlias = Callable[[Callable[[float], Array]], Array]
 
 H = 1e-3
-"""Step of differences, in L or rad (and L/s or rad/s): truncation and rounding errors are both small for smooth forces."""
+"""Step of differences, in L or rad: truncation and rounding errors are both small for smooth forces. Velocities are in L or rad times the
+rate of the motions, see `rate_of_motions`.
+"""
 
 WEIGHTS = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
 """f' = sum w_k (f(k h) - f(-k h)) / h."""
@@ -136,15 +138,15 @@ def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: D
     return _columns(left, at.N, derivative)
 
 
-def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative) -> Array:
-    """Return C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part."""
+def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, rate: float, derivative: Derivative) -> Array:
+    """Return C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part.  rate: of the motions [1/s]"""
     model = evaluator.model
 
     def force(x: Array) -> Array:
-        u = np.vstack([np.zeros(6), (x * evaluator.scale).reshape(model.nb, 6)])
+        u = np.vstack([np.zeros(6), (rate * x * evaluator.scale).reshape(model.nb, 6)])
         return evaluate_residual(evaluator, y, u).force
 
-    return _columns(force, at.N, derivative)
+    return _columns(force, at.N, derivative) / rate
 
 
 def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
@@ -159,6 +161,12 @@ def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
 def scale_of(work: float, K: Array) -> float:
     """Return the scale of a balance [J]: the forces at work, or the stiffness for a unit motion, whichever is larger."""
     return max(work, float(np.abs(K).max(initial=0.0)))
+
+
+def rate_of_motions(M: Array, scale: float) -> float:
+    """Return the rate of motions [1/s] that forces `scale` [J] cause: 1 /s, or sqrt(scale / M) where that is larger;  M: inertia [J s2]"""
+    largest = float(np.abs(M).max(initial=0.0))
+    return max(1.0, float(np.sqrt(scale / largest))) if largest > 0.0 else 1.0
 
 
 def at_work(evaluator: ResidualEvaluator, residual: Residual, at: Tangent) -> float:

@@ -25,7 +25,7 @@ AXIS_TOL = 1e-3
 """[rad] A direction nearer than this to a global axis is given by its letter."""
 
 ROUNDING_PART = 1e-6
-"""Parts of a twist below this part of the largest one are rounding, and are left out."""
+"""Parts of a twist, or of a direction, below this part of the largest one are rounding, and are left out."""
 
 
 def twist_words(v: Array, omega: Array, r: Array, length: float, size: float = 0.0) -> str:
@@ -57,11 +57,11 @@ def signed(vector: Array) -> tuple[float, Array]:
 
 
 def direction_word(direction: Array) -> str:
-    """Return x, y, z, or three numbers."""
+    """Return x, y, z, or three numbers, of a direction of length 1."""
     for letter, axis in zip("xyz", np.eye(3), strict=True):
         if np.linalg.norm(direction - axis) < AXIS_TOL:
             return letter
-    return point_word(direction)
+    return point_word(np.where(np.abs(direction) > ROUNDING_PART, direction, 0.0))
 
 
 def point_word(point: Array) -> str:

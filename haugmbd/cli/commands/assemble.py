@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from haugmbd.analysis.assembly.assemble import assemble
-from haugmbd.cli.model_argument import OK, add_model, with_model
+from haugmbd.cli.model_argument import OK, add_model, file_to_write, with_model
 from haugmbd.modelfile import at_state, save_model
 from haugmbd.system.system import System
 
@@ -20,7 +20,8 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
     command = add_parser("assemble", help="close the joints of a mechanism with the least motion of its bodies")
     add_model(command)
-    command.add_argument("--out", type=Path, metavar="FILE", help="write the closed model: .json")
+    model_file = file_to_write("a system is saved as .json", ".json")
+    command.add_argument("--out", type=model_file, metavar="FILE", help="write the closed model: .json")
     command.set_defaults(run=run_assemble)
 
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, add_model, failed, positive, with_model
+from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, add_model, failed, file_to_write, positive, with_model
 from haugmbd.errors import UsageError
 from haugmbd.integrators import RK4
 from haugmbd.study.comparison.compare import compare
 from haugmbd.study.method import Method, MethodSet, methods
 from haugmbd.study.method_text import method_from
 from haugmbd.system.system import System
+from haugmbd.viewer.page import PAGES
 
 SIX = ("RK4", "RK4 + None", "RK4 + Baumgarte(20, 20)", "Heun", "NullSpace + RK4", "GeneralizedAlpha")
 """The methods that are compared where none are given."""
@@ -37,8 +38,10 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         metavar="METHOD",
         help=f'parts joined by +, such as "NullSpace + RK4(h=1e-3) + Projection"; "{EVERY}" for each of the package ({"; ".join(SIX)})',
     )
-    command.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE", help="the report (report.html)")
-    command.add_argument("--csv", type=Path, metavar="FILE", help="a table of all numbers")
+    report_file = file_to_write("the report is an .html file", *PAGES)
+    command.add_argument("--out", type=report_file, default=Path("report.html"), metavar="FILE", help="the report (report.html)")
+    table_file = file_to_write("the table is a .csv file", ".csv")
+    command.add_argument("--csv", type=table_file, metavar="FILE", help="a table of all numbers: .csv")
     command.add_argument("--t-end", type=positive, default=1.0, metavar="T", help="end of the runs [s] (1)")
     command.add_argument(
         "--h", type=positive, default=1e-3, metavar="H", help="step of methods that have none of their own [s] (1e-3)"
@@ -58,8 +61,6 @@ def run_compare(arguments: argparse.Namespace) -> int:
         reference: Method | Literal[False] | None = (
             None if given is None else False if given == "none" else method_from(given).completed(h=arguments.h)
         )
-        if arguments.out.suffix.lower() not in (".html", ".htm"):
-            raise UsageError(f"--out is {str(arguments.out)!r}: the report is an .html file.")
     except UsageError as error:
         return failed(arguments, NOT_VALID, str(error))
     return with_model(arguments, lambda system: _act(system, chosen, reference, arguments))

@@ -15,11 +15,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from haugmbd.cli.model_argument import NOT_VALID, OK, by_name
+from haugmbd.cli.model_argument import NOT_VALID, OK, by_name, file_to_write
 from haugmbd.errors import UsageError
 from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
 from haugmbd.viewer.animate import written
+from haugmbd.viewer.page import PAGES
 from haugmbd.viewer.still import picture
 
 WIDTH = 120
@@ -45,16 +46,14 @@ FIGURE = """<figure><img alt="{name}" src="data:image/png;base64,{data}">
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
     command = add_parser("gallery", help="list the ready-made mechanisms, or write a page with their pictures")
-    command.add_argument("--out", type=Path, metavar="FILE", help="write a page with a picture of each: one .html file")
+    page_file = file_to_write("the page is an .html file", *PAGES)
+    command.add_argument("--out", type=page_file, metavar="FILE", help="write a page with a picture of each: one .html file")
     command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
     command.set_defaults(run=run_gallery)
 
 
 def run_gallery(arguments: argparse.Namespace) -> int:
     """List the mechanisms, and write the page if it is asked for."""
-    if arguments.out is not None and not arguments.out.absolute().parent.is_dir():  # before anything is drawn, which takes seconds
-        print(f"haugmbd: cannot write {str(arguments.out)!r}: there is no folder {str(arguments.out.parent)!r}.", file=sys.stderr)
-        return NOT_VALID
     systems = {name: build() for name, build in by_name().items()}
     rows = [(name, first_line(build), *counts(systems[name])) for name, build in by_name().items()]
     if arguments.out is not None:

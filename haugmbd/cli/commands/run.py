@@ -10,15 +10,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from haugmbd.cli.model_argument import FAILED, OK, add_model, positive, with_model
+from haugmbd.cli.model_argument import FAILED, OK, add_model, file_to_write, positive, with_model
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.integrators.base import Integrator, methods_below
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.system import System
+from haugmbd.viewer.page import PAGES
 
 STEP = 1e-3
 """Fixed step [s] where neither --h nor --rtol is given."""
+PLOTS = (".png", ".pdf", ".svg", ".eps", ".ps", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
+"""Endings of plots."""
+ROUNDING = 1e-12
+"""Coordinates below this part of the largest one are printed as 0."""
 SHOWN_BODIES = 12
 """Bodies whose final position is printed; --out writes all."""
 
@@ -33,9 +38,12 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     command.add_argument("--atol", type=positive, metavar="A", help="error control: absolute tolerance of a step")
     command.add_argument("--method", choices=sorted(methods()), metavar="NAME", help=f"integrator: {', '.join(sorted(methods()))}")
     command.add_argument("--project-velocity", action="store_true", help="project the initial velocities onto the constraints")
-    command.add_argument("--out", type=Path, metavar="FILE", help="write the result: .npz, .nc or .csv")
-    command.add_argument("--plot", type=Path, metavar="FILE", help="write a plot of energy and violation: .png, .pdf or .svg")
-    command.add_argument("--animate", type=Path, metavar="FILE", help="write an animation: one .html file")
+    result_file = file_to_write("a result is a .npz, .nc or .csv file", ".npz", ".nc", ".csv")
+    command.add_argument("--out", type=result_file, metavar="FILE", help="write the result: .npz, .nc or .csv")
+    plot_file = file_to_write("a plot is a .png, .pdf or .svg file", *PLOTS)
+    command.add_argument("--plot", type=plot_file, metavar="FILE", help="write a plot of energy and violation: .png, .pdf or .svg")
+    page_file = file_to_write("an animation is an .html file", *PAGES)
+    command.add_argument("--animate", type=page_file, metavar="FILE", help="write an animation: one .html file")
     command.set_defaults(run=run_run)
 
 
@@ -134,6 +142,7 @@ def _data(result: Result, written: list[str]) -> dict[str, Any]:
 
 def _text(result: Result, data: dict[str, Any]) -> str:
     """Return the data as lines."""
+    far = max((abs(x) for body in data["bodies"].values() for x in body["r"]), default=0.0)
     settings = ", ".join(str(data["settings"][key]) for key in ("integrator", "stabilization") if key in data["settings"])
     lines = [
         f"{data['name']}: {data['status'].lower()} at t = {data['t_end']:g} s after {data['steps']} steps ({settings})",
@@ -141,7 +150,7 @@ def _text(result: Result, data: dict[str, Any]) -> str:
         f"  violation, position   {data['violation']:9.1e}   largest of all rows and times",
         f"  energy drift          {data['energy_drift']:9.1e} J",
         *(
-            f"  {name:<20}  r = ({', '.join(f'{x:.6g}' for x in body['r'])}) m"
+            f"  {name:<20}  r = ({', '.join(f'{x:.6g}' if abs(x) > ROUNDING * far else '0' for x in body['r'])}) m"
             for name, body in list(data["bodies"].items())[:SHOWN_BODIES]
         ),
         *(f"warning: {text}" for text in data["warnings"]),

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, NothingToCheck, by_name, positive, run_file
+from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, NothingToCheck, by_name, file_to_write, positive, run_file
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.modelfile import SUFFIXES, load_model
 from haugmbd.simulation.simulate import simulate
@@ -97,7 +97,8 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     command.add_argument("--method", default="", metavar="METHOD", help='such as "NullSpace + RK4"; by default that of `simulate`')
     command.add_argument("--body", action="append", default=[], metavar="NAME", help="a body whose last position is in the table")
     command.add_argument("--store", metavar="PATH", help="folder or .nc file of the rows: a sweep that is stopped continues there")
-    command.add_argument("--out", type=Path, metavar="FILE", help="the table: .csv")
+    table_file = file_to_write("the table is a .csv file", ".csv")
+    command.add_argument("--out", type=table_file, metavar="FILE", help="the table: .csv")
     command.add_argument("--workers", type=int, default=1, metavar="N", help="processes (1)")
     command.add_argument("--budget", type=positive, metavar="B", help="longest time of a run [s] (no limit)")
     command.add_argument("--allow-code", action="store_true", help="import the functions that a model file names")
@@ -114,8 +115,6 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         count = int(np.prod([len(values) for values in cells.values()], dtype=np.float64))
         if count > MOST:
             raise UsageError(f"the grid has {count} cells, more than {MOST}.")
-        if arguments.out is not None and arguments.out.suffix != ".csv":
-            raise UsageError(f"--out is {str(arguments.out)!r}: the table is a .csv file.")
         build = Build(arguments.model, _digest(arguments.model), arguments.allow_code)
         run = Run(arguments.t_end, arguments.h, arguments.method, tuple(arguments.body))
         if run.method:

@@ -6,7 +6,8 @@ In continuous time  Phi(t) = (c_1 + c_2 t) exp(-alpha t)  for alpha = beta.  Thi
 oscillation.  A smaller alpha oscillates with sqrt(beta^2 - alpha^2), a larger one decays with alpha - sqrt(alpha^2 - beta^2).  The error
 of the steps causes the drift, so that larger gains are not better; they also limit the step of explicit methods (alpha h < 2.78 for RK4).
 Dimensionless gains alpha h, beta h fit all steps, but gains that grow like 1 / h turn the O(h^2) violation of the stages into
-accelerations: the drift then falls with h^2 only.  With fixed gains it falls with the order of the method.
+accelerations of O(1), and O(h) in their sum: the drift then falls with h^2 only, the error of velocities of methods of any higher order
+with h, and multipliers of the stages do not converge.  With fixed gains all of them have the order of the method.
 Source: Baumgarte, Stabilization of constraints and integrals of motion, CMAME 1 (1972) 1-16.
 """
 
@@ -134,7 +135,10 @@ class Baumgarte(Stabilization):
 
     @staticmethod
     def scaled(alpha_h: float, beta_h: float) -> ScaledBaumgarte:
-        """Return a stabilization with dimensionless gains: alpha = alpha_h / h and beta = beta_h / h with the fixed step h of the run."""
+        """Return a stabilization with dimensionless gains: alpha = alpha_h / h and beta = beta_h / h with the fixed step h of the run.
+
+        Such gains limit the order: RK3 and RK4 have order one in velocities, and one or two in positions. Fixed gains keep it.
+        """
         return ScaledBaumgarte(alpha_h, beta_h)
 
     def options(self) -> Options:

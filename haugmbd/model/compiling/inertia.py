@@ -13,6 +13,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.cd import CD
 from haugmbd.constraints.equations.d import D
 from haugmbd.constraints.equations.dp2 import DP2
@@ -30,7 +31,7 @@ LIGHT = 1e-7
 Rounding over this part is 1e-9 of an acceleration; bodies that are no lighter keep ten digits without refinement.
 """
 
-POINTS = {CD: (0, 1), D: (0, 1), DP2: (1, 2)}
+POINTS: dict[type[Primitive], tuple[int, int]] = {CD: (0, 1), D: (0, 1), DP2: (1, 2)}
 """The markers of an equation that are points of its bodies; the others are directions, whose length is none of the mechanism."""
 
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.status_codes import OK
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.registry import KINDS
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import UsageError
 from haugmbd.model.description.explanation import RowExplanation
@@ -159,6 +161,14 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
     rows = rows_in(model, pack, state)
     model.give_back(pack)
     return rows
+
+
+def lines_of(model: Model, kind: type[Primitive]) -> Ints:
+    """Return the lines of one kind of rows in the table ROW_INTS, in the order of the kind."""
+    k = KINDS.index(kind)
+    first, last = model.tables["ROW_KIND_STARTS"][0][k : k + 2].astype(int)
+    lines: Ints = model.tables["ROW_INTS"][first:last]
+    return lines
 
 
 def rows_in(model: Model, pack: Pack, state: State) -> Rows:

@@ -127,7 +127,7 @@ class HasSolutions(ABC):
         RadauIIA
             What its step ends with: the equations of motion and gamma at the end of the step. Those of its stages are not recorded.
         RATTLE
-            The multipliers of the second half of the step, which bring the velocities to their constraints.
+            The multipliers of the second half of the step, which bring the velocities to their constraints. They have order one.
 
         At the start, methods that solve for multipliers have those of NewtonEuler. NaN at states that are not steps of such a method: at
         a terminal event, and after a singular configuration was crossed. Dependent rows share their load as in `lam`, by

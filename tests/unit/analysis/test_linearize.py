@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, four_bar
 from haugmbd.math import euler_parameters
-from joints import RJ, SJ, RotationDriver
+from joints import RJ, SJ, TJ, RotationDriver
 from tests.support.machines import chain_of_masses, g, governor, pendulum, rotor
 from tests.support.swinging_loops import loops
 
@@ -51,6 +51,20 @@ def test_damped_pendulum(c):
     for matrix, value in ((found.M, J), (found.C, c), (found.K, k)):
         scale = found.basis[0, 1, 4] ** 2  # the coordinate may be the displacement of the centre of mass
         np.testing.assert_allclose(matrix / scale, [[value]], rtol=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("omega", [1e-4, 1.0, 1e4, 1e7])
+@pytest.mark.parametrize("zeta", [1e-6, 1e-2])
+def test_damping_of_fast_and_slow_oscillators(omega, zeta):
+    """A resonator of 1e7 rad/s had the damping ratio 5e-7 of rounding: velocities were measured by 1 rad/s."""
+    system = mbd.System("resonator", gravity=(0, 0, 0))
+    mass = system.add(mbd.Body("mass", 2.0, (0.1, 0.1, 0.1), r=(1.0, 0, 0)))
+    system.add(TJ("slide", system.ground, mass, point=(0, 0, 0), axis=(1, 0, 0)))
+    ends = {"point_i": (0, 0, 0), "point_j": (1.0, 0, 0)}
+    system.add(mbd.TSDA("beam", system.ground, mass, **ends, k=2.0 * omega**2, c=4.0 * zeta * omega, l0=1.0))
+    found = mbd.linearize(system)
+    np.testing.assert_allclose(found.eigenvalues.imag, [omega * sqrt(1.0 - zeta**2)], rtol=CLOSED_FORM)
+    np.testing.assert_allclose(found.zeta, [zeta], rtol=1e-5)  # the rounding of C is 1e-13 of the spring's forces
 
 
 def test_double_pendulum():
@@ -332,6 +346,15 @@ def test_modes_are_told_in_one_line_each():
     assert lines[0] == "'double pendulum' about an equilibrium at t = 0 s, degrees of freedom: 2"
     assert lines[1].startswith("mode 1: 0.2472 Hz (1.553 rad/s), zeta 0: 'bar 2' turns 1.00 about x")
     assert len(lines) == 3
+
+
+def test_directions_are_told_without_rounding():
+    """Masses on slides that lean in the plane y = 0: the text had components of 1e-17."""
+    system = mbd.System("leaning", gravity=(0, 0, 0))
+    mass = system.add(mbd.Body("mass", 1.0, (0.1, 0.1, 0.1), r=(0.6, 0, 0.8), v=(0, 0, 0)))
+    system.add(TJ("slide", system.ground, mass, point=(0, 0, 0), axis=(0.6, 1e-9, 0.8)))
+    system.add(mbd.TSDA("spring", system.ground, mass, point_i=(0, 0, 0), point_j=(0.6, 0, 0.8), k=100.0, l0=1.0))
+    assert "'mass' moves 1.00 along (0.6, 0, 0.8)" in str(mbd.linearize(system))
 
 
 @pytest.mark.slow

@@ -54,6 +54,12 @@ def test_run_writes_what_python_computes(by_hand, tmp_path, capsys):
     np.testing.assert_array_equal(loaded.reaction("pin").force, python.reaction("pin").force)
 
 
+def test_places_are_printed_without_rounding(capsys):
+    """The slider moves along x: its y was printed as 9.25186e-24."""
+    _, text, _ = said(capsys, "run", "slider_crank", "--t-end", "0.1")
+    assert "slider                r = (0.226369, 0, 0) m" in text
+
+
 @pytest.mark.slow
 def test_run_as_json_with_files(tmp_path, capsys):
     pytest.importorskip("matplotlib")
@@ -144,6 +150,12 @@ def test_faults_of_a_file_are_exit_code_1_with_all_of_them(by_hand, capsys):
         (["convert", "pendulum"], "required: FILE"),
         (["completion", "fish"], "invalid choice: 'fish'"),
         (["run", "pendulum", "--t-end", "0.01", "--out", "/nowhere/at/all/run.npz"], "/nowhere/at/all/run.npz"),
+        (["run", "pendulum", "--t-end", "1e9", "--out", "run.mat"], "'run.mat': a result is a .npz, .nc or .csv file"),
+        (["run", "pendulum", "--t-end", "1e9", "--plot", "run.bmp"], "'run.bmp': a plot is a .png, .pdf or .svg file"),
+        (["run", "pendulum", "--t-end", "1e9", "--animate", "run.mp4"], "'run.mp4': an animation is an .html file"),
+        (["assemble", "pendulum", "--out", "pendulum.toml"], "'pendulum.toml': a system is saved as .json"),
+        (["compare", "pendulum", "--t-end", "1e9", "--csv", "/nowhere/table.csv"], "there is no folder '/nowhere'"),
+        (["gallery", "--out", "gallery.txt"], "'gallery.txt': the page is an .html file"),
     ],
 )
 def test_bad_arguments_are_exit_code_2(argv, sentence, capsys):

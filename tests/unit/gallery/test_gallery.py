@@ -43,6 +43,10 @@ def test_each_call_builds_a_new_system():
     assert slider_crank().bodies[1] is not slider_crank().bodies[1]
 
 
+def test_the_module_shows_its_mechanisms_and_nothing_else():
+    assert dir(mbd.gallery) == sorted(mbd.gallery.__all__)
+
+
 @pytest.mark.parametrize("n", [0, -1, 2.5])
 def test_a_chain_needs_a_whole_number_of_links(n):
     with pytest.raises(mbd.UsageError, match="whole number"):

@@ -91,6 +91,27 @@ def test_massless_axes_do_not_matter():
     np.testing.assert_allclose(least.lam, expected, rtol=0.0, atol=LEAST * np.abs(expected).max())
 
 
+def hinged_ring(s):
+    """A four-bar of four hinges, in a plane, that is s times as large as one of a metre."""
+    points, system = s * np.array(planar_points()), mbd.System("ring", gravity=(0.3, -9.81, 1.0))
+    bodies = [system.ground]
+    for k in range(3):
+        J_bar = s**2 * np.array([0.1, 0.12, 0.15])
+        bodies.append(system.add(mbd.Body(f"link {k}", 1.0 + k, J_bar, r=(points[k] + points[k + 1]) / 2)))
+    for k in range(4):
+        system.add(RJ(f"hinge {k}", bodies[k], bodies[(k + 1) % 4], point=points[k], axis=(0, 0, 1)))
+    return system
+
+
+@pytest.mark.parametrize("s", [1e-5, 1e-3, 1.0, 1e3])
+def test_a_mechanism_of_any_size(s):
+    """The wrenches of rows of angles grow like 1 / s beside those of points: watches and bridges have least multipliers, too."""
+    Phi_q, kept, least = of_both(hinged_ring(s).compile())
+    lengths = np.tile([1.0, 1.0, 1.0, s, s, s], 3)  # moments are divided by a length: all equations are then of one size
+    expected = np.linalg.lstsq(Phi_q.T / lengths[:, None], Phi_q.T @ kept.lam / lengths, rcond=1e-12)[0]
+    np.testing.assert_allclose(least.lam, expected, rtol=0.0, atol=LEAST * np.abs(expected).max())
+
+
 @pytest.mark.slow
 def test_in_a_result_and_with_the_model():
     model = bennett().compile(redundancy=mbd.MinimumNorm())

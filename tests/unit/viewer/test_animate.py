@@ -44,6 +44,13 @@ def test_a_folder_that_cannot_be_written_is_named(swing, tmp_path):
         swing.animate(tmp_path / "missing" / "x.html")
 
 
+@pytest.mark.parametrize("name", ["x.mp4", "x.gif", "x"])
+def test_a_page_is_an_html_file(swing, tmp_path, name):
+    with pytest.raises(mbd.UsageError, match=r"does not end with \.html.*film"):
+        swing.animate(tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
 def test_what_is_no_result_is_refused(tmp_path):
     from haugmbd.viewer import animate
 

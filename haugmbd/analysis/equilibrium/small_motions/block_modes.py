@@ -26,7 +26,7 @@ from haugmbd.analysis.equilibrium.small_motions.eigenmodes import (
 from haugmbd.analysis.equilibrium.small_motions.velocity_rows import rolling_matrices
 from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
-from haugmbd.analysis.equilibrium.tangent_space import damping, inertia, scale_of, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import damping, inertia, rate_of_motions, scale_of, stiffness
 from haugmbd.compiled.array_types import Array
 
 NO_MOTION = 1e-10
@@ -59,11 +59,8 @@ def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMat
     else:
         B, nd = place.at.N, place.at.N.shape[1]
         smooth = motion_derivative(place.work)
-        M, C, K = (
-            inertia(evaluator, B),
-            damping(evaluator, place.y, place.at, smooth),
-            stiffness(evaluator, place.y, place.at, smooth),
-        )
+        M, K = inertia(evaluator, B), stiffness(evaluator, place.y, place.at, smooth)
+        C = damping(evaluator, place.y, place.at, rate_of_motions(M, scale_of(place.work, K)), smooth)
         N, G = np.eye(nd), np.zeros((nd, nd))
     blocks = block_matrices(evaluator, place.y, B)
     Z = np.hstack([blocks.F + blocks.G @ G, blocks.G @ N, blocks.H])

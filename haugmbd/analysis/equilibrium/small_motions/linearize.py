@@ -32,7 +32,7 @@ from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, damping, inertia, scale_of, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, damping, inertia, rate_of_motions, scale_of, stiffness
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
@@ -55,7 +55,7 @@ REST_TOL = 1e-9
 
 
 NO_DAMPING = 1e-12
-"""C [J s] that counts as zero, relative to the forces at work [J]: rounding of differences."""
+"""C [J s] times the rate of the motions [1/s] that counts as zero, relative to the forces at work [J]: rounding of differences."""
 
 
 AXES = "xyz"
@@ -119,8 +119,10 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
 def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
     """Return the linearization at a pose in balance."""
     N = place.at.N
-    M, C = inertia(evaluator, N), damping(evaluator, place.y, place.at, motion_derivative(place.work))
-    quiet = float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
+    M = inertia(evaluator, N)
+    rate = rate_of_motions(M, scale)
+    C = damping(evaluator, place.y, place.at, rate, motion_derivative(place.work))
+    quiet = rate * float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
     potential = float(np.abs(K - K.T).max(initial=0.0)) <= NOISE * scale
     found = find_modes(M, C, K, scale, conservative=quiet and potential)
     T, names = _coordinates(evaluator, N)

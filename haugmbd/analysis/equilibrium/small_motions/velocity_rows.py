@@ -22,7 +22,17 @@ from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, b
 from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import velocities
-from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL, Tangent, damping, differentiated, inertia, stiffness, tangent
+from haugmbd.analysis.equilibrium.tangent_space import (
+    RANK_TOL,
+    Tangent,
+    damping,
+    differentiated,
+    inertia,
+    rate_of_motions,
+    scale_of,
+    stiffness,
+    tangent,
+)
 from haugmbd.compiled.array_types import Array, Ints
 
 
@@ -54,7 +64,8 @@ def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> RollingM
     N = Vt[int((s > RANK_TOL).sum()) :].T
     G = -np.linalg.pinv(C0, rcond=RANK_TOL) @ D
     smooth = motion_derivative(place.work)
-    M, C, K = inertia(evaluator, B), damping(evaluator, place.y, at, smooth), stiffness(evaluator, place.y, at, smooth)
+    M, K = inertia(evaluator, B), stiffness(evaluator, place.y, at, smooth)
+    C = damping(evaluator, place.y, at, rate_of_motions(M, scale_of(place.work, K)), smooth)
     along = M @ G + C
     return RollingMatrices(B, N.T @ M @ N, N.T @ along @ N, N.T @ (along @ G + K), N, G)
 
