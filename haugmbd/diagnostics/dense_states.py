@@ -23,7 +23,7 @@ from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.events import Flags
 from haugmbd.integrators.stabilization.corrections import stop_at_rest_entry
-from haugmbd.integrators.stick import MISSING, Watch, may_stick
+from haugmbd.integrators.stick_slip.watched_quantities import MISSING, Watch, may_stick
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from
 from haugmbd.model.friction import columns as at

@@ -24,7 +24,7 @@ from haugmbd.errors import SimulationError, SingularKKTError, UsageError, warn_u
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import post_step_each
-from haugmbd.integrators.stick import may_stick
+from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from, resample
 from haugmbd.model.model import Model

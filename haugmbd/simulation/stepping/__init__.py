@@ -7,6 +7,7 @@ state_memory   the memory that the states take
 stop_events    touch and release of stops and one-sided springs
 growing        arrays that grow while a run continues
 wanted_times   states at given times between steps
+drift          integrated angles that drift from the orientations
 clock          stops of a run for sampled blocks and delays
 stored_states  what a run stores of its steps
 run            the loop over batches of steps

@@ -23,12 +23,13 @@ from haugmbd.integrators.singularities.singularity_crossing import crossing_sear
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
-from haugmbd.integrators.stick import batches_with_stick
+from haugmbd.integrators.stick_slip.stick import batches_with_stick
 from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.run_options import Recording
 from haugmbd.simulation.stepping.clock import Clock
+from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stop_events import StopEvents
@@ -43,8 +44,6 @@ SAME = 1e-12
 """Relative to |t| + 1 s: an event nearer to one of its own than this, across a restart, is the same one."""
 FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
-DRIFTS = 100
-"""Steps in which integrated angles drift from the orientations by small errors; where they do in fewer, the steps are too long."""
 MOST_AT_ONCE = 40
 """Times that a contact or stop may switch at one instant, beside once for each other one; more have no end."""
 
@@ -127,8 +126,7 @@ class Run(Generic[R]):
         self.switched: list[Array] = []
         self.restarts: list[float] = []
         self.most_at_once = MOST_AT_ONCE + sum(len(one.rows) for one in switches)
-        self.without_drift: Array | None = None
-        self.drifts_since: int = 0 if before is None else before.drifts_since - before.steps
+        self.drift: AngleDrift = AngleDrift(problem.state_space, 0 if before is None else before.drift.since - before.steps)
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.clock = Clock.of(problem, method)
         if self.clock is not None and before is not None and before.clock is not None:
@@ -175,9 +173,8 @@ class Run(Generic[R]):
         """Apply the stabilization to the start, then go to the end, with a stop at each time of a sampled block or a delay."""
         p, clock = self.problem, self.clock
         k1 = np.zeros(p.y.size)
-        drifted = p.state_space.without_drift(p.y[None]) if self.before is None else None
-        if drifted is not None:
-            p.y[:] = drifted[1]
+        if self.before is None:
+            self.drift.leave_start(p.y)
         if self.touches is not None:
             self.touches.start(p.t, p.y)
         if self.stops is not None:
@@ -219,7 +216,7 @@ class Run(Generic[R]):
                 self._last = (*self._last[:2], whole.start_rates[None])
             # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
-            whole, stopped = self._up_to_drift(*self._with_known_turns(*self._unbroken(whole, stopped)))
+            whole, stopped = self.drift.cut(*self._with_known_turns(*self._unbroken(whole, stopped)), self.steps)
             self._measure(whole)
             try:
                 batch, ended = self._located(whole)
@@ -240,7 +237,8 @@ class Run(Generic[R]):
             self.exhausted = self._budget_is_used_up()
             if (ended and not self.switched) or self.exhausted:
                 return False
-            self._remove_drift(ended)
+            drifted = None if ended else self.drift.state_without(self.steps)
+            self.switched += [] if drifted is None else [drifted]
             if self.switched:
                 restore_memory(p.options, options)
                 self._restart(k1)
@@ -360,26 +358,6 @@ class Run(Generic[R]):
         stop = SimulationError(what)
         stop.__cause__ = stopped
         return batch.first(k)._replace(t_stop=float(batch.t[k])), stop
-
-    def _up_to_drift(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
-        """Return the batch up to a state at which integrated angles have drifted from the orientations, and the error that stops the run.
-
-        The run continues from this state without the drift.
-        """
-        self.without_drift = None
-        first = max(0, DRIFTS - 1 - (self.steps - self.drifts_since))
-        interrupted = stopped is not None and not isinstance(stopped, Exception)
-        found = None if interrupted or batch.curve is not None else self.problem.state_space.without_drift(batch.y[first:])
-        if found is None:
-            return batch, stopped
-        k, self.without_drift = found
-        return batch.first(first + k + 1)._replace(code=OK), None
-
-    def _remove_drift(self, ended: bool) -> None:
-        """Let the run continue from the last state without its drift, if it has one and no event has ended the batch before."""
-        if self.without_drift is not None and not ended:
-            self.switched.append(self.without_drift)
-            self.drifts_since = self.steps
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with the result before it; the cause, where the motion has left a table or a curve."""

@@ -1,0 +1,265 @@
+r"""Stick and slip of joints with exact Coulomb friction: events at which a joint comes to rest, and at which it slips.
+
+    begins    a joint of several rates slides along its acceleration; it ends where its speed is large enough for the steps that follow
+    slides    it ends where the sliding speed along the direction at its beginning falls through zero
+    slows     one of several rates slides along a fixed direction, where fixed steps would not follow its own; it ends as the two before
+    sticks    its rates are zero by the friction needed (rows that are switched on); it ends where limit - |needed| falls through zero
+
+At an event the state decides how every joint continues (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
+otherwise it slides.  Between events the modes are kept, so that the right-hand side is smooth and
+every method keeps its order.  Changes of mode that are no stop and no slip are no events of the run: a joint that has begun to slide, and
+one of several rates that has turned by a right angle.  One that slows down under a load that only friction at rest would hold does not
+stop, see `sharp_turn`.
+Source: Haug (2021), friction and stiction; events as in `integrators.event_location`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import OK
+from haugmbd.errors import SimulationError
+from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
+from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.stick_slip.endless_events import EventTimes
+from haugmbd.integrators.stick_slip.slow_sliding import SlowSliding
+from haugmbd.integrators.stick_slip.watched_quantities import (
+    ABOVE,
+    ALONG,
+    BEYOND,
+    CLEAR,
+    MARGIN,
+    MISSING,
+    Quantity,
+    StickEvent,
+    Watch,
+    may_stick,
+)
+from haugmbd.math.body_columns import VELOCITY
+from haugmbd.model.friction import columns as at
+from haugmbd.workspace.layout import WIDTH, workspace_array
+
+FIRST_BATCH = 8
+"""Steps of the first batch after an event; each batch is twice as long."""
+STILL_STEPS = 200
+"""While a joint sticks, an adaptive step is at most the interval divided by this: the error control does not see the force of a joint that
+does not move."""
+FARTHER = 10.0
+"""By so many times beyond zero the event of a joint is located that slips and sticks again in no time: one without load and limit, whose
+need grows faster than its limit."""
+
+ENDS: dict[float, dict[int, str]] = {
+    at.SLIDES: {ALONG: "stops", ABOVE: "slows"},
+    at.STICKS: {MARGIN: "slips"},
+    at.BEGINS: {ALONG: "stops", MISSING: "slides"},
+    at.SLOWS: {ALONG: "stops", MISSING: "slides"},
+}
+"""By mode: the quantities that end it where they fall through zero, and what the joint does there."""
+
+
+def batches_with_stick(
+    method: Integrator, problem: Problem, k1: Array, t_end: float, search: CrossingSearch | None = None
+) -> Iterator[StepBatch]:
+    """Yield the batches of `method`; they end at the events at which a joint comes to rest or slips.
+
+    search: that for singular configurations, if it continues from one part of a run to the next
+    """
+    if not isinstance(problem.state_space, MaximalStateSpace) or not may_stick(problem.state_space.model):
+        yield from batches_across(method, problem, k1, t_end, search)
+        return
+    unseen = method.tolerances[1] * float(method.units(problem)[0]) if method.step is None else 0.0
+    stick = _Stick(problem, problem.state_space, t_end, method.step or 0.0, unseen)
+    while problem.t < t_end:
+        stick.decide(k1)
+        locator = EventLocator(stick.events(), problem, method, stick.need)
+        last = Moment(problem.t, problem.y.copy(), k1.copy())
+        rates: Array | None = last.y_dot
+        problem.first_batch = FIRST_BATCH
+        limited = method.limited(stick.h_still) if stick.is_still else method
+        for batch in batches_across(limited, problem, k1, t_end, search):
+            cut, records, ended = locator.cut(last, batch)
+            yield cut._replace(start_rates=rates, events=stick.stops_and_slips(records))
+            rates = None
+            if ended:
+                problem.t, problem.y[:] = float(cut.t[-1]), cut.y[-1]
+                stick.end_by(locator.ended_by)
+                break
+            if batch.code != OK:
+                return
+            if len(batch.t):
+                last = Moment(float(batch.t[-1]), batch.y[-1].copy(), batch.y_dot[-1].copy())
+        else:
+            return
+
+
+class _Stick:
+    """The modes of a run;  h: its fixed step, 0 with error control;  unseen: see `EventTimes`."""
+
+    def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float, h: float, unseen: float) -> None:
+        self.problem, self.state_space, self.h = problem, state_space, h
+        self.watch = Watch(state_space.model)
+        self.modes = workspace_array(problem.pack, "FRICTION_MODES")
+        self.ints = state_space.model.tables["FRICTION_INTS"]
+        self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
+        self.slow = SlowSliding(problem, state_space, self.watch, self.modes, h)
+        self.times = EventTimes(t_end - problem.t, unseen)
+        self.h_still = (t_end - problem.t) / STILL_STEPS
+        self._more = np.zeros(len(self.loads))
+        self._recorded: dict[str, float] = {}
+        self.ended_by: Event | None = None
+
+    @cached_property
+    def _watch_by_columns(self) -> Watch:
+        """The watch of a model whose friction is found by sweeps, for the rates that these leave out."""
+        return Watch(self.state_space.model, by_columns=True)
+
+    @property
+    def is_still(self) -> bool:
+        """Whether a joint sticks."""
+        return bool((self.modes[:, at.MODE] == at.STICKS).any())
+
+    def need(self, code: int, t: float) -> None:
+        """Raise the error of a code that is not OK."""
+        if code != OK:
+            raise self.state_space.error(self.problem.pack, code, t)
+
+    def decide(self, k1: Array) -> None:
+        """Decide how every joint continues from the state of the problem, and write its rates to k1."""
+        p, watch = self.problem, self.watch
+        self._count(p.t)
+        before = self.modes.copy()
+        stopped = self._stop_slid_joints()
+        self.modes[:] = watch.modes[:] = 0.0
+        watch.modes[stopped, at.FAST] = np.inf  # what is left of their speeds is rounding
+        watch.forget()
+        watch.at(p.t, p.y, self.state_space)
+        self.slow.turn_on(stopped)
+        terms = watch.terms
+        for k, load in enumerate(self.loads):
+            if load.is_exact:
+                n = load.channels
+                arm = terms[k, at.ARM : at.ARM + n]
+                self.modes[k, at.MODE] = terms[k, at.STATE]
+                self.modes[k, at.AGAINST : at.AGAINST + n] = terms[k, at.DIRECTION : at.DIRECTION + n] / arm
+        self._stop([k for k in range(len(self.ints)) if self.modes[k, at.MODE] == at.STICKS])
+        slow = [k for k, row in enumerate(self.ints) if self.modes[k, at.MODE] == at.SLIDES and row[at.CHANNELS] > 1]
+        if slow:
+            self.slow.set_modes(slow, before)
+        watch.modes[:] = self.modes
+        p.options.n_since_projection = np.inf
+        self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
+        watch.measure(k1)
+        self._relocate_slip()
+
+    def _relocate_slip(self) -> None:
+        """Locate the next slip of a joint farther beyond its limit, if it has slipped without any motion and sticks again."""
+        if self.times.have_moved():
+            self._more[:] = 0.0
+        elif isinstance(self.ended_by, StickEvent) and self.ended_by.function.which == MARGIN:
+            k = self.ended_by.function.k
+            if self.modes[k, at.MODE] == at.STICKS:
+                self._more[k] = FARTHER * max(self._more[k], self.watch.beyond(k, MARGIN))
+
+    def _stop_slid_joints(self) -> list[int]:
+        """Bring joints to rest that do not slide along their directions any more, as friction would in less than a step; return them.
+
+        These are slow joints of several rates, and joints of one rate at the instant at which they stop. Joints that stick take part in
+        their impulses, and remain at rest.
+        """
+        one = (self.ints[:, at.CHANNELS] == 1) & (self.modes[:, at.MODE] == at.SLIDES)
+        slow = np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS)) | (one & self._ended_by_a_stop())
+        if not slow.any():
+            return []
+        p, watch = self.problem, self.watch
+        watch.forget()
+        along = watch.at(p.t, p.y, self.state_space)[:, ALONG]
+        ended: list[int] = np.flatnonzero(slow & (self._ended_by_a_stop() | (along <= CLEAR * BEYOND * watch.units[:, 0]))).tolist()
+        if ended:
+            watch.modes[ended, at.MODE] = at.STICKS
+            watch.at(p.t, p.y, self.state_space, columns_alone=True)
+            self._stop(np.flatnonzero(watch.modes[:, at.MODE] == at.STICKS).tolist())
+        return ended
+
+    def _stop(self, joints: list[int]) -> None:
+        """Remove the rates of joints that stick in the last state watched, by the impulses of friction that do it."""
+        if not joints:
+            return
+        watch = self.watch
+        if len(self.state_space.model.tables["FRICTION_PATHS"]):
+            watch = self._watch_by_columns
+            watch.modes[:] = 0.0
+            watch.modes[joints, at.MODE] = at.STICKS
+            watch.at(self.problem.t, self.problem.y, self.state_space, columns_alone=True)
+        channels = [
+            (self.ints[k, at.FIRST] + c, watch.terms[k, at.RATE + c]) for k in joints for c in range(self.ints[k, at.CHANNELS])
+        ]
+        X, which = workspace_array(watch.pack, "FRICTION_COLUMNS"), np.array([c for c, _ in channels])
+        G = watch.rates_by_friction()[np.ix_(which, which)]
+        impulses = np.linalg.lstsq(G, -np.array([rate for _, rate in channels]), rcond=1e-10)[0]
+        n = self.state_space.model.nb + 1
+        change = (impulses @ X[which])[: 6 * n].reshape(n, 6)
+        self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, VELOCITY:] += change[1:]
+
+    def _ended_by_a_stop(self) -> Flags:
+        """Return which joint's stop has ended the last segment, (nf,)."""
+        found = np.zeros(len(self.loads), dtype=bool)
+        if isinstance(self.ended_by, StickEvent) and self.ended_by.function.which == ALONG:
+            found[self.ended_by.function.k] = True
+        return found
+
+    def events(self) -> tuple[Event, ...]:
+        """Return the events that end the segment."""
+        found: list[Event] = []
+        for k, load in enumerate(self.loads):
+            for which, what in ENDS.get(self.modes[k, at.MODE], {}).items():
+                if which == ABOVE and self.modes[k, at.FAST] == 0.0:
+                    continue  # a joint of one rate
+                more = float(self._more[k]) if which == MARGIN else 0.0
+                quantity = Quantity(self.watch, self.state_space, k, which, more)
+                found.append(StickEvent(f"{load.name} {what}", quantity, direction=-1, terminal=True))
+        return tuple(found)
+
+    def stops_and_slips(self, records: Sequence[EventRecord]) -> tuple[EventRecord, ...]:
+        """Return the records that are events of the run.
+
+        A joint of several rates that slides on, or turns, has not stopped; one that slips, sticks and slips at once has slipped once.
+        """
+        kept = []
+        for record in records:
+            self.watch.at(record.t, record.state.y, self.state_space)
+            rests = (self.ints[:, at.CHANNELS] == 1) | np.isin(self.modes[:, at.MODE], (at.BEGINS, at.SLOWS))
+            rests |= self.watch.terms[:, at.SPEED] <= at.REST
+            rests &= ~self.slow.turns
+            slips = {f"{load.name} slips" for load in self.loads}
+            stops = {f"{load.name} stops" for k, load in enumerate(self.loads) if rests[k]}
+            before, self._recorded[record.name] = self._recorded.get(record.name, -np.inf), record.t
+            again = record.name in slips and record.t - before <= self.times.short(record.t)
+            if record.name in slips | stops and not again:
+                kept.append(record)
+        return tuple(kept)
+
+    def end_by(self, event: Event | None) -> None:
+        """End a segment by an event."""
+        self.ended_by = event
+        self.times.add_speed(self.watch.fastest(event.function.k) if isinstance(event, StickEvent) else np.nan)
+
+    def _count(self, t: float) -> None:
+        """Raise SimulationError if events follow one another without end."""
+        self.times.add(t)
+        if self.times.have_no_end():
+            names = ", ".join(repr(load.name) for load in self.loads if load.is_exact)
+            steps = f"a smaller h than {self.h:.3g} s, or rtol=, where other bodies are fast, or " if self.h > 0.0 else ""
+            raise SimulationError(
+                f"friction {names} stops and slips without end at t = {t:.9g} s. Give {steps}a smooth law there, such as "
+                "Coulomb(mu, velocity=1e-4) or BrownMcPhee."
+            )

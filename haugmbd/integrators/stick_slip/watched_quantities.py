@@ -1,0 +1,179 @@
+r"""What ends a mode of a joint with exact Coulomb friction where it falls through zero: speeds along modes, and margins of friction.
+
+They are evaluated at many states at once, in a workspace of their own, and measured by the motion: a grain and a mill stop alike.
+Source: Haug (2021), friction and stiction; events as in `integrators.event_location`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from haugmbd.bodies.validation import for_kernels
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import entry
+from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRICTION_UNDECIDED, OK
+from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.formulations.newton_euler import accelerate
+from haugmbd.integrators.events import Event, Flags
+from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.kkt.solver_routines import without_sweeps
+from haugmbd.math.body_columns import VELOCITY
+from haugmbd.model.friction import columns as at
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import WIDTH, Pack, place_in, workspace_array
+
+BEYOND = 1e-12
+"""Relative to the units of a joint, and to its limit: an event is located so far beyond zero.  A joint that starts at zero, and continues,
+has no event, and one that turns back has."""
+LARGEST_UNIT = 1.0
+"""[m/s, N] Units of speed and of load: those of the motion, see `Watch.measure`, where they are smaller."""
+CLEAR = 4.0
+"""Times BEYOND: larger quantities are not near their event."""
+ALONG, MARGIN, MISSING, ABOVE = 0, 1, 2, 3
+"""Watched: the speed along the mode, the limit less the friction needed, what a slow joint of several rates lacks of the speed at which it
+follows its velocity, and by how much a fast one is faster."""
+QUANTITIES = 4
+
+UNSOLVED_FRICTION = (FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRICTION_UNDECIDED)
+
+
+def may_stick(model: Model) -> bool:
+    """Return whether a joint has exact Coulomb friction."""
+    return any(isinstance(entry.load, JointFriction) and entry.load.is_exact for entry in model.loads)
+
+
+@entry
+def watch_entry(P: Pack, t: Array, y: Array, units: Array, out: Array) -> tuple[int, int]:
+    """Write the quantities of every joint at states y (n, ny) to out (n, 4 nf); return the code and the number done.
+
+    units: (nf, 2) of speed [m/s] and load [N], see `Watch.measure`
+    """
+    ints, terms, modes = ws.friction_ints(P), ws.friction_terms(P), ws.friction_modes(P)
+    for n in range(t.shape[0]):
+        code = accelerate(P, t[n], y[n])
+        if code != OK:
+            return code, n
+        for k in range(ints.shape[0]):
+            along = 0.0
+            for c in range(ints[k, at.CHANNELS]):
+                along += terms[k, at.ARM + c] * terms[k, at.RATE + c] * modes[k, at.AGAINST + c]
+            out[n, QUANTITIES * k + ALONG] = along + BEYOND * units[k, 0]
+            out[n, QUANTITIES * k + MARGIN] = terms[k, at.MARGIN] + BEYOND * (units[k, 1] + terms[k, at.LIMIT])
+            out[n, QUANTITIES * k + MISSING] = modes[k, at.FAST] - terms[k, at.SPEED]
+            out[n, QUANTITIES * k + ABOVE] = terms[k, at.SPEED] - modes[k, at.FAST]
+    return OK, t.shape[0]
+
+
+class Watch:
+    """The quantities of the joints at many states, evaluated once for all of them, in a workspace of their own.
+
+    by_columns: also where friction is found by sweeps over a forest, which leave no rates by the friction of each channel
+    """
+
+    def __init__(self, model: Model, *, by_columns: bool = False) -> None:
+        pack = model.pack()
+        self.model, self.pack = model, pack._replace(ints=without_sweeps(pack.ints)) if by_columns else pack
+        self.modes = workspace_array(self.pack, "FRICTION_MODES")
+        self.terms = workspace_array(self.pack, "FRICTION_TERMS")
+        self.units = np.full((len(self.modes), 2), LARGEST_UNIT)
+        self.solved = False
+        self._seen: list[tuple[Array, Array]] = []
+
+    def forget(self) -> None:
+        """Forget the states of the last segment."""
+        self._seen = []
+
+    def over(self, t: Array, y: Array) -> Array:
+        """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution."""
+        for states, values in self._seen:
+            if states is y:
+                return values
+        out = np.full((len(t), QUANTITIES * len(self.modes)), np.nan)
+        code, done = watch_entry(self.pack, for_kernels(t), for_kernels(y), self.units, out)
+        self.pack.callback.keep_interruption(code)
+        if code != OK:
+            error = self.pack.callback.take_error()
+            if error is not None and not isinstance(error, Exception):
+                raise error  # Ctrl-C; an error is raised again at the single state
+            out[done:] = np.nan
+        values = out.reshape(len(t), -1, QUANTITIES)
+        self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles
+        return values
+
+    def fastest(self, k: int) -> float:
+        """Return the largest speed [m/s] of joint k along its mode, in the states that were watched last."""
+        return float(max(values[:, k, ALONG].max() for _, values in self._seen))
+
+    def at(self, t: float, y: Array, state_space: MaximalStateSpace, *, columns_alone: bool = False) -> Array:
+        """Return the quantities (nf, 4) at one state.  Raise the error of a state that has no solution.
+
+        columns_alone: whether `rates_by_friction` is wanted alone, which is known before friction is solved for
+        """
+        out = np.zeros((1, QUANTITIES * len(self.modes)))
+        code, _ = watch_entry(self.pack, np.array([t]), np.array(y)[None], self.units, out)
+        self.solved = code == OK
+        if code != OK and not (columns_alone and code in UNSOLVED_FRICTION):
+            raise state_space.error(self.pack, code, t)
+        return out.reshape(-1, QUANTITIES)
+
+    def measure(self, y_dot: Array) -> None:
+        """Take the units of each joint from the last state, with rates y_dot.
+
+        Load: force and inertia of its body that has the smaller ones, torques by the length of the model.  Speed: that which the largest
+        load by mass gives on this length.  LARGEST_UNIT where all are zero.
+        """
+        model = self.model
+        n = model.nb + 1
+        u_dot = y_dot[: WIDTH * n].reshape(n, WIDTH)[:, VELOCITY:]
+        Q = np.abs(workspace_array(self.pack, "Q"))[:n]
+        forces = Q[:, :3] + model.mass[:, None] * np.abs(u_dot[:, :3])
+        torques = Q[:, 3:] + np.abs(np.einsum("kab,kb->ka", model.J_bar, u_dot[:, 3:]))
+        loads = np.r_[0.0, (forces.max(axis=1) + torques.max(axis=1) / model.length)[1:]]
+        of_joints = loads[model.tables["FRICTION_INTS"][:, [at.BODY_I, at.BODY_J]]]
+        self.units[:, 1] = np.where(of_joints > 0.0, of_joints, LARGEST_UNIT).min(axis=1)
+        largest = np.divide(loads, model.mass, out=np.zeros(n), where=model.mass > 0.0).max()
+        self.units[:, 0] = sqrt(largest * model.length) or LARGEST_UNIT
+        np.minimum(self.units, LARGEST_UNIT, out=self.units)
+
+    def beyond(self, k: int, which: int) -> float:
+        """Return how far beyond zero an event of joint k is located [m/s, N]."""
+        unit = self.units[k, 1] + self.terms[k, at.LIMIT] if which == MARGIN else self.units[k, 0]
+        return float(BEYOND * unit)
+
+    def rates_by_friction(self) -> Array:
+        """Return the rates of all channels by the friction of each, (m, m), in the last state; those of joints that stick."""
+        m, start = len(workspace_array(self.pack, "FRICTION_COLUMNS")), place_in(self.pack.ints, "FRICTION_ALGEBRA")[0]
+        G: Array = self.pack.work[start : start + m * m].reshape(m, m)
+        return G
+
+
+class Quantity:
+    """A quantity of joint k, as an event function, located by `more` beyond its zero."""
+
+    def __init__(self, watch: Watch, state_space: MaximalStateSpace, k: int, which: int, more: float) -> None:
+        self.watch, self.state_space, self.k, self.which, self.more = watch, state_space, k, which, more
+
+    def __call__(self, t: float, state: State) -> float:
+        """Return the quantity at a state."""
+        return float(self.watch.at(t, state.y, self.state_space)[self.k, self.which]) + self.more
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        """Return at which flat states the quantity is positive beyond rounding."""
+        least = CLEAR * self.watch.beyond(self.k, self.which)
+        found: Flags = self.watch.over(t, y)[:, self.k, self.which] + self.more > least
+        return found
+
+
+@dataclass(frozen=True)
+class StickEvent(Event):
+    """A joint comes to rest, or slips; its function also takes many states at once."""
+
+    function: Quantity
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        return self.function.clear(t, y)
