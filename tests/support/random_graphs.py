@@ -31,7 +31,9 @@ class Graph(NamedTuple):
     @property
     def slots(self) -> np.ndarray:
         """The slots of the rows."""
-        return np.array([6 * e + a for e, m in enumerate(self.weight) for a in range(m)], dtype=np.int64)
+        weight = np.array(self.weight, dtype=np.int64)
+        first = np.cumsum(weight) - weight
+        return np.arange(weight.sum()) + np.repeat(6 * np.arange(len(weight)) - first, weight)
 
     def dense(self) -> np.ndarray:
         """[ M J^T; J 0 ] of the bodies and the rows."""
@@ -40,10 +42,9 @@ class Graph(NamedTuple):
         for k in range(n // 6):
             K[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = self.inertia[k + 1, 0] * np.eye(3)
             K[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = self.inertia[k + 1, 1:].reshape(3, 3)
-        for row, slot in enumerate(self.slots):
-            for side, body in enumerate(self.edges[slot // 6]):
-                if body:
-                    K[n + row, 6 * body - 6 : 6 * body] = self.J[slot, side]
+        bodies = np.array(self.edges)[self.slots // 6]
+        row, side = np.nonzero(bodies)
+        K[n + row[:, None], 6 * bodies[row, side][:, None] - 6 + np.arange(6)] = self.J[self.slots[row], side]
         K[:n, n:] = K[n:, :n].T
         return K
 
