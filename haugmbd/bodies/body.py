@@ -165,11 +165,7 @@ class Body:
         """
         if self.is_ground or not np.isfinite(self.J_bar).all():
             return np.zeros((0, 3))
-        moments, axes = np.linalg.eigh(self.J_bar)
-        massless = axes.T[moments <= MASSLESS_RTOL * moments[-1]]
-        largest = np.argmax(np.abs(massless), axis=1)[:, None]
-        signed: FloatArray = massless * np.sign(np.take_along_axis(massless, largest, axis=1))
-        return signed
+        return _massless_axes(self.J_bar.tobytes())
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(FROZEN.format(name=name, body=self.name))
@@ -222,6 +218,15 @@ def _defects(J: bytes) -> list[tuple[str, str]]:
 def _rotation_matrix(p: bytes) -> FloatArray:
     """Return A(p), read-only."""
     return frozen(rotation_matrix(np.frombuffer(p)))
+
+
+@lru_cache(maxsize=256)
+def _massless_axes(J_bar: bytes) -> FloatArray:
+    """Return the axes of an inertia (3, 3) about which its principal moment is zero (k, 3), read-only."""
+    moments, axes = np.linalg.eigh(np.frombuffer(J_bar).reshape(3, 3))
+    massless = axes.T[moments <= MASSLESS_RTOL * moments[-1]]
+    largest = np.argmax(np.abs(massless), axis=1)[:, None]
+    return frozen(massless * np.sign(np.take_along_axis(massless, largest, axis=1)))
 
 
 def _unphysical(J: FloatArray) -> list[tuple[str, str]]:

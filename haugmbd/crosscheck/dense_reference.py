@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SingularKKTError
@@ -69,14 +70,13 @@ def solve_dense(model: Model, state: State | None = None) -> DenseSolution:
     K, b = whole[np.ix_(kept, kept)], right[kept]
     size = np.abs(K).max(axis=0, initial=0.0)
     s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
-    scaled = s[:, None] * K * s
-    try:
-        x = s * np.linalg.solve(scaled, s * b)
-        x += s * np.linalg.solve(scaled, s * (b - K @ x))
-    except np.linalg.LinAlgError as error:
+    lu, pivots, first_zero = lapack.dgetrf(s[:, None] * K * s)
+    if first_zero:
         raise SingularKKTError(
             "SingularKKTError: the dense augmented matrix is exactly singular: rows depend on others, or a massless axis is free."
-        ) from error
+        )
+    x = s * lapack.dgetrs(lu, pivots, s * b)[0]
+    x += s * lapack.dgetrs(lu, pivots, s * (b - K @ x))[0]
     bodies = np.vstack([np.zeros(6), x[: 6 * model.nb].reshape(-1, 6)])
     lam = np.zeros(model.nc)
     lam[kept[6 * model.nb :] - 6 * model.nb] = x[6 * model.nb :]

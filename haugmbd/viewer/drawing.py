@@ -48,7 +48,7 @@ class Drawing:
     """A figure with the mechanism in it; `place(k)` puts it where it is at frame k."""
 
     def __init__(self, mechanism: Mechanism, frames: Frames) -> None:
-        pyplot, poly, rgba = _matplotlib()
+        pyplot, poly, lines, rgba = _matplotlib()
         self.mechanism, self.frames = mechanism, frames
         size = size_of(mechanism, frames.r[0], frames.p[0])
         shapes = shapes_of(mechanism, size)
@@ -73,7 +73,7 @@ class Drawing:
         self.axes = self.figure.add_axes((0.0, 0.0, 1.0, 0.93))
         self.axes.set_aspect("equal")
         self.axes.axis("off")
-        self._ground(look)
+        self._ground(look, lines)
         self.surfaces = self.axes.add_collection(poly(np.zeros((1, 3, 2)), linewidths=0.3))
         (self.dots,) = self.axes.plot([], [], "o", color="#333d47", markeredgecolor="white", markersize=6, zorder=3)
         self.springs = [
@@ -99,16 +99,17 @@ class Drawing:
         self.axes.set_xlim(low[0] - margin, high[0] + margin)
         self.axes.set_ylim(low[1] - margin, high[1] + margin)
 
-    def _ground(self, look: dict[str, Any]) -> None:
+    def _ground(self, look: dict[str, Any], line_collection: Any) -> None:
         """Draw a grid below the motion."""
         up = np.array(look["up"])
         a, b = np.cross(up, self.view[2]), np.cross(up, np.cross(up, self.view[2]))
         a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
         middle, out = self.center + (float(look["floor"]) - self.center @ up) * up, 1.5 * float(look["radius"])
-        for s in np.linspace(-out, out, 11):
-            for u, v in ((a, b), (b, a)):
-                ends = self.project(np.stack([middle + s * u - out * v, middle + s * u + out * v]))
-                self.axes.plot(ends[:, 0], ends[:, 1], "-", color="#dde2e7", linewidth=0.7, zorder=0)
+        lines = [
+            [middle + s * u - out * v, middle + s * u + out * v] for s in np.linspace(-out, out, 11) for u, v in ((a, b), (b, a))
+        ]
+        flat = self.project(np.array(lines))[..., :2]
+        self.axes.add_collection(line_collection(flat, colors="#dde2e7", linewidths=0.7, zorder=0))
 
     def project(self, points: Array) -> Array:
         """Return points (..., 3) in the axes of the picture: to the right, upwards, and towards the viewer."""
@@ -179,12 +180,12 @@ def bar(ends: Array, width: float) -> Array:
     return corners
 
 
-def _matplotlib() -> tuple[Any, Any, Any]:
-    """Return pyplot, PolyCollection and to_rgba. Raise UsageError if matplotlib is missing."""
+def _matplotlib() -> tuple[Any, Any, Any, Any]:
+    """Return pyplot, PolyCollection, LineCollection and to_rgba. Raise UsageError if matplotlib is missing."""
     try:
         from matplotlib import pyplot  # noqa: PLC0415  loaded only where something is drawn
-        from matplotlib.collections import PolyCollection  # noqa: PLC0415
+        from matplotlib.collections import LineCollection, PolyCollection  # noqa: PLC0415
         from matplotlib.colors import to_rgba  # noqa: PLC0415
     except ImportError as error:
         raise UsageError("pictures need matplotlib, which is not installed: pip install 'haugmbd[viz]'.") from error
-    return pyplot, PolyCollection, to_rgba
+    return pyplot, PolyCollection, LineCollection, to_rgba

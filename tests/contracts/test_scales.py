@@ -14,6 +14,7 @@ from haugmbd.formulations import FORMULATIONS
 from haugmbd.gallery import windows
 from haugmbd.integrators.base import methods_below
 from joints import RJ, SJ, UJ, Distance, Fixed, RotationDriver
+from tests.support.models import model_of
 from tests.support.scaled import MECHANISMS, four_bar, pendulum, slider_crank, to_one_metre
 
 SCALES = (1e-9, 1e-4, 1e4, 1e9)
@@ -48,7 +49,7 @@ def same(make_run, scales=SCALES, tolerance=ROUNDING):
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_every_integrator(method, make):
     def run(s):
-        result = mbd.simulate(make(s), 0.1, integrator=method)
+        result = mbd.simulate(model_of(make, s), 0.1, integrator=method)
         return to_one_metre(result.state(), s), result.counters.steps
 
     same(run)
@@ -58,7 +59,7 @@ def test_every_integrator(method, make):
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_every_stabilization(rule):
     def run(s):
-        result = mbd.simulate(slider_crank(s), 0.1, h=1e-2, stabilization=rule)
+        result = mbd.simulate(model_of(slider_crank, s), 0.1, h=1e-2, stabilization=rule)
         return to_one_metre(result.state(), s), result.counters.projections
 
     same(run)
@@ -72,7 +73,7 @@ def test_every_formulation(kind):
     tolerance = 1e-6 if kind is mbd.Penalty else 3e-9
 
     def run(s):
-        result = mbd.simulate(make(s), 0.05, h=1e-2, formulation=kind())
+        result = mbd.simulate(model_of(make, s), 0.05, h=1e-2, formulation=kind())
         return to_one_metre(result.state(), s), result.counters.steps
 
     same(run, tolerance=tolerance)

@@ -12,6 +12,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.bodies.inertia import rod
 from joints import RJ, SJ, UJ
+from tests.support.models import model_of
 
 TIMES = (1e-6, 1e-3, 1e3)
 """[s] of a motion of the same shape."""
@@ -73,8 +74,8 @@ def end_of(result, T):
 @pytest.mark.parametrize("T", TIMES)
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_motions_take_any_time(method, T):
-    wanted = mbd.simulate(pendulum(1.0), 1.0, integrator=method(1.0))
-    found = mbd.simulate(pendulum(T), T, integrator=method(T))
+    wanted = mbd.simulate(model_of(pendulum, 1.0), 1.0, integrator=method(1.0))
+    found = mbd.simulate(model_of(pendulum, T), T, integrator=method(T))
     tolerance = CONTROLLED if method(1.0).step is None else SAME
     np.testing.assert_allclose(end_of(found, T), end_of(wanted, 1.0), rtol=0.0, atol=tolerance)
 
@@ -85,8 +86,8 @@ def test_motions_take_any_time(method, T):
 @pytest.mark.parametrize("name", ["RK4", "DormandPrince", "DOP853", "GeneralizedAlpha"])
 def test_singular_configurations_are_crossed_at_any_time(name, T):
     """Two or three of them in a run; the crossing's own polynomials fulfil the constraints at 1e-15 of the fastest velocity."""
-    wanted = mbd.simulate(windows(1.0), 3.0, integrator=METHODS[name](1.0))
-    found = mbd.simulate(windows(T), 3.0 * T, integrator=METHODS[name](T))
+    wanted = mbd.simulate(model_of(windows, 1.0), 3.0, integrator=METHODS[name](1.0))
+    found = mbd.simulate(model_of(windows, T), 3.0 * T, integrator=METHODS[name](T))
     assert len(found.singular_crossings) == len(wanted.singular_crossings) == 3
     t = [[crossing.t / unit for crossing in one.singular_crossings] for one, unit in ((found, T), (wanted, 1.0))]
     np.testing.assert_allclose(t[0], t[1], atol=1e-5)
@@ -115,8 +116,8 @@ FAR_AWAY = 1e-6
 @pytest.mark.parametrize("method", [lambda T: mbd.BDF(), lambda T: mbd.RadauIIA(h=5e-3 * T)], ids=["BDF", "RadauIIA"])
 def test_slender_rods_far_from_the_origin_fall_in_microseconds(method, T):
     """Newton's iteration measured velocities by 1 /s where they are 1e6 /s: what is rounding there did not converge."""
-    far = mbd.simulate(hanging_rods(T, FAR), 0.3 * T, integrator=method(T))
-    near = mbd.simulate(hanging_rods(1.0, 0.0), 0.3, integrator=method(1.0))
+    far = mbd.simulate(model_of(hanging_rods, T, FAR), 0.3 * T, integrator=method(T))
+    near = mbd.simulate(model_of(hanging_rods, 1.0, 0.0), 0.3, integrator=method(1.0))
     np.testing.assert_allclose(far.r[-1, 1:] - [FAR, 0.0, 0.0], near.r[-1, 1:], rtol=0.0, atol=FAR_AWAY)
 
 
@@ -140,6 +141,6 @@ def damped_chain(T):
 @pytest.mark.parametrize("method", [mbd.RATTLE, mbd.HEM4], ids=lambda method: method.__name__)
 def test_dampers_in_motions_of_nanoseconds(method, T):
     """RATTLE's iteration for forces measured small velocities by 1 /s, where the rounding of 1e9 /s is more."""
-    found = mbd.simulate(damped_chain(T), 0.5 * T, integrator=method(h=5e-3 * T))
-    wanted = mbd.simulate(damped_chain(1.0), 0.5, integrator=method(h=5e-3))
+    found = mbd.simulate(model_of(damped_chain, T), 0.5 * T, integrator=method(h=5e-3 * T))
+    wanted = mbd.simulate(model_of(damped_chain, 1.0), 0.5, integrator=method(h=5e-3))
     np.testing.assert_allclose(end_of(found, T), end_of(wanted, 1.0), rtol=0.0, atol=SAME)

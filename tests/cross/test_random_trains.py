@@ -81,7 +81,7 @@ def test_runs_are_those_of_joint_coordinates(kinds):
         n = len(motion[0])
         reference = solve_ivp(
             lambda t, y, train=train, n=n: np.concatenate([y[n:], train.space.solve(y[:n], y[n:], t, stiffness=20.0)[0]]),
-            (0.0, 1.0), np.concatenate(motion), method="DOP853", rtol=1e-9, atol=1e-9,
+            (0.0, 1.0), np.concatenate(motion), method="DOP853", rtol=1e-8, atol=1e-8,
         )  # fmt: skip
         assert reference.success
         q, rates, size = reference.y[:n, -1], reference.y[n:, -1], max(1.0, np.abs(reference.y).max())

@@ -101,7 +101,7 @@ def test_the_slider_of_the_governor_hangs_where_the_effective_potential_is_least
         weights = 1.0 * 9.81 * s - 2.0 * 0.8 * 9.81 * 0.3 * np.cos(alpha)
         return weights + 400.0 * (length - 0.14) ** 2 - omega**2 * 0.8 * (0.02 + 0.3 * np.sin(alpha)) ** 2
 
-    for k, omega in ((0, 2.0), (24, 14.0)):
+    for k, omega in ((0, 2.0), (-1, 14.0)):
         least = minimize(potential, [0.4, 0.2], args=(omega,), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
         assert results["height"][k] == pytest.approx(least.x[1], abs=1e-6)
     assert (np.diff(results["height"]) > 0.0).all()

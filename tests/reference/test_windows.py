@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 import haugmbd as mbd
 from haugmbd.gallery import windows
 from haugmbd.simulation.compatibility import integrators
+from tests.support.models import model_of
 from tests.support.redundant_loops import bennett, bricard
 
 TOL = 1e-6  # what a converged run should reach against the file
@@ -21,7 +22,7 @@ TOL = 1e-6  # what a converged run should reach against the file
 @pytest.mark.parametrize("options", [{"h": 2e-3}, {"rtol": 1e-11, "atol": 1e-12}], ids=["RK4", "DormandPrince"])
 def test_through_the_singular_position(table, published, n, options):
     reference = table(f"A02_N{n}")
-    model = windows(n).compile()
+    model = model_of(windows, n)
     assert (model.nc, model.redundancy.rank) == (15 * n + 5, 12 * n + 5)
     result = mbd.simulate(model, 10.0, t_eval=reference["t"], **options)
     p = result["upright 0"].p
@@ -46,8 +47,8 @@ def test_through_the_singular_position(table, published, n, options):
 )
 def test_implicit_methods_pass_it_too(method):
     """Newton's iteration fails there, and the run leaps over it as the explicit ones do."""
-    result = mbd.simulate(windows(2), 1.5, integrator=method)
-    exact = mbd.simulate(windows(2), 1.5, h=1e-3).r[-1]
+    result = mbd.simulate(model_of(windows, 2), 1.5, integrator=method)
+    exact = mbd.simulate(model_of(windows, 2), 1.5, h=1e-3).r[-1]
     assert result.t[-1] == 1.5
     assert np.abs(result.violation()).max() < 1e-10
     assert np.abs(result.r[-1] - exact).max() < 0.02  # of order two with h = 1e-2; on the other branch it would be off by 1 m
@@ -57,8 +58,8 @@ def test_implicit_methods_pass_it_too(method):
 @pytest.mark.parametrize("h", [2e-3, 1e-3])
 def test_where_newton_fails_behind_a_leap_another_follows(h):
     """The trapezoidal rule damps nothing: its Newton iteration fails a step behind the place, too, and one leap is not enough."""
-    result = mbd.simulate(windows(2), 3.5, integrator=mbd.Trapezoidal(h))
-    exact = mbd.simulate(windows(2), 3.5, h=1e-3)
+    result = mbd.simulate(model_of(windows, 2), 3.5, integrator=mbd.Trapezoidal(h))
+    exact = mbd.simulate(model_of(windows, 2), 3.5, h=1e-3)
     assert np.abs(result.r[-1] - exact.r[-1]).max() < 100.0 * h**2
     assert np.abs(result.energy().drift).max() < 800.0 * h**2
     times = np.array([place.t for place in result.singular_crossings])
@@ -68,7 +69,7 @@ def test_where_newton_fails_behind_a_leap_another_follows(h):
 
 @pytest.mark.slow
 def test_two_windows_to_the_published_digits():
-    result = mbd.simulate(windows(2), 10.0, h=1e-3, store_every=100)
+    result = mbd.simulate(model_of(windows, 2), 10.0, h=1e-3, store_every=100)
     p = result["upright 0"].p[-1]
     phi = 2.0 * np.arctan2(p[2], p[0])
     np.testing.assert_allclose([np.sin(phi), np.cos(phi)], [0.328458111540815, 0.944518538178601], rtol=0.0, atol=1e-8)
@@ -111,7 +112,7 @@ def fixed_methods():
 @pytest.mark.parametrize(("method", "most"), list(fixed_methods()))
 def test_every_method_of_fixed_step_crosses_on_its_own_branch_and_says_so(method, most, n):
     """Three crossings, each listed once at its time; on another branch the tops are off by a metre."""
-    result = mbd.simulate(windows(n), 3.0, integrator=method.with_arguments(1e-2, None, None))
+    result = mbd.simulate(model_of(windows, n), 3.0, integrator=method.with_arguments(1e-2, None, None))
     error, due = errors(result, n)
     assert error < most
     assert len(result.singular_crossings) == len(due) == 3
@@ -137,11 +138,11 @@ def test_every_adaptive_method_crosses_to_the_accuracy_of_its_tolerance(method, 
     options = {"integrator": method.with_arguments(None, rtol, atol)}
     if not (method.correctable or method.solves_constraints):
         options["stabilization"] = None
-    result = mbd.simulate(windows(n), t_end, **options)
+    result = mbd.simulate(model_of(windows, n), t_end, **options)
     error, due = errors(result, n)
     assert error < most * max(rtol, 1e-11) ** (2.0 / 3.0 if slow else 1.0)
     np.testing.assert_allclose([place.t for place in result.singular_crossings], due, atol=1e-3 if rtol == 1e-5 else 1e-5)
-    beside = mbd.simulate(windows(n), 0.5, **options)
+    beside = mbd.simulate(model_of(windows, n), 0.5, **options)
     assert result.counters.steps < 2.0 * t_end / 0.5 * beside.counters.steps + 50  # no creeping
 
 
@@ -161,7 +162,7 @@ def test_every_adaptive_method_crosses_to_the_accuracy_of_its_tolerance(method, 
 )
 def test_formulations_cross_on_the_same_branch(formulation, integrator):
     """NullSpace with DOP853 ended on another branch, off by 2 m, with |Phi| of 1e-13 and the energy kept."""
-    result = mbd.simulate(windows(2), 1.5, formulation=formulation, integrator=integrator)
+    result = mbd.simulate(model_of(windows, 2), 1.5, formulation=formulation, integrator=integrator)
     error, due = errors(result, 2)
     assert error < 1e-4
     np.testing.assert_allclose([place.t for place in result.singular_crossings], due, atol=1e-5)
@@ -182,7 +183,7 @@ def test_formulations_cross_on_the_same_branch(formulation, integrator):
 )
 def test_many_windows_cross_all_together(n, options, most):
     """BDF(rtol=1e-6) stopped before the second crossing: its last steps went astray, and were not crossed from."""
-    result = mbd.simulate(windows(n), 3.0, **options)
+    result = mbd.simulate(model_of(windows, n), 3.0, **options)
     error, due = errors(result, n)
     assert error < most
     assert len(result.singular_crossings) == len(due) == 3
@@ -194,7 +195,7 @@ def test_wanted_times_and_events_at_the_singular_position_itself():
     _, due = phi_of(2, np.linspace(0.0, 1.0, 11))
     flat = mbd.Event("flat", lambda t, state: state.r[1, 2])
     times = np.sort(np.append(due[0] + np.linspace(-0.03, 0.03, 7), [0.0, 1.0]))
-    result = mbd.simulate(windows(2), 1.0, t_eval=times, integrator=mbd.DOP853(rtol=1e-10), events=[flat])
+    result = mbd.simulate(model_of(windows, 2), 1.0, t_eval=times, integrator=mbd.DOP853(rtol=1e-10), events=[flat])
     assert errors(result, 2)[0] < 1e-8
     assert np.abs(result.violation()).max() < 1e-10
     np.testing.assert_allclose([event.t for event in result.events], due, atol=1e-9)
@@ -234,7 +235,7 @@ def test_a_fixed_step_that_lands_on_the_singular_position_leaps_over_it(part):
     options = {"rtol": 1e-13, "atol": 1e-14, "method": "DOP853"}
     t_flat = solve_ivp(f, (0.0, 2.0), [0.0, 1.0], events=flat, **options).t_events[0][0]
     h = t_flat / (400.0 - part % 1.0)
-    result = mbd.simulate(windows(1), 1.5, h=h)
+    result = mbd.simulate(model_of(windows, 1), 1.5, h=h)
     p = result["upright 0"].p
     phi = 2.0 * np.arctan2(p[:, 2], p[:, 0])
     expected = solve_ivp(f, (0.0, 1.5), [0.0, 1.0], t_eval=result.t, **options).y[0]
@@ -263,7 +264,7 @@ def test_at_rest_in_the_flat_position_the_motion_is_not_determined():
 
 def test_positions_that_drift_cross_on_their_own_branch():
     """Index 2 keeps velocities only: off the manifold by 1e-4 m it turned aside, and lost 6 J."""
-    result = mbd.simulate(windows(1), 3.0, integrator=mbd.GeneralizedAlpha(1e-2, constraint_form=mbd.Index2()))
+    result = mbd.simulate(model_of(windows, 1), 3.0, integrator=mbd.GeneralizedAlpha(1e-2, constraint_form=mbd.Index2()))
     error, due = errors(result, 1)
     assert error < 0.02
     assert len(result.singular_crossings) == len(due) == 3

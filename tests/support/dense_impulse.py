@@ -10,10 +10,10 @@ import haugmbd as mbd
 
 
 class Dense:
-    """M, Phi_q and nu of a system at a state, as full matrices (6 nb)."""
+    """M, Phi_q and nu of a system, or its model, at a state, as full matrices (6 nb)."""
 
     def __init__(self, system, state):
-        model = system.compile(check_pose=False)
+        model = system.compile(check_pose=False) if isinstance(system, mbd.System) else system
         rows = mbd.evaluate(model, state)
         self.J, self.nu = rows.Phi_q.toarray(), rows.nu
         self.M = np.zeros((6 * model.nb, 6 * model.nb))
@@ -76,7 +76,7 @@ def consistent(system, rng, speed=1.0):
     v[1:], omega_bar[1:] = speed * rng.normal(size=(2, model.nb, 3))
     wild = state.replace(v=v, omega_bar=omega_bar)
     for _ in range(2):  # the second takes off what rounding has left of the first
-        wild = with_velocity(wild, Dense(system, wild).solve(np.zeros(6 * model.nb))[0])
+        wild = with_velocity(wild, Dense(model, wild).solve(np.zeros(6 * model.nb))[0])
     return wild
 
 

@@ -44,7 +44,12 @@ class JointSpace:
     def __init__(self, gravity: np.ndarray) -> None:
         self.gravity = gravity
         self.bodies: list[Body] = []
-        self.ways: dict[Body, list[int]] = {}
+        self.parents: list[int] = []
+        """The number of the body before each body;  -1: the ground."""
+        self.own: list[list[int]] = []
+        """The numbers of the coordinates between each body and its parent."""
+        self.solids: list[tuple[float, np.ndarray, np.ndarray]] = []
+        """Mass, J_bar, and the rotation matrix at the modelled pose, of each body."""
         self.motions: list[Motion] = []
         self.q0: list[float] = []
         self.laws: list[Law] = []
@@ -54,27 +59,35 @@ class JointSpace:
         new = list(range(len(self.motions), len(self.motions) + len(motions)))
         self.motions += motions
         self.q0 += [q0] * len(motions)
-        self.ways[body] = [*self.ways.get(parent, []), *new]
+        self.parents.append(self.bodies.index(parent) if parent in self.bodies else -1)
+        self.own.append(new)
         self.bodies.append(body)
+        self.solids.append((body.mass, body.J_bar, body.A))
         return new
 
     def poses(self, q: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Return the rotation from the modelled pose, the centre of mass, and J (6, n) of every body; q may be complex."""
         found = []
-        for body in self.bodies:
-            R, d, axes = np.eye(3, dtype=q.dtype), np.zeros(3, dtype=q.dtype), []
-            for k in self.ways[body]:
+        still = np.eye(3, dtype=q.dtype), np.zeros(3, dtype=q.dtype), []
+        moved = []
+        """R and d of x -> R x + d, and the axes (number, a, point, slides) on the way, of each body."""
+        for body, parent, own in zip(self.bodies, self.parents, self.own, strict=True):
+            R, d, axes = moved[parent] if parent >= 0 else still
+            axes = list(axes)
+            for k in own:
                 a, point, slides, sign = self.motions[k]
                 axes.append((k, sign * (R @ a), R @ point + d, slides))
                 x = sign * (q[k] - self.q0[k])
                 if slides:
                     d = d + R @ a * x
                     continue
-                E = np.eye(3) + np.sin(x) * tilde(a) + (1.0 - np.cos(x)) * tilde(a) @ tilde(a)
+                a_tilde = tilde(a)
+                E = np.eye(3) + np.sin(x) * a_tilde + (1.0 - np.cos(x)) * (a_tilde @ a_tilde)
                 R, d = R @ E, R @ (point - E @ point) + d
+            moved.append((R, d, axes))
             center, J = R @ body.r + d, np.zeros((6, len(q)), dtype=q.dtype)
             for k, a, point, slides in axes:
-                J[:3, k] = a if slides else np.cross(a, center - point)
+                J[:3, k] = a if slides else tilde(a) @ (center - point)
                 J[3:, k] = 0.0 if slides else a
             found.append((R, center, J))
         return found
@@ -96,22 +109,22 @@ class JointSpace:
         self, q: np.ndarray, rates: np.ndarray, t: float, stiffness: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return q'', the multipliers of the couplings, and (v', omega') of every body;  stiffness: of Baumgarte's stabilization."""
+        R, _, J_ahead = map(np.array, zip(*self.poses(q + 1j * STEP * rates), strict=True))
+        J, drift = J_ahead.real, J_ahead.imag / STEP @ rates  # a step of 1e-30 leaves the real part as it is
+        mass, J_bar, A = map(np.array, zip(*self.solids, strict=True))
+        A = R.real @ A
+        inertia, w = A @ J_bar @ A.swapaxes(1, 2), J[:, 3:] @ rates
+        force = mass[:, None] * (self.gravity - drift[:, :3])
+        torque = -times(inertia, drift[:, 3:]) - np.cross(w, times(inertia, w))
+        weighted = np.concatenate([mass[:, None, None] * J[:, :3], inertia @ J[:, 3:]], axis=1)
         n = len(q)
-        M, Q, drifts = np.zeros((n, n)), np.zeros(n), []
-        poses, ahead = self.poses(q), self.poses(q + 1j * STEP * rates)
-        for body, (R, _, J), (_, _, J_ahead) in zip(self.bodies, poses, ahead, strict=True):
-            drift = J_ahead.imag / STEP @ rates
-            A = R @ body.A
-            inertia, w = A @ body.J_bar @ A.T, J[3:] @ rates
-            Q += body.mass * J[:3].T @ (self.gravity - drift[:3])
-            Q -= J[3:].T @ (inertia @ drift[3:] + np.cross(w, inertia @ w))
-            M += body.mass * J[:3].T @ J[:3] + J[3:].T @ inertia @ J[3:]
-            drifts.append(drift)
+        M = J.reshape(-1, n).T @ weighted.reshape(-1, n)
+        Q = np.hstack([force, torque]).ravel() @ J.reshape(-1, n)
         Phi, C, nu, gamma = self.constraints(q, rates, t)
         gamma = gamma - 2.0 * stiffness * (C @ rates - nu) - stiffness**2 * Phi
         K = np.block([[M, C.T], [C, np.zeros((len(gamma), len(gamma)))]])
         x = np.linalg.solve(K, np.concatenate([Q, gamma]))
-        return x[:n], x[n:], [J @ x[:n] + drift for (_, _, J), drift in zip(poses, drifts, strict=True)]
+        return x[:n], x[n:], list(J @ x[:n] + drift)
 
     def random_motion(self, rng: np.random.Generator, t: float, spread: float) -> tuple[np.ndarray, np.ndarray] | None:
         """Return coordinates and rates that the couplings allow, far from the modelled pose; None if none were found."""
@@ -131,3 +144,8 @@ class JointSpace:
 def tilde(a: np.ndarray) -> np.ndarray:
     """Return the matrix of the cross product."""
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return the products of matrices (n, 3, 3) and vectors (n, 3)."""
+    return (matrices @ vectors[..., None])[..., 0]

@@ -31,7 +31,9 @@ class Graph(NamedTuple):
     @property
     def slots(self) -> np.ndarray:
         """The slots of the rows."""
-        return np.array([6 * e + a for e, m in enumerate(self.weight) for a in range(m)], dtype=np.int64)
+        weight = np.array(self.weight, dtype=np.int64)
+        first = np.cumsum(weight) - weight
+        return np.arange(weight.sum()) + np.repeat(6 * np.arange(len(weight)) - first, weight)
 
     def dense(self) -> np.ndarray:
         """[ M J^T; J 0 ] of the bodies and the rows."""
@@ -40,10 +42,9 @@ class Graph(NamedTuple):
         for k in range(n // 6):
             K[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = self.inertia[k + 1, 0] * np.eye(3)
             K[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = self.inertia[k + 1, 1:].reshape(3, 3)
-        for row, slot in enumerate(self.slots):
-            for side, body in enumerate(self.edges[slot // 6]):
-                if body:
-                    K[n + row, 6 * body - 6 : 6 * body] = self.J[slot, side]
+        bodies = np.array(self.edges)[self.slots // 6]
+        row, side = np.nonzero(bodies)
+        K[n + row[:, None], 6 * bodies[row, side][:, None] - 6 + np.arange(6)] = self.J[self.slots[row], side]
         K[:n, n:] = K[n:, :n].T
         return K
 
@@ -121,21 +122,23 @@ def random_graph(seed: int, missing: tuple[float, ...] = NEAR) -> Graph:
     rng = np.random.default_rng(seed)
     n, edges = edges_of(rng, KINDS[seed % len(KINDS)])
     positions = rng.normal(size=(n + 1, 3))
-    J, weight, basis = np.zeros((6 * len(edges), 2, 6)), [], np.zeros((0, 6 * n + 6))
+    J, weight = np.zeros((6 * len(edges), 2, 6)), []
+    basis, known = np.zeros((5 * len(edges), 6 * n + 6)), 0
     for e, pair in enumerate(edges):
         rows = 0
         for _ in range(int(rng.integers(1, 6))):
             near = seed % 3 == 0 and rows > 1
             row = np.einsum("k,ksc->sc", rng.normal(size=rows), J[6 * e : 6 * e + rows]) if near else np.zeros((2, 6))
             row = row + (rng.choice(missing) if near else 1.0) * wrench_on(pair, positions, rng.normal(size=6))
-            new = np.zeros((n + 1, 6))
-            new[list(pair)] = row
+            new, others = np.zeros(6 * n + 6), basis[:known]
+            for body, part in zip(pair, row, strict=True):
+                new[6 * body : 6 * body + 6] = part
             for _ in range(2):
-                new -= (basis.T @ (basis @ new.ravel())).reshape(new.shape)
-            distance = np.linalg.norm(new)
+                new -= (others @ new) @ others
+            distance = np.sqrt(new @ new)
             if distance < (0.1 * min(missing) if near else 0.1):
                 break
-            basis = np.vstack([basis, new.ravel() / distance])
+            basis[known], known = new / distance, known + 1
             J[6 * e + rows] = row
             rows += 1
         weight.append(rows)

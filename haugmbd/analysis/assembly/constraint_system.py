@@ -112,12 +112,13 @@ def gradient(problem: Problem, state: State, rows: Rows, *, velocities: bool = F
 
 def jacobian(problem: Problem, metric: Metric, rows: Gradient) -> csc_array:
     """Return Phi_q W^(-1/2) of the free columns (nr, nf)."""
-    return sparse(whitened(metric, rows.J, rows.bodies), rows.bodies, problem.model.nb)[:, problem.held.free]
+    J, free = sparse(whitened(metric, rows.J, rows.bodies), rows.bodies, problem.model.nb), problem.held.free
+    return J if free.all() else J[:, free]
 
 
 def unit_rows(J: csc_array) -> tuple[csc_array, Array]:
     """Return J with rows of length 1, and their lengths (nr,), 1 for a row of zeros."""
-    length = np.sqrt(J.power(2).sum(axis=1))
+    length = np.sqrt(np.bincount(J.indices, J.data**2, minlength=J.shape[0]))
     length[length == 0.0] = 1.0
     return times(1.0 / length, J), length
 
@@ -133,9 +134,9 @@ def sparse(J: Array, bodies: Ints, nb: int) -> csc_array:
 
 def times(scale: Array, J: csc_array) -> csc_array:
     """Return diag(scale) J."""
-    from scipy.sparse import diags_array  # noqa: PLC0415  imported only where something is assembled
+    from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
 
-    return (diags_array(scale) @ J).tocsc()
+    return csc_array((scale[J.indices] * J.data, J.indices, J.indptr), shape=J.shape)
 
 
 def moved(problem: Problem, state: State, z: Array) -> State:

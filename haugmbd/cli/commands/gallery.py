@@ -21,7 +21,8 @@ from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
 from haugmbd.viewer.animate import written
 from haugmbd.viewer.page import PAGES
-from haugmbd.viewer.still import picture
+from haugmbd.viewer.scenes.mechanism import of_system
+from haugmbd.viewer.still import save_drawing
 
 WIDTH = 120
 """Of the table [characters]."""
@@ -90,7 +91,8 @@ def page(rows: list[tuple[str, str, int, int, int]], systems: dict[str, System])
     figures = []
     with tempfile.TemporaryDirectory() as folder:
         for name, what, bodies, equations, freedoms in rows:
-            data = base64.b64encode(picture(systems[name]).save(Path(folder) / f"{name}.png").read_bytes()).decode()
+            drawing = save_drawing(of_system(systems[name]), Path(folder) / f"{name}.png")
+            data = base64.b64encode(drawing.read_bytes()).decode()
             counted = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {equations} rows"
             note = f"{counted}, {freedoms} degree{'s' * (freedoms != 1)} of freedom"
             figures.append(FIGURE.format(name=html.escape(name), what=html.escape(what), counts=note, data=data))

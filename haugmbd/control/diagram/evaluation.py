@@ -7,6 +7,8 @@ their signals. A signal that needs itself is an algebraic loop, and is refused w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import isfinite
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -153,8 +155,10 @@ class Instant(Mapping[str, Any]):
     def _output(self, block: Block, name: str) -> Any:
         """Return an output of a block: a finite number, or an array of them."""
         given = self._called(block, f"output {name!r}", block.outputs[name], self.x(block))
-        value = numbers(given)
         shape = self.network.shapes.get(f"{block.name}.{name}")
+        if type(given) is float and isfinite(given) and not shape:  # most outputs: the rest finds what is wrong with others
+            return given
+        value = numbers(given)
         if value is None or value.ndim > 1 or not np.isfinite(value).all() or (shape is not None and value.shape != shape):
             what = given if value is None else value.tolist()
             wanted = "a finite number, or a vector of them"
@@ -166,7 +170,8 @@ class Instant(Mapping[str, Any]):
     def _called(self, block: Block, label: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function of a block returns; its exceptions are raised with a note."""
         try:
-            signals = self.record_of(block, label) if numba.extending.is_jitted(function) else self
+            compiled = not isinstance(function, FunctionType) and numba.extending.is_jitted(function)
+            signals = self.record_of(block, label) if compiled else self
             return function(self.t, *arguments, signals)
         except UnknownSignal as error:
             raise SimulationError(f"{block.where}: {label} at t = {self.t:.9g} s: {error.message}") from None

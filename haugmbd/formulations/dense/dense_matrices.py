@@ -137,8 +137,13 @@ def need_regular(kkt: KKTSystem, reciprocal: float, what: str) -> None:
 
 
 def triangular(T: Array, b: Array, *, transposed: bool = False) -> Array:
-    """Return T^-1 b, or T^-T b, for an upper triangular T without zeros on its diagonal."""
-    return np.asarray(lapack().dtrtrs(T, b, trans=int(transposed))[0]) if len(b) else b
+    """Return T^-1 b, or T^-T b, for an upper triangular T without zeros on its diagonal.
+
+    LAPACK's dtrtrs does the same, and OpenBLAS starts threads for it at any size: milliseconds for the matrices of a mechanism.
+    """
+    if not b.size:
+        return b
+    return np.asarray(blas().dtrsm(1.0, T, b.reshape(len(b), -1), trans_a=int(transposed))).reshape(b.shape)
 
 
 class PivotedQR(NamedTuple):
@@ -211,6 +216,14 @@ def least_pivot(A: Array) -> float:
 def upper(m: int, n: int) -> Array:
     """Return where the upper triangle of an (m, n) matrix is."""
     return np.triu(np.ones((m, n), dtype=bool))
+
+
+@cache
+def blas() -> Any:
+    """Return SciPy's BLAS, imported where it is first used."""
+    from scipy.linalg import blas as routines  # noqa: PLC0415
+
+    return routines
 
 
 @cache

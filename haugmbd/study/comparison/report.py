@@ -123,9 +123,13 @@ def _figures(comparison: ComparisonRows) -> str:
 def _svg(ax: Any) -> str:
     """Return the figure of the Axes as an address that contains it, and close it."""
     from matplotlib import pyplot  # noqa: PLC0415
+    from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
 
     data, figure = io.BytesIO(), ax.get_figure()
-    figure.savefig(data, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    FigureCanvasSVG(figure)
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine(None)  # for a layout `savefig` draws everything twice
+    figure.savefig(data, format="svg", metadata={"Date": None})
     pyplot.close(figure)
     return f"data:image/svg+xml;base64,{base64.b64encode(data.getvalue()).decode()}"
 

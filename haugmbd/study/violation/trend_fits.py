@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from haugmbd.compiled.array_types import Array
 
@@ -66,6 +65,7 @@ def _exponential(s: Array, kappa: float) -> Array:
 
 def _nonlinear(s: Array, y: Array, grid: Array, basis: Callable[[Array, float], Array], law: str) -> Fit:
     """Return the fit c + b basis(s, x) with the best x near the best value of the grid."""
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415  a fifth of the time of importing all of haugmbd
 
     def fitted(x: float) -> Fit:
         return _solve(np.column_stack([np.ones_like(s), basis(s, x)]), y, law, 3, x)

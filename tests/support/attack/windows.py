@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -133,6 +134,7 @@ def parallel(a: float, speed: float, n: int, times: np.ndarray) -> np.ndarray:
     return np.array([[x, x, w, w] for x, w in found.y.T])
 
 
+@cache
 def time_to_lie(a: float, speed: float, n: int) -> float:
     """When the uprights first lie on the ground [s]."""
     last = 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,17 @@ def random_system(seed: int) -> mbd.System:
     return system
 
 
+@cache
+def reported(seed: int) -> tuple[mbd.System, mbd.Mobility]:
+    """A random system and its report."""
+    system = random_system(seed)
+    return system, mbd.mobility(system)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(80))
 def test_against_lapack(seed):
-    system = random_system(seed)
-    m = mbd.mobility(system)
+    system, m = reported(seed)
     assert max(map(len, str(m).splitlines())) <= 120
     assert set(map(str, system.faults())) <= set(map(str, m.faults))
     model = system.checked().model
@@ -70,7 +77,7 @@ def test_against_lapack(seed):
 
 @pytest.mark.slow
 def test_some_of_them_are_of_every_sort():
-    found = [mbd.mobility(random_system(seed)) for seed in range(80)]
+    found = [reported(seed)[1] for seed in range(80)]
     assert sum(bool(m.dependent) for m in found) >= 10
     assert sum(m.pose == "assembled" for m in found) >= 2
     assert sum(not m.consistent for m in found) >= 3

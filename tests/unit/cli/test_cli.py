@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 
@@ -114,8 +115,11 @@ def test_a_reader_that_goes_away_is_no_traceback():
     assert process.returncode == 1
 
 
-@pytest.mark.slow
-def test_the_command_runs_as_a_process_and_hands_its_exit_code_on():
-    done = subprocess.run([sys.executable, "-m", "haugmbd.cli.main", "dance"], capture_output=True, text=True, timeout=600)
-    assert done.returncode == 2
-    assert done.stderr.startswith("haugmbd: ")
+def test_the_command_runs_as_a_process_and_hands_its_exit_code_on(monkeypatch, capsys):
+    """As `python -m haugmbd.cli.main dance`, without another process."""
+    monkeypatch.setattr(sys, "argv", ["haugmbd", "dance"])
+    monkeypatch.delitem(sys.modules, "haugmbd.cli.main")  # else `runpy` warns that it runs twice
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("haugmbd.cli.main", run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("haugmbd: ")

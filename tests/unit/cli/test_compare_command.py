@@ -15,7 +15,8 @@ from haugmbd.study.method_text import method_from, names
 
 
 @pytest.mark.slow
-def test_the_command_writes_a_report_and_a_table(tmp_path, capsys):
+def test_the_command_writes_a_report_and_a_table(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(report, "_figures", lambda comparison: "")  # tests of the report and of `haugmbd demo` draw them
     out, table = tmp_path / "report.html", tmp_path / "table.csv"
     methods = ["RK4", "RK4 + None", "RATTLE", "DormandPrince(rtol=1e-9)"]
     argv = ["compare", "four_bar", "--methods", *methods, "--t-end", "0.05", "--h", "0.01", "--out", str(out), "--csv", str(table)]
@@ -48,7 +49,7 @@ def test_what_cannot_be_done_is_said(argv, code, sentence, capsys, tmp_path, mon
 
 @pytest.mark.slow
 def test_a_file_as_json(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(report, "_figures", lambda comparison: "")  # the test above draws them
+    monkeypatch.setattr(report, "_figures", lambda comparison: "")
     model, out = four_bar().save(tmp_path / "bar.json"), tmp_path / "report.html"
     argv = ["compare", str(model), "--methods", "RK4", "RATTLE", "--t-end", "0.02", "--h", "0.01", "--out", str(out), "--json"]
     assert main.main(argv) == 0

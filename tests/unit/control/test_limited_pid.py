@@ -36,12 +36,13 @@ def reference(n=150_000):
     h, x, v, integral, f, modes = T_END / n, 0.0, 0.0, 0.0, 0.0, []
     for _ in range(n):
         e = GOAL - x
+        side = 1.0 if e > 0.0 else -1.0
         others = KP * e - KD * (x - f) / TAU
-        limited = (np.sign(e) * LIMIT - others) / KI
+        limited = (side * LIMIT - others) / KI
         free = integral + h * e
-        if np.sign(e) * (KI * integral + others) >= LIMIT:
+        if side * (KI * integral + others) >= LIMIT:
             mode = "hold"
-        elif np.sign(e) * (KI * free + others) <= LIMIT:
+        elif side * (KI * free + others) <= LIMIT:
             mode, integral = "go", free
         else:
             mode, integral = "slide", limited
@@ -58,7 +59,7 @@ METHODS = {
     "GeneralizedAlpha": {"integrator": mbd.GeneralizedAlpha(), "h": 1e-3},
     "GeneralizedAlpha, adaptive": {"integrator": mbd.GeneralizedAlpha(), "rtol": 1e-5},
     "Trapezoidal": {"integrator": mbd.Trapezoidal(), "h": 1e-3},
-    "RK4": {"integrator": mbd.RK4(), "h": 1e-4},
+    "RK4": {"integrator": mbd.RK4(), "h": 1e-4, "store_every": 10},
     "DOP853": {"integrator": mbd.DOP853(), "rtol": 1e-6},
 }
 

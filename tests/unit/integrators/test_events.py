@@ -9,6 +9,7 @@ from scipy.special import ellipk
 import haugmbd as mbd
 from haugmbd.forces import StateForce
 from joints import RJ
+from tests.support.models import model_of
 
 G = 9.81
 METHODS = {
@@ -46,7 +47,7 @@ def height(z):
 def test_a_fall_through_heights(options):
     """r = -g t^2 / 2 is a parabola: every method is exact, and the times are rounded in the root only."""
     heights = (-0.5, -1.0, -3.0)
-    result = mbd.simulate(thrown(), 1.0, events=[mbd.Event(f"at {z}", height(z)) for z in heights], **options)
+    result = mbd.simulate(model_of(thrown), 1.0, events=[mbd.Event(f"at {z}", height(z)) for z in heights], **options)
     assert [e.name for e in result.events] == [f"at {z}" for z in heights]
     for record, z in zip(result.events, heights, strict=True):
         assert record.t == pytest.approx(np.sqrt(-2.0 * z / G), rel=0.0, abs=1e-10)
@@ -62,7 +63,7 @@ def test_the_period_of_a_pendulum(options):
     """Released at 90 degrees from below: T = 4 K(m) sqrt(I / m g s), m = sin^2(90 / 2)."""
     period = 4.0 * ellipk(0.5) * np.sqrt((2.0 / 3.0) / (2.0 * G * 0.5))
     down = mbd.Event("down", lambda t, state: state.r[1, 0], direction=-1)
-    result = mbd.simulate(pendulum(), 3.2, events=[down], **options)
+    result = mbd.simulate(model_of(pendulum), 3.2, events=[down], **options)
     times = np.array([e.t for e in result.events])
     np.testing.assert_allclose(times, period * (0.25 + np.arange(len(times))), rtol=0.0, atol=1e-9)
     assert len(times) == 2
@@ -96,7 +97,7 @@ def test_a_terminal_event_is_the_end(options):
         mbd.Event("half", height(-0.5)),
         mbd.Event("below", height(-1.0 - 1e-9)),
     ]
-    result = mbd.simulate(thrown(), 5.0, events=events, **options)
+    result = mbd.simulate(model_of(thrown), 5.0, events=events, **options)
     assert [e.name for e in result.events] == ["half", "floor"]
     assert result.t[-1] == result.events[-1].t == pytest.approx(t_floor, rel=0.0, abs=1e-10)
     np.testing.assert_array_equal(result.y[-1], result.events[-1].state.y)
@@ -109,37 +110,37 @@ def test_the_end_with_wanted_times_and_with_every_tenth_step():
     """t_eval gives the wanted times up to the end, and no other; store_every keeps the end as it always does."""
     floor, t_floor = mbd.Event("floor", height(-1.0), terminal=True), np.sqrt(2.0 / G)
     wanted = np.linspace(0.0, 1.0, 101)
-    result = mbd.simulate(thrown(), 1.0, h=1e-2, t_eval=wanted, events=[floor])
+    result = mbd.simulate(model_of(thrown), 1.0, h=1e-2, t_eval=wanted, events=[floor])
     np.testing.assert_array_equal(result.t, wanted[wanted <= t_floor])
     assert result.events[0].t == pytest.approx(t_floor, rel=0.0, abs=1e-12)
-    thinned = mbd.simulate(thrown(), 1.0, h=1e-2, store_every=10, events=[floor])
+    thinned = mbd.simulate(model_of(thrown), 1.0, h=1e-2, store_every=10, events=[floor])
     np.testing.assert_allclose(thinned.t, [0.0, 0.1, 0.2, 0.3, 0.4, t_floor], rtol=0.0, atol=1e-12)
 
 
 def test_a_start_at_zero_is_no_event_and_an_end_at_zero_is_one():
-    result = mbd.simulate(thrown(), 0.5, h=0.25, events=[mbd.Event("start", height(0.0))])
+    result = mbd.simulate(model_of(thrown), 0.5, h=0.25, events=[mbd.Event("start", height(0.0))])
     assert result.events == ()
-    clock = mbd.simulate(thrown(), 0.5, h=0.25, events=[mbd.Event("noon", lambda t, state: t - 0.5, terminal=True)])
+    clock = mbd.simulate(model_of(thrown), 0.5, h=0.25, events=[mbd.Event("noon", lambda t, state: t - 0.5, terminal=True)])
     assert [e.t for e in clock.events] == [0.5]
     assert clock.t[-1] == 0.5
 
 
 def test_a_jump_is_located_as_well():
-    result = mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("jump", lambda t, state: 1.0 if t < 0.123456 else -1.0)])
+    result = mbd.simulate(model_of(thrown), 0.5, h=0.01, events=[mbd.Event("jump", lambda t, state: 1.0 if t < 0.123456 else -1.0)])
     assert result.events[0].t == pytest.approx(0.123456, rel=0.0, abs=1e-12)
 
 
 def test_the_work_in_vain_is_small():
     """The batch that an event ends is at most as long as what came before it."""
-    plain = mbd.simulate(thrown(), np.sqrt(2.0 / G), h=1e-3)
-    ended = mbd.simulate(thrown(), 50.0, h=1e-3, events=[mbd.Event("floor", height(-1.0), terminal=True)])
+    plain = mbd.simulate(model_of(thrown), np.sqrt(2.0 / G), h=1e-3)
+    ended = mbd.simulate(model_of(thrown), 50.0, h=1e-3, events=[mbd.Event("floor", height(-1.0), terminal=True)])
     assert ended.counters.steps == plain.counters.steps
     assert plain.counters.evaluations < ended.counters.evaluations <= 2.5 * plain.counters.evaluations
 
 
 @pytest.mark.slow
 def test_events_are_saved_and_read_back(tmp_path):
-    result = mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("half", height(-0.5))])
+    result = mbd.simulate(model_of(thrown), 0.5, h=0.01, events=[mbd.Event("half", height(-0.5))])
     for ending in ("npz", "nc"):
         loaded = mbd.load(result.save(tmp_path / f"fall.{ending}"))
         assert [(e.name, e.t) for e in loaded.events] == [(e.name, e.t) for e in result.events]
@@ -169,7 +170,7 @@ def fails(t, state):
 )
 def test_a_function_that_fails(function, text):
     with pytest.raises(mbd.SimulationError, match=text) as caught:
-        mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("mine", function)])
+        mbd.simulate(model_of(thrown), 0.5, h=0.01, events=[mbd.Event("mine", function)])
     assert caught.value.result.t[0] == 0.0
     assert np.isfinite(caught.value.result.y).all()
 
@@ -184,7 +185,7 @@ def test_a_random_function_is_told_and_loses_nothing(seed, options):
     with pytest.raises(
         mbd.SimulationError, match=r"event 'noise .' is not a function of \(t, state\): evaluated twice at t = "
     ) as caught:
-        mbd.simulate(thrown(), 0.5, events=noise, **options)
+        mbd.simulate(model_of(thrown), 0.5, events=noise, **options)
     result = caught.value.result
     assert result.t[0] == 0.0
     assert result.t[-1] >= 0.25
@@ -194,7 +195,7 @@ def test_a_random_function_is_told_and_loses_nothing(seed, options):
 def test_a_function_that_counts_is_told():
     calls = iter(range(10**6))
     with pytest.raises(mbd.SimulationError, match="is not a function of"):
-        mbd.simulate(thrown(), 0.5, h=0.01, events=[mbd.Event("count", lambda t, state: next(calls) - 30.5)])
+        mbd.simulate(model_of(thrown), 0.5, h=0.01, events=[mbd.Event("count", lambda t, state: next(calls) - 30.5)])
 
 
 @pytest.mark.slow
@@ -207,7 +208,7 @@ def test_a_sign_change_without_a_zero_says_so(options):
         mbd.Event("zero", height(-0.5)),
         mbd.Event("steep", lambda t, state: 1e9 * (state.r[1, 2] + 0.7)),
     ]
-    records = {e.name: e for e in mbd.simulate(thrown(), 0.5, events=events, **options).events}
+    records = {e.name: e for e in mbd.simulate(model_of(thrown), 0.5, events=events, **options).events}
     assert records["jump"].t == pytest.approx(0.123456, rel=0.0, abs=1e-12)
     assert records["jump"].jump == -2.0
     assert records["pole"].t == pytest.approx(0.234567, rel=0.0, abs=1e-12)
@@ -222,7 +223,7 @@ def test_ctrl_c_in_an_event_function_leaves_the_result_so_far():
             raise KeyboardInterrupt
         return 1.0
 
-    result = mbd.simulate(thrown(), 5.0, h=1e-3, events=[mbd.Event("mine", interrupts)])
+    result = mbd.simulate(model_of(thrown), 5.0, h=1e-3, events=[mbd.Event("mine", interrupts)])
     assert result.interrupted
     assert 1.0 < result.t[-1] <= 3.0
 
@@ -250,7 +251,7 @@ def test_what_is_raised_beyond_a_terminal_event(stop):
 @pytest.mark.parametrize("h", [0.1, 0.07, 1e-3, 0.3])
 def test_a_fixed_step_ends_at_the_end_exactly(h):
     for t_end in (0.3, 0.6, 0.7, 0.9999999999):
-        result = mbd.simulate(thrown(), t_end, h=h, store_every=1000)
+        result = mbd.simulate(model_of(thrown), t_end, h=h, store_every=1000)
         np.testing.assert_array_equal(result.t, [0.0, t_end])
 
 
@@ -269,4 +270,4 @@ def test_a_fixed_step_ends_at_the_end_exactly(h):
 )
 def test_what_is_no_event_is_refused(events, text):
     with pytest.raises(mbd.UsageError, match=text):
-        mbd.simulate(thrown(), 1.0, h=0.1, events=events)
+        mbd.simulate(model_of(thrown), 1.0, h=0.1, events=events)

@@ -22,6 +22,7 @@ from haugmbd.integrators.explicit.lie import LieRungeKutta, dexpinv
 from haugmbd.integrators.explicit.runge_kutta import Explicit, RungeKutta
 from haugmbd.integrators.explicit.tableau import PART, combine
 from tests.support.explicit_cases import METHODS, SEEN, found
+from tests.support.models import model_of
 
 ROUNDING = 1e-15
 """Relative: a sum of six products, in one order or with one rounding less each."""
@@ -95,7 +96,7 @@ def exact():
     def at(name: str, t_end: float) -> mbd.Result:
         if (name, t_end) not in made:
             fine = mbd.DOP853(rtol=1e-14, atol=1e-15, h_max=t_end / 40)
-            made[name, t_end] = mbd.simulate(MECHANISMS[name](), t_end, integrator=fine, stabilization=PROJECTION)
+            made[name, t_end] = mbd.simulate(model_of(MECHANISMS[name]), t_end, integrator=fine, stabilization=PROJECTION)
         return made[name, t_end]
 
     return at
@@ -107,7 +108,7 @@ def exact():
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
 def test_order(kind, mechanism, stabilization, exact):
     t_end, steps = SEEN[mechanism][kind.order]
-    model, end = MECHANISMS[mechanism]().compile(), exact(mechanism, t_end)
+    model, end = model_of(MECHANISMS[mechanism]), exact(mechanism, t_end)
     errors = []
     for n in steps:
         result = mbd.simulate(model, t_end, integrator=fixed(kind, t_end / n), stabilization=stabilization, store_every=n)
@@ -137,8 +138,8 @@ def test_a_serial_chain_moves_as_its_maximal_twin(kind):
 @pytest.mark.parametrize("kind", list(found(LieRungeKutta)))
 def test_rotations_stay_rotations(kind):
     """|p| = 1 to rounding a step, with nothing left to normalise; RK4's drift is ten thousand times that."""
-    group = mbd.simulate(heavy_top(), 1.0, integrator=kind(h=1e-3)).counters
-    plain = mbd.simulate(heavy_top(), 1.0, integrator=mbd.RK4(h=1e-3)).counters
+    group = mbd.simulate(model_of(heavy_top), 1.0, integrator=kind(h=1e-3)).counters
+    plain = mbd.simulate(model_of(heavy_top), 1.0, integrator=mbd.RK4(h=1e-3)).counters
     assert group.max_euler_drift <= 1e-15
     assert plain.max_euler_drift > 1e-11
 
@@ -178,8 +179,8 @@ def test_semi_implicit_euler_is_symplectic():
 def test_error_follows_the_tolerance(kind, beta):
     """A hundred times the tolerance, about a hundred times the error."""
     tolerances = np.array([1e-5, 1e-7, 1e-9])
-    exact = mbd.simulate(heavy_top(), 0.3, integrator=mbd.DOP853(rtol=1e-13, atol=1e-13)).y[-1]
-    runs = [mbd.simulate(heavy_top(), 0.3, integrator=kind(rtol=tol, atol=tol, beta=beta)) for tol in tolerances]
+    exact = mbd.simulate(model_of(heavy_top), 0.3, integrator=mbd.DOP853(rtol=1e-13, atol=1e-13)).y[-1]
+    runs = [mbd.simulate(model_of(heavy_top), 0.3, integrator=kind(rtol=tol, atol=tol, beta=beta)) for tol in tolerances]
     errors = [np.abs(run.y[-1] - exact).max() for run in runs]
     assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.3)
     for run in runs:
@@ -191,18 +192,18 @@ def test_error_follows_the_tolerance(kind, beta):
 def test_states_at_wanted_times_are_as_good_as_the_steps():
     """DOP853's steps are too long for dense output of order six; steps that end at the wanted times are not, and do not count."""
     method, wanted = mbd.DOP853(rtol=1e-11, atol=1e-11), np.linspace(0.0, 0.3, 14)
-    free, asked = (mbd.simulate(heavy_top(), 0.3, integrator=method, t_eval=times) for times in (None, wanted))
+    free, asked = (mbd.simulate(model_of(heavy_top), 0.3, integrator=method, t_eval=times) for times in (None, wanted))
     assert asked.counters.evaluations == free.counters.evaluations
-    exact = mbd.simulate(heavy_top(), 0.3, rtol=1e-13, atol=1e-13, t_eval=wanted)
+    exact = mbd.simulate(model_of(heavy_top), 0.3, rtol=1e-13, atol=1e-13, t_eval=wanted)
     ends = np.abs(free.y[-1] - exact.y[-1]).max()
     assert np.abs(asked.y - exact.y).max() < 3.0 * ends < 1e-7
 
 
 def test_bad_numbers_are_refused():
     with pytest.raises(mbd.UsageError, match="beta = 0.5"):
-        mbd.simulate(heavy_top(), 0.1, integrator=mbd.DOP853(beta=0.5))
+        mbd.simulate(model_of(heavy_top), 0.1, integrator=mbd.DOP853(beta=0.5))
     with pytest.raises(mbd.UsageError, match="Heun needs"):
-        mbd.simulate(heavy_top(), 0.1, integrator=mbd.Heun())
+        mbd.simulate(model_of(heavy_top), 0.1, integrator=mbd.Heun())
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from haugmbd.gallery import double_pendulum, four_bar
 from haugmbd.integrators.implicit.constraint_form import ConstraintForm
 from tests.support.implicit import end_of, with_step
 from tests.support.implicit_cases import ADAPTIVE, CASES, FIXED, LEVELS, ORDER_TOL, exact
+from tests.support.models import model_of
 
 ACCURATE = {"double pendulum": 80, "heavy top": 80, "four-bar": 20, "slider-crank": 40}
 """Steps of Radau IIA: with those of BDF5 rounding would be all that is seen."""
@@ -48,7 +49,7 @@ PROMISED = [
 def test_what_a_form_of_the_constraints_promises_is_kept(kind, level: ConstraintForm):
     method = kind(h=5e-2 if kind is mbd.RadauIIA else 4e-3, constraint_form=level)
     for make, t_end in ((double_pendulum, 1.0), (four_bar, 1.0)):
-        result = mbd.simulate(make(), t_end, integrator=method)
+        result = mbd.simulate(model_of(make), t_end, integrator=method)
         for what in ("position", "velocity"):
             worst = abs(result.violation(what)).max()
             assert (worst < KEPT) if what in level.keeps else (worst > DRIFTS[what])
@@ -60,7 +61,7 @@ def test_what_a_form_of_the_constraints_promises_is_kept(kind, level: Constraint
     ids=["BDF", "Radau", "generalized-alpha"],
 )
 def test_adaptive_methods_keep_positions_and_velocities_between_steps_too(method):
-    result = mbd.simulate(double_pendulum(), 1.0, integrator=method, t_eval=np.linspace(0.0, 1.0, 101))
+    result = mbd.simulate(model_of(double_pendulum), 1.0, integrator=method, t_eval=np.linspace(0.0, 1.0, 101))
     assert abs(result.violation("position")).max() < KEPT
     assert abs(result.violation("velocity")).max() < KEPT
 
@@ -79,7 +80,7 @@ def test_index_2_keeps_velocities_between_steps_too_and_leaves_the_drift_of_posi
     """At wanted times and at events; what the steps themselves have drifted is not hidden there."""
     low = mbd.Event("low", lambda t, state: state.r[1, 2] + 1.0)
     times = np.linspace(0.0, 1.0, 77)
-    result = mbd.simulate(double_pendulum(), 1.0, integrator=method, t_eval=times, events=[low])
+    result = mbd.simulate(model_of(double_pendulum), 1.0, integrator=method, t_eval=times, events=[low])
     assert abs(result.violation("velocity")).max() < KEPT
     assert abs(result.violation("position")).max() > DRIFTS["position"]
     assert len(result.events) > 0
@@ -101,7 +102,7 @@ def test_the_error_follows_the_tolerance(name, kind, tolerances):
     case = CASES[name]
     errors, steps = [], []
     for tol in tolerances:
-        result = mbd.simulate(case.make(), case.t_end, integrator=kind(rtol=tol, atol=tol))
+        result = mbd.simulate(model_of(case.make), case.t_end, integrator=kind(rtol=tol, atol=tol))
         u = np.concatenate([result.v[-1], result.omega_bar[-1]], axis=1)
         pairs = zip((result.r[-1].ravel(), u.ravel(), result.lam[-1]), exact(name), strict=True)
         errors.append([abs(a - b).max() / (1.0 + abs(b).max()) for a, b in pairs])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -158,10 +159,16 @@ def lowered_from(start: mbd.State) -> Callable[[float, mbd.State], float]:
 @pytest.mark.parametrize("name", ["generalized-alpha", "trapezoidal", "BDF2", "Radau", "RATTLE", "HEM4"])
 def test_coupled_joints_and_trees_on_loops_without_forces(make: Callable[[], mbd.System], solver: str, name: str):
     """With forces they are left to the blocks."""
-    models = [make().compile(solver=one) for one in (solver, BLOCK)]
+    models = [compiled(make, one) for one in (solver, BLOCK)]
     assert [taken(model, METHODS[name]) for model in models] == [True, False]
     ends = [mbd.simulate(model, 0.06, integrator=METHODS[name]).y[-1] for model in models]
     np.testing.assert_allclose(*ends, rtol=0.0, atol=SAME)
+
+
+@cache
+def compiled(make: Callable[[], mbd.System], solver: str) -> mbd.Model:
+    """The model of a mechanism with this solver."""
+    return make().compile(solver=solver)
 
 
 @pytest.mark.slow
@@ -172,9 +179,9 @@ def test_runs_by_the_recursion_are_those_by_blocks(make: Callable[[], mbd.System
         pytest.skip("friction depends on what its joint carries")
     method, runs = METHODS[name], {}
     for solver in (TREE, BLOCK):
-        model = make().compile(solver=solver)
+        model = compiled(make, solver)
         assert taken(model, method) == (solver == TREE and (name != "full Newton" or make in ALL_REVOLUTE))
-        runs[solver] = mbd.simulate(model, 0.06, integrator=method, events=[mbd.Event("lower", lowered_from(model.state()))])
+        runs[solver] = mbd.simulate(model, 0.04, integrator=method, events=[mbd.Event("lower", lowered_from(model.state()))])
     tree, blocks = runs[TREE], runs[BLOCK]
     assert tree.y.shape == blocks.y.shape
     compared = slice(-1, None) if name in ERROR_CONTROL else slice(None)

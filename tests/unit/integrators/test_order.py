@@ -8,6 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, heavy_top
 from haugmbd.integrators.dense_output import interpolate
+from tests.support.models import model_of
 
 
 def slope(steps: tuple[int, ...], errors: list[float]) -> float:
@@ -17,10 +18,10 @@ def slope(steps: tuple[int, ...], errors: list[float]) -> float:
 
 def errors_of(make, t_end: float, steps: tuple[int, ...], method, stabilization) -> list[float]:
     """Errors (root mean square over 20 times and all states) of `method(h)` against a run at 1e-13."""
-    exact = mbd.simulate(make(), t_end, rtol=1e-13, atol=1e-13, t_eval=np.linspace(0.0, t_end, 21)).y
+    exact = mbd.simulate(model_of(make), t_end, rtol=1e-13, atol=1e-13, t_eval=np.linspace(0.0, t_end, 21)).y
     errors = []
     for n in steps:
-        result = mbd.simulate(make(), t_end, integrator=method(t_end / n), stabilization=stabilization, store_every=n // 20)
+        result = mbd.simulate(model_of(make), t_end, integrator=method(t_end / n), stabilization=stabilization, store_every=n // 20)
         assert (result.counters.steps, result.counters.rejected) == (n, 0)
         errors.append(float(np.sqrt(np.mean((result.y - exact) ** 2))))
     return errors
@@ -37,8 +38,8 @@ def test_baumgarte_keeps_the_order():
 def test_adaptive_error_follows_the_tolerance(case):
     """Ten times the tolerance, about ten times the error, over six decades."""
     tolerances = np.array([1e-5, 1e-7, 1e-9, 1e-11])
-    exact = mbd.simulate(case.make(), case.t_end, rtol=1e-13, atol=1e-13).y[-1]
-    errors = [np.abs(mbd.simulate(case.make(), case.t_end, rtol=tol, atol=tol).y[-1] - exact).max() for tol in tolerances]
+    exact = mbd.simulate(model_of(case.make), case.t_end, rtol=1e-13, atol=1e-13).y[-1]
+    errors = [np.abs(mbd.simulate(model_of(case.make), case.t_end, rtol=tol, atol=tol).y[-1] - exact).max() for tol in tolerances]
     assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.25)
     assert errors[-1] < 1e-7
 
@@ -47,7 +48,7 @@ def test_adaptive_error_follows_the_tolerance(case):
 def test_dense_output_has_order_six_and_five(case):
     """Hermite interpolation of a fine run between every n-th of its own states: the method's own error does not enter."""
     fine = 1920
-    result = mbd.simulate(case.make(), case.t_end, h=case.t_end / fine)
+    result = mbd.simulate(model_of(case.make), case.t_end, h=case.t_end / fine)
     n = result.model.nb + 1
     rates = np.zeros_like(result.y).reshape(len(result), n, 13)
     p, w = result.p, result.omega_bar
@@ -71,21 +72,21 @@ def test_dense_output_has_order_six_and_five(case):
 def test_t_eval_does_not_change_the_steps(case):
     """States at wanted times come from dense output; the steps are the same as without."""
     make, t_end = case.make, case.t_end
-    free = mbd.simulate(make(), t_end, rtol=1e-9, atol=1e-9)
-    asked = mbd.simulate(make(), t_end, rtol=1e-9, atol=1e-9, t_eval=np.linspace(0.0, t_end, 37))
+    free = mbd.simulate(model_of(make), t_end, rtol=1e-9, atol=1e-9)
+    asked = mbd.simulate(model_of(make), t_end, rtol=1e-9, atol=1e-9, t_eval=np.linspace(0.0, t_end, 37))
     assert (free.counters.steps, free.counters.evaluations) == (asked.counters.steps, asked.counters.evaluations)
     np.testing.assert_array_equal(asked.t, np.linspace(0.0, t_end, 37))
     np.testing.assert_allclose(asked.y[[0, -1]], free.y[[0, -1]], rtol=0.0, atol=1e-13)
-    exact = mbd.simulate(make(), t_end, rtol=1e-13, atol=1e-13, t_eval=asked.t)
+    exact = mbd.simulate(model_of(make), t_end, rtol=1e-13, atol=1e-13, t_eval=asked.t)
     scale = np.abs(exact.y).max()
     assert np.abs(asked.y - exact.y).max() < 1e-6 * scale
 
 
 def test_last_step_is_shortened_to_the_end():
     """h does not divide the interval: full steps, and one that ends at t_end; the state is that of the end."""
-    result = mbd.simulate(double_pendulum(), 0.25, h=0.02)
+    result = mbd.simulate(model_of(double_pendulum), 0.25, h=0.02)
     np.testing.assert_allclose(np.diff(result.t), [0.02] * 12 + [0.01], rtol=1e-12)
-    fine = mbd.simulate(double_pendulum(), 0.25, rtol=1e-12, atol=1e-12)
+    fine = mbd.simulate(model_of(double_pendulum), 0.25, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(result.y[-1], fine.y[-1], rtol=0.0, atol=1e-5)
 
 
@@ -93,8 +94,8 @@ def test_last_step_is_shortened_to_the_end():
 def test_batches_do_not_show(case):
     """Steps travel in batches of a thousand or fewer; storing every n-th, or all, gives the same states."""
     make = case.make
-    everything = mbd.simulate(make(), 0.3, h=1e-4)
-    some = mbd.simulate(make(), 0.3, h=1e-4, store_every=700)
+    everything = mbd.simulate(model_of(make), 0.3, h=1e-4)
+    some = mbd.simulate(model_of(make), 0.3, h=1e-4, store_every=700)
     assert len(everything) == 3001
     np.testing.assert_allclose(some.t, [*np.arange(0, 3000, 700) * 1e-4, 0.3], rtol=0.0, atol=1e-15)
     np.testing.assert_array_equal(some.y, everything.y[[*range(0, 3000, 700), 3000]])
@@ -104,7 +105,7 @@ def test_drift_of_euler_parameters_is_reported():
     """|p| leaves 1 by the truncation error of a step, is normalised, and the worst and the sum are kept: order five a step."""
     drifts = []
     for n in (100, 200, 400):
-        result = mbd.simulate(heavy_top(), 0.1, h=0.1 / n)
+        result = mbd.simulate(model_of(heavy_top), 0.1, h=0.1 / n)
         np.testing.assert_allclose(np.linalg.norm(result.p, axis=2), 1.0, rtol=0.0, atol=1e-14)
         c = result.counters
         assert 0.0 < c.max_euler_drift <= c.euler_sum <= n * c.max_euler_drift * (1.0 + 1e-12)
@@ -114,8 +115,8 @@ def test_drift_of_euler_parameters_is_reported():
 
 
 def test_work_is_counted():
-    fixed = mbd.simulate(double_pendulum(), 0.1, h=0.01, stabilization=None).counters
+    fixed = mbd.simulate(model_of(double_pendulum), 0.1, h=0.01, stabilization=None).counters
     assert (fixed.steps, fixed.rejected) == (10, 0)
     assert fixed.evaluations == fixed.factorizations == 41  # four a step, and the first
-    adaptive = mbd.simulate(double_pendulum(), 0.1, rtol=1e-9, atol=1e-9, stabilization=None).counters
+    adaptive = mbd.simulate(model_of(double_pendulum), 0.1, rtol=1e-9, atol=1e-9, stabilization=None).counters
     assert adaptive.evaluations == 6 * (adaptive.steps + adaptive.rejected) + 1  # the seventh stage is the next step's first

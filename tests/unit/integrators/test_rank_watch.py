@@ -10,6 +10,7 @@ from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.gallery import andrews, bennett, four_bar, stewart_platform, windows
 from haugmbd.integrators.singularities.singularity_search import SingularSearch
 from haugmbd.integrators.watches.rank_watch import begin_watch, new_watch
+from tests.support.models import model_of
 
 ROUNDING = 1e-10
 """Relative, of the logarithm of a determinant."""
@@ -62,7 +63,7 @@ def test_a_run_that_keeps_its_rank_is_not_searched(build, t_end, method, monkeyp
     """
     searches, places = [], SingularSearch.places
     monkeypatch.setattr(SingularSearch, "places", lambda self, *given: searches.append(1) or places(self, *given))
-    result = mbd.simulate(build(), t_end, integrator=method)
+    result = mbd.simulate(model_of(build), t_end, integrator=method)
     assert result.singular_crossings == ()
     assert searches == []
 
@@ -78,7 +79,7 @@ def test_nor_is_that_of_a_formulation_in_python(formulation, stabilization, meth
     """It leaves no pivots: the watch factors the rows itself."""
     searches, places = [], SingularSearch.places
     monkeypatch.setattr(SingularSearch, "places", lambda self, *given: searches.append(1) or places(self, *given))
-    mbd.simulate(bennett(), 1.5, integrator=method, formulation=formulation, stabilization=stabilization)
+    mbd.simulate(model_of(bennett), 1.0, integrator=method, formulation=formulation, stabilization=stabilization)
     assert searches == []
 
 
@@ -87,7 +88,7 @@ def test_nor_is_that_of_implicit_steps_of_half_a_radian(method, monkeypatch):
     """Where no force has tangents, the watch looks between the ends of such steps."""
     searches, places = [], SingularSearch.places
     monkeypatch.setattr(SingularSearch, "places", lambda self, *given: searches.append(1) or places(self, *given))
-    result = mbd.simulate(bennett(), 10.0, integrator=method)
+    result = mbd.simulate(model_of(bennett), 10.0, integrator=method)
     turned = np.diff(result.t) * np.linalg.norm(result.omega_bar[1:, 1:], axis=2).max(axis=1)
     assert np.count_nonzero(turned > 0.35) >= 5
     assert searches == []
@@ -98,7 +99,7 @@ def test_nor_is_that_of_implicit_steps_of_half_a_radian(method, monkeypatch):
 @pytest.mark.parametrize("method", [mbd.RK4(0.01), mbd.DOP853(rtol=1e-3, atol=1e-3), mbd.DormandPrince(rtol=1e-6)], ids=str)
 def test_formulations_in_python_cross_as_often_as_the_bar_changes_sides(formulation, method):
     """One of them selects rows, the other takes all of them."""
-    result = mbd.simulate(windows(1), 3.0, integrator=method, formulation=formulation)
+    result = mbd.simulate(model_of(windows, 1), 3.0, integrator=method, formulation=formulation)
     sides = np.sign(result["bar 0"].r[:, 2])
     assert len(result.singular_crossings) == np.count_nonzero(np.diff(sides)) >= 3
 
@@ -108,7 +109,7 @@ def test_formulations_in_python_cross_as_often_as_the_bar_changes_sides(formulat
 @pytest.mark.parametrize("method", [mbd.DOP853, mbd.DormandPrince], ids=lambda m: m.__name__)
 def test_steps_of_half_a_turn_do_not_leap_over_a_singular_configuration(method, rtol):
     """With few digits a step turns the uprights by a radian; they lie flat where the bar changes sides."""
-    result = mbd.simulate(windows(1), 10.0, integrator=method(rtol=rtol, atol=rtol))
+    result = mbd.simulate(model_of(windows, 1), 10.0, integrator=method(rtol=rtol, atol=rtol))
     sides = np.sign(result["bar 0"].r[:, 2])
     assert len(result.singular_crossings) == np.count_nonzero(np.diff(sides)) >= 10
 

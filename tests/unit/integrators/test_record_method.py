@@ -13,6 +13,7 @@ from haugmbd.gallery import double_pendulum, heavy_top
 from haugmbd.integrators.base import methods_below
 from haugmbd.simulation.compatibility import STABILIZATIONS, incompatibility, integrators
 from tests.support.loops import four_revolutes
+from tests.support.models import model_of
 
 H, T_END = 1e-3, 0.005
 NEWTON_TOL = 1e-6
@@ -88,7 +89,7 @@ def test_penalty_shows_its_own_multipliers():
 
 def test_baumgarte_shows_its_feedback():
     rule = mbd.Baumgarte(alpha=20.0, beta=30.0)
-    result = mbd.simulate(double_pendulum(), 1.0, h=0.02, stabilization=rule, record_method=True)
+    result = mbd.simulate(model_of(double_pendulum), 1.0, h=0.02, stabilization=rule, record_method=True)
     Phi, Phi_dot = result.violation("position"), result.violation("velocity")
     expected = -2.0 * rule.alpha * Phi_dot - rule.beta**2 * Phi
     assert np.abs(expected).max() > 1e-4
@@ -111,7 +112,7 @@ def test_rattles_kicks_tend_to_the_accelerations():
     """To first order: the two kicks at a state differ by the force that bends the path."""
     gaps = []
     for h in (5e-4, 2.5e-4):
-        result = mbd.simulate(heavy_top(), 0.02, integrator=mbd.RATTLE(h), record_method=True)
+        result = mbd.simulate(model_of(heavy_top), 0.02, integrator=mbd.RATTLE(h), record_method=True)
         gaps.append(np.abs(result.lam_of_method - result.lam)[1:].max())
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(1.0, abs=0.2)
 
@@ -150,7 +151,7 @@ def test_states_at_given_times_are_evaluated_and_steps_are_not_interpolated():
 def test_recording_changes_nothing_else():
     for method in (mbd.RK4(), mbd.GeneralizedAlpha(), mbd.RATTLE(), mbd.DOP853()):
         whole, bare = (
-            mbd.simulate(heavy_top(), T_END, record_method=on, integrator=method, **({"h": H} if method.takes_step else {}))
+            mbd.simulate(model_of(heavy_top), T_END, record_method=on, integrator=method, **({"h": H} if method.takes_step else {}))
             for on in (True, False)
         )
         assert np.array_equal(whole.y, bare.y)
@@ -158,8 +159,8 @@ def test_recording_changes_nothing_else():
         assert not bare.has_accelerations_of_method
         with pytest.raises(mbd.UsageError, match="has no accelerations of the method's own: run simulate"):
             bare.violation("acceleration", of_method=True)
-    some = mbd.simulate(heavy_top(), T_END, record_method=True, integrator=mbd.RATTLE(H), store_every=2)
-    every = mbd.simulate(heavy_top(), T_END, record_method=True, integrator=mbd.RATTLE(H))
+    some = mbd.simulate(model_of(heavy_top), T_END, record_method=True, integrator=mbd.RATTLE(H), store_every=2)
+    every = mbd.simulate(model_of(heavy_top), T_END, record_method=True, integrator=mbd.RATTLE(H))
     assert np.array_equal(some.accelerations_of_method, every.accelerations_of_method[[0, 2, 4, 5]])
 
 
@@ -175,7 +176,7 @@ def test_a_terminal_event_keeps_what_the_method_has(method):
 @pytest.mark.parametrize("record", [True, False])
 def test_a_run_that_fails_in_its_first_step_keeps_its_error_and_its_start(record):
     with pytest.raises(mbd.SimulationError, match="RATTLE cannot turn body 'top'") as raised:
-        mbd.simulate(heavy_top(), 0.02, integrator=mbd.RATTLE(0.01), record_method=record)
+        mbd.simulate(model_of(heavy_top), 0.02, integrator=mbd.RATTLE(0.01), record_method=record)
     kept = raised.value.result
     assert len(kept) == 1
     if record:
@@ -202,4 +203,4 @@ def test_who_says_that_lam_is_solved_for_at_its_steps():
     with pytest.raises(mbd.UsageError, match="record_method have no meaning"):
         mbd.simulate(mbd.random_chain(3, 0), 0.01, h=0.01, record_method=True)
     with pytest.raises(mbd.UsageError, match="record_method = 1 must be True or False"):
-        mbd.simulate(heavy_top(), 0.01, h=0.01, record_method=1)
+        mbd.simulate(model_of(heavy_top), 0.01, h=0.01, record_method=1)

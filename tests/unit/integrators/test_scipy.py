@@ -12,6 +12,7 @@ from haugmbd.gallery import double_pendulum, slider_crank
 from haugmbd.integrators import SciPySolver, ode_function
 from haugmbd.integrators.explicit.scipy_solver import METHODS
 from tests.support.integrator_cases import CASES
+from tests.support.models import model_of
 from tests.support.scipy_cases import SEEN
 
 T_EVAL = np.linspace(0.0, 0.5, 11)
@@ -31,7 +32,7 @@ def test_solve_ivp_agrees_with_the_compiled_integrator(make):
 @pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "LSODA"])
 def test_simulate_with_a_scipy_solver(method):
     corrects = method in ("RK45", "DOP853")
-    reference = mbd.simulate(double_pendulum(), 0.5, rtol=1e-12, atol=1e-12, t_eval=T_EVAL)
+    reference = mbd.simulate(model_of(double_pendulum), 0.5, rtol=1e-12, atol=1e-12, t_eval=T_EVAL)
     result = mbd.simulate(
         double_pendulum(),
         0.5,
@@ -53,7 +54,7 @@ EXACT = mbd.Projection(tol=1e-16)
 def test_the_order_of_one_step_methods(method, name):
     """Held to a fixed step by h_first = h_max and a tolerance that refuses nothing: positions, velocities, multipliers."""
     order, cases = SEEN[method]
-    (t_end, steps), model = cases[name], CASES[name].make().compile()
+    (t_end, steps), model = cases[name], model_of(CASES[name].make)
     fine = mbd.DOP853(rtol=1e-14, atol=1e-15, h_max=t_end / 40)
     end, errors = mbd.simulate(model, t_end, integrator=fine, stabilization=EXACT), []
     for n in steps:
@@ -70,9 +71,9 @@ def test_the_order_of_one_step_methods(method, name):
 @pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
 def test_the_error_of_multistep_methods_follows_the_tolerance(method, case):
     """They choose their steps and orders, and have no corrections between steps: a hundredth of the tolerance, a thirtieth of the error."""
-    end, errors = mbd.simulate(case.make(), 0.1, rtol=1e-13, atol=1e-13), []
+    end, errors = mbd.simulate(model_of(case.make), 0.1, rtol=1e-13, atol=1e-13), []
     for tol in (1e-5, 1e-7, 1e-9):
-        result = mbd.simulate(case.make(), 0.1, integrator=SciPySolver(method, rtol=tol, atol=tol), stabilization=None)
+        result = mbd.simulate(model_of(case.make), 0.1, integrator=SciPySolver(method, rtol=tol, atol=tol), stabilization=None)
         pairs = ((result.r, end.r), (result.v, end.v), (result.omega_bar, end.omega_bar), (result.lam, end.lam))
         errors.append([abs(a[-1] - b[-1]).max() for a, b in pairs])
     slopes = np.polyfit(np.log([1e-5, 1e-7, 1e-9]), np.log(errors), 1)[0]
@@ -104,7 +105,9 @@ def test_rejected_steps_are_counted(method, module, attempt, monkeypatch):
 
     monkeypatch.setattr(module, attempt, counted)
     rule = mbd.Projection() if method in SEEN else None
-    found = mbd.simulate(double_pendulum(), 3.0, integrator=SciPySolver(method, rtol=1e-4, atol=1e-4), stabilization=rule).counters
+    found = mbd.simulate(
+        model_of(double_pendulum), 3.0, integrator=SciPySolver(method, rtol=1e-4, atol=1e-4), stabilization=rule
+    ).counters
     assert found.rejected == len(set(tried)) - found.steps > 3
 
 
@@ -121,7 +124,7 @@ def test_lsoda_counts_its_rejected_steps():
 
 def test_multistep_methods_refuse_projection():
     with pytest.raises(mbd.UsageError, match="Baumgarte"):
-        mbd.simulate(double_pendulum(), 0.1, integrator=SciPySolver("BDF"))
+        mbd.simulate(model_of(double_pendulum), 0.1, integrator=SciPySolver("BDF"))
 
 
 def test_an_unknown_method_is_refused():
@@ -132,6 +135,6 @@ def test_an_unknown_method_is_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_counters_are_plain_numbers_which_files_can_hold(method, tmp_path):
-    result = mbd.simulate(double_pendulum(), 0.05, integrator=SciPySolver(method), stabilization=None)
+    result = mbd.simulate(model_of(double_pendulum), 0.05, integrator=SciPySolver(method), stabilization=None)
     assert {type(number) for number in vars(result.counters).values()} == {int, float}
     assert mbd.load(result.save(tmp_path / "run.npz")).counters == result.counters

@@ -12,6 +12,7 @@ from haugmbd.integrators.stabilization.unweighted_projection import radii_of_gyr
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.workspace.layout import workspace_array
 from joints import RJ
+from tests.support.models import model_of
 
 ON = 1e-12
 """|Phi| and |Phi_q u - nu| after a projection: a tenth is its tolerance, the rest is for numbers of size 10."""
@@ -53,8 +54,8 @@ def test_residuals_are_those_of_the_rows_and_the_farthest_row_is_named(rng):
 @pytest.mark.parametrize("make", [double_pendulum, heavy_top, slider_crank])
 def test_dimensionless_gains_are_gains_times_the_step(make):
     h = 2e-3
-    plain = mbd.simulate(make(), 0.1, h=h, stabilization=mbd.Baumgarte(0.1 / h, 0.05 / h))
-    scaled = mbd.simulate(make(), 0.1, h=h, stabilization=mbd.Baumgarte.scaled(alpha_h=0.1, beta_h=0.05))
+    plain = mbd.simulate(model_of(make), 0.1, h=h, stabilization=mbd.Baumgarte(0.1 / h, 0.05 / h))
+    scaled = mbd.simulate(model_of(make), 0.1, h=h, stabilization=mbd.Baumgarte.scaled(alpha_h=0.1, beta_h=0.05))
     np.testing.assert_array_equal(scaled.y, plain.y)
     assert "Baumgarte.scaled(alpha_h=" in scaled.settings["stabilization"]
 
@@ -63,7 +64,8 @@ def test_dimensionless_gains_are_gains_times_the_step(make):
 def test_drift_under_dimensionless_gains_falls_with_the_second_power():
     """The stages are off the constraints by h^2, and gains / h make accelerations of that: small ones, but of order two."""
     drifts = [
-        gaps(mbd.simulate(double_pendulum(), 0.5, h=h, stabilization=mbd.Baumgarte.scaled(0.1, 0.1)))[0].max() for h in (1e-3, 5e-4)
+        gaps(mbd.simulate(model_of(double_pendulum), 0.5, h=h, stabilization=mbd.Baumgarte.scaled(0.1, 0.1)))[0].max()
+        for h in (1e-3, 5e-4)
     ]
     assert np.log2(drifts[0] / drifts[1]) == pytest.approx(2.0, abs=0.15)
 
@@ -96,11 +98,11 @@ def test_critical_damping_needs_a_time(time):
 @pytest.mark.parametrize("rule", PROJECTIONS.values(), ids=PROJECTIONS)
 @pytest.mark.parametrize("make", [double_pendulum, heavy_top, four_bar, slider_crank])
 def test_projections_reach_the_constraints(make, rule):
-    result = mbd.simulate(make(), 0.2, h=1e-3, stabilization=rule)
+    result = mbd.simulate(model_of(make), 0.2, h=1e-3, stabilization=rule)
     position, velocity = gaps(result)
     assert position.max() <= ON
     assert velocity.max() <= ON
-    exact = mbd.simulate(make(), 0.2, rtol=1e-12, atol=1e-12)
+    exact = mbd.simulate(model_of(make), 0.2, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(result.r[-1], exact.r[-1], rtol=0.0, atol=1e-4)
 
 
@@ -154,20 +156,20 @@ def test_the_size_of_a_turn_is_a_choice():
 @pytest.mark.parametrize("kind", [mbd.Projection, mbd.UnweightedProjection])
 def test_every_so_many_steps(kind):
     """Of 100 steps every tenth is projected, and the start; in between the constraints drift."""
-    result = mbd.simulate(heavy_top(), 0.1, h=1e-3, stabilization=kind(every=10))
+    result = mbd.simulate(model_of(heavy_top), 0.1, h=1e-3, stabilization=kind(every=10))
     position, _ = gaps(result)
     on = position <= ON
     assert on[::10].all()
     assert not on[np.arange(101) % 10 != 0].any()
     assert result.counters.projections == 10
-    each = mbd.simulate(heavy_top(), 0.1, h=1e-3, stabilization=kind())
+    each = mbd.simulate(model_of(heavy_top), 0.1, h=1e-3, stabilization=kind())
     assert each.counters.projections == 100
     assert each.counters.factorizations > result.counters.factorizations
 
 
 def test_every_counts_accepted_steps():
     """Error control that refuses steps does not spend their turns."""
-    result = mbd.simulate(double_pendulum(), 10.0, rtol=1e-5, atol=1e-5, stabilization=mbd.Projection(every=7))
+    result = mbd.simulate(model_of(double_pendulum), 10.0, rtol=1e-5, atol=1e-5, stabilization=mbd.Projection(every=7))
     assert result.counters.rejected > 10
     position, _ = gaps(result)
     assert (position[::7] <= ON).all()
@@ -178,7 +180,7 @@ def test_every_counts_accepted_steps():
 def test_a_threshold():
     """Nothing is done below it, and all beyond it is brought back: no state is further off, and few steps are corrected."""
     threshold = 1e-7
-    result = mbd.simulate(heavy_top(), 0.2, h=2e-4, stabilization=mbd.Projection(threshold=threshold))
+    result = mbd.simulate(model_of(heavy_top), 0.2, h=2e-4, stabilization=mbd.Projection(threshold=threshold))
     position, velocity = gaps(result)
     worst = np.maximum(position, velocity)
     assert worst.max() <= threshold
@@ -190,18 +192,18 @@ def test_a_threshold():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [mbd.Projection, mbd.UnweightedProjection])
 def test_one_level_alone(kind):
-    position, velocity = gaps(mbd.simulate(heavy_top(), 0.05, h=1e-3, stabilization=kind(velocities=False)))
+    position, velocity = gaps(mbd.simulate(model_of(heavy_top), 0.05, h=1e-3, stabilization=kind(velocities=False)))
     assert position.max() <= ON < 1e-6 < velocity.max()
-    position, velocity = gaps(mbd.simulate(heavy_top(), 0.05, h=1e-3, stabilization=kind(positions=False)))
+    position, velocity = gaps(mbd.simulate(model_of(heavy_top), 0.05, h=1e-3, stabilization=kind(positions=False)))
     assert velocity.max() <= ON < 1e-8 < position.max()
 
 
 def test_wanted_times_and_events_are_projected_whatever_the_turn():
     rule = mbd.Projection(every=1000)
     low = mbd.Event("low", lambda t, state: state.r[1, 2] - 0.0001)
-    result = mbd.simulate(heavy_top(), 0.1, h=1e-3, stabilization=rule, t_eval=np.linspace(0.0123, 0.0987, 9), events=[low])
+    result = mbd.simulate(model_of(heavy_top), 0.1, h=1e-3, stabilization=rule, t_eval=np.linspace(0.0123, 0.0987, 9), events=[low])
     assert gaps(result)[0].max() <= ON
-    free = mbd.simulate(heavy_top(), 0.1, h=1e-3, stabilization=rule)
+    free = mbd.simulate(model_of(heavy_top), 0.1, h=1e-3, stabilization=rule)
     assert gaps(free)[0][1:].min() > ON  # the run itself is not disturbed by them
     for record in result.events:
         assert np.abs(mbd.evaluate(result.model, record.state).Phi).max() <= ON
@@ -220,7 +222,7 @@ def sprung() -> mbd.System:
 @pytest.mark.parametrize(("make", "h"), [(double_pendulum, 2e-3), (heavy_top, 2e-4), (four_bar, 1e-3), (sprung, 1e-3)])
 def test_energy_is_kept(make, h):
     """10 000 steps: energy to 1e-12 of its parts, by the ledger of the diagnostics, and the constraints as before."""
-    result = mbd.simulate(make(), 1e4 * h, h=h, stabilization=mbd.EnergyProjection(), store_every=50)
+    result = mbd.simulate(model_of(make), 1e4 * h, h=h, stabilization=mbd.EnergyProjection(), store_every=50)
     energy = result.energy()
     assert result.counters.steps == 10_000
     kept = energy.kinetic + energy.potential
@@ -229,7 +231,7 @@ def test_energy_is_kept(make, h):
     position, velocity = gaps(result)
     assert position.max() <= ON
     assert velocity.max() <= 10.0 * ON  # speeds of 10 to 150
-    plain = mbd.simulate(make(), 1e4 * h, h=h, store_every=50).energy()
+    plain = mbd.simulate(model_of(make), 1e4 * h, h=h, store_every=50).energy()
     assert np.abs((plain.kinetic + plain.potential) - kept[0]).max() > 1e-12 * scale
 
 
@@ -241,10 +243,10 @@ def test_energy_is_kept(make, h):
 )
 def test_the_order_of_rk4_stays(make, t_end, steps, rule):
     """Not lower: the correction of energy may take the leading error away, as it does in the heavy top's velocities."""
-    exact = mbd.simulate(make(), t_end, integrator=mbd.DOP853(rtol=1e-14, atol=1e-15, h_max=t_end / 20))
+    exact = mbd.simulate(model_of(make), t_end, integrator=mbd.DOP853(rtol=1e-14, atol=1e-15, h_max=t_end / 20))
     errors = []
     for n in steps:
-        found = mbd.simulate(make(), t_end, h=t_end / n, stabilization=rule)
+        found = mbd.simulate(model_of(make), t_end, h=t_end / n, stabilization=rule)
         pairs = [[(found.r, exact.r), (found.p, exact.p)], [(found.v, exact.v), (found.omega_bar, exact.omega_bar)]]
         errors.append([np.linalg.norm([np.linalg.norm(a[-1] - b[-1]) for a, b in level]) for level in pairs])
     orders = np.log2(np.array(errors[0]) / np.array(errors[1]))
@@ -286,4 +288,4 @@ def test_energy_projection_refuses_what_does_work():
 )
 def test_bad_parameters_are_refused(rule, text):
     with pytest.raises(mbd.UsageError, match=text):
-        mbd.simulate(double_pendulum(), 0.1, h=1e-2, stabilization=rule)
+        mbd.simulate(model_of(double_pendulum), 0.1, h=1e-2, stabilization=rule)

@@ -14,6 +14,7 @@ from haugmbd.integrators.structure_preserving.rattle import find_turn
 from joints import RJ
 from tests.support.implicit import end_of
 from tests.support.loops import stout_four_bar
+from tests.support.models import model_of
 from tests.support.symplectic_cases import CASES, METHODS
 
 ORDER_TOL = 0.15
@@ -22,7 +23,7 @@ KEPT = 1e-10
 
 
 def exact(make, t_end):
-    return mbd.simulate(make(), t_end, rtol=1e-13, atol=1e-13)
+    return mbd.simulate(model_of(make), t_end, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.slow
@@ -32,7 +33,7 @@ def test_order_and_violation(method, name):
     (make, t_end, n), (order, kind, options) = CASES[name], METHODS[method]
     end, errors = exact(make, t_end), []
     for steps in (n, 2 * n):
-        result = mbd.simulate(make(), t_end, integrator=kind(t_end / steps), **options)
+        result = mbd.simulate(model_of(make), t_end, integrator=kind(t_end / steps), **options)
         pairs = ((result.r, end.r), (result.v, end.v), (result.omega_bar, end.omega_bar), (result.lam, end.lam))
         errors.append([abs(a[-1] - b[-1]).max() for a, b in pairs])
         assert abs(result.violation("velocity")).max() < KEPT
@@ -51,7 +52,7 @@ def test_the_multipliers_of_rattle_have_its_order():
 @pytest.mark.parametrize(("make", "h"), [(heavy_top, 1e-3), (double_pendulum, 2e-3), (stout_four_bar, 2e-3)])
 def test_the_energy_of_rattle_is_bounded_over_a_hundred_thousand_steps(make, h):
     """No drift: the mean over the last tenth is that over the first, to a part of the oscillation, and the largest error grows no more."""
-    result = mbd.simulate(make(), 1e5 * h, integrator=mbd.RATTLE(h), store_every=20)
+    result = mbd.simulate(model_of(make), 1e5 * h, integrator=mbd.RATTLE(h), store_every=20)
     energy = result.energy().total
     error = energy - energy[0]
     tenths = np.split(error[1:], 10)
@@ -115,7 +116,7 @@ def test_what_they_do_not_take_is_said():
     with pytest.raises(mbd.UsageError, match="'crank', 'coupler', 'rocker' have no inertia about some axis"):
         mbd.simulate(four_bar(), 0.1, integrator=mbd.RATTLE(1e-3))
     with pytest.raises(mbd.UsageError, match="RATTLE fulfils the constraints"):
-        mbd.simulate(heavy_top(), 0.1, integrator=mbd.RATTLE(1e-3), stabilization=mbd.Baumgarte(1.0, 1.0))
+        mbd.simulate(model_of(heavy_top), 0.1, integrator=mbd.RATTLE(1e-3), stabilization=mbd.Baumgarte(1.0, 1.0))
     chain = mbd.random_chain(3, 1)
     for method in (mbd.RATTLE(1e-3), mbd.HEM4(1e-3), mbd.GeneralizedAlpha(1e-3), mbd.BDF()):
         with pytest.raises(mbd.UsageError, match=r"a SerialChain has none: use RK4"):
@@ -129,11 +130,11 @@ def test_events_and_wanted_times_of_methods_with_and_without_memory():
     found = []
     implicit = (mbd.GeneralizedAlpha(1e-3), mbd.GeneralizedAlphaR7(1e-3), mbd.BDF(rtol=1e-9, atol=1e-9))
     for method in (mbd.RATTLE(1e-3), mbd.HEM4(1e-3), *implicit):
-        result = mbd.simulate(double_pendulum(), 1.5, integrator=method, events=[passes], t_eval=np.linspace(0.0, 1.5, 31))
+        result = mbd.simulate(model_of(double_pendulum), 1.5, integrator=method, events=[passes], t_eval=np.linspace(0.0, 1.5, 31))
         assert len(result) == 31
         found.append([event.t for event in result.events])
         assert abs(result.violation("position")).max() < KEPT
-    exact_times = [e.t for e in mbd.simulate(double_pendulum(), 1.5, rtol=1e-12, atol=1e-12, events=[passes]).events]
+    exact_times = [e.t for e in mbd.simulate(model_of(double_pendulum), 1.5, rtol=1e-12, atol=1e-12, events=[passes]).events]
     assert len(exact_times) >= 1
     for times in found:
         assert times == pytest.approx(exact_times, abs=1e-4)

@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from joints import RJ, TJ, Gear, RackPinion
+from tests.support.models import model_of
 
 RADIUS, MASS, J, G = 0.1, 1.0, 0.04, 9.80665
 ACCELERATION = MASS * G / (MASS + J / RADIUS**2)
@@ -31,7 +32,7 @@ def falling_rack():
 @pytest.mark.parametrize("method", [mbd.GeneralizedAlpha, mbd.RadauIIA], ids=lambda method: method.__name__)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
 def test_a_rack_that_falls_by_a_hundred_turns_loses_none(method, rtol):
-    result = mbd.simulate(falling_rack(), T_END, integrator=method(rtol=rtol))
+    result = mbd.simulate(model_of(falling_rack), T_END, integrator=method(rtol=rtol))
     fallen = -0.5 * ACCELERATION * result.t**2
     assert abs(result["rack"].r[:, 2] - fallen).max() < 1e-3 * LOST_TURN  # both methods are exact for a constant acceleration
     assert abs(RADIUS * result.joint("axle").angle - fallen).max() < 1e-3 * LOST_TURN
@@ -40,7 +41,7 @@ def test_a_rack_that_falls_by_a_hundred_turns_loses_none(method, rtol):
 
 @pytest.mark.parametrize("method", [mbd.GeneralizedAlpha, mbd.BDF, mbd.RadauIIA], ids=lambda method: method.__name__)
 def test_no_step_turns_further_than_its_limit(method):
-    result = mbd.simulate(falling_rack(), T_END / 3.0, integrator=method(rtol=1e-2))
+    result = mbd.simulate(model_of(falling_rack), T_END / 3.0, integrator=method(rtol=1e-2))
     turned = np.abs(np.diff(result.joint("axle").angle))
     assert turned.max() < LARGEST_TURN
 
@@ -65,7 +66,7 @@ def test_fixed_steps_whose_turns_are_not_known_are_refused(method):
     with pytest.raises(
         mbd.SimulationError, match=r"the turn of axle.angle is not known any more at t = .* rad apart.* give h"
     ) as caught:
-        mbd.simulate(falling_rack(), T_END, integrator=method(h=0.1))
+        mbd.simulate(model_of(falling_rack), T_END, integrator=method(h=0.1))
     result = caught.value.result
     assert 0.3 < result.t[-1] < T_END
     assert result.status is mbd.RunStatus.FAILED
@@ -80,7 +81,7 @@ def test_fixed_steps_whose_turns_are_not_known_are_refused(method):
 @pytest.mark.parametrize("method", ON_THE_GROUP, ids=lambda method: method.__name__)
 def test_fixed_steps_of_several_turns_on_the_group_lose_none(method):
     """The orientation is exact for a rotation about one axis, and the integrated angle counts three turns in a step."""
-    result = mbd.simulate(falling_rack(), T_END, integrator=method(h=0.1))
+    result = mbd.simulate(model_of(falling_rack), T_END, integrator=method(h=0.1))
     assert abs(result["rack"].r[:, 2] + 0.5 * ACCELERATION * result.t**2).max() < 1e-3 * LOST_TURN
 
 
@@ -96,7 +97,7 @@ def test_a_spring_whose_turn_is_not_known_is_refused():
 
 @pytest.mark.slow
 def test_long_runs_in_fine_steps_keep_their_turns():
-    result = mbd.simulate(falling_rack(), T_END, h=1e-3, store_every=100)
+    result = mbd.simulate(model_of(falling_rack), T_END, h=1e-3, store_every=100)
     assert abs(result["rack"].r[:, 2] + 0.5 * ACCELERATION * result.t**2).max() < 1e-3 * LOST_TURN
 
 

@@ -22,7 +22,7 @@ from haugmbd.kkt.solver_routines import (
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.workspace.layout import Pack, workspace_array
 from joints import CJ, RJ, SJ, Screw
-from tests.support.augmented_systems import GROWTH
+from tests.support.augmented_systems import GROWTH, condition
 
 NEWTON = 1e-8
 """Relative to the largest number of a state after a run: 1e-12 is seen, the tolerance of Newton's iterations apart."""
@@ -84,7 +84,7 @@ def unknowns(model: mbd.Model, pack: Pack) -> np.ndarray:
 def bound_of(K: np.ndarray) -> float:
     """Rounding of a solution, relative to its largest number: of the scaled matrix."""
     s = 1.0 / np.sqrt(np.abs(K).max(axis=0))
-    return float(GROWTH * np.finfo(float).eps * np.linalg.cond(s[:, None] * K * s) * s.max() / s.min())
+    return float(GROWTH * np.finfo(float).eps * condition(s[:, None] * K * s) * s.max() / s.min())
 
 
 def random_tree(random_model, state_of, seed: int, size: float) -> tuple[mbd.Model, mbd.State, Pack, np.ndarray]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -98,6 +100,7 @@ def pull(t):
     return 12.0 * t * np.cos(3.0 * t), 12.0 * t * np.sin(3.0 * t)
 
 
+@cache
 def slip_of_scipy():
     """The instant of slip of a body on a plane, and its state at the end: m v' = F - mu m g v / |v|, by an implicit method of scipy."""
     t = MU * WEIGHT / 12.0
