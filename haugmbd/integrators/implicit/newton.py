@@ -165,10 +165,12 @@ def take_off_reaction(J: Array, lam: Array, e: int, side: int, b: Array) -> None
 def take(P: Pack, newton: Newton, y: Array) -> float:
     """Add the solution to u', u, the displacement and lam; return the largest change, lengths measured by that of the iteration.
 
-    Of a displacement, and relative to rate + |u| where u is kept, with SLOW of the largest u.
+    Of a displacement, and relative to rate + |u| where u is kept, with SLOW of the largest u. Velocities count with friction in joints,
+    too: it reads the lam of the iteration, and a wrong lam moves displacements by h^2 alone.
     """
     x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
     n = ws.n_bodies(P)
+    velocities_count = newton.constraint_form != KEEP_POSITIONS or ws.friction_ints(P).shape[0] > 0
     bodies = borrow(y, 0, n, WIDTH)
     largest, per_length = 0.0, 1.0 / newton.length
     at_least = newton.rate + SLOW * fastest_velocity(bodies, newton.length)
@@ -179,7 +181,7 @@ def take(P: Pack, newton: Newton, y: Array) -> float:
             stage.displacement[k, a] += newton.c_q * x[k, a]
             unit, per_unit = (newton.length, per_length) if a < 3 else (1.0, 1.0)
             change = newton.c_q * abs(x[k, a]) * per_unit
-            if newton.constraint_form != KEEP_POSITIONS:
+            if velocities_count:
                 change = max(change, newton.c_u * abs(x[k, a]) / (unit * at_least + abs(bodies[k, VELOCITY + a])))
             largest = larger(largest, change)
     for e in range(x.shape[0] - n):
