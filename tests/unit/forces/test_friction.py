@@ -442,3 +442,24 @@ def test_short_steps_of_index_three_converge_with_friction_by_the_reaction():
     steps = (1e-3, 5e-4, 2.5e-4, 1.25e-4)
     errors = [np.abs(mbd.simulate(system, 0.3, integrator=mbd.GeneralizedAlpha(h=h)).r[-1] - exact).max() for h in steps]
     np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), 2.0, atol=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [mbd.Index3(), mbd.Index2()], ids=["index 3", "index 2"])
+def test_iterations_that_fall_slowly_are_not_taken_for_rounding(form):
+    """Each iteration leaves 0.6 of the error of the moment that a guide carries, in steps of any length.
+
+    That was taken for rounding, with errors of 1e-3 m in the shortest steps; or steps were divided, with 225 evaluations in each.
+    """
+    system = mbd.System("block", gravity=(0, 0, -9.81))
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1), r=(0, 0, 0.3), v=(3, 0, 0)))
+    guide = system.add(TJ("guide", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(JointFriction("rub", guide, Coulomb(0.3, velocity=0.05), length=0.3))
+    system.add(mbd.TSDA("spring", system.ground, block, point_i=(1, 0, 0.5), point_j=(0, 0, 0.5), k=50.0, l0=0.2))
+    exact = mbd.simulate(system, 0.3, rtol=1e-11).r[-1]
+    errors = []
+    for h in (2e-3, 1e-3, 5e-4, 2.5e-4):
+        result = mbd.simulate(system, 0.3, integrator=mbd.GeneralizedAlpha(h=h, constraint_form=form))
+        errors.append(np.abs(result.r[-1] - exact).max())
+        assert result.counters.evaluations < 40 * result.counters.steps
+    assert np.log2(errors[0] / errors[-1]) > 3.0 * 1.5
