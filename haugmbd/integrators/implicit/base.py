@@ -44,7 +44,8 @@ from haugmbd.workspace.layout import Pack, Tables, workspace_array
 PART = 1e-2
 """Of what error control lets a step be wrong by: what Newton may leave of it."""
 ITERATIONS, LAGGING_ITERATIONS = 20, 60
-"""Maximum number of Newton's iterations in a step; about half of them suffice where it converges. LAGGING: where forces read lam."""
+"""Maximum number of Newton's iterations in a step; about half of them suffice where it converges. LAGGING: where forces read lam. These
+leave an error in slow components, too, which error control takes for that of the step: their tolerance is `tol`."""
 FIRST = 1e-6
 """First step of an adaptive method, relative to the interval; later steps grow twofold or more."""
 NEWTON_TOL = DefaultNumber(1e-10)
@@ -180,7 +181,7 @@ class Implicit(Integrator):
         newton = new_record(
             NEWTON,
             constraint_form=self.form.number,
-            tolerance=self.newton_tol,
+            tolerance=min(self.newton_tol, self.tol * self.form.share) if lags else self.newton_tol,
             length=self.newton_length(model),
             rate=rate_of(model),
             max_iterations=LAGGING_ITERATIONS if lags else ITERATIONS,
