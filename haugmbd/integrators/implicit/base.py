@@ -36,14 +36,16 @@ from haugmbd.integrators.implicit.tangents.force_jacobians import (
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Problem, copy_options
+from haugmbd.model.friction.columns import LOADED
 from haugmbd.model.inspection.length import rate_of
 from haugmbd.model.model import CALLBACK_ARRAYS, Model
 from haugmbd.workspace.layout import Pack, Tables, workspace_array
 
 PART = 1e-2
 """Of what error control lets a step be wrong by: what Newton may leave of it."""
-ITERATIONS = 20
-"""Maximum number of Newton's iterations in a step; about half of them suffice where it converges."""
+ITERATIONS, LAGGING_ITERATIONS = 20, 60
+"""Maximum number of Newton's iterations in a step; about half of them suffice where it converges. LAGGING: where forces read lam. These
+leave an error in slow components, too, which error control takes for that of the step: their tolerance is `tol`."""
 FIRST = 1e-6
 """First step of an adaptive method, relative to the interval; later steps grow twofold or more."""
 NEWTON_TOL = DefaultNumber(1e-10)
@@ -174,13 +176,16 @@ class Implicit(Integrator):
         workspace_array(pack, "ANGLE_RATE")[:] = k1[ny - workspace_array(pack, "ANGLE_RATE").size :]
         rule = self.rule(problem, pack, float(control.h_next))
         step = new_record(STEP, **rule.own)
+        friction = model.tables["FRICTION_INTS"]
+        lags = bool(len(friction) and friction[:, LOADED].any())
         newton = new_record(
             NEWTON,
             constraint_form=self.form.number,
-            tolerance=self.newton_tol,
+            tolerance=min(self.newton_tol, self.tol * self.form.share) if lags else self.newton_tol,
             length=self.newton_length(model),
             rate=rate_of(model),
-            max_iterations=ITERATIONS,
+            max_iterations=LAGGING_ITERATIONS if lags else ITERATIONS,
+            lags=lags,
             curved=self.newton.curved,
         )
         saved = np.zeros(ny + sum(workspace_array(pack, name).size for name in STEP_MEMORY))

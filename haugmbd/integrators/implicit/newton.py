@@ -112,8 +112,9 @@ FAST = 0.2
 SLOWER = 0.1
 """Lower limit of the estimated rate: a kept factor, or a changing pose, can make the next iteration slower."""
 
-STALLED, ROUNDING = 0.5, 100.0
-"""STALLED: a correction that leaves more than this part of the error has reached rounding, if it is below ROUNDING tolerances."""
+STALLED, LAGS, ROUNDING = 0.5, 0.9, 100.0
+"""STALLED: a correction that leaves more than this part of the error has reached rounding, if it is below ROUNDING tolerances. LAGS: the
+same where forces read lam, with which errors fall by a rate that does not depend on the step."""
 
 
 @inlined
@@ -165,12 +166,12 @@ def take_off_reaction(J: Array, lam: Array, e: int, side: int, b: Array) -> None
 def take(P: Pack, newton: Newton, y: Array) -> float:
     """Add the solution to u', u, the displacement and lam; return the largest change, lengths measured by that of the iteration.
 
-    Of a displacement, and relative to rate + |u| where u is kept, with SLOW of the largest u. Velocities count with friction in joints,
-    too: it reads the lam of the iteration, and a wrong lam moves displacements by h^2 alone.
+    Of a displacement, and relative to rate + |u| where u is kept, with SLOW of the largest u. Velocities count where forces read lam,
+    too: a wrong lam moves displacements by h^2 alone.
     """
     x, stage, lam = ws.solution(P), stage_of(P), ws.multipliers(P)
     n = ws.n_bodies(P)
-    velocities_count = newton.constraint_form != KEEP_POSITIONS or ws.friction_ints(P).shape[0] > 0
+    velocities_count = newton.constraint_form != KEEP_POSITIONS or newton.lags == 1.0
     bodies = borrow(y, 0, n, WIDTH)
     largest, per_length = 0.0, 1.0 / newton.length
     at_least = newton.rate + SLOW * fastest_velocity(bodies, newton.length)
@@ -213,14 +214,15 @@ def move_to_constraints(P: Pack, length: float) -> tuple[int, float]:
 
 
 @inlined
-def has_converged(error: float, before: float, slowest: float, tolerance: float) -> bool:
+def has_converged(error: float, before: float, slowest: float, newton: Newton) -> bool:
     """Return whether the error after a correction of size `error` is small enough, or rounding.
 
     before: the correction before it, 1e300 for none
     """
     rate = max(slowest, error / before)
     left = error * rate / (1.0 - rate) if rate < 1.0 and before < 1e300 else error
-    return left <= tolerance or (error <= ROUNDING * tolerance and error > STALLED * before)
+    stalled = LAGS if newton.lags == 1.0 else STALLED
+    return left <= newton.tolerance or (error <= ROUNDING * newton.tolerance and error > stalled * before)
 
 
 @inlined
@@ -247,7 +249,7 @@ def solve_stage(P: Pack, tangents: Any, place: Any, newton: Newton, options: Opt
             options.n_projections += 1
             if code != OK or not error < 1e300:
                 break
-            if has_converged(error, before, SLOWER, newton.tolerance):
+            if has_converged(error, before, SLOWER, newton):
                 return prepare(P, t, y) if ws.n_states(P) > 0 else OK  # x that belong to the last correction
             if iteration == newton.max_iterations:
                 break

@@ -38,6 +38,7 @@ class Newton:
     length: float  # by which lengths are measured [m]
     rate: float  # by which small velocities are measured [1/s]
     max_iterations: float
+    lags: float  # 1 where forces read lam, which is that of the iteration before
 
 
 class Control:

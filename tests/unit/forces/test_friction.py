@@ -442,3 +442,40 @@ def test_short_steps_of_index_three_converge_with_friction_by_the_reaction():
     steps = (1e-3, 5e-4, 2.5e-4, 1.25e-4)
     errors = [np.abs(mbd.simulate(system, 0.3, integrator=mbd.GeneralizedAlpha(h=h)).r[-1] - exact).max() for h in steps]
     np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), 2.0, atol=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [mbd.Index3(), mbd.Index2()], ids=["index 3", "index 2"])
+def test_iterations_that_fall_slowly_are_not_taken_for_rounding(form):
+    """Each iteration leaves 0.6 of the error of the moment that a guide carries, in steps of any length.
+
+    That was taken for rounding, with errors of 1e-3 m in the shortest steps; or steps were divided, with 225 evaluations in each.
+    """
+    system = mbd.System("block", gravity=(0, 0, -9.81))
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1), r=(0, 0, 0.3), v=(3, 0, 0)))
+    guide = system.add(TJ("guide", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(JointFriction("rub", guide, Coulomb(0.3, velocity=0.05), length=0.3))
+    system.add(mbd.TSDA("spring", system.ground, block, point_i=(1, 0, 0.5), point_j=(0, 0, 0.5), k=50.0, l0=0.2))
+    exact = mbd.simulate(system, 0.3, rtol=1e-11).r[-1]
+    errors = []
+    for h in (2e-3, 1e-3, 5e-4, 2.5e-4):
+        result = mbd.simulate(system, 0.3, integrator=mbd.GeneralizedAlpha(h=h, constraint_form=form))
+        errors.append(np.abs(result.r[-1] - exact).max())
+        assert result.counters.evaluations < 40 * result.counters.steps
+    assert np.log2(errors[0] / errors[-1]) > 3.0 * 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rtol", [1e-5, 1e-8])
+def test_error_control_does_not_take_what_iterations_leave_for_an_error_of_the_step(rtol):
+    """RadauIIA was refused at rtol = 1e-5, with steps of 1e-17 s where the motion is smooth, and took 2100 steps at 1e-8."""
+    system = mbd.System("plate", gravity=(0.3, 0.2, -9.81))
+    car = system.add(mbd.Body("car", 3.0, (0.2, 0.25, 0.3)))
+    system.add(RJ("hinge", system.ground, car, point=(0, 0, 0.8), axis=(0.082, 0.997, 0.0)))
+    plate = system.add(mbd.Body("plate", 1.3, (0.02, 0.05, 0.06), r=(0.3, 0.1, 0.05)))
+    slide = system.add(Planar("slide", car, plate, point=(0.1, 0, 0), normal=(1.0, 0.2, -0.013)))
+    system.add(JointFriction("rub", slide, Coulomb(0.25, velocity=0.01), length=0.2, preload=0.2))
+    exact = mbd.simulate(system, 0.3, rtol=1e-11)
+    result = mbd.simulate(system, 0.3, rtol=rtol, integrator=mbd.RadauIIA())
+    assert np.abs(result.r[-1] - exact.r[-1]).max() < rtol
+    assert result.counters.steps < 200

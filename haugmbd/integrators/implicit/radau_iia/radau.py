@@ -96,7 +96,8 @@ def close(P: Pack, step: Step, control: Control, memory: Array, y: Array) -> flo
         count = 12.0 * (n - 1) + ws.n_states(P)
         total = sqrt(total / count) if count > 0.0 else 0.0
         step.factor = min(GROW, max(SHRINK, SAFETY * total**-0.25 if total > 0.0 else GROW))
-        if 1.0 <= step.factor and (step.factor < IDLE or m.sweeps[0] > HARD):
+        hard = m.sweeps[0] > HARD and ws.friction_ints(P).shape[0] == 0  # whose sweeps no shorter step would save
+        if 1.0 <= step.factor and (step.factor < IDLE or hard):
             step.factor = 1.0
     if total <= 1.0:
         for i in range(3):

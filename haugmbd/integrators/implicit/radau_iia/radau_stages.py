@@ -201,7 +201,7 @@ def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Op
         correct(m, n)
         if not error < 1e300:
             break
-        if has_converged(error, before, SLOWEST, newton.tolerance):
+        if has_converged(error, before, SLOWEST, newton):
             put_stages(m, n, newton.length)
             code = filter_error(P, m) if m.wants_error[0] == 1.0 else OK
             if code == OK and ws.n_states(P) > 0:
