@@ -12,6 +12,7 @@ generalized_forces   forces at one instant
 friction             friction in joints, solved together with the multipliers
 evaluate             rows and forces evaluated from Python
 model                Model
+drivers_alone        rows evaluated without forces
 views                pictures and animations of a model, drawn by the viewer
 pickling             systems and models in other processes
 memory               the memory that a model needs, estimated before its arrays are made

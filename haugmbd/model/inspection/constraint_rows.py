@@ -21,6 +21,7 @@ from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import UsageError
 from haugmbd.model.description.explanation import RowExplanation
 from haugmbd.model.description.labels import RowLabel
+from haugmbd.model.drivers_alone import without_forces
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.inspection.given import model_given, state_given
 from haugmbd.model.model import Model
@@ -156,9 +157,10 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
             f"evaluate got a state of {len(state.r) - 1} bodies, and model {model.name!r} has {model.nb}: start from model.state()."
         )
     pack = model.borrow()
-    if evaluate_rows(pack, state.t, state.flat) != OK:
-        model.raise_user_error(pack)
-    rows = rows_in(model, pack, state)
+    alone = without_forces(model, pack)
+    if evaluate_rows(alone, state.t, state.flat) != OK:
+        model.raise_user_error(alone)
+    rows = rows_in(model, alone, state)
     model.give_back(pack)
     return rows
 

@@ -10,7 +10,7 @@ from haugmbd.analysis.assembly.branch_signs import signs_of
 from haugmbd.analysis.assembly.result import joint_gaps
 from haugmbd.gallery import chain, double_pendulum, four_bar, pendulum, planar_slider_crank, slider_crank
 from haugmbd.math.euler_parameters import from_axis_angle, product, rotation_matrix
-from joints import RJ, Distance, RotationDriver
+from joints import CJ, RJ, Distance, RotationDriver, TranslationDriver
 from tests.support.faulty_mechanisms import MECHANISMS, bar_loop, planar_loop, shaken
 from tests.support.redundant_loops import bennett
 
@@ -287,6 +287,35 @@ def test_a_held_joint_that_cannot_come_there_is_named():
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_forces_that_have_no_value_where_joints_are_open_do_not_matter():
+    """A gas spring pulled out of its cylinder, and a bushing turned half round: rows depend on drivers alone."""
+    system = mbd.System("strut", gravity=(0, 0, -9.81))
+    rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.1), r=(0, 0, 1)))
+    slide = system.add(CJ("slide", system.ground, rod, point=(0, 0, 0), axis=(0, 0, 1)))
+    calls = []
+
+    def lift(t):
+        calls.append(t)
+        return float(np.sin(t))  # math.sin and floats: only Python can evaluate it
+
+    system.add(TranslationDriver("lift", slide, (lift, lambda t: float(np.cos(t)), lambda t: -float(np.sin(t)))))
+    system.add(mbd.PointForce("gas", rod, point=(0, 0, 1), force=lambda t, r, p, v, omega_bar: (0, 0, np.log(r[2]))))
+    system.add(mbd.Bushing("grommet", system.ground, rod, point=(0, 0, 0), K=(1, 1, 1, 1, 1, 1), C=(0, 0, 0, 0, 0, 0)))
+    model = system.compile()
+    away = model.state().replace(t=0.5, r=[(0, 0, 0), (0.1, 0, -2.0)], p=[(1, 0, 0, 0), (0, 0, 0, 1)])
+    with pytest.raises(mbd.SimulationError, match="gas"), np.errstate(invalid="ignore"):
+        mbd.accelerations(model, away)
+    calls.clear()
+    rows = mbd.evaluate(model, away)
+    np.testing.assert_allclose(rows.Phi[-1], -3.0 - np.sin(0.5), rtol=0.0, atol=1e-15)
+    np.testing.assert_allclose(rows.nu[-1], np.cos(0.5), rtol=0.0, atol=1e-15)
+    assert calls
+    state = mbd.assemble(model, away).state
+    np.testing.assert_allclose(state.r[1], [0, 0, 1 + np.sin(0.5)], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(state.v[1], [0, 0, np.cos(0.5)], rtol=0.0, atol=1e-12)
+
+
 def test_a_long_chain_closes():
     model = chain(200).compile()
     state = model.state()

@@ -1,0 +1,50 @@
+r"""Rows without forces: they depend on the functions of drivers alone, and a force may have no value where joints are open.
+
+prepare:    markers, drivers, [ loads ], rows            [ ] drivers that only Python can evaluate, in place of the loads
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import Callback, call_callback
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import routine
+from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
+from haugmbd.forces.registry import BUSHINGS
+from haugmbd.model.body_kinematics import update_kinematics
+from haugmbd.model.generalized_forces import copy_line
+from haugmbd.model.model import Model
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
+
+
+@routine
+def apply_nothing(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
+    """Evaluate no force element."""
+    return OK
+
+
+@routine
+def apply_drivers(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
+    """Call the functions of drivers, which leave their values in F, and evaluate no force element."""
+    m = update_kinematics(P, t, y)
+    if not call_callback(callback, t, y, ws.signals(P), m.F, ws.user_forces(P), ws.succeeded(P)):
+        copy_line(y, ws.stopped_state(P))
+        return report(ws.status(P), USER_STOPPED, 0, t)
+    return OK
+
+
+APPLY_NOTHING, APPLY_DRIVERS = Routine(apply_nothing, APPLY_SIGNATURE), Routine(apply_drivers, APPLY_SIGNATURE)
+
+
+def without_forces(model: Model, pack: Pack) -> Pack:
+    """Return the workspace `pack` of a model with the routines that evaluate its rows, and no force that may have no value."""
+    callbacks, starts = model.force_callbacks, model.tables["FORCE_KIND_STARTS"][0]
+    if callbacks.driver_calls:
+        drivers = replace(callbacks, force_calls=(), network=None)
+        return pack._replace(apply=APPLY_DRIVERS, callback=drivers.callback())
+    if callbacks.any or starts[BUSHINGS + 1] > starts[BUSHINGS]:
+        return pack._replace(apply=APPLY_NOTHING)
+    return pack
