@@ -90,7 +90,7 @@ def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None =
         text = texts.decode(data)
         document = parse(text)
     except UsageError as error:
-        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+        raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
     if parameters:
         _put_parameters(document, read_parameters(parameters), str(path))
     reading = Reading(allow_code=allow_code)

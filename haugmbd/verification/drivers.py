@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.drivers import Driver
-from haugmbd.verification.differences import ALLOWED, gap_of
+from haugmbd.verification.differences import ALLOWED, gap_of, rate_of, steps_at
 from haugmbd.verification.report import Check
 from haugmbd.verification.states import Random
 
@@ -23,8 +23,9 @@ def check_driver(driver: Driver, states: int, rng: Random) -> tuple[Check, ...]:
     bad = ~np.isfinite(F).all(axis=1)
     where = f"(f, f', f'') = {F[bad][0].tolist()} at t = {t[bad][0]:.9g} s" if bad.any() else ""
     checks = [Check("f", float(bad.any()), 0.5, "finite values", where)]
+    steps = steps_at(rate_of(F))
     for k in (0, 1):
-        gap = gap_of(F[:, k + 1], lambda s, k=k: driver.values(t + s)[:, k])  # type: ignore[misc]
+        gap = gap_of(F[:, k + 1], lambda s, k=k: driver.values(t + s)[:, k], steps=steps)  # type: ignore[misc]
         n, size = (
             int(np.argmax(np.where(np.isnan(gap.error), np.inf, gap.error))),
             float(np.nanmax(np.abs(gap.nearest), initial=0.0)),

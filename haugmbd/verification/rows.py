@@ -19,11 +19,13 @@ from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.inspection.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.verification.differences import ALLOWED, DerivativeGap, gap_of
+from haugmbd.verification.differences import ALLOWED, DerivativeGap, gap_of, rate_of, steps_at
 from haugmbd.verification.report import Check
 from haugmbd.verification.states import AcceleratedMotion, Random, displaced, random_state
 from haugmbd.workspace.layout import workspace_array
 
+TIMES = 16
+"""Number of times at which it is found how fast drivers change."""
 SIGN_TOL = 1e-12
 """Largest relative change of Phi by the sign of p: both are the same orientation, and only rounding differs."""
 
@@ -92,22 +94,24 @@ def check_rows(model: Model, chosen: Ints, states: int, rng: Random) -> tuple[Ch
         return ()
     at, worst = RowEvaluator(model), Worst(model, chosen)
     first, last = common_times(model)
+    times = np.random.default_rng(0).uniform(first, last, size=TIMES)
+    steps = steps_at(max((rate_of(driver.values(times)) for driver in model.drivers), default=0.0))
     for _ in range(states):
         motion = AcceleratedMotion(model, random_state(model, rng, float(rng.uniform(first, last))), rng)
-        _check_state(at, worst, motion.at(0.0), motion)
+        _check_state(at, worst, motion.at(0.0), motion, steps)
     return tuple(worst.checks())
 
 
-def _check_state(at: RowEvaluator, worst: Worst, state: State, motion: AcceleratedMotion) -> None:
-    """Compare all blocks at one state."""
+def _check_state(at: RowEvaluator, worst: Worst, state: State, motion: AcceleratedMotion, steps: tuple[float, ...]) -> None:
+    """Compare all blocks at one state;  steps: in time"""
     rows, t = at.rows(state), state.t
     flipped = at.rows(state.replace(p=np.where(np.arange(len(state.p))[:, None] > 0, -state.p, state.p))).Phi
     worst.add("Phi", rows.Phi, DerivativeGap(np.abs(rows.Phi - flipped), flipped), t)
     for name, given, directions in (("Phi_r", rows.Phi_r, range(3)), ("PiBar", rows.PiBar, range(3, 6))):
         worst.add(name, _moving(rows, given), _jacobian_gap(at, rows, given, directions), t)
-    worst.add("nu", rows.nu, gap_of(rows.nu, lambda s: -at.rows(state.replace(t=t + s)).Phi), t)
+    worst.add("nu", rows.nu, gap_of(rows.nu, lambda s: -at.rows(state.replace(t=t + s)).Phi, steps=steps), t)
     given = _along(rows, motion.u_dot()) - rows.gamma  # = d/dt (Phi_q u - nu)
-    gap = gap_of(given, lambda s: _velocity_gap(at.rows(motion.at(s))))
+    gap = gap_of(given, lambda s: _velocity_gap(at.rows(motion.at(s))), steps=steps)
     worst.add("gamma", rows.gamma, DerivativeGap(gap.error, _along(rows, motion.u_dot()) - gap.nearest), t)
 
 

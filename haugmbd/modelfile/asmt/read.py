@@ -75,7 +75,7 @@ def read_asmt(
     try:
         root = parse_records(decode(data))
     except UsageError as error:
-        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+        raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
     stiffness = read_stiffness(stop_stiffness)
     made = assembly_of(root, unit)
     built = mechanism(made, merge_fixed)

@@ -135,7 +135,7 @@ def read_simengine3d(
         text = decode(data)
         document = parse_json(text)
     except UsageError as error:
-        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+        raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
     reader = _Reader(inertia or {})
     system = reader.system(document, gravity)
     if system is None:

@@ -50,7 +50,7 @@ def check_file(path: Path, folder: Path | None) -> None:
         if here in tops:
             continue
         if len(tops) == MAX_INCLUDES:
-            raise ModelFileError(str(path), [Fault(str(path), f"it includes more than {MAX_INCLUDES} files", "")])
+            raise ModelFileError(str(path), [Fault("the whole file", f"it includes more than {MAX_INCLUDES} files", "")])
         try:
             tops[here] = parse_xml(read_bounded(here, MAX_BYTES), depth=MAX_DEPTH)
         except UsageError as error:

@@ -86,7 +86,7 @@ def compile_file(
         raise
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         text = " ".join(str(error).split())[:1000].rstrip(".")
-        raise ModelFileError(str(path), [Fault(str(path), f"MuJoCo: {text}", "")]) from None
+        raise ModelFileError(str(path), [Fault("the whole file", f"MuJoCo: {text}", "")]) from None
     finally:
         mujoco.set_mju_user_warning(None)
     return engine, note

@@ -128,7 +128,7 @@ def _robot(path: FilePath, allow_code: bool) -> Robot:
     try:
         return robot_of(parse_xml(data))
     except UsageError as error:
-        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+        raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
 
 
 def _expanded(path: FilePath, allow_code: bool) -> bytes:
@@ -144,7 +144,9 @@ def _expanded(path: FilePath, allow_code: bool) -> bytes:
     try:
         text: str = XacroDoc.from_file(str(path)).to_urdf_string()
     except Exception as error:  # noqa: BLE001  expanding runs code of the file
-        raise ModelFileError(str(path), [Fault(str(path), f"xacro raises {type(error).__name__}: {error}"[:500], "")]) from None
+        raise ModelFileError(
+            str(path), [Fault("the whole file", f"xacro raises {type(error).__name__}: {error}"[:500], "")]
+        ) from None
     return text.encode()
 
 
@@ -154,7 +156,7 @@ def _read_loops(robot: Robot, path: FilePath) -> list[str]:
     try:
         pairs, unread = read_sidecar(decode(data))
     except UsageError as error:
-        raise ModelFileError(str(path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+        raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
     sidecar_loops(robot, pairs, str(path))
     return unread
 

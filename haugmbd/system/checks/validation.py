@@ -218,7 +218,8 @@ def _foreign_body(parts: Parts, body: Body, users: list[str]) -> Fault:
     names = [other.name for other in parts.bodies]
     owner = parts.owner(body)
     used = f"{' and '.join(users)} {'is' if len(users) == 1 else 'are'} attached to it"
-    belongs = f"it belongs to system {owner!r}" if owner else "it was never added"
+    of = f"another system {owner!r}" if owner == parts.name else f"system {owner!r}"
+    belongs = f"it belongs to {of}" if owner else "it was never added"
     what = f"{used}, but it is not in system {parts.name!r}: {belongs}"
     near = get_close_matches(body.name, names, n=1)
     if body.is_ground:

@@ -82,6 +82,14 @@ def test_lines_of_json(tmp_path):
         mbd.load_model(path)
 
 
+@pytest.mark.parametrize(("read", "name"), [(mbd.load_model, "a.json"), (mbd.load_model, "a.toml"), (mbd.read_urdf, "a.urdf")])
+def test_a_file_that_is_none_of_its_kind_is_named_once(read, name, tmp_path):
+    (tmp_path / name).write_text("<")
+    with pytest.raises(mbd.ModelFileError) as raised:
+        read(tmp_path / name)
+    assert str(raised.value).count(name) == 1
+
+
 @pytest.mark.parametrize(
     ("content", "name", "told"),
     [

@@ -200,6 +200,13 @@ def test_the_ground_of_another_system() -> None:
     assert_says(the_fault(system), "body 'ground'", "belongs to system 'bridge'", "Use system.ground")
 
 
+def test_two_systems_of_one_name_are_told_apart() -> None:
+    other, _ = pendulum()
+    system, link = pendulum()
+    system.add(SJ("ball", other.ground, rod(system, "rod"), point=(0, 0, 0)))
+    assert_says(the_fault(system), "body 'ground'", "not in system 'crane'", "belongs to another system 'crane'")
+
+
 @pytest.mark.parametrize(
     ("gravity", "words"),
     [

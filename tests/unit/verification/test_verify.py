@@ -102,6 +102,34 @@ def test_the_wrong_derivative_of_a_driver_is_named():
     assert mbd.verify(mbd.DP1(i, (1, 0, 0), j, (0, 1, 0), Wave(first=0.5)), states=2).wrong == ("nu", "gamma")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("omega", [1.0, 1e5, 1e7])
+def test_fast_drivers_are_right_and_their_wrong_derivatives_are_named(omega):
+    """Differences over 1e-5 s were compared with the derivatives of a sine of 1e5 rad/s, which was called wrong."""
+
+    def sine(wrong=1.0):
+        return Harmonic(omega, wrong)
+
+    assert mbd.verify(sine()).ok
+    assert mbd.verify(sine(wrong=1.01)).wrong == ("f_ddot",)
+    assert mbd.verify(joints.RotationDriver("drive", PIN, sine()), states=2).ok
+    assert mbd.verify(joints.RotationDriver("drive", PIN, sine(wrong=1.5)), states=2).wrong == ("gamma",)
+
+
+class Harmonic(Driver):
+    """sin omega t, with a factor on f''."""
+
+    def __init__(self, omega, wrong):
+        self.omega, self.wrong = omega, wrong
+
+    def values(self, t):
+        x, w = self.omega * np.asarray(t, dtype=float), self.omega
+        return np.stack([np.sin(x), w * np.cos(x), -self.wrong * w * w * np.sin(x)], axis=-1)
+
+    def faults(self):
+        return ()
+
+
 class Slot(mbd.Joint):
     """A point of j on a line of i; what it declares and how it is made is up to the test."""
 
