@@ -49,15 +49,17 @@ def plain(name):
     return "".join([base.lower() if len(base) > 1 else base, *rest])
 
 
+SPELLED = {plain(code): code for code in CODES if len(code) > 2}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_code_uses_the_names_of_the_table(file):
     names = set(names_in(ast.parse(file.read_text(encoding="utf-8"))))
     assert all(name.isascii() for name in names)
-    spelled = {plain(code): code for code in CODES if len(code) > 2}
     for name in names:
         assert name not in ELSEWHERE, f"{file.name}: {name} is called {ELSEWHERE[name]} here"
-        code = spelled.get(plain(name))
+        code = SPELLED.get(plain(name))
         if code is not None and not name.isupper():
             assert name.lstrip("_") in CODES, f"{file.name}: {name} is spelled {code} in the table"
 

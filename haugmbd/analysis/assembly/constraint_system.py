@@ -7,6 +7,7 @@ step   r <- r + dr,   p <- p exp(dpi_bar),   (dr, dpi_bar) = W^(-1/2) z
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -127,9 +128,38 @@ def sparse(J: Array, bodies: Ints, nb: int) -> csc_array:
     """Return rows (nr, 2, 6) of the bodies (nr, 2) as a matrix (nr, 6 nb); the ground has no column."""
     from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
 
-    row, side = np.nonzero(bodies)
-    columns = 6 * (bodies[row, side] - 1)[:, None] + np.arange(6)
-    return csc_array((J[row, side].ravel(), (np.repeat(row, 6), columns.ravel())), shape=(len(J), 6 * nb))
+    at = pattern(bodies.tobytes(), bodies.shape[1], nb)
+    parts = J[at.row, at.side].ravel()[at.order]
+    data = np.add.reduceat(parts, at.starts) if len(parts) else parts
+    return csc_array((data, at.indices, at.indptr), shape=(len(J), 6 * nb))
+
+
+class Pattern(NamedTuple):
+    """Where the parts of rows stand in a matrix by columns.
+
+    row, side: of each part (6,) that is not on the ground;  order: of all numbers by columns
+    starts: the first number of each entry: those of a row that has a body twice are added;  indices, indptr: of the entries
+    """
+
+    row: Ints
+    side: Ints
+    order: Ints
+    starts: Ints
+    indices: Ints
+    indptr: Ints
+
+
+@lru_cache(maxsize=64)
+def pattern(bodies: bytes, sides: int, nb: int) -> Pattern:
+    """Return the pattern of rows between these bodies (nr, sides), which stays while a mechanism moves."""
+    pairs = np.frombuffer(bodies, dtype=np.int64).reshape(-1, sides)
+    row, side = np.nonzero(pairs)
+    column = (6 * (pairs[row, side] - 1)[:, None] + np.arange(6)).ravel()
+    order = np.lexsort((np.repeat(row, 6), column))
+    ordered = np.stack([np.repeat(row, 6)[order], column[order]])
+    starts = np.nonzero(np.append(True, (np.diff(ordered) != 0).any(axis=0)))[0] if len(order) else order
+    indptr = np.searchsorted(ordered[1, starts], np.arange(6 * nb + 1))
+    return Pattern(row, side, order, starts, ordered[0, starts], indptr)
 
 
 def times(scale: Array, J: csc_array) -> csc_array:

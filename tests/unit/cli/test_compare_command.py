@@ -16,7 +16,7 @@ from haugmbd.study.method_text import method_from, names
 
 @pytest.mark.slow
 def test_the_command_writes_a_report_and_a_table(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(report, "_figures", lambda comparison: "")  # tests of the report and of `haugmbd demo` draw them
+    monkeypatch.setattr(report, "_figures", lambda comparison: "")  # tests of the report draw them
     out, table = tmp_path / "report.html", tmp_path / "table.csv"
     methods = ["RK4", "RK4 + None", "RATTLE", "DormandPrince(rtol=1e-9)"]
     argv = ["compare", "four_bar", "--methods", *methods, "--t-end", "0.05", "--h", "0.01", "--out", str(out), "--csv", str(table)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from haugmbd.formulations.dense.dense_matrices import without_dependencies
+from haugmbd.formulations.dense.dense_matrices import triangular, without_dependencies
 
 ROUNDING = 1e-12
 """Of products of matrices of 20 rows with entries of the order of ten."""
@@ -32,3 +32,15 @@ def test_a_rank_that_is_missing_too_is_left_to_the_singular_values(rng):
     rows = np.column_stack([A, A @ rng.standard_normal(9)])
     np.testing.assert_allclose(without_dependencies(rows, 5), rows, rtol=0.0, atol=ROUNDING)
     assert not without_dependencies(rows, 0).any()
+
+
+@pytest.mark.parametrize("columns", [(), (1,), (3,), (0,)], ids=str)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_triangular_system_is_solved_whatever_stands_below(columns, transposed, rng):
+    T, b = np.triu(rng.normal(size=(5, 5))) + 4.0 * np.eye(5), rng.normal(size=(5, *columns))
+    for order in "CF":
+        given = np.array(T + np.tril(rng.normal(size=(5, 5)), -1), order=order)
+        found = triangular(given, b, transposed=transposed)
+        assert found.shape == b.shape
+        np.testing.assert_allclose((T.T if transposed else T) @ found, b, rtol=0.0, atol=1e-14)
+    assert triangular(np.zeros((0, 0)), np.zeros(0)).shape == (0,)
