@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from haugmbd.cli.model_argument import OK, add_model, with_model
-from haugmbd.errors import UsageError
+from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile import save_model
 from haugmbd.modelfile.asmt import write_asmt
 from haugmbd.modelfile.exports import Export
@@ -51,7 +52,15 @@ def _act(system: System, out: Path, leave_out: bool) -> tuple[int, dict[str, Any
     report = system.import_report
     if out.suffix not in WRITERS:
         raise UsageError(f"{str(out)!r} ends with {out.suffix!r}: a model is written as {', '.join(WRITERS)}.")
-    done = WRITERS[out.suffix](system, out, leave_out)
+    try:
+        done = WRITERS[out.suffix](system, out, leave_out)
+    except ModelFileError as error:
+        raise ModelFileError(error.path, map(_by_option, error.faults), error.what) from None
     said = [] if report is None else [str(report)]
     data = {"files": [str(path) for path in done.files], "left_out": list(done.left_out), "report": said}
     return OK, data, "\n".join([*said, str(done)])
+
+
+def _by_option(fault: Fault) -> Fault:
+    """Return the fault with a remedy that names the option of the command in place of the argument of the functions."""
+    return replace(fault, remedy=fault.remedy.replace("leave_out=True", "--leave-out"))

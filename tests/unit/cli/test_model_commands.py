@@ -180,6 +180,16 @@ def test_what_cannot_be_converted_is_said(tmp_path, capsys):
     assert "mbd.Expression" in error
 
 
+def test_what_a_format_cannot_hold_is_left_out_by_the_option_that_the_error_names(tmp_path, capsys):
+    code, _, error = said(capsys, "convert", "piston_engine", tmp_path / "engine.urdf")
+    assert code == 1
+    assert "--leave-out" in error
+    assert "leave_out" not in error
+    code, text, _ = said(capsys, "convert", "piston_engine", tmp_path / "engine.urdf", "--leave-out")
+    assert code == 0
+    assert "left out" in text
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_scripts_name_every_command_and_option(shell, capsys):
     code, text, _ = said(capsys, "completion", shell)
