@@ -15,6 +15,7 @@ from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
 from haugmbd.forces.registry import BUSHINGS
 from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.generalized_forces import copy_line
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
@@ -39,12 +40,19 @@ def apply_drivers(stage: int, t: float, P: Pack, callback: Callback, y: Array, r
 APPLY_NOTHING, APPLY_DRIVERS = Routine(apply_nothing, APPLY_SIGNATURE), Routine(apply_drivers, APPLY_SIGNATURE)
 
 
+@once_per_model
+def may_lack_values(model: Model) -> bool:
+    """Return whether forces may have no value at a pose: those of functions of the user, and of bushings beyond half a turn."""
+    starts = model.tables["FORCE_KIND_STARTS"][0]
+    return model.force_callbacks.any or bool(starts[BUSHINGS + 1] > starts[BUSHINGS])
+
+
 def without_forces(model: Model, pack: Pack) -> Pack:
     """Return the workspace `pack` of a model with the routines that evaluate its rows, and no force that may have no value."""
-    callbacks, starts = model.force_callbacks, model.tables["FORCE_KIND_STARTS"][0]
+    if not may_lack_values(model):
+        return pack
+    callbacks = model.force_callbacks
     if callbacks.driver_calls:
         drivers = replace(callbacks, force_calls=(), network=None)
         return pack._replace(apply=APPLY_DRIVERS, callback=drivers.callback())
-    if callbacks.any or starts[BUSHINGS + 1] > starts[BUSHINGS]:
-        return pack._replace(apply=APPLY_NOTHING)
-    return pack
+    return pack._replace(apply=APPLY_NOTHING)
