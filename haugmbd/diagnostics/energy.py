@@ -99,13 +99,19 @@ def energy_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], A
 def kinetic_and_potential(model: Model, t: Array, y: Array) -> tuple[Array, Array]:
     """Return kinetic and potential energy of states y (nt, ny), (nt,) each [J]."""
     bodies = _bodies(model, y)
-    v, omega_bar = bodies[..., VELOCITY:OMEGA_BAR], bodies[..., OMEGA_BAR:WIDTH]
-    kinetic = 0.5 * np.einsum("k,tka,tka->t", model.mass, v, v)
-    kinetic = kinetic + 0.5 * np.einsum("tka,kab,tkb->t", omega_bar, model.J_bar, omega_bar)
+    kinetic = kinetic_energy(model, bodies[..., VELOCITY:])
     potential = -np.einsum("k,tka,a->t", model.mass, bodies[..., 0:3], model.tables["GRAVITY"][0])
     for element in load_ledger(model, t, y).values():
         potential = potential + element.potential
     return kinetic, potential
+
+
+def kinetic_energy(model: Model, u: Array) -> Array:
+    """Return the kinetic energy of velocities u = (v, omega_bar), (nt, nb + 1, 6), as (nt,) [J]."""
+    v, omega_bar = u[..., :3], u[..., 3:]
+    kinetic: Array = 0.5 * np.einsum("k,tka,tka->t", model.mass, v, v)
+    kinetic = kinetic + 0.5 * np.einsum("tka,kab,tkb->t", omega_bar, model.J_bar, omega_bar)
+    return kinetic
 
 
 def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.energy import kinetic_energy
 from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.errors import SimulationError
 from haugmbd.formulations.accelerations import solve_states
@@ -69,20 +70,14 @@ def _changes(model: Model, impacts: list[tuple[EventRecord, EventRecord]]) -> Ar
         return np.zeros(len(impacts))
     u, t = _velocities(ends), np.array([end.t for end in ends])
     T = (t[1::2] - t[::2])[:, None, None]
-    return _squares(model, u[1::2] - u[::2] - 0.5 * T * (u_dot[::2] + u_dot[1::2]))
+    return 2.0 * kinetic_energy(model, u[1::2] - u[::2] - 0.5 * T * (u_dot[::2] + u_dot[1::2]))
 
 
 def _largest(model: Model, events: Iterable[EventRecord]) -> float:
     """Return the largest u^T M u at the events."""
-    return float(_squares(model, _velocities(events)).max())
+    return 2.0 * float(kinetic_energy(model, _velocities(events)).max())
 
 
 def _velocities(events: Iterable[EventRecord]) -> Array:
     """Return v and omega_bar of all bodies at some events, (n, nb + 1, 6)."""
     return np.stack([np.hstack([event.state.v, event.state.omega_bar]) for event in events])
-
-
-def _squares(model: Model, u: Array) -> Array:
-    """Return u^T M u of velocities u (n, nb + 1, 6)."""
-    squares: Array = (u[..., :3] ** 2).sum(axis=2) @ model.mass + np.einsum("nka,kab,nkb->n", u[..., 3:], model.J_bar, u[..., 3:])
-    return squares
