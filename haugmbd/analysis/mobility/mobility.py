@@ -134,9 +134,7 @@ def _pairs(rows: Rows) -> set[tuple[int, int]]:
     A row that changes when its bodies move as one acts on the ground, too: that of a CD, or of a coupling with a joint on the ground.
     Moments are those about the first moving body of a row, so that the place of the origin has no part in them.
     """
-    edges = rows.model.tables["EDGES"]
-    ends = edges if edges.shape[1] == 2 else np.array(pairs_of(edges.tolist())[0], dtype=np.int64).reshape(-1, 2)  # noqa: PLR2004
-    pairs = {(i, j) for i, j in np.sort(ends, axis=1).tolist()}
+    pairs = {(min(pair), max(pair)) for pair in pairs_of(rows.model.tables["EDGES"].tolist())[0]}
     r, A = rows.state.r[rows.bodies], rotation_matrix(rows.state.p)[rows.bodies]
     first = np.argmax(rows.bodies > 0, axis=1)
     arm = r - r[np.arange(len(r)), first][:, None]
