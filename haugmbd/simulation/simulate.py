@@ -24,7 +24,7 @@ from haugmbd.diagnostics.short_impacts import short_impact_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
-from haugmbd.formulations.dense.python_formulation import statistics_of
+from haugmbd.formulations.dense.python_formulation import PythonFormulation, statistics_of
 from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events
@@ -32,6 +32,8 @@ from haugmbd.integrators.initial_state import check_start, projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
+from haugmbd.kkt.solver_choice import DENSE, MULTIFRONTAL
+from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import Rule, check_rule
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -60,6 +62,9 @@ from haugmbd.system.system import System
 
 ALL_STEPS = RunOutput()
 """Every step is stored, and nothing else is recorded."""
+
+MANY_BODIES = 15
+"""Their matrices have rows enough that BLAS divides operations between threads."""
 
 
 @overload
@@ -315,7 +320,14 @@ def run_system(
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
     recording = Recording(times, output.store_every, events, sensors, bodies)
-    return Run(problem, method, t_end, recording, record, budget=budget).run(output.progress)
+    with one_blas_thread(has_large_matrices(model, formulation)):
+        return Run(problem, method, t_end, recording, record, budget=budget).run(output.progress)
+
+
+def has_large_matrices(model: Model, formulation: Formulation) -> bool:
+    """Return whether an evaluation may have matrices that BLAS divides between threads."""
+    dense = isinstance(formulation, PythonFormulation) or model.solver in (DENSE, MULTIFRONTAL)
+    return dense and model.nb >= MANY_BODIES
 
 
 def sensors_of(model: Model) -> tuple[Sensor, ...]:

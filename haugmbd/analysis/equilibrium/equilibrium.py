@@ -34,6 +34,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import unilateral_joints
 from haugmbd.errors import ModelError, SimulationError
+from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.inspection.run_memory import stop_faults
 from haugmbd.model.model import Model
@@ -46,6 +47,7 @@ PULL_TOL = 1e-9
 
 
 @check_keywords
+@one_blas_thread()
 def equilibrium(
     system: System | Model, state: State | None = None, *, steady: SteadyLike = None, downhill: bool = True
 ) -> Equilibrium:

@@ -7,10 +7,11 @@ force = L-scaled  Q(q, u, z) - M bias(q, u)       u the velocities of the steady
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from haugmbd.analysis.assembly.constraint_system import sparse, unit_rows
 from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states, count_turns, rates_of
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
 from haugmbd.analysis.initial_model import start_of
@@ -24,6 +25,9 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 SPRINGS = 5.0
 """Largest ratio of L and the shortest spring, so that differences in L are accurate."""
@@ -103,12 +107,21 @@ def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = 
     return Residual(level[evaluator.kept, 0], level[evaluator.kept, 1], columns, force[1:].ravel() * evaluator.scale, rates)
 
 
+def kept_rows(evaluator: ResidualEvaluator, y: Array) -> tuple[Array, csc_array]:
+    """Return Phi (nk,) and Phi_q (nk, 6 nb) of the kept rows at the poses of y, each divided by the length of its gradient."""
+    model, kept = evaluator.model, evaluator.kept
+    _force(evaluator, y, None, None)
+    J = _by_rows(model, evaluator.pack)[kept] * ([evaluator.length] * 3 + [1.0] * 3)
+    rows, length = unit_rows(sparse(J, evaluator.pairs[kept], model.nb))
+    return workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row[kept], 0] / length, rows
+
+
 def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:
     """Return force - J^T lam, (6 nb,), with lam (nk,) of the kept rows. The product uses the nonzero entries of each row."""
     left = _force(evaluator, y, None, None)
-    np.subtract.at(
-        left, evaluator.pairs[evaluator.kept], _by_rows(evaluator.model, evaluator.pack)[evaluator.kept] * lam[:, None, None]
-    )
+    carried = _by_rows(evaluator.model, evaluator.pack)[evaluator.kept] * lam[:, None, None]
+    places = 6 * evaluator.pairs[evaluator.kept][:, :, None] + np.arange(6)
+    left -= np.bincount(places.ravel(), carried.ravel(), left.size).reshape(left.shape)
     return np.asarray(left[1:].ravel() * evaluator.scale)
 
 

@@ -24,7 +24,16 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy import linalg
 
-from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, evaluate_residual, inertia_times, left_over, moved
+from haugmbd.analysis.assembly.regularized_least_squares import exact_motion
+from haugmbd.analysis.equilibrium.residual import (
+    Residual,
+    ResidualEvaluator,
+    evaluate_residual,
+    inertia_times,
+    kept_rows,
+    left_over,
+    moved,
+)
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 
@@ -68,17 +77,16 @@ def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
     """Return the nearest pose with Phi = 0. Raise SimulationError, which names the row that stays open, if there is none nearby."""
     last = np.inf
     for _ in range(MAX_CORRECTIONS):
-        residual = evaluate_residual(evaluator, y)
-        length = _lengths(residual.J)
-        gaps = np.abs(residual.Phi / length)
+        Phi, rows = kept_rows(evaluator, y)
+        gaps = np.abs(Phi)
         gap = float(gaps.max(initial=0.0))
         if gap <= CLOSED_TOL or (gap <= STALLED_TOL and gap >= 0.5 * last):
             return y
-        x: Array = -linalg.lstsq(residual.J / length[:, None], residual.Phi / length, cond=RANK_TOL, lapack_driver="gelsy")[0]
+        x = exact_motion(rows, Phi)
         y, last = moved(evaluator, y, x / max(1.0, float(np.abs(x).max()))), gap
     row = int(np.argmax(gaps))
     label = evaluator.model.labels[evaluator.kept[row]]
-    what = f"{label} is left at {residual.Phi[row]:.3g} {label.unit} at t = {evaluator.t:g} s"
+    what = f"{label} is left at {evaluate_residual(evaluator, y).Phi[row]:.3g} {label.unit} at t = {evaluator.t:g} s"
     raise SimulationError(f"the mechanism cannot be closed: {what}. Correct the pose, the joints, or what drives them.")
 
 

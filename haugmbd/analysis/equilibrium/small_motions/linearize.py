@@ -37,6 +37,7 @@ from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest,
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelError, UsageError
+from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.model import Model
@@ -66,6 +67,7 @@ SHOWN = 4
 
 
 @check_keywords
+@one_blas_thread()
 def linearize(system: System | Model | Equilibrium, state: State | None = None, *, steady: SteadyLike = None) -> Linearization:
     """Linearize the equations of motion about an equilibrium, or about a steady motion.
 
