@@ -34,7 +34,7 @@ from haugmbd.diagnostics.joint_motions.joint_motion import (
 )
 from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
-from haugmbd.model.description.labels import JointEntry, parts_of
+from haugmbd.model.description.labels import JointEntry, parts_of, rows_by_class
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -139,10 +139,18 @@ def angle_source(model: Model, joint: JointEntry, freedom: Freedom) -> Integrate
     for entry in model.loads:
         if entry.load.angles and joint.part in entry.load.needs():
             return IntegratedAngle(first + entry.angle, _modelled(model, joint, freedom) + joint.part.q0)
-    for row, label in enumerate(model.labels):
-        if isinstance(label.primitive, Rotation) and joint.part in model.joints[label.joint].part.needs():
-            return row
-    return None
+    driven = (row for row, driver in driver_angles(model) if joint.part in driver.needs())
+    return next(driven, None)
+
+
+@once_per_model
+def driver_angles(model: Model) -> tuple[tuple[int, Joint], ...]:
+    """Return the rows whose value is the angle of a joint, each with the driver that it belongs to."""
+    kinds = rows_by_class(model.labels)
+    rows = [numbers[:, k] for own, numbers in kinds for k, label in enumerate(own) if isinstance(label.primitive, Rotation)]
+    return tuple(
+        (int(row), model.joints[model.labels[row].joint].part) for row in np.sort(np.concatenate([np.zeros(0, int), *rows]))
+    )
 
 
 def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: Array, record: Array | None) -> Array | None:

@@ -15,10 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.diagnostics.rows_over_time import wrench_on
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.description.labels import JointEntry, parts_of
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -42,12 +44,14 @@ def wrench_with_teeth(model: Model, e: JointEntry, body: int, t: Array, y: Array
 
 def gears_on(model: Model, e: JointEntry) -> list[JointEntry]:
     """Return the gears with tooth forces that a joint is a bearing of."""
-    found = []
-    for other in model.joints.values():
-        contact = other.part.tooth_contact()
-        if contact is not None and any(joint is e.part for joint in contact.bearings):
-            found.append(other)
-    return found
+    return [model.joints[name] for name, bearings in _bearings_of_gears(model) if any(joint is e.part for joint in bearings)]
+
+
+@once_per_model
+def _bearings_of_gears(model: Model) -> tuple[tuple[str, tuple[Joint, ...]], ...]:
+    """Return the names of the gears with tooth forces, and their bearings."""
+    contacts = ((joint.name, joint.tooth_contact()) for joint in parts_of(model.joints))
+    return tuple((name, tuple(contact.bearings)) for name, contact in contacts if contact is not None)
 
 
 def _tooth_wrench(model: Model, gear: JointEntry, contact: ToothContact, body: int, t: Array, y: Array, solutions: Array) -> Array:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -123,11 +124,19 @@ class Mechanism:
 
     def points(self, body: int) -> Array:
         """Return the points of joints, springs and forces on a body, body frame, (n, 3)."""
-        found = [s for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j)) if k == body]
-        found += [s for joint in self.joints for i, s_i, j, s_j in joint.rods for k, s in ((i, s_i), (j, s_j)) if k == body]
-        found += [s for load in self.loads for k, s in ((load.i, load.s_i), (load.j, load.s_j)) if k == body]
-        found += [contact.s_j for contact in self.contacts if contact.j == body and contact.more["radius"] == 0.0]
-        return np.array(found).reshape(-1, 3)
+        return self._points.get(body, np.zeros((0, 3)))
+
+    @cached_property
+    def _points(self) -> dict[int, Array]:
+        """The points of every body that has some: of joints, of massless rods, of loads, and of contacts."""
+        found = [(k, s) for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j))]
+        found += [(k, s) for joint in self.joints for i, s_i, j, s_j in joint.rods for k, s in ((i, s_i), (j, s_j))]
+        found += [(k, s) for load in self.loads for k, s in ((load.i, load.s_i), (load.j, load.s_j))]
+        found += [(contact.j, contact.s_j) for contact in self.contacts if contact.more["radius"] == 0.0]
+        of_body: dict[int, list[Array]] = {}
+        for k, s in found:
+            of_body.setdefault(k, []).append(s)
+        return {k: np.array(points).reshape(-1, 3) for k, points in of_body.items()}
 
 
 def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:

@@ -9,6 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import four_bar, heavy_top, slider_crank
+from haugmbd.model.description.labels import JointEntries, RowLabels
 from joints import CATALOGUE, CJ, RJ, SJ, TJ, UJ, Planar, PointOnLine, RevoluteSpherical, RotationDriver
 from tests.support import samples
 
@@ -266,3 +267,31 @@ def test_what_a_joint_does_not_have():
     with pytest.raises(mbd.UsageError, match=r"joint 'drive' .* has no coordinates: .*; result\.driver\('drive'\) has"):
         driven.joint("drive")
     assert not result.joint("A").angle.flags.writeable
+
+
+def test_histories_of_one_joint_do_not_make_the_labels_or_entries_of_all(monkeypatch):
+    """Of a chain of many links each was as long as the chain, so that histories of all joints took the square of it."""
+    links, system = 60, mbd.System("chain")
+    before = system.ground
+    for k in range(links):
+        body = system.add(mbd.Body(f"link {k}", 1.0, (0.1, 0.1, 0.02), r=(k + 0.5, 0, 0)))
+        system.add(RJ(f"pin {k}", before, body, point=(k, 0, 0), axis=(0, 1, 0)))
+        before = body
+    model = system.compile()
+    assert isinstance(model.labels, RowLabels)
+    result = mbd.Result(model, np.array([0.0, 0.1]), np.stack([model.y0, model.y0]))
+    seen = {"labels": 0, "entries": 0}
+
+    def counted(kind, function):
+        def count(*arguments):
+            seen[kind] += 1
+            return function(*arguments)
+
+        return count
+
+    monkeypatch.setattr(RowLabels, "of_joint", counted("labels", RowLabels.of_joint))
+    monkeypatch.setattr(JointEntries, "__getitem__", counted("entries", JointEntries.__getitem__))
+    for k in (3, 20, 41):
+        assert np.array_equal(result.joint(f"pin {k}").angle, np.zeros(2))
+        assert result.reaction(f"pin {k}").force.shape == (2, 3)
+    assert max(seen.values()) < links
