@@ -149,6 +149,8 @@ def _direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
     part = V.T @ g
     idle = soft & (np.abs(part) <= NOISE * scale)
     if not downhill or (w[~idle] > 0.0).all():
+        if (w > NOISE * scale).all():  # K is regular, symmetric or not
+            return np.asarray(np.linalg.solve(K, g))
         x: Array = np.linalg.lstsq(K, g, rcond=NOISE)[0].astype(np.float64)
         x -= V[:, idle] @ (V[:, idle].T @ x)
         if not soft[~idle].any() and (not downhill or x @ g > 0.0):

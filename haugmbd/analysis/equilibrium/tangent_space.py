@@ -126,10 +126,8 @@ def sketched(f: Callable[[float], Array]) -> Array:
 
 def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:
     """Return -N^T df/dx N (nd, nd)."""
-    K = np.zeros((N.shape[1], N.shape[1]))
-    for k, direction in enumerate(N.T):
-        K[:, k] = -N.T @ derivative(partial(_along, f, direction))
-    return K
+    changes = [derivative(partial(_along, f, direction)) for direction in N.T]
+    return np.asarray(-N.T @ np.array(changes).reshape(N.T.shape).T)
 
 
 def _along(f: Callable[[Array], Array], direction: Array, h: float) -> Array:
