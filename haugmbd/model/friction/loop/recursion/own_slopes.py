@@ -47,6 +47,8 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
 
 NO_FRICTION = -1
+NO_BOUND = 1e100
+"""In place of `least_inertia`, of the ground."""
 
 
 @inlined
@@ -56,26 +58,25 @@ def lost_wrench(t: TreeArrays, k: int) -> Wrench:
 
 
 @inlined
-def is_below_one(P: Pack, I: ArticulatedInertia, f: int) -> bool:
-    """Return whether friction f changes by less than itself through its own joint, by a bound, see `contraction`;  I: of its body."""
-    ints, reals, terms, inertia = ws.friction_ints(P), ws.friction_reals(P), ws.friction_terms(P), ws.inertia(P)
-    force, moment, length = I.M[0] + I.M[3] + I.M[5], 0.0, reals[f, at.LENGTH]
+def is_below_one(terms: Array, f: int, length: float, I: ArticulatedInertia, b_i: float, b_j: float) -> bool:
+    """Return whether friction f changes by less than itself through its own joint, by a bound, see `contraction`.
+
+    I: of the body that the joint carries;  b_i, b_j: `least_inertia` of both bodies
+    """
+    force, moment = I.M[0] + I.M[3] + I.M[5], 0.0
     if length > 0.0:
         moment = 4.0 * (I.J[0] + I.J[3] + I.J[5]) / (length * length)
     c_1, c_2, D = terms[f, at.C_1], terms[f, at.C_2], terms[f, at.DIRECTION]
     a = 2.0 * (c_1 * c_1 * (force + moment) + c_2 * c_2 * force)
-    b_i, b_j = least_inertia(inertia, ints[f, at.BODY_I]), least_inertia(inertia, ints[f, at.BODY_J])
     return min(b_i, b_j) > 0.0 and a * D * D * (b_i + b_j) < b_i * b_j
 
 
 @inlined
 def least_inertia(J: Array, body: int) -> float:
-    """Return a lower bound of 1 / (h^T J_bar^-1 h) for unit vectors h, without end of the ground; J: (nb + 1, 10).
+    """Return a lower bound of 1 / (h^T J_bar^-1 h) for unit vectors h; J: (nb + 1, 10).
 
     Source: Gershgorin (1931), eigenvalues in discs.
     """
-    if body == 0:
-        return 1e100
     xy, xz, yz = abs(J[body, 2]), abs(J[body, 3]), abs(J[body, 6])
     return min(J[body, 1] - xy - xz, J[body, 5] - xy - yz, J[body, 9] - xz - yz)  # type: ignore[no-any-return]
 

@@ -31,7 +31,17 @@ from haugmbd.kkt.tree.tree_arrays import AXIS as TREE_AXIS
 from haugmbd.kkt.tree.tree_arrays import D_INV as TREE_D_INV
 from haugmbd.kkt.tree.tree_arrays import FORCE, SMALL_U, TreeArrays, load_inertia, load_wrench, tree_arrays
 from haugmbd.kkt.tree.tree_arrays import LINEAR as TREE_LINEAR
-from haugmbd.math.articulated_inertia import NO_TWIST, NO_WRENCH, Twist, Wrench, power, scale_wrench, shift_wrench, times_twist
+from haugmbd.math.articulated_inertia import (
+    NO_TWIST,
+    NO_WRENCH,
+    ZERO,
+    Twist,
+    Wrench,
+    power,
+    scale_wrench,
+    shift_wrench,
+    times_twist,
+)
 from haugmbd.math.vec3 import Vec, add, dot, load, scale, sub
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, IS_CHAIN, PARENT, SIDE
@@ -39,7 +49,7 @@ from haugmbd.model.friction.loop.arrays import friction_of_lines
 from haugmbd.model.friction.loop.contracting.anderson import FAILS, GOES_ON, NEXT_AGREES, advance, forget
 from haugmbd.model.friction.loop.recursion.locks import BIAS, LOCKED, lock_joints, put_holding_friction, unlock
 from haugmbd.model.friction.loop.recursion.one_joint import change_of, limit_of_parts, parts_of, parts_of_lane, solve_lane
-from haugmbd.model.friction.loop.recursion.own_slopes import is_below_one, largest_own_slope, lost_wrench
+from haugmbd.model.friction.loop.recursion.own_slopes import NO_BOUND, is_below_one, largest_own_slope, least_inertia, lost_wrench
 from haugmbd.model.friction.loop.recursion.sweep_lanes import (
     ACCELERATION,
     AHEAD,
@@ -128,13 +138,13 @@ def sweep(P: Pack) -> bool:
 @inlined
 def begin_sweeps(P: Pack) -> bool:
     """Write what all sweeps need, and v without friction; return whether no joint alone has a slope of 1, by a bound."""
-    bounded = True
+    bounded, given_i, arm_i, h_i, least_i = True, NO_TWIST, ZERO, ZERO, NO_BOUND  # those of the line before
     t, paths, lanes, terms = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), ws.friction_terms(P)  # type: ignore[arg-type]
-    reals = ws.friction_reals(P)
+    reals, inertia = ws.friction_reals(P), ws.inertia(P)
     for n in range(paths.shape[0]):
         k, f, z, r = paths[n, BODY], paths[n, FRICTION_OF], lanes[n // LANES], n % LANES
         D_inv, arm, h = t.joint[k, TREE_D_INV], load(t.joint, k, TREE_ARM), load(t.joint, k, TREE_AXIS)
-        lost, given = lost_wrench(t, k), jump(t, k)
+        lost, given, least = lost_wrench(t, k), jump(t, k), least_inertia(inertia, k) if bounded else 0.0
         if r == 0:
             z[HAS_FRICTION, 0] = z[HAS_FRICTION, 1] = z[HAS_FRICTION, 2] = 0.0
         z[D_INV, r] = D_inv
@@ -142,24 +152,26 @@ def begin_sweeps(P: Pack) -> bool:
         put(z, LOST, r, passed.force)
         put(z, LOST + 3, r, passed.moment)
         parent = paths[n, PARENT]
-        if parent >= 0:
-            i = paths[parent, BODY]
-            if paths[parent, IS_CHAIN] == 1:
-                free -= power(passed, jump(t, i))
-                z[COUPLING, r] = dot(passed.moment, load(t.joint, i, TREE_AXIS))
-                put(z, AHEAD, r, shift_wrench(passed, load(t.joint, i, TREE_ARM)).moment)
-            else:
-                lanes[parent // LANES, HAS_FRICTION, 2] = 1.0
+        if parent < 0:
+            least_i = NO_BOUND
+        elif paths[parent, IS_CHAIN] == 1:
+            free -= power(passed, given_i)
+            z[COUPLING, r] = dot(passed.moment, h_i)
+            put(z, AHEAD, r, shift_wrench(passed, arm_i).moment)
+        else:
+            least_i = least_inertia(inertia, paths[parent, BODY])
+            lanes[parent // LANES, HAS_FRICTION, 2] = 1.0
         z[FREE, r] = z[MOVE, r] = free
         put(z, CHANGE, r, (0.0, 0.0, 0.0))
         put(z, CHANGE + 3, r, (0.0, 0.0, 0.0))
         if f != NO_FRICTION:
             I, length = load_inertia(t.body, k, TREE_LINEAR), reals[f, at.LENGTH]
             slides = terms[f, at.STATE] != at.STICKS
-            bounded = bounded and (not slides or is_below_one(P, I, f))
+            bounded = bounded and (not slides or is_below_one(terms, f, length, I, least, least_i))
             put_inertia(z, LINEAR, r, I, length > 0.0)
             put_joint(z, r, load_wrench(t, k, FORCE), length, terms, f)
             z[TORQUE, r] = torque_of(terms, f, paths[n, SIDE], h) if slides else 0.0
+        given_i, arm_i, h_i, least_i = given, arm, h, least
     return bounded
 
 
