@@ -22,7 +22,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import linalg
+import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, evaluate_residual, inertia_times, left_over, moved
 from haugmbd.compiled.array_types import Array
@@ -55,12 +55,12 @@ class Tangent(NamedTuple):
 def tangent(residual: Residual) -> Tangent:
     """Return the tangent space at `residual`, and the multipliers of least residual force."""
     length = _lengths(residual.J)
-    Q, R, order = linalg.qr(residual.J.T / length, pivoting=True)
+    Q, R, order = scipy.linalg.qr(residual.J.T / length, pivoting=True)
     sizes = np.abs(np.diagonal(R))
     rank = int(np.sum(sizes > RANK_TOL))
     lam = np.zeros(len(residual.J))
     if rank:  # SciPy 1.13 does not solve an empty system
-        lam[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ residual.force)
+        lam[order[:rank]] = scipy.linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ residual.force)
     return Tangent(Q[:, rank:], lam / length)
 
 
@@ -74,7 +74,7 @@ def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
         gap = float(gaps.max(initial=0.0))
         if gap <= CLOSED_TOL or (gap <= STALLED_TOL and gap >= 0.5 * last):
             return y
-        x: Array = -linalg.lstsq(residual.J / length[:, None], residual.Phi / length, cond=RANK_TOL, lapack_driver="gelsy")[0]
+        x: Array = -scipy.linalg.lstsq(residual.J / length[:, None], residual.Phi / length, cond=RANK_TOL, lapack_driver="gelsy")[0]
         y, last = moved(evaluator, y, x / max(1.0, float(np.abs(x).max()))), gap
     row = int(np.argmax(gaps))
     label = evaluator.model.labels[evaluator.kept[row]]
