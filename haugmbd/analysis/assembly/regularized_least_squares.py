@@ -92,8 +92,10 @@ def exact_motion(J: Matrix, b: Array, mu: float = EXACT_MU) -> Array:
 
     Directions of a small singular value are left out, and their residual b + J z remains.
     """
-    solve = _factor(J, mu)
     z = np.zeros(J.shape[1])
+    if not len(z):  # everything is held
+        return z
+    solve = _factor(J, mu)
     before = np.inf
     for _ in range(SWEEPS):
         rest = b + J @ z
