@@ -62,3 +62,9 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
         gc.freeze()
         gc.set_threshold(*FEWER_COLLECTIONS)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Exempt what is left from the garbage collector: pytest collects five times at the end, through all that a run has made."""
+    gc.freeze()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,9 @@ class Callback:
         if key not in self._views:
             if len(self._views) >= MOST_VIEWS:
                 self._views.clear()
-            size = int(np.prod(shape))
-            buffer = (ctypes.c_double * size).from_address(address) if size else ()
-            self._views[key] = np.ctypeslib.as_array(buffer).reshape(shape) if size else np.zeros(shape)
+            size = prod(shape)
+            memory: Any = (ctypes.c_double * size).from_address(address)
+            self._views[key] = np.frombuffer(memory).reshape(shape) if size else np.zeros(shape)
         return self._views[key]
 
 

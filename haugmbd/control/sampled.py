@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 
 from haugmbd.bodies.validation import read_number
+from haugmbd.compiled.jit import counted
 from haugmbd.control.block import FORM, Block
 from haugmbd.control.names import texts_of
 from haugmbd.deprecated import public_class
@@ -114,7 +114,7 @@ class HeldVector:
         return x
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@counted
 def held_number(t: float, x: Any, signals: Any) -> Any:
     """Return the value of a block with one value."""
     return x[0]

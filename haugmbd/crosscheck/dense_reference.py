@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
+import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SingularKKTError
@@ -70,13 +70,13 @@ def solve_dense(model: Model, state: State | None = None) -> DenseSolution:
     K, b = whole[np.ix_(kept, kept)], right[kept]
     size = np.abs(K).max(axis=0, initial=0.0)
     s = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
-    lu, pivots, first_zero = lapack.dgetrf(s[:, None] * K * s)
+    lu, pivots, first_zero = scipy.linalg.lapack.dgetrf(s[:, None] * K * s)
     if first_zero:
         raise SingularKKTError(
             "SingularKKTError: the dense augmented matrix is exactly singular: rows depend on others, or a massless axis is free."
         )
-    x = s * lapack.dgetrs(lu, pivots, s * b)[0]
-    x += s * lapack.dgetrs(lu, pivots, s * (b - K @ x))[0]
+    x = s * scipy.linalg.lapack.dgetrs(lu, pivots, s * b)[0]
+    x += s * scipy.linalg.lapack.dgetrs(lu, pivots, s * (b - K @ x))[0]
     bodies = np.vstack([np.zeros(6), x[: 6 * model.nb].reshape(-1, 6)])
     lam = np.zeros(model.nc)
     lam[kept[6 * model.nb :] - 6 * model.nb] = x[6 * model.nb :]

@@ -50,15 +50,21 @@ def cross(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     return found
 
 
+def lengths(a: FloatArray) -> FloatArray:
+    """Return |a|, (..., k) to (..., 1), with the digits of `numpy.linalg.norm`, in half of its time for few vectors."""
+    size: FloatArray = np.sqrt(np.add.reduce(a * a, axis=-1, keepdims=True))
+    return size
+
+
 def E(p: npt.ArrayLike) -> FloatArray:
     """Return E = [-e, e~ + e0 I]: (..., 4) to (..., 3, 4); omega = 2 E p_dot is the angular velocity in the global frame."""
-    matrix: FloatArray = np.take(np.asarray(p, dtype=np.float64), PLACES, axis=-1) * SIGNS_OF_E
+    matrix: FloatArray = np.asarray(p, dtype=np.float64).take(PLACES, -1) * SIGNS_OF_E
     return matrix
 
 
 def G(p: npt.ArrayLike) -> FloatArray:
     """Return G = [-e, -e~ + e0 I]: (..., 4) to (..., 3, 4); omega_bar = 2 G p_dot is the angular velocity in the body frame."""
-    matrix: FloatArray = np.take(np.asarray(p, dtype=np.float64), PLACES, axis=-1) * SIGNS_OF_G
+    matrix: FloatArray = np.asarray(p, dtype=np.float64).take(PLACES, -1) * SIGNS_OF_G
     return matrix
 
 
@@ -102,7 +108,7 @@ def normalized(p: npt.ArrayLike) -> FloatArray:
     """Return p / |p|, (..., 4); NaN where p is zero."""
     p = np.asarray(p, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
-        unit: FloatArray = p / np.linalg.norm(p, axis=-1, keepdims=True)
+        unit: FloatArray = p / lengths(p)
     return unit
 
 
@@ -122,7 +128,7 @@ def product(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
 def exponential(theta_bar: npt.ArrayLike) -> FloatArray:
     """Return the Euler parameters of the rotation vector theta_bar = axis * angle [rad]: (..., 3) to (..., 4)."""
     theta_bar = np.asarray(theta_bar, dtype=np.float64)
-    half = 0.5 * np.linalg.norm(theta_bar, axis=-1, keepdims=True)
+    half = 0.5 * lengths(theta_bar)
     small = half < SMALL_ANGLE
     ratio = np.where(small, 1.0 - half**2 / 6.0 + half**4 / 120.0, np.sin(half) / np.where(small, 1.0, half))
     return np.concatenate((np.cos(half), 0.5 * ratio * theta_bar), axis=-1)
@@ -132,7 +138,7 @@ def logarithm(p: npt.ArrayLike) -> FloatArray:
     """Return the rotation vector of p, with an angle in [0, pi] [rad]: (..., 4) to (..., 3)."""
     p = np.asarray(p, dtype=np.float64)
     p = np.where(p[..., :1] < 0.0, -p, p)  # of p and -p the one with the shorter way
-    sine = np.linalg.norm(p[..., 1:], axis=-1, keepdims=True)
+    sine = lengths(p[..., 1:])
     angle = 2.0 * np.arctan2(sine, p[..., :1])
     zero = sine == 0.0
     return np.where(zero, 2.0, angle / np.where(zero, 1.0, sine)) * p[..., 1:]
@@ -143,7 +149,7 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
     axis = np.asarray(axis, dtype=np.float64)
     half = 0.5 * np.asarray(angle, dtype=np.float64)[..., None]
     with np.errstate(invalid="ignore", divide="ignore"):
-        unit = axis / np.linalg.norm(axis, axis=-1, keepdims=True)
+        unit = axis / lengths(axis)
     cosine, direction = np.broadcast_arrays(np.cos(half), unit)
     return np.concatenate((cosine[..., :1], np.sin(half) * direction), axis=-1)
 

@@ -11,6 +11,7 @@ Each sample is one pass over the elimination for each correction: O(n) if the el
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,9 @@ MISFIT_PART = 4.0 * STEP
 SAMPLES = 3
 """Number of random motions; one alone could miss a direction by chance."""
 
+AT_ONCE = 100
+"""Rows of a model for all of which the least motions are computed at once: that takes as long as those of a few samples."""
+
 NEWTON_TOL = 1e-9
 MAX_CORRECTIONS = 30
 PATIENCE = 10
@@ -42,8 +46,8 @@ HALVINGS = 5
 
 def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
     """Return the numbers of the dropped rows that depend on the others at `state` only, and not along the motion."""
-    dropped = examined.dropped
-    still = corrected(model, state, examined, np.zeros((model.nb + 1, SLOTS)))
+    dropped, answer = examined.dropped, least_motions(model, examined)
+    still = corrected(model, state, examined, np.zeros((model.nb + 1, SLOTS)), answer=answer)
     moved = np.zeros(len(dropped), dtype=bool)
     motions = random_motions(model, examined.elimination, SAMPLES)
     for k in range(SAMPLES):
@@ -52,7 +56,9 @@ def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
         if size <= NEWTON_TOL:
             continue
         v *= STEP * examined.length / size
-        there = next((s for h in range(HALVINGS) if (s := corrected(model, state, examined, v / 2**h)) is not None), None)
+        there = next(
+            (s for h in range(HALVINGS) if (s := corrected(model, state, examined, v / 2**h, answer=answer)) is not None), None
+        )
         if still is None or there is None:
             moved[:] = True
             break
@@ -67,18 +73,45 @@ class Corrected(NamedTuple):
     Phi: Array
 
 
-def corrected(model: Model, state: State, examined: RankAnalysis, v: Array, *, patient: bool = False) -> Corrected | None:
+def least_motions(model: Model, examined: RankAnalysis) -> Callable[[Array], Array]:
+    """Return the function of gaps (nc,) that gives the least motion u (nb + 1, 6) which closes them in the kept rows: J_kept u = -gap.
+
+    The answer for a dropped row is zero for any value here.  A small model is solved for every row at once, and then multiplied.
+    """
+    e, n, n_slots = examined.elimination, model.nb + 1, len(examined.J)
+
+    def solved(gaps: Array) -> Array:
+        x = np.zeros((e.n_nodes, SLOTS, gaps.shape[1]))
+        x[n:].reshape(n_slots, -1)[model.slot_of_row] = -gaps
+        u = solve(model, e, x)[:n]
+        u[0] = 0.0
+        return u
+
+    if model.nc > AT_ONCE:
+        return lambda gap: solved(gap[:, None])[:, :, 0]
+    operator = solved(np.eye(model.nc))
+    return lambda gap: operator @ gap
+
+
+def corrected(
+    model: Model,
+    state: State,
+    examined: RankAnalysis,
+    v: Array,
+    *,
+    answer: Callable[[Array], Array] | None = None,
+    patient: bool = False,
+) -> Corrected | None:
     """Return the state after a motion v (nb + 1, 6) and Newton's iteration on the kept rows; None if it fails.
 
+    answer: that of `least_motions`, if it is there already
     patient: for a state that is far from closed: long steps are shortened and not rejected, and PATIENCE times as many are allowed
     """
+    answer = answer or least_motions(model, examined)
     state, limit = displaced(state, v, examined.length), 4.0 * STEP * examined.length
     for _ in range(MAX_CORRECTIONS * (PATIENCE if patient else 1)):
         Phi: Array = evaluate(model, state).Phi / examined.norm
-        x = np.zeros((examined.elimination.n_nodes, SLOTS, 1))
-        x[model.nb + 1 :].ravel()[model.slot_of_row] = -Phi  # the solution of a dropped row is zero for any value here
-        u = solve(model, examined.elimination, x)[: model.nb + 1, :, 0]
-        u[0] = 0.0
+        u = answer(Phi)
         size = np.abs(u).max(initial=0.0)
         if size <= NEWTON_TOL * examined.length:
             return Corrected(state, Phi)
@@ -90,4 +123,5 @@ def corrected(model: Model, state: State, examined: RankAnalysis, v: Array, *, p
 
 def displaced(state: State, u: Array, length: float) -> State:
     """Return the state after a small motion u (nb + 1, 6): displacement, and body-frame rotation times `length`."""
-    return state.replace(r=state.r + u[:, :3], p=product(state.p, exponential(u[:, 3:] / length)))
+    r, p = state.r + u[:, :3], product(state.p, exponential(u[:, 3:] / length))
+    return State.of_numbers(state.t, r, p, state.v, state.omega_bar, state.angles)

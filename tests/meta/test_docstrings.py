@@ -13,7 +13,7 @@ import haugmbd as mbd
 import joints
 from haugmbd.public_names import MODULES
 from haugmbd.public_names import PUBLIC as PUBLIC_NAMES
-from tests.support.statements import statements
+from tests.support.statements import parsed, statements
 
 PUBLIC = {
     **{f"mbd.faults.{name}": getattr(mbd.faults, name) for name in mbd.faults.__all__ if callable(getattr(mbd.faults, name))},
@@ -83,7 +83,7 @@ def is_property(function: ast.FunctionDef) -> bool:
 def test_the_docstring_of_a_function_begins_with_a_verb():
     found = []
     for file in [*Path(mbd.__file__).parent.rglob("*.py"), *Path(joints.__file__).parent.rglob("*.py")]:
-        functions = [one for one in statements(ast.parse(file.read_text())) if isinstance(one, ast.FunctionDef)]
+        functions = [one for one in statements(parsed(file)) if isinstance(one, ast.FunctionDef)]
         found += [
             f"{file.name}: {one.name}"
             for one in functions

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import haugmbd
-from tests.support.statements import statements
+from tests.support.statements import parsed, statements
 
 PACKAGE = Path(haugmbd.__file__).parent
 
@@ -26,7 +26,7 @@ def imports() -> frozenset[tuple[str, str]]:
     files = {dotted(file): file for file in PACKAGE.rglob("*.py")}
     pairs = set()
     for name, file in files.items():
-        for node in statements(ast.parse(file.read_text())):
+        for node in statements(parsed(file)):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "haugmbd":
                 pairs |= {
                     (name, f"{node.module}.{a.name}" if f"{node.module}.{a.name}" in files else node.module) for a in node.names
@@ -63,7 +63,7 @@ def test_no_circle_between_the_parts_of_any_package():
 def test_joints_do_not_import_the_whole_package():
     folder = PACKAGE.parent / "joints"
     for file in folder.glob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(parsed(file)):
             names = (
                 [node.module]
                 if isinstance(node, ast.ImportFrom)
@@ -78,7 +78,7 @@ def test_every_package_has_a_map_of_its_files():
     for init in PACKAGE.rglob("__init__.py"):
         if init.parent == PACKAGE or init.parent.name in ("plotting", "viewer"):
             continue
-        text = ast.get_docstring(ast.parse(init.read_text()), clean=False) or ""
+        text = ast.get_docstring(parsed(init), clean=False) or ""
         listed = set(re.findall(r"[a-z_0-9]+", text))
         there = {p.stem for p in init.parent.iterdir() if (p.suffix == ".py" or (p / "__init__.py").exists())} - {
             "__init__",

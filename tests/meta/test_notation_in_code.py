@@ -16,6 +16,7 @@ from haugmbd.constraints import KINDS
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.notation import NOTATION
 from tests.support.samples import geometry, make_joint, model_of, random_body
+from tests.support.statements import parsed
 
 PACKAGES = (Path(haugmbd.__file__).parent, Path(joints.__file__).parent)
 FILES = sorted(file for package in PACKAGES for file in package.rglob("*.py"))
@@ -55,7 +56,7 @@ SPELLED = {plain(code): code for code in CODES if len(code) > 2}
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_code_uses_the_names_of_the_table(file):
-    names = set(names_in(ast.parse(file.read_text(encoding="utf-8"))))
+    names = set(names_in(parsed(file)))
     assert all(name.isascii() for name in names)
     for name in names:
         assert name not in ELSEWHERE, f"{file.name}: {name} is called {ELSEWHERE[name]} here"
@@ -78,7 +79,7 @@ def test_files_say_what_they_are_and_constructors_use_the_names_of_the_table():
     "file", [f for f in FILES if f.parent.name in ("joints", "constraints") and f.stem != "__init__"], ids=lambda f: f.stem
 )
 def test_the_head_of_a_joint_or_constraint_names_its_source(file):
-    head = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+    head = ast.get_docstring(parsed(file))
     assert head
     if file.stem not in ("catalogue", "registry"):
         assert "Source: " in head

@@ -69,8 +69,8 @@ def wrench(model, applied):
 
 
 def consistent(system, rng, speed=1.0):
-    """The modelled state with random velocities that the joints allow (projected by full matrices)."""
-    model = system.compile()
+    """The modelled state of a system, or of its model, with random velocities that the joints allow (projected by full matrices)."""
+    model = system.compile() if isinstance(system, mbd.System) else system
     state = model.state()
     v, omega_bar = np.zeros((2, model.nb + 1, 3))
     v[1:], omega_bar[1:] = speed * rng.normal(size=(2, model.nb, 3))

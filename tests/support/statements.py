@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def parsed(file: Path) -> ast.Module:
+    """The syntax tree of a file of the packages, which several tests read: all of them take longer to parse than to walk through."""
+    return ast.parse(file.read_text("utf-8"))
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:

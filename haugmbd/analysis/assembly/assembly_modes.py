@@ -24,6 +24,7 @@ from haugmbd.analysis.assembly.branch_signs import flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
 from haugmbd.analysis.assembly.position_solver import close_positions
+from haugmbd.analysis.assembly.regularized_least_squares import dense
 from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
 from haugmbd.analysis.initial_model import beginning_at, compiled, start_of, with_angles
 from haugmbd.bodies.body import Body
@@ -204,7 +205,7 @@ def _with_bodies_held(problem: Problem, state: State) -> Problem:
 def free_motions(problem: Problem, state: State) -> Array:
     """Return an orthonormal basis (nf, k) of the motions z = W^(1/2) d that no row and no fixed coordinate prevents."""
     J, _ = unit_rows(jacobian(problem, problem.metric, gradient(problem, state, pose_at(problem, state).rows)))
-    _, size, V = np.linalg.svd(J.toarray())
+    _, size, V = np.linalg.svd(dense(J))
     rank = int(np.count_nonzero(size > RANK_TOL * max(1.0, float(size.max(initial=0.0)))))
     return np.asarray(V[rank:].T, dtype=np.float64)
 

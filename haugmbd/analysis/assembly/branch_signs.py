@@ -20,7 +20,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import DRIVER, FIRST_MARKER, SLOT
 from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.drivers import Constant
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.inspection.constraint_rows import lines_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -77,7 +77,7 @@ def turned_round(signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:
 def triple_product(sign: Sign, state: State) -> float:
     """Return the triple product of unit vectors, in [-1, 1]."""
     a, b, c = (rotation_matrix(state.p[k]) @ x for k, x in zip(sign.bodies, sign.x_bar, strict=True))
-    across = np.cross(a, b)
+    across = cross(a, b)
     size = float(np.linalg.norm(across) * np.linalg.norm(c))
     return float(across @ c) / size if size > 0.0 else 0.0
 
@@ -107,8 +107,8 @@ def _triples(dots: list[_Dot], x_bar: Array) -> list[tuple[int, int, int]]:
 
 def _perpendicular(one: _Dot, other: _Dot, x_bar: Array) -> tuple[int, int, int] | None:
     """Return frames (a, b, c) if both rows share c, and a and b are not parallel."""
-    if one.j == other.j and np.any(np.cross(x_bar[one.i], x_bar[other.i])):
+    if one.j == other.j and np.any(cross(x_bar[one.i], x_bar[other.i])):
         return one.i, other.i, one.j
-    if one.i == other.i and np.any(np.cross(x_bar[one.j], x_bar[other.j])):
+    if one.i == other.i and np.any(cross(x_bar[one.j], x_bar[other.j])):
         return one.j, other.j, one.i
     return None

@@ -8,21 +8,18 @@ step   r <- r + dr,   p <- p exp(dpi_bar),   (dr, dpi_bar) = W^(-1/2) z
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from haugmbd.analysis.assembly.fixed_coordinates import Held, held_row
-from haugmbd.analysis.assembly.regularized_least_squares import Metric, whitened
+from haugmbd.analysis.assembly.regularized_least_squares import DENSE, Matrix, Metric, whitened
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.math.euler_parameters import exponential, normalized, product
+from haugmbd.math.euler_parameters import exponential, lengths, normalized, product
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import constraint_gaps
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
 
 LARGEST_TURN = 0.7
 """[rad] A step turns no body further: beyond, sine and its tangent have little in common."""
@@ -111,34 +108,47 @@ def gradient(problem: Problem, state: State, rows: Rows, *, velocities: bool = F
     return Gradient(np.concatenate(J), np.concatenate(pairs), np.concatenate(scale))
 
 
-def jacobian(problem: Problem, metric: Metric, rows: Gradient) -> csc_array:
+def jacobian(problem: Problem, metric: Metric, rows: Gradient) -> Matrix:
     """Return Phi_q W^(-1/2) of the free columns (nr, nf)."""
-    J, free = sparse(whitened(metric, rows.J, rows.bodies), rows.bodies, problem.model.nb), problem.held.free
+    J, free = matrix(whitened(metric, rows.J, rows.bodies), rows.bodies, problem.model.nb), problem.held.free
     return J if free.all() else J[:, free]
 
 
-def unit_rows(J: csc_array) -> tuple[csc_array, Array]:
+def unit_rows(J: Matrix) -> tuple[Matrix, Array]:
     """Return J with rows of length 1, and their lengths (nr,), 1 for a row of zeros."""
-    length = np.sqrt(np.bincount(J.indices, J.data**2, minlength=J.shape[0]))
+    length = row_lengths(J)
     length[length == 0.0] = 1.0
     return times(1.0 / length, J), length
 
 
-def sparse(J: Array, bodies: Ints, nb: int) -> csc_array:
-    """Return rows (nr, 2, 6) of the bodies (nr, 2) as a matrix (nr, 6 nb); the ground has no column."""
-    from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
+def row_lengths(J: Matrix) -> Array:
+    """Return the lengths of the rows of J, (nr,)."""
+    if isinstance(J, np.ndarray):
+        return np.asarray(np.sqrt(np.einsum("rc,rc->r", J, J)))
+    return np.asarray(np.sqrt(np.bincount(J.indices, J.data**2, minlength=J.shape[0])))
 
+
+def matrix(J: Array, bodies: Ints, nb: int) -> Matrix:
+    """Return rows (nr, 2, 6) of the bodies (nr, 2) as a matrix (nr, 6 nb), dense if it is small; the ground has no column."""
     at = pattern(bodies.tobytes(), bodies.shape[1], nb)
     parts = J[at.row, at.side].ravel()[at.order]
     data = np.add.reduceat(parts, at.starts) if len(parts) else parts
-    return csc_array((data, at.indices, at.indptr), shape=(len(J), 6 * nb))
+    shape = (len(J), 6 * nb)
+    if sum(shape) <= DENSE:
+        small = np.zeros(shape)
+        small[at.indices, at.columns] = data
+        return small
+    from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something large is assembled
+
+    return csc_array((data, at.indices, at.indptr), shape=shape)
 
 
 class Pattern(NamedTuple):
     """Where the parts of rows stand in a matrix by columns.
 
     row, side: of each part (6,) that is not on the ground;  order: of all numbers by columns
-    starts: the first number of each entry: those of a row that has a body twice are added;  indices, indptr: of the entries
+    starts: the first number of each entry: those of a row that has a body twice are added
+    indices, indptr, columns: of the entries
     """
 
     row: Ints
@@ -147,6 +157,7 @@ class Pattern(NamedTuple):
     starts: Ints
     indices: Ints
     indptr: Ints
+    columns: Ints
 
 
 @lru_cache(maxsize=64)
@@ -159,12 +170,14 @@ def pattern(bodies: bytes, sides: int, nb: int) -> Pattern:
     ordered = np.stack([np.repeat(row, 6)[order], column[order]])
     starts = np.nonzero(np.append(True, (np.diff(ordered) != 0).any(axis=0)))[0] if len(order) else order
     indptr = np.searchsorted(ordered[1, starts], np.arange(6 * nb + 1))
-    return Pattern(row, side, order, starts, ordered[0, starts], indptr)
+    return Pattern(row, side, order, starts, ordered[0, starts], indptr, ordered[1, starts])
 
 
-def times(scale: Array, J: csc_array) -> csc_array:
+def times(scale: Array, J: Matrix) -> Matrix:
     """Return diag(scale) J."""
-    from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
+    if isinstance(J, np.ndarray):
+        return scale[:, None] * J
+    from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something large is assembled
 
     return csc_array((scale[J.indices] * J.data, J.indices, J.indptr), shape=J.shape)
 
@@ -175,7 +188,7 @@ def moved(problem: Problem, state: State, z: Array) -> State:
     full[problem.held.free] = z
     d = np.einsum("kab,kb->ka", problem.metric.inverse, full.reshape(-1, 6))
     d.ravel()[~problem.held.free] = 0.0
-    turn = float(np.linalg.norm(d[:, 3:], axis=1).max(initial=0.0))
+    turn = float(lengths(d[:, 3:]).max(initial=0.0))
     d *= min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
     return displaced(state, d)
 
@@ -185,4 +198,4 @@ def displaced(state: State, d: Array) -> State:
     r, p = state.r.copy(), state.p.copy()
     r[1:] += d[:, :3]
     p[1:] = normalized(product(p[1:], exponential(d[:, 3:])))
-    return state.replace(r=r, p=p)
+    return State.of_numbers(state.t, r, p, state.v, state.omega_bar, state.angles)

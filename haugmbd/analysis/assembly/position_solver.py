@@ -15,9 +15,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from haugmbd.analysis.assembly.constraint_system import Pose, Problem, gradient, jacobian, moved, pose_at, times, unit_rows
+from haugmbd.analysis.assembly.constraint_system import (
+    Pose,
+    Problem,
+    gradient,
+    jacobian,
+    moved,
+    pose_at,
+    row_lengths,
+    times,
+    unit_rows,
+)
 from haugmbd.analysis.assembly.regularized_least_squares import least_motion
 from haugmbd.model.state import State
 
@@ -92,7 +100,7 @@ def _far(problem: Problem, pose: Pose, damping: float) -> tuple[Pose, float]:
     """Return the pose after a step that reduces the sum of squares, and the next damping; `pose` itself if there is none."""
     rows = gradient(problem, pose.state, pose.rows)
     J = times(rows.scale, jacobian(problem, problem.metric, rows))
-    unit = float(np.sqrt(J.power(2).sum(axis=1)).max(initial=0.0)) or 1.0
+    unit = float(row_lengths(J).max(initial=0.0)) or 1.0
     J = J / unit
     while damping <= MOST_DAMPING:
         z = least_motion(J, pose.gap / unit, damping)

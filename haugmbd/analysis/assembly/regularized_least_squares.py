@@ -13,7 +13,7 @@ Source: Levenberg (1944), Marquardt (1963); Fan and Yuan (2005) on mu ~ |Phi|^2 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from haugmbd.model.model import Model
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
+
+Matrix: TypeAlias = "Array | csc_array"
+"""Equations by their columns: a dense matrix if it is small."""
 
 LIFT = 0.1
 """Principal moments below this part of the body's largest are raised to it when positions are corrected. A rotation of a rod about itself
@@ -74,18 +77,25 @@ def whitened(metric: Metric, J: Array, bodies: Ints) -> Array:
     return np.asarray(np.einsum("rsc,rscd->rsd", J, inverse[bodies]), dtype=np.float64)
 
 
-def least_motion(J: csc_array, b: Array, mu: float) -> Array:
+def dense(J: Matrix) -> Array:
+    """Return the matrix as an array."""
+    return J if isinstance(J, np.ndarray) else np.asarray(J.toarray())
+
+
+def least_motion(J: Matrix, b: Array, mu: float) -> Array:
     """Return z of the equations J z = -b, (n,), damped by mu."""
     return _factor(J, mu)(b)
 
 
-def exact_motion(J: csc_array, b: Array, mu: float = EXACT_MU) -> Array:
+def exact_motion(J: Matrix, b: Array, mu: float = EXACT_MU) -> Array:
     """Return z of least norm with J z = -b, (n,), for rows of length about 1; the least-squares solution of contradicting equations.
 
     Directions of a small singular value are left out, and their residual b + J z remains.
     """
-    solve = _factor(J, mu)
     z = np.zeros(J.shape[1])
+    if not len(z):  # everything is held
+        return z
+    solve = _factor(J, mu)
     before = np.inf
     for _ in range(SWEEPS):
         rest = b + J @ z
@@ -97,10 +107,10 @@ def exact_motion(J: csc_array, b: Array, mu: float = EXACT_MU) -> Array:
     return z
 
 
-def _factor(J: csc_array, mu: float) -> _Solve:
+def _factor(J: Matrix, mu: float) -> _Solve:
     """Return the factorization of [ 1 J^T; J -mu ]: dense where it is small."""
     if sum(J.shape) <= DENSE:
-        return _Solve(_DenseFactor(J.toarray(), mu), J.shape[1])
+        return _Solve(_DenseFactor(dense(J), mu), J.shape[1])
     from scipy.sparse import block_array, eye_array  # noqa: PLC0415  imported only where something is assembled
     from scipy.sparse.linalg import splu  # noqa: PLC0415
 
@@ -113,7 +123,7 @@ class _DenseFactor:
     """The LU factorization of [ 1 J^T; J -mu ] by LAPACK."""
 
     def __init__(self, J: Array, mu: float) -> None:
-        from scipy.linalg import lu_factor  # noqa: PLC0415  imported only where something is assembled
+        from scipy.linalg.lapack import dgetrf, dgetrs  # noqa: PLC0415  imported only where something is assembled
 
         rows, columns = J.shape
         K = np.zeros((rows + columns, rows + columns))
@@ -121,13 +131,12 @@ class _DenseFactor:
         K[columns:, columns:] *= -mu
         K[columns:, :columns] = J
         K[:columns, columns:] = J.T
-        self.lu = lu_factor(K, overwrite_a=True, check_finite=False)
+        self.substitute: Any = dgetrs
+        self.lu, self.pivots, _ = dgetrf(K.T, overwrite_a=True)  # K is its own transpose, and then by columns, as LAPACK takes it
 
     def solve(self, b: Array) -> Array:
         """Return x with K x = b."""
-        from scipy.linalg import lu_solve  # noqa: PLC0415  imported only where something is assembled
-
-        x: Array = lu_solve(self.lu, b, check_finite=False)
+        x: Array = self.substitute(self.lu, self.pivots, b)[0]
         return x
 
 

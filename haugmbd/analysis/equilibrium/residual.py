@@ -134,6 +134,8 @@ def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | N
     bodies[:, VELOCITY:WIDTH] = velocities(evaluator.steady, bodies, u)
     rows_entry(pack, evaluator.t if t is None else t, y)
     model.raise_user_error(pack)
+    if not evaluator.steady.turns:  # no bias
+        return workspace_array(pack, "Q").copy()
     return np.asarray(workspace_array(pack, "Q") - inertia_times(model, bias(evaluator.steady, bodies, u)))
 
 

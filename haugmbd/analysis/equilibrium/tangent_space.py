@@ -22,7 +22,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import linalg
+import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.analysis.assembly.regularized_least_squares import exact_motion
 from haugmbd.analysis.equilibrium.residual import (
@@ -64,12 +64,12 @@ class Tangent(NamedTuple):
 def tangent(residual: Residual) -> Tangent:
     """Return the tangent space at `residual`, and the multipliers of least residual force."""
     length = _lengths(residual.J)
-    Q, R, order = linalg.qr(residual.J.T / length, pivoting=True)
+    Q, R, order = scipy.linalg.qr(residual.J.T / length, pivoting=True)
     sizes = np.abs(np.diagonal(R))
     rank = int(np.sum(sizes > RANK_TOL))
     lam = np.zeros(len(residual.J))
     if rank:  # SciPy 1.13 does not solve an empty system
-        lam[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ residual.force)
+        lam[order[:rank]] = scipy.linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ residual.force)
     return Tangent(Q[:, rank:], lam / length)
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
-
 from haugmbd.bodies.validation import read_number
+from haugmbd.compiled.jit import counted
 from haugmbd.control.block import Block
 from haugmbd.control.sampled import OUT, held_number
 from haugmbd.deprecated import public_class
@@ -60,7 +59,7 @@ class LowPass(Block):
         self._faults = (*self._faults, *faults)
 
     def compiled(self) -> dict[str, Any]:
-        return {"derivative": numba.njit(lag(self.signal, self.tau)), f"output {OUT!r}": held_number}
+        return {"derivative": counted(lag(self.signal, self.tau)), f"output {OUT!r}": held_number}
 
     def __reduce__(self) -> Any:
         """Return the recipe for pickle: its functions are made again."""

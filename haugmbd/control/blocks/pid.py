@@ -19,6 +19,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import read_number
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import counted
 from haugmbd.control.block import Block
 from haugmbd.control.sampled import OUT
 from haugmbd.deprecated import public_class
@@ -118,7 +119,7 @@ class PID(Block):
     def compiled(self) -> dict[str, Any]:
         if callable(self.setpoint) and not numba.extending.is_jitted(self.setpoint):
             return {"derivative": None, f"output {OUT!r}": None, "switch": None}
-        derivative, out, switch = self._functions(numba.njit)
+        derivative, out, switch = self._functions(counted)
         return {"derivative": derivative, f"output {OUT!r}": out, "switch": switch}
 
     def initial(self, signals: Mapping[str, Any]) -> Array:

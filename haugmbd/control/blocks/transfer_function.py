@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import counted
 from haugmbd.control.block import Block
 from haugmbd.control.sampled import OUT
 from haugmbd.deprecated import public_class
@@ -73,7 +73,7 @@ class TransferFunction(Block):
 
     def compiled(self) -> dict[str, Any]:
         functions = {f"output {OUT!r}": self.outputs[OUT]} | ({"derivative": self.derivative} if self.derivative else {})
-        return {label: numba.njit(function) for label, function in functions.items()}
+        return {label: counted(function) for label, function in functions.items()}
 
     def __reduce__(self) -> Any:
         """Return the recipe for pickle: its functions are made again."""

@@ -63,6 +63,7 @@ def output_order(network: Network) -> list[str] | None:
 def compile_network(network: Network) -> Any:
     """Return the compiled function  run(t, y, measured, F)."""
     at = {name: k for k, name in enumerate(network.signals)}
+    functions = {block: block.compiled() for block in network.blocks}
     parts: list[Part] = []
     joints = [(name, signal) for name, signal in network.signals.items() if isinstance(signal, JointSignal)]
     turning = [("", signal) for signal in network.turning]
@@ -75,12 +76,12 @@ def compile_network(network: Network) -> Any:
         signal = network.signals[name]
         assert isinstance(signal, OutputSignal)
         label = f"output {signal.output!r}"
-        parts.append(_output_part(signal.block.compiled()[label], *_reading(network, at, signal.block, label), at[name]))
+        parts.append(_output_part(functions[signal.block][label], *_reading(network, at, signal.block, label), at[name]))
     for block in network.blocks:
         if block.derivative is not None:
-            parts.append(_rate_part(block.compiled()["derivative"], *_reading(network, at, block, "derivative")))
+            parts.append(_rate_part(functions[block]["derivative"], *_reading(network, at, block, "derivative")))
         if block.switch is not None:
-            parts.append(_switch_part(block.compiled()["switch"], *_reading(network, at, block, "switch"), network.place))
+            parts.append(_switch_part(functions[block]["switch"], *_reading(network, at, block, "switch"), network.place))
     evaluate = _in_order(parts)
     outputs = np.array([(place, at[output.label]) for place, output in network.outputs], dtype=np.int64).reshape(-1, 2)
     moving = np.nonzero(network.integrated)[0]

@@ -26,6 +26,9 @@ from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSig
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError
 
+SAME_TURN = 3.0
+"""[rad] A measured angle that is nearer than this to a counted one is the nearest of its turns: they are 2 pi apart."""
+
 MOST_SHOWN = 6
 """Numbers of a wrong value that are shown one by one."""
 
@@ -46,6 +49,7 @@ class Instant(Mapping[str, Any]):
     measured: the signals of force elements that compiled code has measured, (ns, 2), or None
     memory: what the run remembers, for delays, or None;  due: sampled blocks that are called now
     left: whether outputs of delays are those before a jump at t; by default at the end of a step that a stop ends
+    known: the blocks with the same bodies and other states of blocks, whose joint coordinates need not be measured again
     """
 
     def __init__(
@@ -58,12 +62,15 @@ class Instant(Mapping[str, Any]):
         memory: Any = None,
         due: tuple[Sampled, ...] = (),
         left: bool | None = None,
+        known: Instant | None = None,
     ) -> None:
         self.network, self.t, self.y, self.measured, self.memory = network, t, y, measured, memory
         self._left = left
         self._due = list(due)
         self._values: dict[str, Any] = {}
+        self._first = network.first(y)
         self._joints: dict[Any, tuple[float, float]] = {}
+        self._known: dict[Any, tuple[float, float]] = {} if known is None else {**known._known, **known._joints}
         self._active: list[str] = []
 
     @property
@@ -112,8 +119,11 @@ class Instant(Mapping[str, Any]):
         key = signal.coordinate.key
         if key not in self._joints:
             places, turn = self.network.coordinates[key]
-            near = float(self.y[self.network.first(self.y) + turn]) if turn >= 0 else 0.0
-            self._joints[key] = measure_joint(self.y, places, near)
+            near = float(self.y[self._first + turn]) if turn >= 0 else 0.0
+            known = self._known.get(key)
+            if known is None or not (turn < 0 or abs(known[0] - near) < SAME_TURN):
+                known = measure_joint(self.y, places, near)
+            self._joints[key] = known
         return self._joints[key][signal.is_rate]
 
     def _quantity(self, signal: LoadSignal) -> Any:
@@ -136,7 +146,8 @@ class Instant(Mapping[str, Any]):
         if block in self._due:
             self._due.remove(block)
             self._call(block)
-        states: Array = self.y[self.network.columns(block, self.y)].copy()
+        first = self._first + self.network.at[block]
+        states: Array = self.y[first : first + block.states].copy()
         return states
 
     def _call(self, block: Sampled) -> None:
@@ -156,8 +167,8 @@ class Instant(Mapping[str, Any]):
         """Return an output of a block: a finite number, or an array of them."""
         given = self._called(block, f"output {name!r}", block.outputs[name], self.x(block))
         shape = self.network.shapes.get(f"{block.name}.{name}")
-        if type(given) is float and isfinite(given) and not shape:  # most outputs: the rest finds what is wrong with others
-            return given
+        if isinstance(given, float) and isfinite(given) and not shape:  # most outputs: the rest finds what is wrong with others
+            return float(given)
         value = numbers(given)
         if value is None or value.ndim > 1 or not np.isfinite(value).all() or (shape is not None and value.shape != shape):
             what = given if value is None else value.tolist()

@@ -38,20 +38,20 @@ class StateSolver:
         lines = F[network.place : network.place + network.size]
         past, c = lines[moves, 1].copy(), float(lines[0, 2])
         places = first + np.nonzero(moves)[0]
-        before = np.inf
+        before, instant = np.inf, None
         for iteration in range(ITERATIONS):
-            instant = Instant(network, t, y, measured=measured, memory=memory)
+            instant = Instant(network, t, y, measured=measured, memory=memory, known=instant)
             rates = instant.rates(lines)
             gap = past + c * rates[moves] - y[places]
             if self._inverse is None or self._c != c or (iteration and iteration % FRESH == 0):
-                self._inverse, self._c = self._fresh(network, t, y, measured, memory, lines, rates[moves]), c
+                self._inverse, self._c = self._fresh(instant, lines, rates[moves]), c
             change = self._inverse @ gap
             y[places] += change
             size = float(np.max(np.abs(change) / (1.0 + np.abs(y[places])), initial=0.0))
             if size <= SOLVED:
                 return instant, rates
             if size <= ROUNDING and size > STALLED * before:
-                instant = Instant(network, t, y, measured=measured, memory=memory)
+                instant = Instant(network, t, y, measured=measured, memory=memory, known=instant)
                 return instant, instant.rates(lines)
             before = size
         worst = int(np.argmax(np.abs(change) / (1.0 + np.abs(y[places]))))
@@ -61,8 +61,9 @@ class StateSolver:
             f"the last correction is {size:.3g}. Take a shorter step, or an explicit method"
         )
 
-    def _fresh(self, network: Any, t: float, y: Array, measured: Array, memory: Any, lines: Array, rates: Array) -> Array:
+    def _fresh(self, at: Instant, lines: Array, rates: Array) -> Array:
         """Return the inverse of 1 - c df/dx, by differences."""
+        network, t, y = at.network, at.t, at.y
         moves, c = network.integrated, float(lines[0, 2])
         places = network.first(y) + np.nonzero(moves)[0]
         n = len(places)
@@ -71,6 +72,8 @@ class StateSolver:
             moved = y.copy()
             step = DIFFERENCE * (1.0 + abs(y[places[k]]))
             moved[places[k]] += step
-            slope[:, k] = (Instant(network, t, moved, measured=measured, memory=memory).rates(lines)[moves] - rates) / step
+            slope[:, k] = (
+                Instant(network, t, moved, measured=at.measured, memory=at.memory, known=at).rates(lines)[moves] - rates
+            ) / step
         found: Array = np.linalg.inv(np.eye(n) - c * slope).astype(np.float64)
         return found

@@ -6,6 +6,7 @@ in a step that is longer than the bend of the motion beside a singular configura
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from math import log
 from typing import NamedTuple
@@ -43,7 +44,7 @@ class NearSingularities:
     def __init__(self, search: SingularSearch, joints_at: Callable[[Way, float], tuple[str, ...]], t_end: float) -> None:
         self.search, self.joints_at, self.t_end = search, joints_at, t_end
         self.passed_near: set[float] = set()
-        self.trail: list[tuple[float, Array, float]] = []
+        self.trail: deque[tuple[float, Array, float]] = deque()
 
     def stepped_over(self, refused: list[float], steps: StepsTaken) -> list[NearSingular]:
         """Return the places that were examined and not crossed, and which one of these steps has stepped over."""
@@ -73,8 +74,11 @@ class NearSingularities:
         way = self.search.way(*steps, self.t_end)
         so_far = self.trail[-1][2] if self.trail else 0.0
         now = so_far + float(way.s[len(t) - 1])
-        self.trail[-1:] = [(float(t[0]), steps.y[0].copy(), so_far), (float(t[-1]), steps.y[-1].copy(), now)]
-        self.trail = [one for one in self.trail if one[2] >= now - BEFORE_END]
+        if self.trail:
+            self.trail.pop()
+        self.trail += (float(t[0]), steps.y[0].copy(), so_far), (float(t[-1]), steps.y[-1].copy(), now)
+        while self.trail and not self.trail[0][2] >= now - BEFORE_END:
+            self.trail.popleft()
         if t[-1] < self.t_end:
             return []
         s = np.linspace(max(0.0, float(way.s[-1]) - END), float(way.s[-1]), SAMPLES_IN_STEP)

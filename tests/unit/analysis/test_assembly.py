@@ -371,3 +371,11 @@ def test_a_joint_of_ones_own_is_told_apart_as_well(rng):
     model = system.compile()
     start, _ = flipped_start(model, rng)
     assert mbd.assemble(model, start, repair=False).flipped == ("hinge",)
+
+
+def test_a_free_body_that_is_held_has_nothing_to_solve_for(capfd):
+    """No rows and no columns: LAPACK has complained of an empty matrix on its own."""
+    system = mbd.System("held")
+    body = system.add(mbd.Body("body", 1.0, (1, 1, 1), v=(1.0, 0, 0)))
+    np.testing.assert_array_equal(mbd.assemble(system, hold=body).state.v[1], (1.0, 0.0, 0.0))
+    assert capfd.readouterr() == ("", "")

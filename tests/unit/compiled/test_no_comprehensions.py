@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import haugmbd
-from tests.support.statements import statements
+from tests.support.statements import parsed, statements
 
 DECORATORS = {"kernel", "counted", "inlined", "entry", "counted_entry", "routine"}
 INNER = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.Lambda, ast.FunctionDef)
@@ -31,7 +31,7 @@ def test_compiled_functions_are_plain():
         text = file.read_text("utf-8")
         if not any(f"@{name}" in text for name in DECORATORS):
             continue
-        for node in statements(ast.parse(text)):
+        for node in statements(parsed(file)):
             if is_compiled(node):
                 seen += 1
                 wrong += [f"{file.name}: {node.name}" for inner in ast.walk(node) if inner is not node and isinstance(inner, INNER)]

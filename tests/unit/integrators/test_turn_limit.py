@@ -122,24 +122,27 @@ def pair_of_gears():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
 @pytest.mark.parametrize(
-    "given",
+    ("t_end", "given"),
     [
-        {"h": 0.04, "store_every": 50},
-        {"rtol": 1e-4, "t_eval": np.linspace(0.0, T_LONG, 1001)},
-        {"rtol": 1e-4, "integrator": mbd.BDF(), "t_eval": np.linspace(0.0, T_LONG, 1001)},
-        {"h": 0.01, "store_every": 200, "integrator": mbd.RATTLE()},
+        (500.0, {"h": 0.06, "store_every": 50}),
+        (T_LONG, {"rtol": 1e-4, "t_eval": np.linspace(0.0, T_LONG, 1001)}),
+        (800.0, {"rtol": 1e-4, "integrator": mbd.BDF(), "t_eval": np.linspace(0.0, 800.0, 401)}),
+        (200.0, {"h": 0.01, "store_every": 100, "integrator": mbd.RATTLE()}),
     ],
     ids=["RK4", "DormandPrince", "BDF", "RATTLE"],
 )
-def test_integrated_angles_that_drift_from_the_orientations_in_long_runs_are_set_back(given):
-    """These runs were refused, though their steps lose no turn: small errors of the orientation had grown to 2 rad."""
-    result = mbd.simulate(pair_of_gears(), T_LONG, **given)
+def test_integrated_angles_that_drift_from_the_orientations_in_long_runs_are_set_back(t_end, given):
+    """These runs were refused, though their steps lose no turn: small errors of the orientation had grown to 2 rad.
+
+    Each ends when the drift has been taken off once or more; one goes on to 4e4 rad.
+    """
+    result = mbd.simulate(pair_of_gears(), t_end, **given)
     assert result.success
     axle, shaft = (result.joint(name).angle for name in ("axle", "shaft"))
     assert abs(2.0 * axle + shaft).max() < KEPT
     assert abs(result.violation("position")).max() < KEPT
     assert abs(result["wheel"].omega[:, 2] - OMEGA).max() < 1e-6
-    assert abs(axle[-1] - OMEGA * T_LONG) > DRIFT  # the phase that the steps lose in all
+    assert abs(axle[-1] - OMEGA * t_end) > DRIFT  # the phase that the steps lose in all
     gaps = result.angles[:, :2] - np.stack([axle, shaft], axis=1)
     assert abs(gaps).max() < 1.1 * DRIFT
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.analysis.equilibrium.block_matrices import block_matrices
 from haugmbd.analysis.equilibrium.residual import ResidualEvaluator
@@ -77,7 +77,7 @@ def block_modes(matrices: MotionMatrices) -> Modes:
     idle, eigenvalues, vectors = deflated_eigenvalues(A, least, free)
     keep = np.flatnonzero(eigenvalues.imag >= 0.0)
     order = keep[np.argsort(np.abs(eigenvalues[keep]), kind="stable")]
-    _, (units, _) = linalg.matrix_balance(A, permute=False, separate=True)
+    _, (units, _) = scipy.linalg.matrix_balance(A, permute=False, separate=True)
     takes_part = np.ones(len(A), dtype=bool)
     takes_part[n : len(A) - ns] = False
     balanced = idle / units[:, None]

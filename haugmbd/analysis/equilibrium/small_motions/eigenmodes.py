@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.analysis.mobility.twist_format import Complex
 from haugmbd.compiled.array_types import Array
@@ -72,7 +72,7 @@ def deflated_eigenvalues(A: Array, least: Array, free: Array) -> tuple[Array, Co
     Z = _null_vectors(A, least, free)
     if not Z.shape[1]:
         return Z, *_eigenvalues(A)
-    _, _, pivots = linalg.qr(Z.T, pivoting=True, mode="economic")
+    _, _, pivots = scipy.linalg.qr(Z.T, pivoting=True, mode="economic")
     p, r = pivots[: Z.shape[1]], np.sort(pivots[Z.shape[1] :])
     back = np.linalg.solve(Z[p].T, Z[r].T).T
     rest = A[np.ix_(r, r)] - back @ A[np.ix_(p, r)]
@@ -153,7 +153,7 @@ def _undamped_modes(M: Array, K: Array, work: float) -> Modes:
     """Return the modes of a symmetric K without damping."""
     stiff = np.linalg.eigvalsh(K)
     n_free = int(np.sum(np.abs(stiff) <= NO_STIFFNESS * max(work, float(np.abs(stiff).max(initial=0.0)))))
-    kappa, X = linalg.eigh(K, M) if len(K) else (np.zeros(0), np.zeros((0, 0)))
+    kappa, X = scipy.linalg.eigh(K, M) if len(K) else (np.zeros(0), np.zeros((0, 0)))
     kappa[np.argsort(np.abs(kappa))[:n_free]] = 0.0
     found: list[tuple[complex, Array]] = []
     for k, x in zip(kappa, X.T, strict=True):

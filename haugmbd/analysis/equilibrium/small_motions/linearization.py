@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg
+import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import rolling_state_matrix, state_matrix, with_block_states
 from haugmbd.analysis.equilibrium.steady_motion import Steady
@@ -193,11 +193,11 @@ def in_coordinates(found: Linearization, T: Array, *, rolls: bool) -> Linearizat
     assert Z is not None
     N, G, S = np.asarray(np.linalg.solve(T, N)), np.asarray(np.linalg.solve(T, G @ T)), T
     if rolls:
-        chosen = np.sort(linalg.qr(N.T, pivoting=True, mode="economic")[2][: N.shape[1]])
+        chosen = np.sort(scipy.linalg.qr(N.T, pivoting=True, mode="economic")[2][: N.shape[1]])
         S = np.linalg.inv(N[chosen])
     changed = replace(found, M=S.T @ M @ S, C=S.T @ C @ S, K=S.T @ K @ T, N=N @ S, G=G)
     if not rolls:
         changed = replace(changed, N=None, G=None)
     if not len(Z):
         return replace(changed, E=None, Z=None)
-    return replace(changed, E=S.T @ E, Z=Z @ linalg.block_diag(T, S, np.eye(len(Z))))
+    return replace(changed, E=S.T @ E, Z=Z @ scipy.linalg.block_diag(T, S, np.eye(len(Z))))

@@ -14,7 +14,7 @@ Source: Haug (2021), equations of motion; Neto and Ambrosio (2003), Lehner and E
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
@@ -181,7 +181,7 @@ def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[s
     nd = N.shape[1]
     if nd == 0:
         return np.zeros((0, 0)), ()
-    _, _, pivots = linalg.qr(N.T, pivoting=True, mode="economic")
+    _, _, pivots = scipy.linalg.qr(N.T, pivoting=True, mode="economic")
     chosen = np.sort(pivots[:nd])
     T = np.linalg.inv(N[chosen]) / evaluator.scale[chosen]
     names = []

@@ -61,12 +61,12 @@ def test_contacts(seed):
     """One to four contacts, each with its own e, with and without a blow."""
     rng = np.random.default_rng(seed)
     system = random_tree(rng, 5, free=seed % 2 == 0)
-    state, contacts = consistent(system, rng), random_contacts(rng, system, 1 + seed % 4)
-    blows = random_blows(rng, system) if seed % 3 == 0 else ()
     model = system.compile()
+    state, contacts = consistent(model, rng), random_contacts(rng, system, 1 + seed % 4)
+    blows = random_blows(rng, system) if seed % 3 == 0 else ()
     found = mbd.impulse(model, state, applied=blows, contacts=contacts)
-    C = np.vstack([rows_of(system, [c.primitive()], state)[0] for c in contacts])
-    u, f = Dense(system, state).newton(wrench(model, blows), C, np.array([c.restitution for c in contacts]))
+    C, _ = rows_of(system, [c.primitive() for c in contacts], state)
+    u, f = Dense(model, state).newton(wrench(model, blows), C, np.array([c.restitution for c in contacts]))
     near(velocity(found), u)
     near(np.array([found.normal[c.name] for c in contacts]), f)
 
@@ -83,7 +83,7 @@ def test_everything_at_once(seed):
     found = mbd.impulse(model, state, applied=blows, contacts=contacts, close=closing)
     for joint in closing:
         system.add(joint)
-    C = np.vstack([rows_of(system, [c.primitive()], state)[0] for c in contacts])
+    C, _ = rows_of(system, [c.primitive() for c in contacts], state)
     dense = Dense(system, state)
     u, f = dense.newton(wrench(model, blows), C, np.zeros(3))
     near(velocity(found), u)
