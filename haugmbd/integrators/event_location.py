@@ -1,7 +1,7 @@
 r"""Event location: sign changes are searched in every step, and steps of the same integrator end on the zero.
 
     search     g at both ends of a step and in its middle (dense output), so that two zeros in one step are found as well; also where g
-               turns between them, for events that tell it, see `simulation.stepping.switch_events`;
+               turns between them, for events that tell it, see `leaps`;
                omitted for an event that reports for many states at once that it is positive beyond rounding, and for steps in which
                compiled code has looked for all events and found none, see `event_watch`
     estimate   g(dense output at t) = 0 for t, by Brent's method

@@ -4,8 +4,8 @@ r"""Events at which a force changes its law: a step ends there, and the run rest
                OUTSIDE  -p, -d: until it touches          PUSHES  p, d: until it is released
                INSIDE    x: until it is outside           LEAVES  min(x, -s / k): until it is outside, or pushes again
     event      the distance falls through zero from the start of a step to its middle (dense output), or from there to its end
-    leap       the gap falls and rises again between them, and its tangents meet below zero: a convex gap is not below them; such as that of
-               two balls that pass each other.  Or, of a point that has just been released, it rises and falls through zero again
+    leap       the gap falls through zero and rises again between them, such as that of two balls that pass each other, see
+               `integrators.leaps`.  Or, of a point that has just been released, it rises and falls through zero again
     far        gap > REACH h |gap'| at both ends: no event, without a look at the middle         gap: -x of a stop OUTSIDE, d, -d
                gap of an angle by the one that the state integrates, as long as it is more than half of the last one measured
 
@@ -30,6 +30,7 @@ from haugmbd.forces.joint_loads.joint_load import TURN, coordinate_of_row
 from haugmbd.forces.joint_loads.stops import EDGE
 from haugmbd.integrators.dense_output import put_state
 from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.leaps import falls_and_rises, rises_and_falls, turn_of
 from haugmbd.integrators.watches.event_watch import ACROSS, CLEAR, LOOK_SIGNATURE, POSSIBLE, EventWatch, new_event_watch
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.pressed_stops import move_bodies
@@ -54,8 +55,6 @@ ROUNDING = 1e-14
 """[m or rad] compiled code takes a distance below it for zero: the event is then evaluated."""
 BEYOND = 1e-12
 """[m] a point of contact is across its event by more; below it is the rounding of a body that rolls or rests on a plane."""
-SEARCHES = 50
-"""Largest number of states at which the least gap of a leap is searched."""
 
 
 @kernel
@@ -269,42 +268,21 @@ class SwitchEvent(Event):
         flags: Flags = self._leaps(h, *ends[:, :-1], *middle) | self._leaps(h, *middle, *ends[:, 1:])
         return flags
 
-    def _leaps(self, h: Any, gap: Any, rate: Any, gap_after: Any, rate_after: Any) -> Any:
+    def _leaps(self, h: Any, *gaps_and_rates: Any) -> Any:
         """Return what the kernel `leaps` does, of numbers or arrays."""
-        with np.errstate(all="ignore"):
-            lowest = gap + rate * np.divide(gap_after - gap - rate_after * h, np.subtract(rate, rate_after))
-        falls = (rate < 0.0) & (rate_after > 0.0) & (gap > ROUNDING) & (gap_after > ROUNDING) & (lowest <= ROUNDING)
-        if not self._is_open_point():
-            return falls
-        return falls | ((rate > 0.0) & (rate_after < 0.0) & (gap <= ROUNDING) & (gap_after <= ROUNDING))
-
-    def _is_open_point(self) -> bool:
+        found = falls_and_rises(h, *gaps_and_rates, zero=ROUNDING)
         place = self.switches.places.table[self.place]
-        return bool(place[POINT] >= 0.0 and place[MODE] == OUTSIDE)
+        is_open_point = place[POINT] >= 0.0 and place[MODE] == OUTSIDE
+        return found | rises_and_falls(*gaps_and_rates, zero=ROUNDING) if is_open_point else found
 
     def turn(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
         """Return a time between two, at which the place is beyond a leap that both do not show; None if there is none.
 
         at: the flat state at a time [s]
         """
-        (gap, rate), (gap_after, rate_after) = self._gap(at(start)), self._gap(at(end))
-        if not self._leaps(end - start, gap, rate, gap_after, rate_after):
+        if not self._leaps(end - start, *self._gap(at(start)), *self._gap(at(end))):
             return None
-        rises = rate > 0.0
-        for search in range(SEARCHES):
-            h = end - start
-            meet = (gap_after - gap - rate_after * h) / (rate - rate_after)
-            now = start + (meet if search % 2 == 0 and 0.0 < meet < h else 0.5 * h)
-            here = self._gap(at(now))
-            if here[0] > ROUNDING if rises else here[0] < 0.0:
-                return now
-            if (here[1] > 0.0) == rises:
-                start, (gap, rate) = now, here
-            else:
-                end, (gap_after, rate_after) = now, here
-            if not self._leaps(end - start, gap, rate, gap_after, rate_after):
-                return None
-        return None
+        return turn_of(lambda now: self._gap(at(now)), start, end, ROUNDING)
 
     def _gap(self, y: Array) -> tuple[float, float]:
         """Return gap and rate at a flat state."""
