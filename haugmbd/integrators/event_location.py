@@ -136,7 +136,8 @@ class EventLocator:
         middle = 0.5 * (t[:-1] + t[1:])
         curve = batch.curve
         halfway = self.problem.state_space.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
-        possible = self._possible(t, y, middle, halfway)
+        leaps = np.stack([event.may_leap(t, y, halfway) for event in self.events], axis=1)
+        possible = self._possible(t, y, middle, halfway) | leaps
         for k in range(len(t) - 1):
             if not possible[k].any():
                 self._before = {}
@@ -149,7 +150,7 @@ class EventLocator:
             brackets = []
             for n in near:
                 ends = [(float(t[k]), before[n]), (float(middle[k]), between[n]), (float(t[k + 1]), after[n])]
-                for (a, g_a), (b, g_b) in pairwise(self._with_turns(n, ends, at)):
+                for (a, g_a), (b, g_b) in pairwise(self._with_turns(n, ends, at) if leaps[k, n] else ends):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(a - start.t, b - start.t, g_a, g_b)))
             found = [
@@ -207,8 +208,7 @@ class EventLocator:
     def _possible(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
         """Return which events may occur in which steps, (n, events): g is not positive beyond rounding at an end or in the middle."""
         ends, between = (np.stack([event.clear(*at) for event in self.events], axis=1) for at in ((t, y), (middle, halfway)))
-        leaps = np.stack([event.may_leap(t, y, halfway) for event in self.events], axis=1)
-        return ~(ends[:-1] & between & ends[1:]) | leaps
+        return ~(ends[:-1] & between & ends[1:])
 
     def _values(self, which: list[int], t: float, y: Array, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
         """Return g at one state of the events `which`, by their numbers; those in `known` are not evaluated again."""

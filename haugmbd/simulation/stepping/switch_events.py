@@ -191,6 +191,7 @@ class SwitchPlaces:
         self.table[:, :GIVEN] = np.reshape(rows, (-1, GIVEN))
         self.watch: EventWatch = new_event_watch(LOOK, switches[0].pack, self.table, ny)
         self._known: list[tuple[Any, bytes, Array]] = []
+        self._leaps: tuple[Any, bytes, Flags] = (None, b"", np.zeros((0, 0), dtype=np.bool_))
         first = 0
         for one in switches:
             one.places, one.part = self, slice(first, first + len(one.rows))
@@ -201,6 +202,18 @@ class SwitchPlaces:
         found = np.zeros((len(y), len(self.table), 3))
         measure_distances(self.watch.pack, self.table, for_kernels(y), found)
         return found
+
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return what the kernel `leaps` does in the steps between states y (n, ny) at t, with those in their middle, (n - 1, places)."""
+        modes = self.table[:, MODE].tobytes()
+        if self._leaps[0] is not halfway or self._leaps[1] != modes:
+            ends, middle = (np.moveaxis(self.known(x, x)[..., 1:], -1, 0) for x in (y, halfway))
+            is_open = (self.table[:, POINT] >= 0.0) & (self.table[:, MODE] == OUTSIDE)
+            h, found = 0.5 * np.diff(t)[:, None], np.zeros(middle.shape[1:], dtype=np.bool_)
+            for half in ((*ends[:, :-1], *middle), (*middle, *ends[:, 1:])):
+                found |= falls_and_rises(h, *half, zero=ROUNDING) | (is_open & rises_and_falls(*half, zero=ROUNDING))
+            self._leaps = halfway, modes, found
+        return self._leaps[2]
 
     def known(self, given: Any, y: Array) -> Array:
         """Return distances, gaps and rates at a flat state or at several; the last two results are kept."""
@@ -263,26 +276,21 @@ class SwitchEvent(Event):
 
     def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
         """Return in which steps between states y (n, ny) at t, with the states in their middle, the place may be leapt over, (n - 1,)."""
-        ends, middle = (self.switches.places.known(x, x)[:, self.place, 1:].T for x in (y, halfway))
-        h = 0.5 * np.diff(t)
-        flags: Flags = self._leaps(h, *ends[:, :-1], *middle) | self._leaps(h, *middle, *ends[:, 1:])
+        flags: Flags = self.switches.places.may_leap(t, y, halfway)[:, self.place]
         return flags
-
-    def _leaps(self, h: Any, *gaps_and_rates: Any) -> Any:
-        """Return what the kernel `leaps` does, of numbers or arrays."""
-        found = falls_and_rises(h, *gaps_and_rates, zero=ROUNDING)
-        place = self.switches.places.table[self.place]
-        is_open_point = place[POINT] >= 0.0 and place[MODE] == OUTSIDE
-        return found | rises_and_falls(*gaps_and_rates, zero=ROUNDING) if is_open_point else found
 
     def turn(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
         """Return a time between two, at which the place is beyond a leap that both do not show; None if there is none.
 
         at: the flat state at a time [s]
         """
-        if not self._leaps(end - start, *self._gap(at(start)), *self._gap(at(end))):
-            return None
-        return turn_of(lambda now: self._gap(at(now)), start, end, ROUNDING)
+        place, gap, gap_after = self.switches.places.table[self.place], self._gap(at(start)), self._gap(at(end))
+        is_open_point = place[POINT] >= 0.0 and place[MODE] == OUTSIDE
+        if falls_and_rises(end - start, *gap, *gap_after, zero=ROUNDING) or (
+            is_open_point and rises_and_falls(*gap, *gap_after, zero=ROUNDING)
+        ):
+            return turn_of(lambda now: self._gap(at(now)), start, end, ROUNDING)
+        return None
 
     def _gap(self, y: Array) -> tuple[float, float]:
         """Return gap and rate at a flat state."""
