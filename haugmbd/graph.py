@@ -5,17 +5,26 @@ r"""The graph of bodies and joints: its blocks (biconnected components), its bri
 The motions that a block allows its bodies relative to its base (the body that connects it to the ground) do not depend on the other
 blocks. A body that hangs on another moves with it. Degrees of freedom therefore add up over blocks, and the motion of one block is
 described by its own bodies.
-Source: Hopcroft and Tarjan (1973), Algorithm 447, without recursion: O(bodies + pairs).
+Source: Hopcroft and Tarjan (1973), Algorithm 447, without recursion: O(bodies + pairs). In a forest each body is a block with the body
+before it, and a breadth-first search finds that of all bodies at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+MANY = 500
+"""Number of pairs from which SciPy is asked whether they form a forest: its import costs more than the search of fewer."""
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """One block.
 
     Attributes
@@ -41,37 +50,67 @@ class Blocks:
     ----------
     blocks : tuple of Block
         In the order of their first bodies.
-    of_body : tuple of int, (nb + 1,)
+    of_body : ndarray of int, (nb + 1,)
         Number of the block that each body belongs to, -1 for the ground.
-    order : tuple of int
+    order : sequence of int
         The bodies, each after its parent.
     """
 
     blocks: tuple[Block, ...]
-    of_body: tuple[int, ...]
-    order: tuple[int, ...]
+    of_body: Ints
+    order: Sequence[int]
 
-    def of_pair(self, a: int, b: int) -> int:
-        """Return the block of the rows between two bodies, -1 if there is none."""
-        for body, other in ((a, b), (b, a)):
-            k = self.of_body[body]
-            if k >= 0 and not self.blocks[k].floats and (self.of_body[other] == k or self.blocks[k].base == other):
-                return k
-        return -1
+    def of_pairs(self, a: Ints, b: Ints) -> Ints:
+        """Return the blocks of the rows between bodies a and b (k,), -1 where there is none."""
+        base = np.array([-1 if block.floats else block.base for block in self.blocks] + [-1])  # the last one for the ground
+        found = np.full(len(a), -1)
+        for body, other in ((b, a), (a, b)):
+            block = self.of_body[body]
+            within = (base[block] >= 0) & ((self.of_body[other] == block) | (base[block] == other))
+            found[within] = block[within]
+        return found
 
     def hanging(self) -> list[int]:
         """Return the number of bodies that hang on each body through blocks other than its own, (nb + 1,)."""
-        count = [0] * len(self.of_body)
+        count, of_body = [0] * len(self.of_body), self.of_body.tolist()
         for body in reversed(self.order):
-            base = self.blocks[self.of_body[body]].base
+            base = self.blocks[of_body[body]].base
             count[base] += count[body] + 1
         return count
 
 
-def find_blocks(n_bodies: int, pairs: Iterable[tuple[int, int]]) -> Blocks:
-    """Return the blocks of `n_bodies` bodies, the ground (0) included."""
+def find_blocks(n_bodies: int, pairs: Ints) -> Blocks:
+    """Return the blocks of `n_bodies` bodies, the ground (0) included.  pairs: (k, 2), each once"""
+    found = _blocks_of_forest(n_bodies, pairs) if MANY <= len(pairs) < n_bodies else None
+    return found or _blocks_by_search(n_bodies, pairs)
+
+
+def _blocks_of_forest(n_bodies: int, pairs: Ints) -> Blocks | None:
+    """Return the blocks of a forest: each body hangs on the one before it, a part without the ground on its first body; None of loops."""
+    from scipy.sparse import csr_array  # noqa: PLC0415  imported only for large models
+    from scipy.sparse.csgraph import breadth_first_order, connected_components  # noqa: PLC0415
+
+    def graph(edges: Ints) -> csr_array:
+        return csr_array((np.ones(len(edges)), edges.T), shape=(n_bodies, n_bodies))
+
+    parts, part = connected_components(graph(pairs), directed=False)
+    if len(pairs) + parts != n_bodies:
+        return None
+    _, first = np.unique(part, return_index=True)
+    roots = first[first > 0]
+    held = np.concatenate([pairs, np.stack([np.zeros_like(roots), roots], axis=1)])
+    order, before = breadth_first_order(graph(held), 0, directed=False)
+    floats = np.zeros(n_bodies, dtype=bool)
+    floats[roots] = True
+    one_body = zip(range(1, n_bodies))  # noqa: B905  tuples of one number
+    blocks = tuple(map(Block, before[1:].tolist(), one_body, floats[1:].tolist()))
+    return Blocks(blocks, np.arange(-1, n_bodies - 1), order[1:].tolist())
+
+
+def _blocks_by_search(n_bodies: int, pairs: Ints) -> Blocks:
+    """Return the blocks of any graph."""
     near: list[list[int]] = [[] for _ in range(n_bodies)]
-    for a, b in pairs:
+    for a, b in pairs.tolist():
         near[a].append(b)
         near[b].append(a)
     found: list[Block] = []
@@ -83,11 +122,10 @@ def find_blocks(n_bodies: int, pairs: Iterable[tuple[int, int]]) -> Blocks:
                 found.append(Block(0, (root,), floats=True))
             _search(near, root, seen, order, found)
     found.sort(key=lambda block: block.bodies)
-    of_body = [-1] * n_bodies
+    of_body = np.full(n_bodies, -1)
     for k, block in enumerate(found):
-        for body in block.bodies:
-            of_body[body] = k
-    return Blocks(tuple(found), tuple(of_body), tuple(order[1:]))
+        of_body[list(block.bodies)] = k
+    return Blocks(tuple(found), of_body, order[1:])
 
 
 def _search(near: list[list[int]], root: int, seen: dict[int, int], order: list[int], found: list[Block]) -> None:

@@ -1,7 +1,7 @@
 """A line of the driver table that nothing prescribes: it is written while a model is evaluated or a run continues.
 
-An internal state has x', and its equation in an implicit step, there (`model.internal_states`); a stop has what a run holds
-(`joint_loads.stops`).
+An internal state has x', and its equation in an implicit step, there (`model.internal_states`); a stop and a contact have what a run
+holds (`joint_loads.stops`, `compliant.contact_force`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.drivers import Driver
 from haugmbd.drivers.program import CONSTANT, Program
 from haugmbd.errors import Fault
+
+HELD = 1
+"""The column of the driver table in which a run writes what a stop or a contact holds; 0 there holds nothing, the state decides."""
 
 
 class WrittenLine(Driver):

@@ -10,6 +10,7 @@ base                  base classes of integrators
 default_number        default numbers, as distinct from given ones
 events                events and their records
 event_location        finding and locating events
+leaps                 gaps that a step leaps over
 stick_slip            events at which joints with friction stick and slip
 initial_state         initial states: checked or projected
 chains                serial chains as vectors that integrators advance

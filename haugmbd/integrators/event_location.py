@@ -1,6 +1,7 @@
 r"""Event location: sign changes are searched in every step, and steps of the same integrator end on the zero.
 
-    search     g at both ends of a step and in its middle (dense output), so that two zeros in one step are found as well;
+    search     g at both ends of a step and in its middle (dense output), so that two zeros in one step are found as well; also where g
+               turns between them, for events that tell it, see `leaps`;
                omitted for an event that reports for many states at once that it is positive beyond rounding, and for steps in which
                compiled code has looked for all events and found none, see `event_watch`
     estimate   g(dense output at t) = 0 for t, by Brent's method
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +136,8 @@ class EventLocator:
         middle = 0.5 * (t[:-1] + t[1:])
         curve = batch.curve
         halfway = self.problem.state_space.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
-        possible = self._possible(t, y, middle, halfway)
+        leaps = np.stack([event.may_leap(t, y, halfway) for event in self.events], axis=1)
+        possible = self._possible(t, y, middle, halfway) | leaps
         for k in range(len(t) - 1):
             if not possible[k].any():
                 self._before = {}
@@ -143,16 +146,37 @@ class EventLocator:
             before = self._values(near, t[k], y[k], self._before)
             start, end = (Moment(float(t[n]), y[n], y_dot[n]) for n in (k, k + 1))
             between, after = self._values(near, middle[k], halfway[k]), self._values(near, t[k + 1], y[k + 1])
+            at = self._dense(start, end, curve)
             brackets = []
             for n in near:
-                for a, b, g_a, g_b in ((t[k], middle[k], before[n], between[n]), (middle[k], t[k + 1], between[n], after[n])):
+                ends = [(float(t[k]), before[n]), (float(middle[k]), between[n]), (float(t[k + 1]), after[n])]
+                for (a, g_a), (b, g_b) in pairwise(self._with_turns(n, ends, at) if leaps[k, n] else ends):
                     if self.events[n].wants(g_a, g_b):
-                        brackets.append((self.events[n], Bracket(float(a) - start.t, float(b) - start.t, g_a, g_b)))
+                        brackets.append((self.events[n], Bracket(a - start.t, b - start.t, g_a, g_b)))
             found = [
                 LocatedEvent(event, there, clear + k, jump) for event, there, jump in self._in_step(brackets, start, end, curve)
             ]
             yield from sorted(found, key=lambda one: one.moment.t)
             self._before = after
+
+    def _dense(self, start: Moment, end: Moment, curve: Any) -> Callable[[float], Array]:
+        """Return the dense output of a step, or the curve, as a function of the time [s]."""
+        t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
+
+        def at(now: float) -> Array:
+            when = np.array([now])
+            state: Array = self.problem.state_space.between(when, t, y, y_dot)[0] if curve is None else curve.states(when)[0]
+            return state
+
+        return at
+
+    def _with_turns(self, n: int, ends: list[tuple[float, float]], at: Callable[[float], Array]) -> list[tuple[float, float]]:
+        """Return times and values of g of event n, and those between them at which g has turned."""
+        event, found = self.events[n], ends[:1]
+        for (start, before), (end, after) in pairwise(ends):
+            now = None if event.wants(before, after) else event.turn(start, end, at)
+            found += [(end, after)] if now is None else [(now, event.value(self._state(now, at(now)))), (end, after)]
+        return found
 
     def _clear_steps(self, batch: StepBatch) -> int:
         """Return how many steps of a batch, from its first one on, have no event, because compiled code has looked for all in each."""
@@ -171,7 +195,8 @@ class EventLocator:
         last: Moment | None = None
         for event, bracket in sorted(brackets, key=lambda one: one[1].secant):
             if last is not None and (
-                last.t <= start.t + bracket.lower or not event.wants(bracket.g_lower, self._value(event, last))
+                last.t <= start.t + bracket.lower
+                or (last.t < start.t + bracket.upper and not event.wants(bracket.g_lower, self._value(event, last)))
             ):
                 continue
             there, jump = self._locate(event, start, end, bracket, curve)

@@ -73,6 +73,14 @@ class Event:
         """Return at which flat states y (n, ny) g is certainly positive, (n,); False for a user's function."""
         return np.zeros(len(t), dtype=np.bool_)
 
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return in which steps between states y (n, ny) at t, with the states in their middle, g may be zero twice unseen, (n - 1,)."""
+        return np.zeros(len(halfway), dtype=np.bool_)
+
+    def turn(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
+        """Return a time between two at which g has another sign than at both; None for a user's function.  at: the flat state at a time"""
+        return None
+
     def wants(self, before: float, after: float) -> bool:
         """Return whether g passes zero from `before` to `after` in the requested direction."""
         if self.direction > 0:

@@ -298,7 +298,7 @@ def run_system(
             own = None
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
         outcome = outcome.with_notes(
-            [*deep, *bristle_notes(model, found.t, found.y), *short_impact_notes(model, found.events, method.step)]
+            [*deep, *bristle_notes(model, found.t, found.y), *short_impact_notes(model, found.events, method, found.t, found.y)]
         )
         outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start.t)])
         return Result(

@@ -93,6 +93,13 @@ class _EntryMaker:
         """The numbers of the bodies, for models of which an entry is asked for."""
         return {body: k for k, body in enumerate(self._bodies)}
 
+    def bodies_of(self, joints: Sequence[Joint]) -> tuple[Ints, Ints]:
+        """Return the numbers of bodies i and of bodies j of joints (k,)."""
+        number = self._number
+        pairs = [number[body] for joint in joints for body in (joint.frame_i.body, joint.frame_j.body)]
+        i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return i, j
+
     def __call__(self, joint: Joint, rows: Ints) -> JointEntry:
         """Return the entry of a joint in the model."""
         i, j, number = joint.frame_i, joint.frame_j, self._number

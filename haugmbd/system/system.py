@@ -288,6 +288,7 @@ class System(Pictured):
         check_tolerance(tolerance)
         check_solver(solver)
         checked, equations = self._checked(check_pose, tolerance, solver)
+        checked = checked._replace(examined=None)  # of many rows it is large
         if checked.rows is None:
             raise ModelError(checked.faults)
         dropped = checked.redundancy.joints if checked.redundancy is not None else ()

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from haugmbd import graph
 from haugmbd.graph import bridges, find_blocks, fundamental_cycles, loop_groups, spanning_tree
 
 
@@ -43,17 +44,17 @@ def test_against_the_definition(seed):
     n = int(rng.integers(2, 12))
     every = list(combinations(range(n), 2))
     pairs = {every[k] for k in rng.choice(len(every), size=int(rng.integers(0, min(len(every), 2 * n))), replace=False)}
-    found = find_blocks(n, pairs)
+    found = find_blocks(n, np.array(sorted(pairs)).reshape(-1, 2))
     members = [{block.base, *block.bodies} for block in found.blocks if not block.floats]
     for a, b in every:
         assert any({a, b} <= block for block in members) == together(n, pairs, a, b), (a, b)
-    for a, b in pairs:
-        block = found.blocks[found.of_pair(a, b)]
-        assert {a, b} <= {block.base, *block.bodies}
-        assert found.of_pair(a, b) == found.of_pair(b, a)
-    for a, b in set(every) - pairs:
-        k = found.of_pair(a, b)
-        assert (k >= 0) == any({a, b} <= block for block in members)
+    one, other = np.array(every).T
+    k = found.of_pairs(one, other)
+    assert (k == found.of_pairs(other, one)).all()
+    for (a, b), number in zip(every, k.tolist(), strict=True):
+        assert (number >= 0) == any({a, b} <= block for block in members)
+        if (a, b) in pairs:
+            assert {a, b} <= {found.blocks[number].base, *found.blocks[number].bodies}
     assert sorted(found.order) == list(range(1, n))
     assert sorted(body for block in found.blocks for body in block.bodies) == list(range(1, n))
     place = {body: k for k, body in enumerate((0, *found.order))}
@@ -65,10 +66,33 @@ def test_against_the_definition(seed):
 @pytest.mark.slow
 def test_a_long_chain_does_not_recurse():
     n = 20_000
-    found = find_blocks(n, [(k, k + 1) for k in range(n - 1)])
+    found = find_blocks(n, np.array([(k, k + 1) for k in range(n - 1)]))
     assert len(found.blocks) == n - 1
     assert found.hanging()[0] == n - 1
     assert found.hanging()[n - 1] == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_of_a_forest(seed, monkeypatch):
+    """A search of all bodies at once finds what the search for loops finds, in parts with and without the ground; a loop is told."""
+    rng = np.random.default_rng(seed)
+    n = 40
+    label = np.array([0, *(1 + rng.permutation(n - 1))])
+    pairs = np.array([np.sort(label[[k, rng.integers(0, k)]]) for k in range(1, n) if rng.random() < 0.8])
+    monkeypatch.setattr(graph, "MANY", 1)
+    quick = find_blocks(n, pairs)
+    monkeypatch.setattr(graph, "_blocks_of_forest", lambda *_: None)
+    usual = find_blocks(n, pairs)
+    assert quick.blocks == usual.blocks
+    assert (quick.of_body == usual.of_body).all()
+    assert quick.hanging() == usual.hanging()
+    assert sorted(quick.order) == sorted(usual.order)
+
+
+def test_a_loop_is_no_forest(monkeypatch):
+    monkeypatch.setattr(graph, "MANY", 1)
+    found = find_blocks(6, np.array([(0, 1), (1, 2), (2, 3), (1, 3), (4, 5)]))
+    assert found.blocks == ((0, (1,), False), (1, (2, 3), False), (0, (4,), True), (4, (5,), False))
 
 
 def labels(n: int, edges: list[tuple[int, int]]) -> tuple[int, np.ndarray]:

@@ -111,12 +111,30 @@ def _factor(J: Matrix, mu: float) -> _Solve:
     """Return the factorization of [ 1 J^T; J -mu ]: dense where it is small."""
     if sum(J.shape) <= DENSE:
         return _Solve(_DenseFactor(dense(J), mu), J.shape[1])
-    from scipy.sparse import block_array, eye_array  # noqa: PLC0415  imported only where something is assembled
-    from scipy.sparse.linalg import splu  # noqa: PLC0415
+    from scipy.sparse.linalg import splu  # noqa: PLC0415  imported only where something is assembled
+
+    return _Solve(splu(_bordered(J, mu)), J.shape[1])
+
+
+def _bordered(J: csc_array, mu: float) -> csc_array:
+    """Return [ 1 J^T; J -mu ], written by columns: `scipy.sparse.block_array` takes as long as the factorization."""
+    from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
 
     rows, columns = J.shape
-    K = block_array([[eye_array(columns), J.T], [J, -mu * eye_array(rows)]], format="csc")
-    return _Solve(splu(K), columns)
+    by_row, column = np.argsort(J.indices, kind="stable"), np.repeat(np.arange(columns), np.diff(J.indptr))
+    indptr = np.zeros(rows + columns + 1, dtype=J.indptr.dtype)
+    indptr[1 : columns + 1] = np.diff(J.indptr) + 1
+    indptr[columns + 1 :] = np.bincount(J.indices, minlength=rows) + 1
+    np.cumsum(indptr, out=indptr)
+    indices, data = np.empty(indptr[-1], dtype=J.indices.dtype), np.empty(indptr[-1])
+    ones, ends = indptr[:columns], indptr[columns + 1 :] - 1  # the first number of a column of J, the last one of a column of J^T
+    diagonal = np.zeros(indptr[-1], dtype=bool)
+    diagonal[ones] = diagonal[ends] = True
+    indices[ones], data[ones] = np.arange(columns), 1.0
+    indices[ends], data[ends] = columns + np.arange(rows), -mu
+    indices[~diagonal] = np.concatenate([columns + J.indices, column[by_row]])
+    data[~diagonal] = np.concatenate([J.data, J.data[by_row]])
+    return csc_array((data, indices, indptr), shape=(rows + columns, rows + columns))
 
 
 class _DenseFactor:

@@ -3,6 +3,7 @@
 twist_format            text of motions
 remaining_freedom       free motions at a state, by singular values
 joint_freedoms          independent joint freedoms
+joints_of_blocks        joints of each block of the graph
 simple_joints           motions of bodies on one joint of one freedom
 instantaneous_motions   the remaining motions, by named bodies
 dependent_rows          dependent rows by joint

@@ -11,17 +11,17 @@ the block move with it. The motions of a block are combined from random ones of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple, overload
 
 import numpy as np
 
 from haugmbd.analysis.mobility.joint_freedoms import JointFreedoms, body_rates, freedom_words, independent, moved, rates_of
+from haugmbd.analysis.mobility.joints_of_blocks import JointsOfBlocks
 from haugmbd.analysis.mobility.simple_joints import SimpleMotion, simple_motions
 from haugmbd.analysis.mobility.twist_format import twist_words
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.graph import Block, Blocks
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.description.labels import JointEntry
@@ -82,10 +82,10 @@ class Motion:
 
 
 class Motions(Sequence[Motion]):
-    """The motions of a mechanism. Those that are given as functions are made when they are read."""
+    """The motions of a mechanism.  made: those that are known, by number;  make: makes another one, of its number, when it is read"""
 
-    def __init__(self, made: Iterable[Motion | Callable[[], Motion]]) -> None:
-        self._made = list(made)
+    def __init__(self, count: int, made: dict[int, Motion], make: Callable[[int], Motion] | None = None) -> None:
+        self._count, self._made, self._make = count, made, make
 
     @overload
     def __getitem__(self, k: int) -> Motion: ...
@@ -96,16 +96,18 @@ class Motions(Sequence[Motion]):
     def __getitem__(self, k: int | slice) -> Motion | tuple[Motion, ...]:
         if isinstance(k, slice):
             return tuple([self[number] for number in range(*k.indices(len(self)))])
-        one = self._made[k]
-        if not isinstance(one, Motion):
-            self._made[k] = one = one()
-        return one
+        number = range(self._count)[k]  # from the end, or an IndexError
+        found = self._made.get(number)
+        if found is None:
+            assert self._make is not None
+            self._made[number] = found = self._make(number)
+        return found
 
     def __len__(self) -> int:
-        return len(self._made)
+        return self._count
 
-    def __reduce__(self) -> tuple[type[Motions], tuple[list[Motion]]]:
-        return Motions, (list(self),)
+    def __reduce__(self) -> tuple[type[Motions], tuple[int, dict[int, Motion]]]:
+        return Motions, (self._count, dict(enumerate(self)))
 
 
 class Remaining(NamedTuple):
@@ -115,56 +117,46 @@ class Remaining(NamedTuple):
     """
 
     motions: Motions
-    dof: tuple[int, ...]
-    of_block: tuple[int, ...]
+    dof: Ints
+    of_block: Ints
     unlisted_motions: int
 
 
-def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks, joints: list[list[JointEntry]]) -> Remaining:
-    """Return the remaining motions at the pose at which `rows` were evaluated.  joints: those of each block"""
+def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks, joints: JointsOfBlocks) -> Remaining:
+    """Return the remaining motions at the pose at which `rows` were evaluated."""
     dof = _degrees_of_freedom(model, examined, blocks)
     simple = simple_motions(rows, blocks, dof, joints)
-    of_others = [n for k, n in enumerate(dof) if n <= MOST and not blocks.blocks[k].floats and k not in simple]
-    freedoms = _joint_freedoms(model, rows.state, examined, max(of_others, default=0))
-    hanging, of_block = blocks.hanging(), list[int]()
-    motions: list[Motion | Callable[[], Motion]] = []
-    for k, (block, n) in enumerate(zip(blocks.blocks, dof, strict=True)):
-        if k in simple:
-            motions.append(partial(_simple_block_motion, freedoms, block, simple[k], hanging))
-            of_block.append(k)
-            continue
-        if block.floats:
-            found = list(_floating(freedoms, block))
-        elif 0 < n <= MOST:
-            found = list(_block_motions(freedoms, block, joints[k], n))
-        else:
-            continue
-        for joint, freedom, twists in found:
-            motions.append(_motion(freedoms, block, (joint, freedom), twists, hanging))
-            of_block.append(k)
-    return Remaining(Motions(motions), dof, tuple(of_block), sum(dof) - len(motions))
+    is_simple = np.zeros(len(dof), dtype=bool)
+    is_simple[list(simple)] = True
+    floats = np.array([block.floats for block in blocks.blocks], dtype=bool)
+    others = ~is_simple & ~floats & (dof > 0) & (dof <= MOST)
+    freedoms = _joint_freedoms(model, rows.state, examined, int(dof[others].max(initial=0)))
+    count = np.where(floats, SLOTS, np.where(is_simple | others, dof, 0))
+    first, of_block = np.cumsum(count) - count, np.repeat(np.arange(len(dof)), count)
+    hanging, made = blocks.hanging(), dict[int, Motion]()
+    own = joints.of(others)
+    for k in np.flatnonzero(floats | others).tolist():
+        block = blocks.blocks[k]
+        found = _floating(freedoms, block) if block.floats else _block_motions(freedoms, block, own[k], int(dof[k]))
+        for number, (joint, freedom, twists) in enumerate(found, start=int(first[k])):
+            made[number] = _motion(freedoms, block, (joint, freedom), twists, hanging)
+
+    def make(number: int) -> Motion:
+        k = int(of_block[number])
+        return _simple_block_motion(freedoms, blocks.blocks[k], simple[k], hanging)
+
+    return Remaining(Motions(len(of_block), made, make), dof, of_block, int(dof.sum()) - len(of_block))
 
 
-def _degrees_of_freedom(model: Model, examined: RankAnalysis, blocks: Blocks) -> tuple[int, ...]:
-    """Return the degrees of freedom of each block relative to its base."""
-    free = [6 * len(block.bodies) for block in blocks.blocks]
+def _degrees_of_freedom(model: Model, examined: RankAnalysis, blocks: Blocks) -> Ints:
+    """Return the degrees of freedom of each block relative to its base, (blocks,)."""
+    free = np.array([6 * len(block.bodies) for block in blocks.blocks], dtype=np.int64)
     gone = examined.flat.astype(bool).copy()
     gone[examined.dropped] = True
     edges = model.tables["EDGES"]
     counts = np.bincount(model.slot_of_row[~gone] // SLOTS, minlength=len(edges))
-    for (i, j, *_), n in zip(edges.tolist(), counts.tolist(), strict=True):
-        free[blocks.of_pair(i, j)] -= n
-    return tuple(free)
-
-
-def joints_by_block(model: Model, blocks: Blocks) -> list[list[JointEntry]]:
-    """Return the joints of each block, in their order."""
-    joints: list[list[JointEntry]] = [[] for _ in blocks.blocks]
-    for entry in model.joints.values():
-        block = blocks.of_pair(entry.i, entry.j)
-        if block >= 0:  # the rows of a custom joint may act between other bodies than its frames
-            joints[block].append(entry)
-    return joints
+    np.subtract.at(free, blocks.of_pairs(edges[:, 0], edges[:, 1]), counts)
+    return free
 
 
 def _joint_freedoms(model: Model, state: State, examined: RankAnalysis, n: int) -> JointFreedoms:
@@ -190,7 +182,7 @@ def _floating(freedoms: JointFreedoms, block: Block) -> Iterator[tuple[str, str,
 def _simple_block_motion(freedoms: JointFreedoms, block: Block, one: SimpleMotion, hanging: list[int]) -> Motion:
     """Return the motion of a block that is one body on one joint of one freedom."""
     words = freedom_words(one.S, one.point, freedoms.length)
-    return _motion(freedoms, block, (one.joint.name, words), one.twist[None], hanging)
+    return _motion(freedoms, block, (one.joint, words), one.twist[None], hanging)
 
 
 def _block_motions(freedoms: JointFreedoms, block: Block, joints: list[JointEntry], n: int) -> Iterator[tuple[str, str, Array]]:
@@ -232,10 +224,10 @@ def full_twists(found: Remaining, blocks: Blocks, r: Array) -> Array:
     """Return the motions of all bodies, (motions, nb + 1, 6): v of centres of mass r (nb + 1, 3), and omega, global axes."""
     twists = np.zeros((len(found.motions), len(r), 6))
     in_block: dict[int, list[int]] = {}
-    for k, block in enumerate(found.of_block):
+    for k, block in enumerate(found.of_block.tolist()):
         in_block.setdefault(block, []).append(k)
     for body in blocks.order:
-        number = blocks.of_body[body]
+        number = int(blocks.of_body[body])
         base = blocks.blocks[number].base
         twists[:, body] = twists[:, base]
         twists[:, body, :3] += np.cross(twists[:, base, 3:], r[body] - r[base])

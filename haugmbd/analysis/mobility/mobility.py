@@ -15,30 +15,32 @@ Source: Haug (2021), redundant constraints and rank; Wehage and Haug (1982), cho
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import start_of
 from haugmbd.analysis.mobility.dependent_rows import dependent_sets
-from haugmbd.analysis.mobility.instantaneous_motions import joints_by_block, remaining
+from haugmbd.analysis.mobility.instantaneous_motions import remaining
+from haugmbd.analysis.mobility.joints_of_blocks import joints_of_blocks
 from haugmbd.analysis.mobility.locked_loops import locked_loops
 from haugmbd.analysis.mobility.plausibility import implausible_parts
 from haugmbd.analysis.mobility.report import Mobility
+from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks, pairs_of
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
+from haugmbd.model.description.labels import frames_of
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length, unit_of_turns
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.redundancy.rank import analyse_rank
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
-from haugmbd.system.checks.constraint_residuals import position_faults
+from haugmbd.system.checks.constraint_residuals import Flags, position_faults
 from haugmbd.system.system import System
 
 TURNED_TOL = 1e-4
@@ -87,6 +89,8 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
         if checked.model is None:
             raise UsageError(f"system {system.name!r} has no body that can be examined: {'; '.join(map(str, checked.faults))}")
         model, faults = checked.model, checked.faults
+        if state is None and checked.rows is not None:  # it has no faults, and its joints are closed
+            return _report(model, checked.rows, AS_MODELLED, (), (), is_open=False, examined=checked.examined)
     elif isinstance(system, Model):
         model, faults = system, ()
     else:
@@ -123,25 +127,45 @@ def _assembled(model: Model) -> State | None:
 
 def _left_out(system: System, model: Model) -> tuple[str, ...]:
     """Return the parts of the system that are not in the model."""
+    if len(system.bodies) == len(model.bodies) and len(system.joints) == len(model.joints):
+        return ()
     bodies = Counter(body.name for body in {id(body): body for body in system.bodies}.values()) - Counter(model.body_names)
     joints = Counter(joint.name for joint in {id(joint): joint for joint in system.joints}.values()) - Counter(list(model.joints))
     return (*(f"body {name!r}" for name in bodies), *(f"joint {name!r}" for name in joints))
 
 
-def _pairs(rows: Rows) -> set[tuple[int, int]]:
-    """Return the pairs of bodies that rows connect, a ring of them for a row of more than two.
+def _pairs(rows: Rows) -> Ints:
+    """Return the pairs of bodies that rows connect, (k, 2), each once; a ring of them for a row of more than two.
 
     A row that changes when its bodies move as one acts on the ground, too: that of a CD, or of a coupling with a joint on the ground.
+    """
+    edges = rows.model.tables["EDGES"]
+    ends = edges if edges.shape[1] == 2 else np.array(pairs_of(edges.tolist())[0], dtype=np.int64).reshape(-1, 2)  # noqa: PLR2004
+    touched = rows.bodies[_acts_on_ground(rows)].ravel()
+    held = touched[touched > 0]
+    pairs = np.concatenate([np.sort(ends, axis=1), np.stack([np.zeros_like(held), held], axis=1)])
+    n = rows.nb + 1
+    found: Ints = np.stack(np.divmod(np.unique(pairs[:, 0] * n + pairs[:, 1]), n), axis=1)
+    return found
+
+
+def _acts_on_ground(rows: Rows) -> Flags:
+    """Return whether each row changes when its bodies move as one, (nc,).
+
     Moments are those about the first moving body of a row, so that the place of the origin has no part in them.
     """
-    pairs = {(min(pair), max(pair)) for pair in pairs_of(rows.model.tables["EDGES"].tolist())[0]}
-    r, A = rows.state.r[rows.bodies], rotation_matrix(rows.state.p)[rows.bodies]
-    first = np.argmax(rows.bodies > 0, axis=1)
-    arm = r - r[np.arange(len(r)), first][:, None]
-    moment = np.cross(arm, rows.Phi_r) + np.einsum("rsab,rsb->rsa", A, rows.PiBar)
-    parts = np.concatenate([rows.Phi_r, moment / unit_of_turns(rows.model, rows)], axis=2)
-    turned = np.linalg.norm(parts.sum(axis=1), axis=1) > TURNED_TOL * np.linalg.norm(parts, axis=2).max(axis=1, initial=0.0)
-    return pairs | {(0, body) for pair in rows.bodies[turned].tolist() for body in pair if body}
+    A, r, bodies = rotation_matrix(rows.state.p), rows.state.r, rows.bodies
+    here = r[bodies[np.arange(len(bodies)), np.argmax(bodies > 0, axis=1)]]
+    size, turns = np.zeros(len(bodies)), 1.0 / unit_of_turns(rows.model, rows)
+    total = np.zeros((len(bodies), 6))
+    for side in range(bodies.shape[1]):
+        body, force = bodies[:, side], rows.Phi_r[:, side]
+        moment = cross(r[body] - here, force) + np.einsum("rab,rb->ra", A[body], rows.PiBar[:, side])
+        part = np.hstack([force, turns * moment])
+        total += part
+        np.maximum(size, np.einsum("ra,ra->r", part, part), out=size)
+    acts: Flags = np.einsum("ra,ra->r", total, total) > TURNED_TOL**2 * size
+    return acts
 
 
 def _position_rank(model: Model, rows: Rows, rank: int) -> int:
@@ -155,16 +179,22 @@ def _position_rank(model: Model, rows: Rows, rank: int) -> int:
 
 @collection_paused()
 def _report(
-    model: Model, rows: Rows, pose: str, faults: tuple[Fault, ...], left_out: tuple[str, ...], *, is_open: bool
+    model: Model,
+    rows: Rows,
+    pose: str,
+    faults: tuple[Fault, ...],
+    left_out: tuple[str, ...],
+    *,
+    is_open: bool,
+    examined: RankAnalysis | None = None,
 ) -> Mobility:
-    """Return the report of a model at the pose at which `rows` were evaluated."""
-    model = replace(model, joints=dict(model.joints))  # a model with many joints makes their entries whenever they are asked for
-    examined = analyse_rank(model, rows)
+    """Return the report of a model at the pose at which `rows` were evaluated.  examined: their rank, if it is known"""
+    examined = analyse_rank(model, rows) if examined is None else examined
     redundancy = redundancy_of(model, rows, examined)
-    blocks = find_blocks(model.nb + 1, _pairs(rows))
-    joints = joints_by_block(model, blocks)
+    frames, blocks = frames_of(model.joints), find_blocks(model.nb + 1, _pairs(rows))
+    joints = joints_of_blocks(model.joints, frames, blocks)
     found = remaining(model, rows, examined, blocks, joints)
-    loops = [pair for pair in zip(blocks.blocks, joints, strict=True) if len(pair[1]) > 1]
+    loops = [(blocks.blocks[k], own) for k, own in joints.of(joints.count > 1).items()]
     return Mobility(
         name=model.name,
         pose=pose,
@@ -177,10 +207,10 @@ def _report(
         dependent=dependent_sets(model, rows, examined, redundancy, is_open=is_open),
         motions=found.motions,
         unlisted_motions=found.unlisted_motions,
-        reactions=joint_reactions(model, rows, examined, redundancy.dependencies),
+        reactions=joint_reactions(model, rows, examined, redundancy.dependencies, frames),
         locked=locked_loops(model, rows.state, examined.length, loops),
         faults=faults,
-        warnings=implausible_parts(model, rows.state, blocks, characteristic_length(model, rows), whole=not left_out),
+        warnings=implausible_parts(model, rows.state, frames, blocks, characteristic_length(model, rows), whole=not left_out),
         skipped_parts=left_out,
         redundancy=redundancy,
         _found=(blocks, found),

@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.graph import Blocks
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.description.labels import JointFrames
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import Flags
@@ -36,32 +36,28 @@ ACROSS = 0.7
 """Sine of the angle between the slender axis and the line through the joints above which the order of moments is reported."""
 
 
-def implausible_parts(model: Model, state: State, blocks: Blocks, size: float, *, whole: bool) -> tuple[Fault, ...]:
+def implausible_parts(
+    model: Model, state: State, frames: JointFrames, blocks: Blocks, size: float, *, whole: bool
+) -> tuple[Fault, ...]:
     """Return all probable mistakes.  size: of the model [m];  whole: no joint was left out that might hold a body."""
-    sides = [(body, entry.name, s_bar) for entry in model.joints.values() for body, s_bar in _points(entry)]
+    bodies = np.stack([frames.i, frames.j], axis=1)
+    s_bar = np.stack([frames.s_bar_i, frames.s_bar_j], axis=1)
     arm, free = np.zeros(model.nb + 1), np.ones(model.nb + 1, dtype=bool)
-    bodies = [body for body, *_ in sides]
-    np.maximum.at(arm, bodies, np.linalg.norm(np.array([s_bar for *_, s_bar in sides]).reshape(-1, 3), axis=1))
+    np.maximum.at(arm, bodies.ravel(), np.sqrt(np.einsum("ksa,ksa->ks", s_bar, s_bar)).ravel())
     free[bodies] = False
     free |= [isinstance(body, Rotor) for body in model.bodies]
     doubtful = (_wrong_units(model, arm, size) | _slender(model)) & ~free
     points: dict[int, list[tuple[str, Array]]] = {}
-    for body, name, s_bar in sides if doubtful.any() else ():
-        if doubtful[body]:
-            points.setdefault(body, []).append((name, s_bar))
+    for k, side in np.argwhere(doubtful[bodies]).tolist():
+        points.setdefault(int(bodies[k, side]), []).append((frames.parts[k].name, s_bar[k, side]))
     found = []
     for body in (np.flatnonzero((doubtful | free)[1:]) + 1).tolist():
         if doubtful[body]:
             found += [*_units(model, body, points[body], size), *_order(model, state, body, points[body])]
-        elif whole and model.joints and blocks.blocks[blocks.of_body[body]].floats:
+        elif whole and len(bodies) and blocks.blocks[blocks.of_body[body]].floats:
             remedy = "Add the joint that it hangs on, if it is not meant to fly."
             found.append(Fault(f"body {model.body_names[body]!r}", "no joint holds it, it is free in all six ways", remedy))
     return tuple(found)
-
-
-def _points(entry: JointEntry) -> tuple[tuple[int, Array], ...]:
-    """Return the bodies of a joint, each with the joint's point on it."""
-    return (entry.i, entry.s_bar_i), (entry.j, entry.s_bar_j)
 
 
 def _wrong_units(model: Model, arm: Array, size: float) -> Flags:

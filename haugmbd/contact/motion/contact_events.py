@@ -11,7 +11,7 @@ rounding.  Only contacts that are near their event are evaluated one by one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from haugmbd.contact.gap import Placed, gap_at, placed_contacts
 from haugmbd.formulations.accelerations import accelerate_entry, multipliers_entry
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.events import Event, Flags
+from haugmbd.integrators.leaps import falls_and_rises, turn_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import workspace_array
@@ -32,6 +33,9 @@ LEAN = 1e-12
 CLEAR = 1e-13
 """Relative to the size: a larger gap is positive beyond rounding."""
 
+NEARER = 0.5
+"""Of the least gap at the ends of a step and in its middle: a parabola through the three that stays above it does not leap."""
+
 
 class Gaps:
     """The gaps of open contacts at many states, computed once for all contacts.
@@ -42,16 +46,44 @@ class Gaps:
     def __init__(self, contacts: Sequence[Placed], below: Array, sizes: Array) -> None:
         self.contacts, self.below, self.sizes = contacts, below, sizes
         self._placed = placed_contacts(contacts)
-        self._seen: list[tuple[Array, Flags]] = []
+        self._seen: list[tuple[Array, Array]] = []
+
+    def _gaps(self, y: Array) -> Array:
+        """Return the gaps of all contacts plus `below` at flat states y (n, ny), (n, contacts)."""
+        for states, gaps in self._seen:
+            if states is y:
+                return gaps
+        gaps = self._placed.gaps(y) + self.below
+        self._seen = [*self._seen[-1:], (y, gaps)]  # the ends of steps, and their middles
+        return gaps
 
     def clear(self, k: int, y: Array) -> Flags:
         """Return at which flat states y (n, ny) contact k is open beyond rounding, (n,)."""
-        for states, open_ in self._seen:
-            if states is y:
-                return open_[:, k]
-        open_ = self._placed.gaps(y) + self.below > CLEAR * self.sizes
-        self._seen = [*self._seen[-1:], (y, open_)]  # the ends of steps, and their middles
-        return open_[:, k]
+        flags: Flags = self._gaps(y)[:, k] > CLEAR * self.sizes[k]
+        return flags
+
+    def may_leap(self, k: int, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return in which steps between states y (n, ny) at t contact k may be closed and open again unseen, (n - 1,).
+
+        Rates are computed only where the parabola through the gaps at both ends and in the middle falls to a part of them.
+        """
+        ends, middle = self._gaps(y)[:, k], self._gaps(halfway)[:, k]
+        before, after = ends[:-1], ends[1:]
+        slope, curvature = 0.5 * (after - before), before - 2.0 * middle + after
+        with np.errstate(all="ignore"):
+            lowest = middle - 0.5 * slope**2 / curvature
+        least = np.minimum(np.minimum(before, middle), after)
+        found = (least > 0.0) & (curvature > 0.0) & (np.abs(slope) <= curvature) & (lowest < NEARER * least)
+        for step in np.flatnonzero(found).tolist():
+            three = np.stack([y[step], halfway[step], y[step + 1]])
+            gap, rate = self._placed.gaps(three)[:, k] + self.below[k], self._placed.gap_rates(three)[:, k]
+            h = 0.5 * (t[step + 1] - t[step])
+            found[step] = falls_and_rises(h, gap[:-1], rate[:-1], gap[1:], rate[1:]).any()
+        return found
+
+    def measure(self, k: int, y: Array) -> tuple[float, float]:
+        """Return the gap plus `below`, and the rate, of contact k at a flat state."""
+        return float(self._placed.gaps(y[None])[0, k] + self.below[k]), float(self._placed.gap_rates(y[None])[0, k])
 
 
 class Meets:
@@ -67,6 +99,14 @@ class Meets:
     def clear(self, t: Array, y: Array) -> Flags:
         """Return where the contact is open beyond rounding."""
         return self.gaps.clear(self.k, y)
+
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return in which steps the contact may be closed and open again unseen."""
+        return self.gaps.may_leap(self.k, t, y, halfway)
+
+    def turn(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
+        """Return a time between two at which the contact is closed, though it is open at both; None if there is none."""
+        return turn_of(lambda now: self.gaps.measure(self.k, at(now)), start, end)
 
 
 class ComesBack(Meets):
@@ -132,6 +172,14 @@ class Pulls:
         """Return where the contact presses beyond rounding."""
         return self.forces.over(self.name, t, y) > -0.5 * self.slack
 
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return no step: the rate of a force is not known."""
+        return np.zeros(len(halfway), dtype=np.bool_)
+
+    def turn(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
+        """Return no time: the rate of a force is not known."""
+        return None
+
 
 @dataclass(frozen=True)
 class Turn(Event):
@@ -141,6 +189,12 @@ class Turn(Event):
 
     def clear(self, t: Array, y: Array) -> Flags:
         return self.function.clear(t, y)
+
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        return self.function.may_leap(t, y, halfway)
+
+    def turn(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
+        return self.function.turn(start, end, at)
 
 
 def contact_events(

@@ -201,7 +201,7 @@ class HybridSimulation:
             outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
             outcome = outcome.with_notes(
                 [*deep, *bristle_notes(model, found.t, found.y), *lift_off_notes(model, found.t, found.y, events)]
-            ).with_notes(short_impact_notes(model, found.events, method.step))
+            ).with_notes(short_impact_notes(model, found.events, method, found.t, found.y))
             return Result(
                 model,
                 found.t,

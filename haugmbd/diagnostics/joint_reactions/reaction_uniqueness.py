@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.joint_reactions.joint_wrench import at_joint_point, place_on
 from haugmbd.diagnostics.rows_over_time import wrench_on
 from haugmbd.math.body_columns import PARTS
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import Dependency
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.description.labels import JointEntry, JointFrames, frames_of
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -37,6 +37,8 @@ UNIQUE_TOL = 1e-5
 
 Its square is PIVOT_TOL of dependent rows.
 """
+
+ALL = (True,) * 6
 
 CARRIED_TOL = 1e-9
 """Component that a joint can carry, relative to the largest of the same row; it is above the rounding of frames."""
@@ -56,7 +58,7 @@ class JointReaction:
     @property
     def all_unique(self) -> bool:
         """Return whether the whole reaction is unique."""
-        return all(self.unique)
+        return self.unique is ALL or all(self.unique)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -67,24 +69,35 @@ class JointReaction:
 
 
 def joint_reactions(
-    model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency]
+    model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency], frames: JointFrames | None = None
 ) -> tuple[JointReaction, ...]:
-    """Return one record for each joint."""
+    """Return one record for each joint.  frames: those of the joints, if they are known"""
     stresses: dict[str, list[dict[int, float]]] = {}
     for stress in _stresses(examined, dependencies):
         for joint in {model.labels[row].joint for row in stress}:
             stresses.setdefault(joint, []).append(stress)
-    wrenches = joint_wrenches(model, rows) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
-    size, entries = np.abs(wrenches), list(model.joints.values())
-    carries = np.zeros((len(entries), 6), dtype=bool)
-    of_row = np.repeat(np.arange(len(entries)), [len(entry.rows) for entry in entries])
-    rows_of_joints = np.concatenate([np.zeros(0, dtype=np.int64), *(entry.rows for entry in entries)])
-    largest = size.max(axis=1, initial=0.0, keepdims=True)
-    np.logical_or.at(carries, of_row, (size > CARRIED_TOL * largest)[rows_of_joints])
+    frames = frames_of(model.joints) if frames is None else frames
+    first = frames.first
+    wrenches = joint_wrenches(model, rows, frames) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
+    carries = _carried(wrenches, first)
     return tuple(
-        _reaction(entry, wrenches, tuple(carried), stresses.get(entry.name, ()))
-        for entry, carried in zip(entries, carries.tolist(), strict=True)
+        [
+            JointReaction(part.name, ALL, carried)
+            if part.name not in stresses
+            else _reaction(part.name, wrenches, range(first[k], first[k + 1]), carried, stresses[part.name])
+            for k, (part, carried) in enumerate(zip(frames.parts, carries, strict=True))
+        ]
     )
+
+
+def _carried(wrenches: Array, first: Ints) -> list[tuple[bool, ...]]:
+    """Return the components that each joint can carry, from the wrenches of all rows (nc, 6).  first: rows of the joints (nj + 1,)"""
+    size = np.abs(wrenches)
+    code = ((size > CARRIED_TOL * size.max(axis=1, initial=0.0, keepdims=True)) @ (1 << np.arange(6))).astype(np.int64)
+    found = np.zeros(len(first) - 1, dtype=np.int64)
+    np.bitwise_or.at(found, np.repeat(np.arange(len(found)), np.diff(first)), code)
+    of_code = [tuple(bool(n >> k & 1) for k in range(6)) for n in range(64)]
+    return [of_code[n] for n in found.tolist()]
 
 
 def _stresses(examined: RankAnalysis, dependencies: Iterable[Dependency]) -> list[dict[int, float]]:
@@ -148,28 +161,22 @@ def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, o
     return tuple(unique.tolist())
 
 
-def _reaction(entry: JointEntry, wrenches: Array, carried: tuple[bool, ...], stresses: Sequence[dict[int, float]]) -> JointReaction:
-    """Return the record of one joint, from the wrenches of all rows (nc, 6) and the self-stresses that contain its rows."""
-    if not stresses:
-        return JointReaction(entry.name, (True,) * 6, carried)
-    lam = np.array([[n.get(row, 0.0) for row in entry.rows.tolist()] for n in stresses])
-    unique: Flags = np.all(np.abs(lam @ wrenches[entry.rows]) <= UNIQUE_TOL, axis=0)
-    return JointReaction(entry.name, tuple(unique.tolist()), carried)
+def _reaction(
+    joint: str, wrenches: Array, own: range, carried: tuple[bool, ...], stresses: Sequence[dict[int, float]]
+) -> JointReaction:
+    """Return the record of one joint, from the wrenches of all rows (nc, 6) and the self-stresses that contain its `own` rows."""
+    lam = np.array([[n.get(row, 0.0) for row in own] for n in stresses])
+    unique: Flags = np.all(np.abs(lam @ wrenches[own]) <= UNIQUE_TOL, axis=0)
+    return JointReaction(joint, tuple(unique.tolist()), carried)
 
 
-def joint_wrenches(model: Model, rows: Rows) -> Array:
+def joint_wrenches(model: Model, rows: Rows, frames: JointFrames) -> Array:
     """Return the wrench of a unit multiplier of each row on body j of its joint, (nc, 6): `joint_wrench.at_joint_point` of all rows."""
-    entries = list(model.joints.values())
-    of_row = np.zeros(model.nc, dtype=np.int64)
-    for k, entry in enumerate(entries):
-        of_row[entry.rows] = k
-    j = np.array([entry.j for entry in entries], dtype=np.int64)[of_row]
-    s_bar = np.array([entry.s_bar_j for entry in entries]).reshape(-1, 3)[of_row]
-    A_bar = np.array([entry.A_bar_j for entry in entries]).reshape(-1, 3, 3)[of_row]
-    A = rotation_matrix(rows.state.p)[j]
-    own = rows.bodies == j[:, None]
-    force = -np.sum(rows.Phi_r * own[:, :, None], axis=1)
-    moment = -np.sum(rows.PiBar * own[:, :, None], axis=1)
-    torque = np.einsum("kab,kb->ka", A, moment) - np.cross(np.einsum("kab,kb->ka", A, s_bar), force)
-    axes = A @ A_bar
+    of_row = np.repeat(np.arange(len(frames.j)), np.diff(frames.first))
+    A = rotation_matrix(rows.state.p)[frames.j]
+    arm, axes, j = np.einsum("kab,kb->ka", A, frames.s_bar_j)[of_row], (A @ frames.A_bar_j)[of_row], frames.j[of_row]
+    own = (rows.bodies == j[:, None]).astype(np.float64)
+    force = -np.einsum("ks,ksa->ka", own, rows.Phi_r)
+    moment = -np.einsum("ks,ksa->ka", own, rows.PiBar)
+    torque = np.einsum("kab,kb->ka", A[of_row], moment) - cross(arm, force)
     return np.concatenate([np.einsum("kba,kb->ka", axes, force), np.einsum("kba,kb->ka", axes, torque)], axis=1)

@@ -8,6 +8,9 @@ r"""ContactForce: compliant contact of two shapes, with Coulomb friction.
 
 v_0 is the speed d' at touch, at least the floor speed. It is stored in the state after the integrated angles, one number for each
 point of contact, with the rate 0: the run sets it at touch, an event. It is 0 before the first touch; max(|d'|, floor) is used then.
+
+Until it touches, a point has no force in a run, however deep a stage of a step looks across the surface: every step up to the touch is
+smooth, ends at it where the motion reaches it, and the next one begins with the force. Anything else evaluates forces by the state.
 Sources: Hunt, Crossley (1975); Hertz (1881) for n = 3/2; Flores, Lankarani, Contact Force Models for Multibody Dynamics (2016).
 """
 
@@ -31,6 +34,7 @@ from haugmbd.forces.compliant.contact_points import (
     CREEP,
     EXPONENT,
     FLOOR,
+    HOLD,
     MIDDLE,
     MU,
     POINT,
@@ -45,6 +49,8 @@ from haugmbd.forces.compliant.damping import DampingModel, HuntCrossley, restitu
 from haugmbd.forces.compliant.indentation import Indentation, indentation
 from haugmbd.forces.compliant.pairs import PAIRS_TEXT, SHAPES, Pair, pair_of, sizes_missing
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair, lever
+from haugmbd.forces.user_function import Value
+from haugmbd.forces.written_line import HELD, WrittenLine
 from haugmbd.math.vec3 import Vec, cross, dot, scale, sub
 
 HUNT_CROSSLEY = HuntCrossley()
@@ -147,10 +153,13 @@ class ContactForce(ForceElement):
         self._faults = (*faults, *self._geometry_faults(found))
         self.pair: Pair | None = found if not self._faults else None
         self.angles = self.pair.points if self.pair is not None else 0
+        self._held = Value((WrittenLine(),))
 
     def varied(self, **values: Any) -> ContactForce:
         given = {name: getattr(self, name) for name in (*self.variable, "model", "floor_speed")}
-        return ContactForce(self.name, self.i, self.j, shape_i=self.shape_i, shape_j=self.shape_j, **given | values)
+        other = ContactForce(self.name, self.i, self.j, shape_i=self.shape_i, shape_j=self.shape_j, **given | values)
+        other._held = self._held
+        return other
 
     def number_faults(self) -> tuple[Fault, ...]:
         return self._faults
@@ -209,6 +218,9 @@ class ContactForce(ForceElement):
         a, b = self.bodies()
         return (*((a, x) for x in self.pair.a), *((b, x) for x in self.pair.b))
 
+    def value(self) -> Value:
+        return self._held
+
     def numbers(self) -> tuple[float, ...]:
         if self.pair is None:
             return ()
@@ -217,8 +229,8 @@ class ContactForce(ForceElement):
         return (float(p.kind), float(p.points), p.radius_a, p.radius_b, *law)
 
     def table_rows(self, places: TablePlaces) -> tuple[TableRow, ...]:
-        """Return the row of the element: markers, first touch speed, and constants."""
-        return (TableRow((*places.markers, places.angle), self.numbers()),)
+        """Return the row of the element: markers, the line of what is held, first touch speed, and constants."""
+        return (TableRow((*places.markers, *places.drivers, places.angle), self.numbers()),)
 
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
         return (angle,)
@@ -310,11 +322,19 @@ def friction_over_slip(floats: Array, k: int, slip: float) -> float:
 
 
 @kernel
+def is_held_open(ints: Ints, k: int, which: int, F: Array) -> bool:
+    """Return whether a run holds a point of contact open; F: the driver table."""
+    return (int(F[ints[k, HOLD], HELD]) >> which) & 1 == 1
+
+
+@kernel
 def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: Array) -> None:
     """Add the contact forces of all elements."""
     for k in range(first, last):
         a, b = m.body_of[ints[k, MIDDLE]], m.body_of[ints[k, POINT]]
         for which in range(int(floats[k, POINTS])):
+            if is_held_open(ints, k, which, m.F):
+                continue
             x = contact_point(ints, floats, k, which, m)
             if x.depth > 0.0:
                 elastic = floats[k, K] * x.depth ** floats[k, EXPONENT]
@@ -359,6 +379,8 @@ def add_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: 
     for k in range(first, last):
         a, b = m.body_of[ints[k, MIDDLE]], m.body_of[ints[k, POINT]]
         for which in range(int(floats[k, POINTS])):
+            if is_held_open(ints, k, which, m.F):
+                continue
             x = contact_point(ints, floats, k, which, m)
             if x.depth > 0.0:
                 given, n = m.angles[ints[k, TOUCH] + which], floats[k, EXPONENT]

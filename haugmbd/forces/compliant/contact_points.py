@@ -2,7 +2,7 @@ r"""The points of contact of a ContactForce at one instant, as kernels: depth, i
 
 The formulas are those of `indentation`. A line of the tables has the columns
 
-    ints      six markers: middle of a; three vectors of a; point of b; normal or axis of b;  first touch speed
+    ints      six markers: middle of a; three vectors of a; point of b; normal or axis of b;  what a run holds;  first touch speed
     floats    pair, number of points, radii, K, exponent, damping c, mu, creep speed, floor speed
 """
 
@@ -19,7 +19,7 @@ from haugmbd.forces.compliant.pairs import RIM_PLANE, SPHERE_IN_HOLE, SPHERE_PLA
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_global
 
-MIDDLE, FIRST, SECOND, THIRD, POINT, NORMAL, TOUCH = range(7)
+MIDDLE, FIRST, SECOND, THIRD, POINT, NORMAL, HOLD, TOUCH = range(8)
 PAIR, POINTS, RADIUS_A, RADIUS_B, K, EXPONENT, C, MU, CREEP, FLOOR = range(10)
 
 

@@ -40,8 +40,9 @@ from haugmbd.forces.joint_loads.joint_coordinate import (
     put_rate,
     read_coordinate,
 )
-from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, HELD, PUSHES_DOWN, PUSHES_UP, Side
+from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, PUSHES_DOWN, PUSHES_UP, Side
 from haugmbd.forces.user_function import Value
+from haugmbd.forces.written_line import HELD
 
 X, Y, Z, SLOT, SIGNAL, TURN, LAW = 0, 1, 2, 3, 4, 5, 6
 OFFSET, RATIO, K, C, LOWER, UPPER, UNSTRAINED, TABLE = 0, 1, 2, 3, 4, 5, 6, 7

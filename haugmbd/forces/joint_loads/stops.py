@@ -19,8 +19,6 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.forces.user_function import Value
 from haugmbd.forces.written_line import WrittenLine
 
-HELD = 1
-"""The column of the driver table in which a run writes what a stop holds."""
 BY_STATE, PUSHES_DOWN, PUSHES_UP, FREE = 0.0, 1.0, -1.0, 2.0
 """What is held: nothing, the state decides; the force of the upper or of the lower limit; no force."""
 EDGE = 1e-12

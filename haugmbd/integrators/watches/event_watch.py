@@ -1,10 +1,11 @@
 r"""Whether a step ends a batch because of an event that compiled code watches, such as contacts and stops that touch or are released.
 
     look(P, places, ends, h, y, y_dot)      CLEAR, or POSSIBLE if the step of h that ends at y may have an event at one of the places,
-                                            or ACROSS if it has none, and one of the places is beyond its event at y
+                                            or ACROSS if it has none, and one of the places is beyond its event at y: the step began there
 
 What the places are is known to `look` alone, a routine that is called by its address. The steps of a batch before its last one then have
-none, and `event_location` searches the last one. A method that does not watch has all its steps searched.
+none, and `event_location` searches the last one, or the run switches what is across. A method that does not watch has all its steps
+searched.
 """
 
 from __future__ import annotations
@@ -73,10 +74,10 @@ def event_watch_type(watch: EventWatch, context: Any) -> Any:
 
 @kernel
 def watch_events(watch: EventWatch, t: float, y: Array, y_dot: Array) -> bool:
-    """Look at the places at the end (t, y) of a step; return whether the steps end here, to be searched."""
+    """Look at the places at the end (t, y) of a step; return whether the steps end here, to be searched or switched."""
     if watch.places.shape[0] == 0:
         return False
     w = watch.state
     w.found = watch.look(watch.pack, watch.places, watch.ends, t - w.t, y, y_dot)
     w.t, w.looked = t, w.looked + 1.0
-    return w.found == POSSIBLE
+    return w.found != CLEAR

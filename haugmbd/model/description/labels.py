@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -175,13 +175,46 @@ class JointEntry(NamedTuple):
     places: tuple[tuple[int, Array, Array], ...] = ()
 
 
+class EntryMaker(Protocol):
+    """Makes the entries of joints, and numbers their bodies."""
+
+    def __call__(self, joint: Joint, rows: Ints) -> JointEntry:
+        """Return the entry of a joint of these rows."""
+
+    def bodies_of(self, joints: Sequence[Joint]) -> tuple[Ints, Ints]:
+        """Return the numbers of bodies i and of bodies j of joints (k,)."""
+
+
+class JointFrames(NamedTuple):
+    """The joints of a model all at once, in their order: the joints themselves, the first row of each (nj + 1,), and their frames.
+
+    i, j: numbers of the bodies (nj,);  s_bar_i, s_bar_j: (nj, 3);  A_bar_i, A_bar_j: (nj, 3, 3)
+    """
+
+    parts: Sequence[Joint]
+    first: Ints
+    i: Ints
+    j: Ints
+    s_bar_i: Array
+    A_bar_i: Array
+    s_bar_j: Array
+    A_bar_j: Array
+
+    def rows_of(self, joints: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of some joints one after the other: the place of each row's joint among `joints`, and its number."""
+        count = self.first[joints + 1] - self.first[joints]
+        of = np.repeat(np.arange(len(joints)), count)
+        before = np.cumsum(count) - count
+        return of, np.arange(len(of)) + (self.first[joints] - before)[of]
+
+
 class JointEntries(Mapping[str, JointEntry]):
     """The entries of the joints of a model with many, by name, in their order: each is made when it is asked for.
 
     joints: not changed afterwards;  first: (nj + 1,) first row of each;  make: makes the entry of a joint of its rows
     """
 
-    def __init__(self, joints: Sequence[Joint], first: Ints, make: Callable[[Joint, Ints], JointEntry]) -> None:
+    def __init__(self, joints: Sequence[Joint], first: Ints, make: EntryMaker) -> None:
         self._joints, self._first, self._make = joints, first, make
 
     @cached_property
@@ -190,8 +223,20 @@ class JointEntries(Mapping[str, JointEntry]):
         return {joint.name: k for k, joint in enumerate(self._joints)}
 
     def __getitem__(self, name: str) -> JointEntry:
-        k = self._number[name]
+        return self.entry(self._number[name])
+
+    def entry(self, k: int) -> JointEntry:
+        """Return the entry of joint k."""
         return self._make(self._joints[k], np.arange(self._first[k], self._first[k + 1]))
+
+    def frames(self) -> JointFrames:
+        """Return the frames of all joints, without their entries."""
+        joints = self._joints
+        i, j = self._make.bodies_of(joints)
+        frames = [frame for joint in joints for frame in (joint.frame_i, joint.frame_j)]
+        s_bar = np.concatenate([frame.s_bar for frame in frames]).reshape(-1, 2, 3)
+        A_bar = np.concatenate([frame.A_bar for frame in frames]).reshape(-1, 2, 3, 3)
+        return JointFrames(joints, self._first, i, j, s_bar[:, 0], A_bar[:, 0], s_bar[:, 1], A_bar[:, 1])
 
     def parts(self) -> Sequence[Joint]:
         """Return the joints themselves."""
@@ -202,6 +247,31 @@ class JointEntries(Mapping[str, JointEntry]):
 
     def __len__(self) -> int:
         return len(self._joints)
+
+
+def frames_of(joints: Mapping[str, JointEntry]) -> JointFrames:
+    """Return the frames of all joints."""
+    if isinstance(joints, JointEntries):
+        return joints.frames()
+    entries = list(joints.values())
+    return JointFrames(
+        parts=[entry.part for entry in entries],
+        first=np.cumsum([0, *(len(entry.rows) for entry in entries)]),
+        i=np.array([entry.i for entry in entries], dtype=np.int64),
+        j=np.array([entry.j for entry in entries], dtype=np.int64),
+        s_bar_i=np.array([entry.s_bar_i for entry in entries]).reshape(-1, 3),
+        A_bar_i=np.array([entry.A_bar_i for entry in entries]).reshape(-1, 3, 3),
+        s_bar_j=np.array([entry.s_bar_j for entry in entries]).reshape(-1, 3),
+        A_bar_j=np.array([entry.A_bar_j for entry in entries]).reshape(-1, 3, 3),
+    )
+
+
+def entries_at(joints: Mapping[str, JointEntry], numbers: Iterable[int]) -> list[JointEntry]:
+    """Return the entries of the joints of these numbers."""
+    if isinstance(joints, JointEntries):
+        return list(map(joints.entry, numbers))
+    entries = list(joints.values())
+    return [entries[k] for k in numbers]
 
 
 def parts_of(joints: Mapping[str, JointEntry]) -> Sequence[Joint]:

@@ -13,8 +13,9 @@ from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.constraints.base import Motion
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.joint_loads.joint_load import JointLoad, coordinate_of_row
-from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, HELD, Pressed, Side, pressed
+from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, Pressed, Side, pressed
 from haugmbd.forces.registry import table_of
+from haugmbd.forces.written_line import HELD
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.model.body_kinematics import put_angular_velocities, put_markers, update_kinematics
 from haugmbd.model.immutable import once_per_model

@@ -176,7 +176,7 @@ class Run(Generic[R]):
         if self.before is None:
             self.drift.leave_start(p.y)
         if self.touches is not None:
-            self.touches.start(p.t, p.y)
+            self.touches.start(p.t, p.y, p.pack)
         if self.stops is not None:
             self.stops.start(p.y, p.pack)
         if clock is not None:
@@ -277,13 +277,14 @@ class Run(Generic[R]):
 
         Return whether the run restarts there.
         """
-        t, y = float(self._last[0][-1]), self._last[1][0]
+        t, y, known = float(self._last[0][-1]), self._last[1][0].copy(), len(self.records)
         if self.touches is not None:
-            self.touches.follow(t, y)
-        if self.stops is None or not (across := self.stops.across(y)).any():
+            self.records += self.touches.follow(t, y)
+        if self.stops is not None and (across := self.stops.across(y)).any():
+            self.records += self.stops.follow(across, t, y)
+        elif len(self.records) == known:
             return False
-        self.records += self.stops.follow(across, t, y)
-        self.switched.append(y.copy())
+        self.switched.append(y)
         return True
 
     def _restart(self, k1: Array) -> None:
@@ -293,6 +294,7 @@ class Run(Generic[R]):
         p.t, p.y[:] = t, self.switched.pop()
         if self.touches is not None:
             self.records += self.touches.switch(None, t, p.y)
+            self.touches.hold(p.pack)
         if self.stops is not None:
             self.records += self.stops.follow(self.stops.across(p.y), t, p.y)
             self.stops.hold(p.pack)

@@ -4,6 +4,8 @@ r"""Events at which a force changes its law: a step ends there, and the run rest
                OUTSIDE  -p, -d: until it touches          PUSHES  p, d: until it is released
                INSIDE    x: until it is outside           LEAVES  min(x, -s / k): until it is outside, or pushes again
     event      the distance falls through zero from the start of a step to its middle (dense output), or from there to its end
+    leap       the gap falls through zero and rises again between them, such as that of two balls that pass each other, see
+               `integrators.leaps`.  Or, of a point that has just been released, it rises and falls through zero again
     far        gap > REACH h |gap'| at both ends: no event, without a look at the middle         gap: -x of a stop OUTSIDE, d, -d
                gap of an angle by the one that the state integrates, as long as it is more than half of the last one measured
 
@@ -12,7 +14,7 @@ The places stand in one table, which compiled code looks at in every step, see `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +30,7 @@ from haugmbd.forces.joint_loads.joint_load import TURN, coordinate_of_row
 from haugmbd.forces.joint_loads.stops import EDGE
 from haugmbd.integrators.dense_output import put_state
 from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.leaps import falls_and_rises, rises_and_falls, turn_of
 from haugmbd.integrators.watches.event_watch import ACROSS, CLEAR, LOOK_SIGNATURE, POSSIBLE, EventWatch, new_event_watch
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.pressed_stops import move_bodies
@@ -36,10 +39,10 @@ from haugmbd.workspace.layout import WIDTH, Pack
 
 OUTSIDE, PUSHES, LEAVES, INSIDE = 0, 1, 2, 3
 """Modes of a place; a point of contact is OUTSIDE or PUSHES."""
-ROW, POINT, SIGN, LIMIT, STIFF, DAMPING, MODE, BEFORE, AFTER, GAP, RATE, MEASURED, FAR = range(13)
+ROW, POINT, SIGN, LIMIT, STIFF, DAMPING, MODE, BEFORE, AFTER, START, START_RATE, GAP, RATE, MEASURED, FAR = range(15)
 """Columns of a place: its row in the force table, and its number there, -1 for a stop;  of a stop the sign and the value of its limit, 1
-for a spring, c / k;  its mode.  Of the last step: distances at its start and at its end, gap and rate at its end, the last gap that was
-measured, and 1 if the place is far from its event."""
+for a spring, c / k;  its mode.  Of the last step: distances at its start and at its end, gap and rate at its start and at its end, the last
+gap that was measured, and 1 if the place is far from its event."""
 GIVEN = MODE
 """Number of the columns that do not change."""
 NEAR = 1e-9
@@ -50,6 +53,8 @@ REACH = 4.0
 """Of the way that a gap would go in a step at the larger of the rates at its ends."""
 ROUNDING = 1e-14
 """[m or rad] compiled code takes a distance below it for zero: the event is then evaluated."""
+BEYOND = 1e-12
+"""[m] a point of contact is across its event by more; below it is the rounding of a body that rolls or rests on a plane."""
 
 
 @kernel
@@ -74,6 +79,21 @@ def distance_at(P: Pack, place: Array, m: Motion) -> tuple[float, float, float]:
 def falls(before: float, after: float) -> bool:
     """Return whether a distance may fall through zero."""
     return before > 0.0 and not after > ROUNDING
+
+
+@kernel
+def leaps(open_point: bool, h: float, gap: float, rate: float, gap_after: float, rate_after: float) -> bool:
+    """Return whether a gap may fall through zero and back, or, of an open point of contact, rise from zero and back, in the time h."""
+    if rate < 0.0 < rate_after and gap > ROUNDING and gap_after > ROUNDING:
+        lowest = gap + rate * (gap_after - gap - rate_after * h) / (rate - rate_after)
+        return lowest <= ROUNDING
+    return open_point and rate > 0.0 > rate_after and gap <= ROUNDING and gap_after <= ROUNDING
+
+
+@kernel
+def is_open_point(place: Array) -> bool:
+    """Return whether a place is a point of contact that does not touch."""
+    return bool(place[POINT] >= 0.0 and place[MODE] == OUTSIDE)
 
 
 @kernel
@@ -118,12 +138,17 @@ def measure_near(P: Pack, places: Array, ends: Array, h: float, y: Array, y_dot:
         m = move_bodies(P, ends[2])
         for k in range(places.shape[0]):
             if places[k, FAR] == 0.0:
-                middle = distance_at(P, places[k], m)[0]
-                if falls(places[k, BEFORE], middle) or falls(middle, places[k, AFTER]):
+                place, is_open = places[k], is_open_point(places[k])
+                middle, gap, rate = distance_at(P, place, m)
+                if falls(place[BEFORE], middle) or falls(middle, place[AFTER]):
+                    found = POSSIBLE
+                elif leaps(is_open, 0.5 * h, place[START], place[START_RATE], gap, rate) or leaps(
+                    is_open, 0.5 * h, gap, rate, place[GAP], place[RATE]
+                ):
                     found = POSSIBLE
     for k in range(places.shape[0]):
         places[k, BEFORE] = places[k, AFTER]
-        if found == CLEAR and not places[k, AFTER] > 0.0:
+        if found == CLEAR and places[k, AFTER] <= (-BEYOND if places[k, POINT] >= 0.0 else 0.0):
             found = ACROSS
     return found
 
@@ -133,6 +158,7 @@ def look(P: Pack, places: Array, ends: Array, h: float, y: Array, y_dot: Array) 
     """Look at the places at the end of a step of h; return what it shows. A step of no length begins a run, and has no event."""
     near = 0
     for k in range(places.shape[0]):
+        places[k, START], places[k, START_RATE] = places[k, GAP], places[k, RATE]
         if h == 0.0 or not is_far_by_angle(P, places[k], h, ends[0], y, y_dot):
             places[k, FAR], near = 0.0, near + 1
     found = measure_near(P, places, ends, h, y, y_dot) if near > 0 else CLEAR
@@ -146,11 +172,11 @@ LOOK = Routine(look, LOOK_SIGNATURE)
 
 @entry
 def distances_entry(P: Pack, places: Array, y: Array, out: Array) -> None:
-    """Write the distances of all places from their events at states y (n, ny) to out (n, places)."""
+    """Write the distances of all places from their events at states y (n, ny), their gaps and rates, to out (n, places, 3)."""
     for n in range(y.shape[0]):
         m = move_bodies(P, y[n])
         for k in range(places.shape[0]):
-            out[n, k] = distance_at(P, places[k], m)[0]
+            out[n, k, 0], out[n, k, 1], out[n, k, 2] = distance_at(P, places[k], m)
 
 
 measure_distances = DirectCall(distances_entry)
@@ -165,19 +191,32 @@ class SwitchPlaces:
         self.table[:, :GIVEN] = np.reshape(rows, (-1, GIVEN))
         self.watch: EventWatch = new_event_watch(LOOK, switches[0].pack, self.table, ny)
         self._known: list[tuple[Any, bytes, Array]] = []
+        self._leaps: tuple[Any, bytes, Flags] = (None, b"", np.zeros((0, 0), dtype=np.bool_))
         first = 0
         for one in switches:
             one.places, one.part = self, slice(first, first + len(one.rows))
             first += len(one.rows)
 
     def distances(self, y: Array) -> Array:
-        """Return the distances from the events at flat states y (n, ny), (n, places)."""
-        found = np.zeros((len(y), len(self.table)))
+        """Return the distances from the events at flat states y (n, ny), gaps and rates, (n, places, 3)."""
+        found = np.zeros((len(y), len(self.table), 3))
         measure_distances(self.watch.pack, self.table, for_kernels(y), found)
         return found
 
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return what the kernel `leaps` does in the steps between states y (n, ny) at t, with those in their middle, (n - 1, places)."""
+        modes = self.table[:, MODE].tobytes()
+        if self._leaps[0] is not halfway or self._leaps[1] != modes:
+            ends, middle = (np.moveaxis(self.known(x, x)[..., 1:], -1, 0) for x in (y, halfway))
+            is_open = (self.table[:, POINT] >= 0.0) & (self.table[:, MODE] == OUTSIDE)
+            h, found = 0.5 * np.diff(t)[:, None], np.zeros(middle.shape[1:], dtype=np.bool_)
+            for half in ((*ends[:, :-1], *middle), (*middle, *ends[:, 1:])):
+                found |= falls_and_rises(h, *half, zero=ROUNDING) | (is_open & rises_and_falls(*half, zero=ROUNDING))
+            self._leaps = halfway, modes, found
+        return self._leaps[2]
+
     def known(self, given: Any, y: Array) -> Array:
-        """Return the distances from the events at a flat state or at several; the last two results are kept."""
+        """Return distances, gaps and rates at a flat state or at several; the last two results are kept."""
         modes = self.table[:, MODE].tobytes()
         for one, then, found in self._known:
             if one is given and then == modes:
@@ -206,7 +245,7 @@ class Switches:
 
     def distances(self, y: Array) -> Array:
         """Return the distances from the events at one flat state y (ny,), (places,)."""
-        return self.places.distances(y[None])[0, self.part]
+        return self.places.distances(y[None])[0, self.part, 0]
 
     def events(self) -> tuple[SwitchEvent, ...]:
         """Return the events of the places. They refer to these, and not the other way, so that no workspace waits for the collector."""
@@ -232,12 +271,35 @@ class SwitchEvent(Event):
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return at which states (n, ny) the place is far from its event."""
-        flags: Flags = self.switches.places.known(y, y)[:, self.place] > NEAR
+        flags: Flags = self.switches.places.known(y, y)[:, self.place, 0] > NEAR
         return flags
+
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return in which steps between states y (n, ny) at t, with the states in their middle, the place may be leapt over, (n - 1,)."""
+        flags: Flags = self.switches.places.may_leap(t, y, halfway)[:, self.place]
+        return flags
+
+    def turn(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
+        """Return a time between two, at which the place is beyond a leap that both do not show; None if there is none.
+
+        at: the flat state at a time [s]
+        """
+        place, gap, gap_after = self.switches.places.table[self.place], self._gap(at(start)), self._gap(at(end))
+        is_open_point = place[POINT] >= 0.0 and place[MODE] == OUTSIDE
+        if falls_and_rises(end - start, *gap, *gap_after, zero=ROUNDING) or (
+            is_open_point and rises_and_falls(*gap, *gap_after, zero=ROUNDING)
+        ):
+            return turn_of(lambda now: self._gap(at(now)), start, end, ROUNDING)
+        return None
+
+    def _gap(self, y: Array) -> tuple[float, float]:
+        """Return gap and rate at a flat state."""
+        gap, rate = self.switches.places.distances(y[None])[0, self.place, 1:].tolist()
+        return gap, rate
 
     def value(self, state: Any) -> float:
         """Return the distance from the event [rad or m]."""
-        return float(self.switches.places.known(state, state.flat[None])[0, self.place])
+        return float(self.switches.places.known(state, state.flat[None])[0, self.place, 0])
 
 
 def never(t: float, state: Any) -> float:

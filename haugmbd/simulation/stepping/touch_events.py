@@ -1,6 +1,6 @@
 r"""Touch and release of contact forces: events at which a step ends, and at which the speed at touch is written to the state.
 
-    open       watched: the gap -d, until it falls through zero: touch,    v_0 = max(d', floor)
+    open       watched: the gap -d, until it falls through zero: touch,    v_0 = max(d', floor)          no force, see `contact_force`
     closed     watched: the depth d, until it falls through zero: release
 
 The run restarts behind each of them, so that no step crosses a kink of the force. Points that touch at the same instant within rounding,
@@ -18,12 +18,13 @@ from haugmbd.diagnostics.histories.contact_impacts import ImpactLog
 from haugmbd.forces.compliant.contact_force import ContactForce, at_touch
 from haugmbd.forces.compliant.indentation import Indentation
 from haugmbd.forces.registry import table_of
+from haugmbd.forces.written_line import HELD
 from haugmbd.integrators.events import EventRecord, Flags
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.stepping.switch_events import OUTSIDE, PUSHES, Switches
-from haugmbd.workspace.layout import WIDTH
+from haugmbd.simulation.stepping.switch_events import BEYOND, OUTSIDE, PUSHES, Switches
+from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 
 class TouchPoint(NamedTuple):
@@ -70,6 +71,14 @@ class TouchEvents(Switches):
         """Let these points be closed, and the others open."""
         self.modes[:] = np.where(closed, PUSHES, OUTSIDE)
 
+    def hold(self, pack: Pack) -> None:
+        """Write to the workspace of the run which points are open: it holds for the steps that follow."""
+        F, is_open = workspace_array(pack, "F"), ~self.closed
+        for entry in self.entries:
+            F[entry.drivers[0], HELD] = 0.0
+        for place, held in zip(self.points, is_open.tolist(), strict=True):
+            F[place.entry.drivers[0], HELD] += float(held << place.point)
+
     def _bodies(self, y: Array) -> Array:
         """Return the states of all bodies, (nb + 1, n, 13)."""
         n = self.model.nb + 1
@@ -81,8 +90,8 @@ class TouchEvents(Switches):
         parts = [entry.load.indentation(bodies[list(entry.bodies)]) for entry in self.entries]  # type: ignore[attr-defined]
         return Indentation(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
 
-    def start(self, t: float, y: Array) -> None:
-        """Write the touch speeds of points that are closed at the start, in place, as `ContactForce.angles0`.
+    def start(self, t: float, y: Array, pack: Pack) -> None:
+        """Write the touch speeds of points that are closed at the start, in place, as `ContactForce.angles0`; hold the others open.
 
         A point that is inside keeps the one that it has from a run before. One that a run has not set is at least its rate.
         """
@@ -97,6 +106,7 @@ class TouchEvents(Switches):
             if self.log is not None and (touching[k] or inside[k]):
                 begun = (t, float(found.rate[0, k])) if touching[k] else (float("nan"), float("nan"))
                 self.log.touch(place.entry.load.name, place.point, *begun)
+        self.hold(pack)
 
     def _set_by_run(self, place: TouchPoint, t: float, y: Array) -> bool:
         """Return whether a run has set the touch speed in a state: it is known, and not that of the modelled state."""
@@ -117,13 +127,13 @@ class TouchEvents(Switches):
             note = self.log.touch if self.closed[k] else self.log.release
             note(self.points[k].entry.load.name, self.points[k].point, t, rate)
 
-    def follow(self, t: float, y: Array) -> None:
-        """Note which points are closed at the end of a batch, where rounding has hidden an event."""
-        before = self.closed
-        closed = np.where(before, 1.0, -1.0) * self.distances(y) > 0.0
-        self._close(closed)
-        for k in np.nonzero(closed != before)[0].tolist() if self.log is not None else ():
-            self._note(k, t, float(self._all(y[None]).rate[0, k]))
+    def follow(self, t: float, y: Array) -> list[EventRecord]:
+        """Switch the points that are across at the end of a batch in which no event was found: a step that leaps out of a contact has none.
+
+        Write touch speeds to y in place; return the records.
+        """
+        across = np.nonzero(self.distances(y) <= -BEYOND)[0].tolist()
+        return self._switched(across, t, y, self._all(y[None])) if across else []
 
     def switch(self, number: int | None, t: float, y: Array) -> list[EventRecord]:
         """Switch the point of an event, and others that touch at the same instant; write touch speeds to y in place; return the records.
@@ -136,6 +146,11 @@ class TouchEvents(Switches):
         switched = [] if number is None else [number]
         if number is None or not closed[number]:
             switched += [k for k in np.nonzero(touching & ~closed)[0].tolist() if k not in switched]
+        return self._switched(switched, t, y, found)
+
+    def _switched(self, switched: list[int], t: float, y: Array, found: Indentation) -> list[EventRecord]:
+        """Switch points; write touch speeds to y in place; return the records.  found: all points at y"""
+        closed = self.closed
         closed[switched] = ~closed[switched]
         self._close(closed)
         for k in switched:

@@ -26,7 +26,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
-from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
+from haugmbd.redundancy.rank import TOLERANCE, RankAnalysis, analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.checks.friction_uniqueness import friction_faults
@@ -63,6 +63,7 @@ class Checked(NamedTuple):
 
     model: of the parts without faults of their own, without loads, whatever their pose; None without bodies
     notes: reasons why the system cannot move, if it cannot, and what makes its joints doubtful;  network: its blocks
+    examined: the rank of `rows`
     """
 
     faults: tuple[Fault, ...]
@@ -71,6 +72,7 @@ class Checked(NamedTuple):
     model: Model | None = None
     notes: tuple[str, ...] = ()
     network: Network | None = None
+    examined: RankAnalysis | None = None
 
 
 def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
@@ -118,7 +120,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     if not faults:
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
     notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints))
-    return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes)
+    return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)
 
 
 def warnings_of(joints: Sequence[Joint]) -> tuple[str, ...]:

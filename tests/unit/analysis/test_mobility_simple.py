@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.analysis.mobility import instantaneous_motions
 from haugmbd.math.euler_parameters import from_axis_angle
+from haugmbd.model.compiling import row_pattern
+from haugmbd.model.description.labels import JointEntries
 from joints import CJ, RJ, SJ, TJ
 
 ROUNDING = 1e-9
@@ -81,3 +84,25 @@ def test_no_row_is_eliminated_for_a_chain(seed: int, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(instantaneous_motions, "random_motions", refuse)
     assert len(mbd.mobility(system).motions) == 6
+
+
+def test_a_report_of_many_joints_is_that_of_their_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Joints of one class are read at once; the report is that of joints read one by one, and survives a pickle."""
+    system = mbd.System("comb")
+    rng = np.random.default_rng(3)
+    for k in range(12):
+        body = system.add(mbd.Body(f"body {k}", 1.0, (0.1, 0.2, 0.25), r=rng.normal(size=3)))
+        other = system.bodies[int(rng.integers(0, k + 1))]
+        system.add(RJ(f"joint {k}", other, body, point=rng.normal(size=3), axis=rng.normal(size=3)))
+    system.add(SJ("loop", system.bodies[3], system.bodies[9], point=rng.normal(size=3)))
+    many = mbd.mobility(system)
+    assert isinstance(system.compile().joints, JointEntries)
+    monkeypatch.setattr(row_pattern, "LEAST", 1000)
+    assert isinstance(system.compile().joints, dict)
+    few = mbd.mobility(system)
+    assert str(many) == str(few)
+    assert many.reactions == few.reactions
+    again = pickle.loads(pickle.dumps(many))
+    for other in (few, again):
+        np.testing.assert_array_equal(many.basis, other.basis)
+        assert list(map(str, many.motions)) == list(map(str, other.motions))

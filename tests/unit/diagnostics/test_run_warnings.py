@@ -147,7 +147,7 @@ def test_at_rest_nothing_drifts():
 @pytest.mark.slow
 @pytest.mark.parametrize(("restitution", "mu", "told"), [(1.0, 0.0, True), (0.8, 0.0, False), (1.0, 0.3, False)])
 def test_a_ball_that_loses_energy_in_elastic_contacts_is_told(restitution: float, mu: float, told: bool):
-    """Steps of half a contact's duration take a third of the energy; with damping or friction it may fall."""
+    """Steps of a fifth of a contact's duration take a seventh of the energy; with damping or friction it may fall."""
     system = mbd.System("drop", gravity=(0, 0, -9.81))
     ball = system.add(mbd.Body("ball", 1.0, (0.004, 0.004, 0.004), r=(0, 0, 0.6)))
     shapes = {"shape_i": mbd.Sphere(0.1), "shape_j": mbd.Plane()}
@@ -160,5 +160,5 @@ def test_a_ball_that_loses_energy_in_elastic_contacts_is_told(restitution: float
     if told:
         energy = result.energy()
         lost = energy.kinetic[0] + energy.potential[0] - energy.kinetic - energy.potential
-        assert np.abs(lost).max() > 0.2 * np.ptp(energy.potential)
+        assert np.abs(lost).max() > 0.1 * np.ptp(energy.potential)
         np.testing.assert_array_equal(energy.dissipated_work, 0.0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.diagnostics.short_impacts import short_impact_notes
 from joints import TJ
 
 H = 1e-3
@@ -71,6 +73,21 @@ def test_a_stop_that_is_hardly_touched_has_no_note():
     guide = system.add(TJ("guide", system.ground, slider, point=(0, 0, 0), axis=(0, 0, 1)))
     system.add(mbd.JointLimit("stop", guide, upper=2.0 / 9.81 - 1e-5, k=0.1, c=0.0))
     assert notes_of(system, h=H) == ([], 0)
+
+
+@pytest.mark.parametrize(("hits", "told"), [(50, True), (2, False)])
+def test_hits_that_follow_each_other_within_a_step_are_one_impact(hits: int, told: bool):
+    """RK4 hit a stop of 1e13 N/m thousands of times in a microsecond: each hit changed the velocity by little, and all turned it round."""
+    model = stopped(1e13, 1e5).compile()
+    start, each = model.state(), 0.02 * 3.0
+    events = []
+    for k in range(2 * hits):
+        v = start.v.copy()
+        v[1, 2] = -3.0 + each * ((k + 1) // 2)
+        events.append(mbd.EventRecord(f"stop lower: {('touch', 'release')[k % 2]}", 0.3 + 1e-8 * k, start.replace(v=v)))
+    notes = short_impact_notes(model, events, mbd.RK4(h=H), start.t + np.zeros(1), start.y[None])
+    assert len(notes) == told
+    assert all(note.doubtful for note in notes)
 
 
 def test_a_contact_that_touches_without_end_is_refused():
