@@ -19,7 +19,7 @@ from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined
 from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, counted_turns, follow, projected_point
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint
-from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.analysis.mobility.mobility import mobility, position_rank
 from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
@@ -71,7 +71,8 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     Raises
     ------
     UsageError
-        If there are too few drivers; the message names the free motions.
+        If there are too few drivers; the message names the free motions. If positions follow from joints that restrict velocities only,
+        such as rolling wheels.
     AssemblyError
         If the mechanism cannot be assembled at the start.
     ModelError
@@ -95,6 +96,7 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
     determined_or_raise(model, assembly.state, who)
+    _refuse_rolled_positions(model, assembly.state, who)
     size = model.length
     span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
     track = Track(model, with_blocks(model.pack()), Projection().options(), size, SHORTEST * span)
@@ -181,6 +183,22 @@ def determined_or_raise(model: Model, state: State, who: str) -> None:
         f"{who} needs as many drivers as degrees of freedom: {rank} independent rows for {6 * model.nb} coordinates, so that "
         f"{need} free: {', or '.join(motions)}{more}. Add {some} (RotationDriver, TranslationDriver), or use simulate. "
         "If a driver is there, the pose is singular: start elsewhere."
+    )
+
+
+def _refuse_rolled_positions(model: Model, state: State, who: str) -> None:
+    """Raise UsageError if positions follow from velocity rows, which have no position equation. `who` names the caller."""
+    if not len(model.velocity_rows):
+        return
+    left = 6 * model.nb - position_rank(model, evaluate(model, state), 6 * model.nb)
+    if not left:
+        return
+    names = ", ".join(dict.fromkeys(repr(model.labels[row].joint) for row in model.velocity_rows))
+    places = "1 coordinate of position follows" if left == 1 else f"{left} coordinates of position follow"
+    raise UsageError(
+        f"{who} solves for the positions at each time, and {names} restrict velocities only: {places} from the whole motion before. "
+        "Integrate it, with the same drivers: result = simulate(system, t_end). inverse_dynamics(system, result) then gives the forces of "
+        "the drivers."
     )
 
 

@@ -11,7 +11,7 @@ import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, pendulum, slider_crank
 from haugmbd.gallery.linkages.slider_crank import crank_angle
 from haugmbd.math.euler_parameters import conjugate, product, rotation_matrix
-from joints import CJ, RJ, SJ, UJ, Distance, Parallel, RotationDriver, TranslationDriver
+from joints import CJ, RJ, SJ, TJ, UJ, Distance, Parallel, RackPinion, RollingDisc, RotationDriver, TranslationDriver
 from tests.support.redundant_loops import bennett, loop
 
 Z = np.array([0.0, 0.0, 1.0])
@@ -282,3 +282,39 @@ def test_a_spring_counts_its_turns():
     np.testing.assert_allclose(result.angles[:, 0], 2.0 * t, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(result.reaction("drive").torque[:, 2], 6.0 * t, rtol=0.0, atol=1e-10)
     assert rotation_matrix(result.p[-1, 1]).shape == (3, 3)
+
+
+def test_positions_that_follow_from_rolling_are_integrated_not_solved_for():
+    """A wheel on a carriage that a driver pulls along x = 0.3 t^2 + 0.1 sin 4t: its angle is x / R by the history alone."""
+    radius, J = 0.2, 0.02
+    system = mbd.System("carriage", gravity=(0, 0, -9.81))
+    carriage = system.add(mbd.Body("carriage", 2.0, (0.1, 0.1, 0.1), r=(0, 0, radius), v=(0.4, 0, 0)))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.01, J, 0.01), r=(0, 0, radius), v=(0.4, 0, 0), omega_bar=(0, 0.4 / radius, 0)))
+    rail = system.add(TJ("rail", system.ground, carriage, point=(0, 0, radius), axis=(1, 0, 0)))
+    system.add(RJ("axle", carriage, wheel, point=(0, 0, radius), axis=(0, 1, 0)))
+    system.add(RollingDisc("tyre", wheel, center=(0, 0, radius), axis=(0, 1, 0), radius=radius))
+    system.add(TranslationDriver("pull", rail, lambda t: 0.3 * t * t + 0.1 * np.sin(4.0 * t)))
+    times = np.linspace(0.0, 1.0, 11)
+    for solve in (mbd.kinematics, mbd.inverse_dynamics):
+        with pytest.raises(mbd.UsageError, match=r"'tyre' restrict velocities only: 1 coordinate of position .*simulate\(system"):
+            solve(system, times)
+    result = mbd.simulate(system, 1.0, rtol=1e-10, atol=1e-12)
+    t = result.t
+    np.testing.assert_allclose(result.joint("axle").angle, (0.3 * t * t + 0.1 * np.sin(4.0 * t)) / radius, atol=1e-8)
+    force = mbd.inverse_dynamics(system, result)["pull"]
+    np.testing.assert_allclose(force, (3.0 + J / radius**2) * (0.6 - 1.6 * np.sin(4.0 * t)), atol=1e-9)
+
+
+def test_rolling_that_a_driven_joint_repeats_leaves_nothing_to_integrate():
+    """Both the carriage and the angle of its wheel are driven: the rows of rolling are dependent, and positions are solved for."""
+    radius = 0.2
+    system = mbd.System("carriage")
+    carriage = system.add(mbd.Body("carriage", 2.0, (0.1, 0.1, 0.1), r=(0, 0, radius)))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.01, 0.02, 0.01), r=(0, 0, radius)))
+    rail = system.add(TJ("rail", system.ground, carriage, point=(0, 0, radius), axis=(1, 0, 0)))
+    axle = system.add(RJ("axle", carriage, wheel, point=(0, 0, radius), axis=(0, 1, 0)))
+    system.add(RackPinion("chain", axle, rail, radius=radius))
+    system.add(RollingDisc("tyre", wheel, center=(0, 0, radius), axis=(0, 1, 0), radius=radius))
+    system.add(TranslationDriver("pull", rail, lambda t: 0.3 * t * t))
+    result = mbd.kinematics(system, np.linspace(0.0, 1.0, 11))
+    np.testing.assert_allclose(result.joint("axle").angle, 0.3 * result.t**2 / radius, atol=1e-12)
