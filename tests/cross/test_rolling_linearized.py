@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 import haugmbd as mbd
 from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
-from joints import RJ, TJ, RollingDisc, RollingSphere
+from joints import RJ, TJ, KnifeEdge, Planar, RollingDisc, RollingSphere
 from tests.support import bicycle
 from tests.support.bicycle import straight_ahead
 
@@ -39,6 +39,10 @@ def test_a_bicycle_has_the_published_eigenvalues(v):
     np.testing.assert_allclose(moving, wanted, rtol=LINEAR, atol=LINEAR)
     assert found.dof == 3
     assert found.stable == bool((wanted.real < 0.0).all())
+    if v:
+        steady = mbd.equilibrium(bicycle.bicycle(v), steady=straight_ahead(v))
+        assert (steady.stability is mbd.Stability.UNSTABLE) is not found.stable
+        np.testing.assert_allclose(steady.eigenvalues, found.eigenvalues, rtol=LINEAR, atol=LINEAR)
     np.testing.assert_allclose(np.sort(np.abs(np.linalg.eigvals(found.A)))[-1], np.abs(wanted).max(), rtol=LINEAR)
 
 
@@ -158,3 +162,18 @@ def test_wrong_steady_motions_are_refused_with_the_reason():
         mbd.linearize(system, steady=[mbd.UniformTranslation((1.0, 0, 0)), mbd.UniformRotation((0, 0, 1.0))])
     with pytest.raises(mbd.UsageError, match="velocity = .* must be three finite numbers"):
         mbd.linearize(system, steady=mbd.UniformTranslation((1.0, np.nan, 0)))
+
+
+@pytest.mark.parametrize("v", [1.5, -1.5])
+def test_a_sledge_is_unstable_where_its_centre_of_mass_trails_the_blade(v):
+    """Chaplygin's sledge: (J + m a^2) omega' = -m a v omega, with the blade a behind the centre of mass."""
+    m, J, a = 2.0, 0.3, 0.25
+    system = mbd.System("sledge", gravity=(0, 0, -G))
+    body = system.add(mbd.Body("sledge", m, (0.1, 0.2, J), v=(v, 0, 0)))
+    system.add(Planar("ice", system.ground, body, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(KnifeEdge("blade", body, point=(-a, 0, 0), direction=(1, 0, 0)))
+    found = mbd.equilibrium(system, steady=mbd.UniformTranslation((v, 0, 0)))
+    rate = -m * a * v / (J + m * a**2)
+    np.testing.assert_allclose(found.eigenvalues[np.abs(found.eigenvalues) > 0.0], [rate], rtol=LINEAR)
+    assert found.stability is (mbd.Stability.UNSTABLE if rate > 0.0 else mbd.Stability.INDIFFERENT)
+    assert "in rolling: eigenvalues" in str(found)

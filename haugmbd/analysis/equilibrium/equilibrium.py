@@ -7,7 +7,8 @@ r"""equilibrium: a pose at which all forces are in balance, its stability, and i
 
 Drivers are fixed at their values at time t (a quasi-static pose), unless they drive the steady motion.
 In a steady motion, kappa > 0 is stability in the rotating frame. Gyroscopic forces can stabilize a motion with kappa < 0: see
-`linearize`. With states of blocks, stability is that of all small motions, from their eigenvalues, and K that with the states held.
+`linearize`. With states of blocks, and where a steady motion rolls (velocity rows), stability is that of all small motions, from their
+eigenvalues; K is then that with the states held.
 """
 
 from __future__ import annotations
@@ -111,7 +112,8 @@ def equilibrium(
         )
     lam = multipliers(evaluator, place)
     _refuse_pulls(model, at_rest, lam)
-    matrices = motion_matrices(evaluator, place) if len(evaluator.states.columns) else None
+    rolls = evaluator.steady.moves and len(model.velocity_rows) > 0
+    matrices = motion_matrices(evaluator, place) if len(evaluator.states.columns) or rolls else None
     scale = scale_of(place.work, found.K) if matrices is None else matrices.scale
     if evaluator.steady.moves:
         check_steady(evaluator, place, scale, np.zeros(0) if matrices is None else matrices.rate_scale)
