@@ -318,3 +318,61 @@ def test_rolling_that_a_driven_joint_repeats_leaves_nothing_to_integrate():
     system.add(TranslationDriver("pull", rail, lambda t: 0.3 * t * t))
     result = mbd.kinematics(system, np.linspace(0.0, 1.0, 11))
     np.testing.assert_allclose(result.joint("axle").angle, 0.3 * result.t**2 / radius, atol=1e-12)
+
+
+def rest_to_rest(start, duration, rise):
+    """The polynomial 3-4-5: rest, a rise with its acceleration zero at both ends, and rest."""
+
+    def f(t):
+        x = np.clip((t - start) / duration, 0.0, 1.0)
+        return rise * (10.0 * x**3 - 15.0 * x**4 + 6.0 * x**5)
+
+    return f
+
+
+@pytest.mark.parametrize(("start", "duration"), [(0.0, 1.0), (0.25, 0.5), (0.31, 0.37)])
+@pytest.mark.parametrize("n", [3, 12, 101])
+def test_a_driver_that_leaves_rest_and_comes_to_rest_smoothly(start, duration, n):
+    f = rest_to_rest(start, duration, 1.5)
+    result = mbd.kinematics(driven_arm(f), np.linspace(0.0, 1.0, n))
+    np.testing.assert_allclose(result.joint("pin").angle, [f(t) for t in result.t], atol=CLOSED_FORM)
+    assert result.joint("pin").rate[0] == pytest.approx(0.0, abs=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("power", [3, 4, 6])
+def test_a_driver_that_passes_through_rest(power):
+    result = mbd.kinematics(
+        driven_arm(lambda t: (2.0 * t - 0.9) ** power - 0.9**power * (-1.0) ** power), np.linspace(0.0, 1.0, 12)
+    )
+    t = result.t
+    np.testing.assert_allclose(result.joint("pin").angle, (2.0 * t - 0.9) ** power - 0.9**power * (-1.0) ** power, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result.joint("pin").rate, 2.0 * power * (2.0 * t - 0.9) ** (power - 1), atol=CLOSED_FORM)
+
+
+def driven_arm(f):
+    """An arm on a pin with a driver."""
+    system = mbd.System("arm", gravity=(0, 0, -9.81))
+    arm = system.add(mbd.Body("arm", 2.0, (0.1, 0.1, 0.1), r=(0.3, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(RotationDriver("drive", pin, f))
+    return system
+
+
+def test_a_closed_loop_dwells():
+    """A parallelogram whose crank rests, turns by 2 rad through its upright pose, and rests: the coupler never turns."""
+    L, B = 0.2, 0.5
+    P = np.array([L * np.cos(0.3), L * np.sin(0.3), 0.0])
+    system = mbd.System("parallelogram")
+    places = {"crank": P / 2.0, "coupler": P + (B / 2.0, 0, 0), "rocker": P / 2.0 + (B, 0, 0)}
+    crank, coupler, rocker = (system.add(mbd.Body(name, 1.0, (0.01, 0.01, 0.01), r=r)) for name, r in places.items())
+    first = system.add(RJ("first", system.ground, crank, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RJ("second", crank, coupler, point=P, axis=(0, 0, 1)))
+    system.add(RJ("third", coupler, rocker, point=P + (B, 0, 0), axis=(0, 0, 1)))
+    system.add(RJ("fourth", system.ground, rocker, point=(B, 0, 0), axis=(0, 0, 1)))
+    f = rest_to_rest(0.2, 0.5, 2.0)
+    system.add(RotationDriver("drive", first, f))
+    result = mbd.kinematics(system, np.linspace(0.0, 1.0, 12))
+    angle = 0.3 + np.array([f(t) for t in result.t])
+    place = L * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1) + (B / 2.0, 0, 0)
+    np.testing.assert_allclose(result["coupler"].r, place, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result["coupler"].A, np.broadcast_to(np.eye(3), (12, 3, 3)), atol=CLOSED_FORM)
