@@ -47,6 +47,9 @@ from haugmbd.system.system import System
 NAMED = 3
 """Number of free motions that a text names before it counts the others."""
 
+REGULAR_PIVOT = 1e-4
+"""Smallest pivot of a pose where a motion ends, above which it is not singular."""
+
 
 @check_keywords
 def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None) -> Result:
@@ -240,7 +243,7 @@ def _passed(model: Model, gap: Gap) -> SingularCrossing:
 
 
 def _stop(track: Track, last: PathPoint, result: Result, within: tuple[float, float]) -> SimulationError:
-    """Return the reason why the motion ends at its last point: a driver that fails there, or a singular configuration.
+    """Return the reason why the motion ends at its last point: a driver that fails or runs away there, or a singular configuration.
 
     The driver is evaluated only `within` the given times.
     """
@@ -250,6 +253,13 @@ def _stop(track: Track, last: PathPoint, result: Result, within: tuple[float, fl
     failed = [fault for driver in model.drivers for t in near if (fault := driver.fault_at(t)) is not None]
     if failed:
         return SimulationError(f"the motion ends at t = {last.t:.9g} s: {failed[0]}", result)
+    if last.pivot > REGULAR_PIVOT:
+        return SimulationError(
+            f"the motion ends at t = {last.t:.9g} s, at a pose that is not singular: no step of {track.shortest:.3g} s comes near "
+            "the motion that velocities and accelerations of the drivers predict. Is one of these without bound, or is a driver faster "
+            "than such a step? Compare with differences: mbd.verify(system).",
+            result,
+        )
     return SimulationError(f"the motion ends at t = {last.t:.9g} s, at a singular position: {_why(model, state)}", result)
 
 

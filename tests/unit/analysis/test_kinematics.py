@@ -376,3 +376,11 @@ def test_a_closed_loop_dwells():
     place = L * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1) + (B / 2.0, 0, 0)
     np.testing.assert_allclose(result["coupler"].r, place, atol=CLOSED_FORM)
     np.testing.assert_allclose(result["coupler"].A, np.broadcast_to(np.eye(3), (12, 3, 3)), atol=CLOSED_FORM)
+
+
+def test_a_driver_without_a_finite_acceleration_is_not_called_singular():
+    f = (lambda t: t**1.5, lambda t: 1.5 * t**0.5, lambda t: 0.75 / np.sqrt(t + 1e-60))
+    with pytest.raises(
+        mbd.SimulationError, match="ends at t = 0 s, at a pose that is not singular: no step of 1e-09 s .* without bound"
+    ):
+        mbd.kinematics(driven_arm(f), np.linspace(0.0, 1.0, 3))
