@@ -176,4 +176,43 @@ def test_a_sledge_is_unstable_where_its_centre_of_mass_trails_the_blade(v):
     rate = -m * a * v / (J + m * a**2)
     np.testing.assert_allclose(found.eigenvalues[np.abs(found.eigenvalues) > 0.0], [rate], rtol=LINEAR)
     assert found.stability is (mbd.Stability.UNSTABLE if rate > 0.0 else mbd.Stability.INDIFFERENT)
-    assert "in rolling: eigenvalues" in str(found)
+    assert "of all small motions: eigenvalues" in str(found)
+
+
+def test_a_skate_that_a_spring_holds_on_a_slope_keeps_its_heading():
+    """The position along the blade is that of a scalar equation; no force turns the skate, and none stops it from being turned."""
+    m, k, slope, heading = 2.0, 30.0, 0.3, 0.5
+    along, end = np.array([np.cos(heading), np.sin(heading), 0.0]), np.array([-1.0, 0.0, 0.0])
+    system = mbd.System("skate", gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    body = system.add(mbd.Body("skate", m, (0.1, 0.1, 0.1)))
+    system.add(Planar("ice", system.ground, body, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(KnifeEdge("blade", body, point=(0, 0, 0), direction=along))
+    system.add(mbd.TSDA("spring", system.ground, body, point_i=end, point_j=(0, 0, 0), k=k, l0=1.0))
+
+    def pull(s):
+        d = s * along - end
+        return m * G * np.sin(slope) * along[0] - k * (np.linalg.norm(d) - 1.0) * (d @ along) / np.linalg.norm(d)
+
+    place = brentq(pull, 0.0, 1.0, xtol=1e-15)
+    found = mbd.equilibrium(system)
+    np.testing.assert_allclose(found.state.r[1], place * along, atol=1e-10)
+    np.testing.assert_allclose(found.state.p[1], (1, 0, 0, 0), atol=1e-12)
+    h = 1e-5
+    stiffness = -(pull(place + h) - pull(place - h)) / (2.0 * h)
+    assert np.abs(found.eigenvalues).max() == pytest.approx(np.sqrt(stiffness / m), rel=1e-7)
+    assert found.stability is mbd.Stability.INDIFFERENT
+
+
+def test_a_wheel_rolls_far_to_its_balance_on_a_slope():
+    """A spring of 0.3 N m / rad in its axle holds wheel and carriage after nearly a turn; their heading does not matter."""
+    radius, slope, k = 0.2, 0.3, 0.3
+    system = mbd.System("cart", gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    carriage = system.add(mbd.Body("carriage", 2.0, (0.1, 0.1, 0.1), r=(0, 0, radius)))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.01, 0.02, 0.01), r=(0, 0, radius)))
+    system.add(Planar("plane", system.ground, carriage, point=(0, 0, radius), normal=(0, 0, 1)))
+    axle = system.add(RJ("axle", carriage, wheel, point=(0, 0, radius), axis=(0, 1, 0)))
+    system.add(RollingDisc("tyre", wheel, center=(0, 0, radius), axis=(0, 1, 0), radius=radius))
+    system.add(mbd.JointSpring("spring", axle, k=k))
+    found = mbd.equilibrium(system)
+    np.testing.assert_allclose(found.state.r[1, :2], (3.0 * G * np.sin(slope) * radius**2 / k, 0.0), atol=1e-8)
+    assert found.stability is mbd.Stability.INDIFFERENT

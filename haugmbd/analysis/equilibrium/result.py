@@ -78,8 +78,9 @@ class Equilibrium:
     length : float
         Length by which displacements are compared with rotations [m].
     eigenvalues : ndarray, (nm,), complex, or None
-        Those of all small motions [1/s], of a model with states of blocks, or of a steady motion with velocity rows (rolling), as
-        `linearize` gives them. `stability` follows from them; `stiffness` and `kinds` are then those with the states held.
+        Those of all small motions [1/s], as `linearize` gives them: with states of blocks, where a steady motion rolls, and where the
+        stiffness is not symmetric (forces that follow a body, rolling). `stability` follows from them; `stiffness` and `kinds` are then
+        those of the symmetric part of the stiffness, with the states held.
     """
 
     model: Model
@@ -150,7 +151,7 @@ class Equilibrium:
         steps = f"{self.newton} Newton steps" + (f", {self.relaxed} of relaxation" if self.relaxed else "")
         lines = [f"{head}, {self.stability.value} ({self.dof} degrees of freedom, {steps}, residual {self.residual:.1e})"]
         if self.eigenvalues is not None:
-            what = "in rolling" if len(self.model.velocity_rows) else "with the states of blocks"
+            what = "of all small motions" if self.model.network is None else "with the states of blocks"
             lines.append(f"  {what}: eigenvalues {', '.join(f'{s:.4g}' for s in self.eigenvalues)} 1/s")
             return "\n".join(lines)
         for k, kind in enumerate(self.kinds):
