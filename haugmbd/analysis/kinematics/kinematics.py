@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.analysis.assembly.assemble import assemble
-from haugmbd.analysis.initial_model import beginning_at, compiled, examined
+from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined
 from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, counted_turns, follow, projected_point
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint
 from haugmbd.analysis.mobility.mobility import mobility, position_rank
@@ -94,8 +94,9 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
 
 def followed(system: System | Model, times: Array, state: State | None, who: str) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
-    assembly = assemble(system, state)
-    model, cpu = assembly.model, time.process_time()
+    own = compiled(system)
+    assembly = assemble(own, state)
+    model, cpu = counted_from(assembly.model, own), time.process_time()
     refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
     determined_or_raise(model, assembly.state, who)
@@ -169,7 +170,7 @@ def driven_model(system: System | Model, state: State) -> Model:
     model = compiled(system)
     if model.redundancy.dropped or state_faults(model, state):
         return model
-    return examined(beginning_at(model, state))
+    return counted_from(examined(beginning_at(model, state)), model)
 
 
 def determined_or_raise(model: Model, state: State, who: str) -> None:

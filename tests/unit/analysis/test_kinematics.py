@@ -384,3 +384,18 @@ def test_a_driver_without_a_finite_acceleration_is_not_called_singular():
         mbd.SimulationError, match="ends at t = 0 s, at a pose that is not singular: no step of 1e-09 s .* without bound"
     ):
         mbd.kinematics(driven_arm(f), np.linspace(0.0, 1.0, 3))
+
+
+def test_coordinates_count_from_the_modelled_pose_wherever_the_motion_starts():
+    system = driven_arm(lambda t: 0.4 + 2.5 * t)  # it begins 0.4 rad away from its modelled pose
+    system.add(mbd.RSDA("spring", system["pin"], k=1.0))
+    whole = mbd.kinematics(system, np.linspace(0.0, 4.0, 9))
+    wanted = 0.4 + 2.5 * whole.t
+    part = mbd.kinematics(system, whole.t[4:], state=whole.state(4))
+    for result, angle in ((whole, wanted), (part, wanted[4:])):
+        np.testing.assert_allclose(result.joint("pin").angle, angle, atol=CLOSED_FORM)
+        np.testing.assert_allclose(result.load("spring").angle, angle, atol=CLOSED_FORM)
+        np.testing.assert_allclose(result.driver("drive").value, angle, atol=CLOSED_FORM)
+    for motion in (whole, [whole.state(k) for k in range(4, 9)]):
+        found = mbd.inverse_dynamics(system, motion).result
+        np.testing.assert_allclose(found.joint("pin").angle, 0.4 + 2.5 * found.t, atol=CLOSED_FORM)
