@@ -41,6 +41,11 @@ REGULAR = 100.0
 position lies within the step. Velocities may then differ by any part: where a driver leaves rest, or comes to it, they do.
 """
 
+WITHIN = 0.3
+"""Part of this root, above which the motion of a step may cross a singular position. Its velocities must then carry it across: one that
+comes to rest before does not continue on the other side.
+"""
+
 SHORTEST = 1e-9
 """Part of the whole time below which no step is tried."""
 
@@ -161,10 +166,10 @@ def advanced(track: Track, here: PathPoint, t: float) -> PathPoint | None:
         return None
     jump = _speed(track, b[:, VELOCITY:] - a[:, VELOCITY:])
     usual = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]), abs(t - here.t) * _speed(track, rate[:, VELOCITY:]))
-    if jump <= SAME_WAY * usual:
-        return new
-    made = _way(track, here.y[:n].reshape(-1, WIDTH), b)
-    return new if REGULAR * made < np.sqrt(min(here.pivot, new.pivot)) else None
+    made, distance = _way(track, here.y[:n].reshape(-1, WIDTH), b), np.sqrt(min(here.pivot, new.pivot))
+    if made > WITHIN * distance:
+        usual = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]))
+    return new if jump <= SAME_WAY * usual or REGULAR * made < distance else None
 
 
 def _way(track: Track, a: Array, b: Array) -> float:

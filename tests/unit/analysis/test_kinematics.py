@@ -399,3 +399,39 @@ def test_coordinates_count_from_the_modelled_pose_wherever_the_motion_starts():
     for motion in (whole, [whole.state(k) for k in range(4, 9)]):
         found = mbd.inverse_dynamics(system, motion).result
         np.testing.assert_allclose(found.joint("pin").angle, 0.4 + 2.5 * found.t, atol=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("n", [7, 41])
+def test_a_slider_that_rests_beside_or_in_its_dead_centre(n):
+    """Beside it the crank stays on its side, whatever the times; in it no velocity decides about the side on which it leaves."""
+    R, L, start = 0.2, 0.5, 0.7
+    P = np.array([R * np.cos(start), R * np.sin(start), 0.0])
+    X = P[0] + sqrt(L**2 - P[1] ** 2)
+
+    def slider(short):
+        rise, back = (R + L - X - short), rest_to_rest(0.6, 0.3, 1.0)
+        system = mbd.System("slider")
+        crank = system.add(mbd.Body("crank", 1.0, (0.01, 0.01, 0.01), r=P / 2.0))
+        rod = system.add(mbd.Body("rod", 1.0, (0.01, 0.01, 0.02), r=(P + (X, 0, 0)) / 2.0))
+        block = system.add(mbd.Body("block", 1.0, (0.01, 0.01, 0.01), r=(X, 0, 0)))
+        system.add(RJ("axle", system.ground, crank, point=(0, 0, 0), axis=(0, 0, 1)))
+        system.add(RJ("pin", crank, rod, point=P, axis=(0, 0, 1)))
+        system.add(SJ("wrist", rod, block, point=(X, 0, 0)))
+        guide = system.add(TJ("guide", system.ground, block, point=(X, 0, 0), axis=(1, 0, 0)))
+        there = rest_to_rest(0.1, 0.3, 1.0)
+        system.add(TranslationDriver("drive", guide, lambda t: rise * (there(t) - back(t))))
+        return system
+
+    times = np.linspace(0.0, 1.0, n)
+    result = mbd.kinematics(slider(1e-6), times)
+    angle = start + result.joint("axle").angle
+    x = result["block"].r[:, 0]
+    np.testing.assert_allclose(np.cos(angle), (x**2 + R**2 - L**2) / (2.0 * R * x), atol=CLOSED_FORM)
+    assert angle.min() > 2e-3
+    assert angle[-1] == pytest.approx(start, abs=1e-9)
+    half = mbd.kinematics(slider(1e-6), times[times <= 0.5])
+    assert (start + half.joint("axle").angle[-1]) == pytest.approx(
+        np.arccos((x.max() ** 2 + R**2 - L**2) / (2.0 * R * x.max())), rel=1e-6
+    )
+    with pytest.raises(mbd.SimulationError, match="at a singular position.* no driver decides how this continues"):
+        mbd.kinematics(slider(0.0), times)
