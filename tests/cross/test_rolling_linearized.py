@@ -203,8 +203,9 @@ def test_a_skate_that_a_spring_holds_on_a_slope_keeps_its_heading():
     assert found.stability is mbd.Stability.INDIFFERENT
 
 
-def test_a_wheel_rolls_far_to_its_balance_on_a_slope():
-    """A spring of 0.3 N m / rad in its axle holds wheel and carriage after nearly a turn; their heading does not matter."""
+@pytest.mark.parametrize("held_by", ["spring", "controller"])
+def test_a_wheel_rolls_far_to_its_balance_on_a_slope(held_by):
+    """A spring of 0.3 N m / rad in its axle, or an integral, holds wheel and carriage after nearly a turn; no force turns them."""
     radius, slope, k = 0.2, 0.3, 0.3
     system = mbd.System("cart", gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
     carriage = system.add(mbd.Body("carriage", 2.0, (0.1, 0.1, 0.1), r=(0, 0, radius)))
@@ -212,7 +213,13 @@ def test_a_wheel_rolls_far_to_its_balance_on_a_slope():
     system.add(Planar("plane", system.ground, carriage, point=(0, 0, radius), normal=(0, 0, 1)))
     axle = system.add(RJ("axle", carriage, wheel, point=(0, 0, radius), axis=(0, 1, 0)))
     system.add(RollingDisc("tyre", wheel, center=(0, 0, radius), axis=(0, 1, 0), radius=radius))
-    system.add(mbd.JointSpring("spring", axle, k=k))
+    torque = 3.0 * G * np.sin(slope) * radius
+    if held_by == "spring":
+        system.add(mbd.JointSpring("spring", axle, k=k))
+    else:
+        pid = system.add(mbd.PID("pid", "axle.angle", torque / k, kp=20.0, ki=10.0, kd=5.0, tau=0.01))
+        system.add(mbd.Motor("motor", axle, torque=pid["out"]))
     found = mbd.equilibrium(system)
-    np.testing.assert_allclose(found.state.r[1, :2], (3.0 * G * np.sin(slope) * radius**2 / k, 0.0), atol=1e-8)
+    np.testing.assert_allclose(found.state.r[1, :2], (radius * torque / k, 0.0), atol=1e-8)
+    np.testing.assert_allclose(found.state.p[1], (1, 0, 0, 0), atol=1e-8)
     assert found.stability is mbd.Stability.INDIFFERENT

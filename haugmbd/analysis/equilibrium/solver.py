@@ -46,7 +46,7 @@ RELAXED = 1e-2
 """Part of the first |g| at which relaxation ends and Newton's method continues."""
 
 SOFT = 1e-6
-"""Singular value of K, relative to the forces at work and the stiffness, below which nothing resists rolling: K of a step has errors."""
+"""Singular value of K, and force, relative to the forces at work and the stiffness, below which there is none: K of a step has errors."""
 
 ROUNDS = 3
 """Number of rounds of Newton's method and relaxation."""
@@ -145,13 +145,21 @@ def _size(x: Array) -> float:
     return float(np.abs(x).max(initial=0.0))
 
 
-def _rolling_direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
-    """Return the direction of `_direction` where wheels or blades roll, within the directions in which forces act.
+def acted_on(K: Array, g: Array, scale: float) -> Array:
+    """Return an orthonormal basis (nd, nw) of the directions in which forces g act, or change by K, where wheels or blades roll.
 
-    K is then not symmetric: a direction in which no force ever acts, as the heading of a wheel, changes other forces. It is not turned.
+    K is then not symmetric: a direction in which no force ever acts, as the heading of a wheel, changes other forces. It is left out, so
+    that it is not turned.
     """
-    U, s, _ = np.linalg.svd(K)
-    W = U[:, (s > SOFT * scale) | (np.abs(U.T @ g) > NOISE * scale)]
+    U, s, _ = np.linalg.svd(K, full_matrices=True)
+    stiffness = np.zeros(len(K))
+    stiffness[: len(s)] = s
+    return U[:, np.maximum(stiffness, np.abs(U.T @ g)) > SOFT * scale]
+
+
+def _rolling_direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
+    """Return the direction of `_direction` where wheels or blades roll, within the directions in which forces act."""
+    W = acted_on(K, g, scale)
     return np.asarray(W @ _direction(W.T @ K @ W, W.T @ g, scale, downhill))
 
 
