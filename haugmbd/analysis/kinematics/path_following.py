@@ -165,11 +165,14 @@ def advanced(track: Track, here: PathPoint, t: float) -> PathPoint | None:
     if _way(track, a, b) > CLOSE:
         return None
     jump = _speed(track, b[:, VELOCITY:] - a[:, VELOCITY:])
-    usual = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]), abs(t - here.t) * _speed(track, rate[:, VELOCITY:]))
+    carried = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]))
+    if jump <= SAME_WAY * carried:
+        return new
     made, distance = _way(track, here.y[:n].reshape(-1, WIDTH), b), np.sqrt(min(here.pivot, new.pivot))
-    if made > WITHIN * distance:
-        usual = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]))
-    return new if jump <= SAME_WAY * usual or REGULAR * made < distance else None
+    changed = max(carried, abs(t - here.t) * _speed(track, rate[:, VELOCITY:]))
+    if made <= WITHIN * distance and jump <= SAME_WAY * changed:
+        return new
+    return new if REGULAR * made < distance else None
 
 
 def _way(track: Track, a: Array, b: Array) -> float:
