@@ -41,6 +41,11 @@ def beginning_at(model: Model, state: State) -> Model:
     return replace(model, y0=y0)
 
 
+def counted_from(model: Model, own: Model) -> Model:
+    """Return the model, whose coordinates of joints are counted from the modelled pose of `own`, as those of drivers and loads are."""
+    return beginning_at(model, own.state())
+
+
 def examined(model: Model) -> Model:
     """Return the model without the rows that are dependent at its pose; unchanged if the pose is singular."""
     if not model.nc:

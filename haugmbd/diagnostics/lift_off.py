@@ -1,6 +1,7 @@
 r"""Joints that can only push: the times at which they would have to pull.
 
     push = -lam        of the first row of a joint with `unilateral`        lift-off: push falls through 0;  return: it rises through 0
+    at an impact       -Lam of the same row                                 lift-off: it is below 0
 
 A run keeps such a joint closed. It finds both times as events, and a note says that the motion behind the first lift-off is that of
 a joint that is guided in both directions.
@@ -22,6 +23,8 @@ from haugmbd.model.description.labels import JointEntry, parts_of
 from haugmbd.model.model import Model
 
 LIFT_OFF, RETURN = "lift-off", "return"
+PULL_TOL = 1e-9
+"""Pull of an impulse that is rounding, relative to the largest multiplier of the impact."""
 NAMED = 4
 """Number of times that a note names."""
 
@@ -57,6 +60,12 @@ def lift_off_events(model: Model) -> tuple[Event, ...]:
 def unilateral_joints(model: Model) -> list[JointEntry]:
     """Return the joints that can only push."""
     return [model.joints[part.name] for part in parts_of(model.joints) if part.unilateral]
+
+
+def impulsive_pulls(model: Model, Lam: Array) -> dict[str, float]:
+    """Return the joints that can only push, and would have to pull in an impact with the multipliers Lam (nc,): impulse [N s or N m s]."""
+    least = PULL_TOL * float(np.abs(Lam).max(initial=0.0))
+    return {joint.name: pull for joint in unilateral_joints(model) if (pull := float(Lam[joint.rows[0]])) > least}
 
 
 def lift_off_notes(model: Model, t: Array, y: Array, events: Iterable[EventRecord]) -> list[RunNote]:

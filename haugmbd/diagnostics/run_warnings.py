@@ -29,7 +29,9 @@ from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.errors import RunWarning, warn_user
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing
+from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
 
 LARGEST_TURN = 1.0
 """[rad] rotation of a body in a step. Beyond it sine and cosine are not approximated well by polynomials of the orders in use. Beyond pi
@@ -289,16 +291,19 @@ def model_notes(texts: Iterable[Any]) -> list[RunNote]:
     return [RunNote("model", str(text)) for text in texts]
 
 
-def delay_notes(model: Model, t_start: float) -> list[RunNote]:
-    """Return a note on the delays of a run that continues from a later state: the motion before it is not known."""
-    network = model.network
-    late = [] if network is None or t_start <= model.state().t else [one for one in network.delays if one.before is None]
-    if not late:
+def delay_notes(model: Model, start: State) -> list[RunNote]:
+    """Return a note on the delays of a run that continues from a later state: the motion before it is not known.
+
+    The modelled state at a later time is a beginning, too.
+    """
+    network, first = model.network, model.state()
+    bodies = slice(WIDTH * (model.nb + 1))
+    if network is None or not network.delays or start.t <= first.t or np.array_equal(start.flat[bodies], first.flat[bodies]):
         return []
-    names, longest = _listed([repr(one.name) for one in late]), max(one.delay for one in late)
+    names, longest = _listed([repr(one.name) for one in network.delays]), max(one.delay for one in network.delays)
     text = (
-        f"the run continues from a state at t = {t_start:.6g} s, and its delays {names} do not know the motion before: up to "
-        f"t = {t_start + longest:.6g} s they hold their first value. Simulate from the beginning, or give before=."
+        f"the run continues from a state at t = {start.t:.6g} s, and its delays {names} do not know the motion before: up to "
+        f"t = {start.t + longest:.6g} s they hold the output that the state has. Simulate from the beginning."
     )
     return [RunNote("delay", text, doubtful=True)]
 

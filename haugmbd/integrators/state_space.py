@@ -16,7 +16,7 @@ from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.inspection.row_gaps import worst_gap
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.checks.constraint_residuals import all_rows_hold, branch_faults, dropped_faults, has_branches
+from haugmbd.system.checks.constraint_residuals import all_rows_hold, branch_faults, dropped_faults, dropped_slips, has_branches
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.checks.known_turns import lost_turn, without_drift
 from haugmbd.workspace.layout import WIDTH, Pack
@@ -141,9 +141,10 @@ class MaximalStateSpace:
         return "; ".join(map(str, profile_faults(self.model, y)))
 
     def wrong_branch(self, t: Array, y: Array) -> str:
-        """Return a table that is left; a rotation driver that is followed half a turn off; or a dropped row that no longer holds."""
+        """Return a table that is left; a rotation driver that is followed half a turn off; or a dropped row that does not hold any more."""
         found = profile_faults(self.model, y)
-        if not found and has_branches(self.model) and not all_rows_hold(self.model, float(t[-1]), y[-1]):
+        model = self.model
+        if not found and has_branches(model) and (len(dropped_slips(model)) or not all_rows_hold(model, float(t[-1]), y[-1])):
             state = self.state(float(t[-1]), y[-1])
             found = branch_faults(self.model, state) or dropped_faults(self.model, state)
         return "; ".join(map(str, found))

@@ -300,7 +300,7 @@ def run_system(
         outcome = outcome.with_notes(
             [*deep, *bristle_notes(model, found.t, found.y), *short_impact_notes(model, found.events, method, found.t, found.y)]
         )
-        outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start.t)])
+        outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start)])
         return Result(
             model,
             found.t,

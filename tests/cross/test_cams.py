@@ -233,6 +233,34 @@ def test_a_follower_that_stays_on_its_cam_is_not_told():
     assert not any("pull" in text for text in result.warnings)
 
 
+@pytest.mark.filterwarnings("ignore::haugmbd.errors.RunWarning")
+@pytest.mark.parametrize(("stop", "pulls"), [(1.0, True), (4.0, False)])
+def test_an_impact_that_pulls_at_a_resting_follower_is_a_lift_off(stop, pulls):
+    """A stop turns the cam back at half its speed: a follower that rises would fly on, one that falls is pushed."""
+    system = cam(kind=lambda *given: Cam(*given, unilateral=True))
+    system.gravity = (0, 0, 0)
+    system.add(mbd.JointSpring("spring", system["guide"], k=40.0, free=-0.1))
+    system.add(mbd.JointLimit("stop", system["axle"], upper=stop, restitution=0.5))
+    model = system.compile()
+    start = model.state()
+    omega_bar = start.omega_bar.copy()
+    omega_bar[1, 2] = 12.0
+    result = mbd.simulate(model, 0.5, h=2e-3, state=start.replace(omega_bar=omega_bar))
+    hit = result.impacts[0]
+    wanted = -1.5 * MASS * ECCENTRICITY * np.sin(stop) * hit.before.omega_bar[1, 2]
+    assert hit.impulse.joint("cam", on="j").force[1] == pytest.approx(wanted, rel=ROUNDING)
+    assert [one.t for one in result.events if one.name == "cam: lift-off"] == ([hit.t] if pulls else [])
+    assert any(f"'cam' can only push, and would have to pull: lift-off at t = {hit.t:.9g} s" in x for x in result.warnings) is pulls
+    again = mbd.impulse(model, hit.before, contacts=[])
+    assert again.messages == ()
+    struck = hit.impulse.messages
+    assert struck == (
+        (f"joint 'cam' can only push, and its impulse pulls with {-wanted:.6g} N s: its bodies would part, and are held together",)
+        if pulls
+        else ()
+    )
+
+
 FAULTS = {
     r"= 0.0158.* m at axle.angle = 0 rad, but guide.displacement is 0 m .*give joint 'guide' q0=0.0158": lambda q: eccentric(
         q + 1.08

@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
-from joints import RJ, KnifeEdge, Perpendicular, Planar, RollingDisc, RollingSphere
+from joints import RJ, CoordinateFunction, KnifeEdge, Perpendicular, Planar, RollingDisc, RollingSphere, RotationDriver
 
 G = 9.81
 RADIUS, MASS = 0.2, 1.0
@@ -270,3 +270,43 @@ def test_velocity_rows_are_dropped_before_rows_of_positions(order):
     assert mbd.mobility(system).degrees_of_freedom == 1
     result = mbd.simulate(system, 1.0, h=1e-2)
     np.testing.assert_allclose(result["sledge"].r[-1], (1.0, 0.0, 0.0), atol=1e-12)
+
+
+def car(right, steer=lambda t: 0.3 * t * t, *, width=0.8, length=1.0):
+    """A car on blades whose front blades are steered, the right one by a function of the angle of the left one."""
+    system = mbd.System("car", gravity=(0, 0, -G))
+    frame = system.add(mbd.Body("frame", 10.0, (1.0, 1.0, 2.0), v=(1.0, 0, 0)))
+    system.add(Planar("road", system.ground, frame, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(KnifeEdge("rear", frame, point=(0, 0, 0), direction=(1, 0, 0)))
+    kingpins = []
+    for name, y in (("left", width / 2.0), ("right", -width / 2.0)):
+        blade = system.add(mbd.Body(name, 0.5, (0.01, 0.01, 0.01), r=(length, y, 0), v=(1.0, 0, 0)))
+        kingpins.append(system.add(RJ(f"{name} kingpin", frame, blade, point=(length, y, 0), axis=(0, 0, 1))))
+        system.add(KnifeEdge(f"{name} blade", blade, point=(length, y, 0), direction=(1, 0, 0)))
+    system.add(CoordinateFunction("tie rod", *kingpins, right))
+    system.add(RotationDriver("steering", kingpins[0], steer))
+    return system
+
+
+@pytest.mark.parametrize("given", [{"h": 1e-2}, {"rtol": 1e-8, "atol": 1e-10}, {"integrator": mbd.RadauIIA(h=2e-2)}])
+def test_blades_that_are_dropped_straight_ahead_and_slip_in_a_curve_are_told(given):
+    """Blades at the same angle allow no curve: the row of one is dropped straight ahead, where it says what the others say."""
+    system = car(lambda q: q)
+    assert len(system.compile().redundancy.dropped) == 1
+    with pytest.raises(
+        mbd.SimulationError, match="blade': at t = .* s a dropped row slips at .* m/s: .* contradict each other"
+    ) as error:
+        mbd.simulate(system, 1.0, **given)
+    assert error.value.result.status is mbd.RunStatus.FAILED
+
+
+def test_blades_that_are_steered_about_a_common_centre_run():
+    """Ackermann's steering: cot of the right angle is that of the left one plus width / length; the frame turns about the centre."""
+    width, length = 0.8, 1.0
+    system = car(lambda q: np.arctan(np.tan(q) / (1.0 + width / length * np.tan(q))), width=width, length=length)
+    result = mbd.simulate(system, 1.0, h=1e-2)
+    left = result.joint("left kingpin").angle
+    radius = length / np.tan(left[1:]) + width / 2.0  # of the path of the rear blade, left of which the centre is
+    speed = np.linalg.norm(result["frame"].v[1:], axis=1)
+    np.testing.assert_allclose(result["frame"].omega[1:, 2], speed / radius, atol=1e-9)
+    assert abs(result.violation("velocity")).max() < KEPT

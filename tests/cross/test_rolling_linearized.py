@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 import haugmbd as mbd
 from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
-from joints import RJ, TJ, RollingDisc, RollingSphere
+from joints import RJ, TJ, KnifeEdge, Planar, RollingDisc, RollingSphere
 from tests.support import bicycle
 from tests.support.bicycle import straight_ahead
 
@@ -39,6 +39,10 @@ def test_a_bicycle_has_the_published_eigenvalues(v):
     np.testing.assert_allclose(moving, wanted, rtol=LINEAR, atol=LINEAR)
     assert found.dof == 3
     assert found.stable == bool((wanted.real < 0.0).all())
+    if v:
+        steady = mbd.equilibrium(bicycle.bicycle(v), steady=straight_ahead(v))
+        assert (steady.stability is mbd.Stability.UNSTABLE) is not found.stable
+        np.testing.assert_allclose(steady.eigenvalues, found.eigenvalues, rtol=LINEAR, atol=LINEAR)
     np.testing.assert_allclose(np.sort(np.abs(np.linalg.eigvals(found.A)))[-1], np.abs(wanted).max(), rtol=LINEAR)
 
 
@@ -158,3 +162,64 @@ def test_wrong_steady_motions_are_refused_with_the_reason():
         mbd.linearize(system, steady=[mbd.UniformTranslation((1.0, 0, 0)), mbd.UniformRotation((0, 0, 1.0))])
     with pytest.raises(mbd.UsageError, match="velocity = .* must be three finite numbers"):
         mbd.linearize(system, steady=mbd.UniformTranslation((1.0, np.nan, 0)))
+
+
+@pytest.mark.parametrize("v", [1.5, -1.5])
+def test_a_sledge_is_unstable_where_its_centre_of_mass_trails_the_blade(v):
+    """Chaplygin's sledge: (J + m a^2) omega' = -m a v omega, with the blade a behind the centre of mass."""
+    m, J, a = 2.0, 0.3, 0.25
+    system = mbd.System("sledge", gravity=(0, 0, -G))
+    body = system.add(mbd.Body("sledge", m, (0.1, 0.2, J), v=(v, 0, 0)))
+    system.add(Planar("ice", system.ground, body, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(KnifeEdge("blade", body, point=(-a, 0, 0), direction=(1, 0, 0)))
+    found = mbd.equilibrium(system, steady=mbd.UniformTranslation((v, 0, 0)))
+    rate = -m * a * v / (J + m * a**2)
+    np.testing.assert_allclose(found.eigenvalues[np.abs(found.eigenvalues) > 0.0], [rate], rtol=LINEAR)
+    assert found.stability is (mbd.Stability.UNSTABLE if rate > 0.0 else mbd.Stability.INDIFFERENT)
+    assert "of all small motions: eigenvalues" in str(found)
+
+
+def test_a_skate_that_a_spring_holds_on_a_slope_keeps_its_heading():
+    """The position along the blade is that of a scalar equation; no force turns the skate, and none stops it from being turned."""
+    m, k, slope, heading = 2.0, 30.0, 0.3, 0.5
+    along, end = np.array([np.cos(heading), np.sin(heading), 0.0]), np.array([-1.0, 0.0, 0.0])
+    system = mbd.System("skate", gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    body = system.add(mbd.Body("skate", m, (0.1, 0.1, 0.1)))
+    system.add(Planar("ice", system.ground, body, point=(0, 0, 0), normal=(0, 0, 1)))
+    system.add(KnifeEdge("blade", body, point=(0, 0, 0), direction=along))
+    system.add(mbd.TSDA("spring", system.ground, body, point_i=end, point_j=(0, 0, 0), k=k, l0=1.0))
+
+    def pull(s):
+        d = s * along - end
+        return m * G * np.sin(slope) * along[0] - k * (np.linalg.norm(d) - 1.0) * (d @ along) / np.linalg.norm(d)
+
+    place = brentq(pull, 0.0, 1.0, xtol=1e-15)
+    found = mbd.equilibrium(system)
+    np.testing.assert_allclose(found.state.r[1], place * along, atol=1e-10)
+    np.testing.assert_allclose(found.state.p[1], (1, 0, 0, 0), atol=1e-12)
+    h = 1e-5
+    stiffness = -(pull(place + h) - pull(place - h)) / (2.0 * h)
+    assert np.abs(found.eigenvalues).max() == pytest.approx(np.sqrt(stiffness / m), rel=1e-7)
+    assert found.stability is mbd.Stability.INDIFFERENT
+
+
+@pytest.mark.parametrize("held_by", ["spring", "controller"])
+def test_a_wheel_rolls_far_to_its_balance_on_a_slope(held_by):
+    """A spring of 0.3 N m / rad in its axle, or an integral, holds wheel and carriage after nearly a turn; no force turns them."""
+    radius, slope, k = 0.2, 0.3, 0.3
+    system = mbd.System("cart", gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    carriage = system.add(mbd.Body("carriage", 2.0, (0.1, 0.1, 0.1), r=(0, 0, radius)))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.01, 0.02, 0.01), r=(0, 0, radius)))
+    system.add(Planar("plane", system.ground, carriage, point=(0, 0, radius), normal=(0, 0, 1)))
+    axle = system.add(RJ("axle", carriage, wheel, point=(0, 0, radius), axis=(0, 1, 0)))
+    system.add(RollingDisc("tyre", wheel, center=(0, 0, radius), axis=(0, 1, 0), radius=radius))
+    torque = 3.0 * G * np.sin(slope) * radius
+    if held_by == "spring":
+        system.add(mbd.JointSpring("spring", axle, k=k))
+    else:
+        pid = system.add(mbd.PID("pid", "axle.angle", torque / k, kp=20.0, ki=10.0, kd=5.0, tau=0.01))
+        system.add(mbd.Motor("motor", axle, torque=pid["out"]))
+    found = mbd.equilibrium(system)
+    np.testing.assert_allclose(found.state.r[1, :2], (radius * torque / k, 0.0), atol=1e-8)
+    np.testing.assert_allclose(found.state.p[1], (1, 0, 0, 0), atol=1e-8)
+    assert found.stability is mbd.Stability.INDIFFERENT

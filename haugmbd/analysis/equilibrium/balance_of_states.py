@@ -23,6 +23,7 @@ from haugmbd.analysis.equilibrium.solver import (
     Balance,
     NotHeld,
     TrialPose,
+    acted_on,
     find_balance,
     stiffness_in_balance,
     trial_pose_at,
@@ -89,8 +90,13 @@ class _Correction:
         self.blocks = sketched_block_matrices(evaluator, place.y, place.at.N)
         E, F, _, H = self.blocks
         self.scale = max(scale_of(place.work, K), float(np.abs(E * place.y[evaluator.states.columns]).max(initial=0.0)))
+        if len(evaluator.model.velocity_rows):
+            W = acted_on(np.hstack([K, E * evaluator.states.typical]), place.g, self.scale)
+            K, E, F = W.T @ K @ W, W.T @ E, F @ W
+        else:
+            W = np.eye(len(K))
         A = np.block([[np.where(np.abs(K) > NOISE * self.scale, K, 0.0), -E], [-F, -H]])
-        self.nd, self.N = len(K), place.at.N
+        self.nd, self.N = len(K), place.at.N @ W
         self._columns = 1.0 / _nonzero(np.abs(A).max(axis=0, initial=0.0))
         A = A * self._columns
         self._rows = 1.0 / _nonzero(np.abs(A).max(axis=1, initial=0.0))

@@ -7,7 +7,8 @@ r"""equilibrium: a pose at which all forces are in balance, its stability, and i
 
 Drivers are fixed at their values at time t (a quasi-static pose), unless they drive the steady motion.
 In a steady motion, kappa > 0 is stability in the rotating frame. Gyroscopic forces can stabilize a motion with kappa < 0: see
-`linearize`. With states of blocks, stability is that of all small motions, from their eigenvalues, and K that with the states held.
+`linearize`. Stability is that of all small motions, from their eigenvalues, with states of blocks, where a steady motion rolls (velocity
+rows), and where K is not symmetric (forces that follow a body, rolling): K is then that with the states held.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from haugmbd.analysis.equilibrium.residual import (
     state_of,
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
-from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
-from haugmbd.analysis.equilibrium.solver import NoStiffness, NotHeld, TrialPose, find_balance
+from haugmbd.analysis.equilibrium.small_motions.block_modes import MotionMatrices, block_modes, motion_matrices
+from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
+from haugmbd.analysis.equilibrium.solver import Balance, NoStiffness, NotHeld, TrialPose, find_balance
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_space import RANK_TOL, scale_of
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, RANK_TOL, scale_of
 from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
@@ -113,7 +115,7 @@ def equilibrium(
         )
     lam = multipliers(evaluator, place)
     _refuse_pulls(model, at_rest, lam)
-    matrices = motion_matrices(evaluator, place) if len(evaluator.states.columns) else None
+    matrices = _matrices_for_stability(evaluator, found)
     scale = scale_of(place.work, found.K) if matrices is None else matrices.scale
     if evaluator.steady.moves:
         check_steady(evaluator, place, scale, np.zeros(0) if matrices is None else matrices.rate_scale)
@@ -134,6 +136,20 @@ def equilibrium(
         evaluator.length,
         None if matrices is None else block_modes(matrices).eigenvalues,
     )
+
+
+def _matrices_for_stability(evaluator: ResidualEvaluator, found: Balance) -> MotionMatrices | None:
+    """Return the matrices of all small motions where K alone does not decide about stability; None where it does."""
+    if len(evaluator.states.columns):
+        return motion_matrices(evaluator, found.place)
+    skew = float(np.abs(found.K - found.K.T).max(initial=0.0))
+    rolls = evaluator.steady.moves and len(evaluator.model.velocity_rows) > 0
+    if not rolls and skew <= NOISE * scale_of(found.place.work, found.K):
+        return None
+    try:
+        return motion_matrices(evaluator, found.place)
+    except NotSmooth:  # of forces over velocities, such as friction
+        return None
 
 
 def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:

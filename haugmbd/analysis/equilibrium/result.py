@@ -78,8 +78,9 @@ class Equilibrium:
     length : float
         Length by which displacements are compared with rotations [m].
     eigenvalues : ndarray, (nm,), complex, or None
-        Those of all small motions [1/s], of a model with states of blocks, as `linearize` gives them. `stiffness` and `kinds` are then
-        those with the states held, and `stability` follows from the eigenvalues.
+        Those of all small motions [1/s], as `linearize` gives them: with states of blocks, where a steady motion rolls, and where the
+        stiffness is not symmetric (forces that follow a body, rolling). `stability` follows from them; `stiffness` and `kinds` are then
+        those of the symmetric part of the stiffness, with the states held.
     """
 
     model: Model
@@ -108,7 +109,7 @@ class Equilibrium:
 
     @property
     def stable(self) -> bool:
-        """Return whether every small displacement is resisted; with states of blocks, whether no small motion grows, or stays."""
+        """Return whether every small displacement is resisted; where there are `eigenvalues`, whether no small motion grows, or stays."""
         return self.stability is Stability.STABLE
 
     def motion(self, k: int) -> str:
@@ -150,7 +151,8 @@ class Equilibrium:
         steps = f"{self.newton} Newton steps" + (f", {self.relaxed} of relaxation" if self.relaxed else "")
         lines = [f"{head}, {self.stability.value} ({self.dof} degrees of freedom, {steps}, residual {self.residual:.1e})"]
         if self.eigenvalues is not None:
-            lines.append(f"  with the states of blocks: eigenvalues {', '.join(f'{s:.4g}' for s in self.eigenvalues)} 1/s")
+            what = "of all small motions" if self.model.network is None else "with the states of blocks"
+            lines.append(f"  {what}: eigenvalues {', '.join(f'{s:.4g}' for s in self.eigenvalues)} 1/s")
             return "\n".join(lines)
         for k, kind in enumerate(self.kinds):
             if kind is Stability.UNSTABLE:

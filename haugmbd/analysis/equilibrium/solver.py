@@ -45,6 +45,9 @@ RELAXATION_STEPS = 400
 RELAXED = 1e-2
 """Part of the first |g| at which relaxation ends and Newton's method continues."""
 
+SOFT = 1e-6
+"""Singular value of K, and force, relative to the forces at work and the stiffness, below which there is none: K of a step has errors."""
+
 ROUNDS = 3
 """Number of rounds of Newton's method and relaxation."""
 
@@ -110,12 +113,13 @@ def stiffness_in_balance(evaluator: ResidualEvaluator, place: TrialPose) -> Arra
 def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
     """Take Newton steps until the last is small (True), or none can be made (False)."""
     farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(evaluator.model, place.y)[:, :3], axis=0).max()) / evaluator.length)
+    direction = _rolling_direction if len(evaluator.model.velocity_rows) else _direction
     radius, way, last, K = 1.0, 0.0, np.inf, stiffness(evaluator, place.y, place.at, sketched)
     for n in range(MAX_NEWTON):
         left, scale = float(np.abs(place.g).max(initial=0.0)), scale_of(place.work, K)
         if left <= BALANCE_TOL * scale:
             return place, K, n, True
-        x = place.at.N @ _direction(K, place.g, scale, downhill)
+        x = place.at.N @ direction(K, place.g, scale, downhill)
         size = _size(x)
         if left <= STALLED_TOL * scale and size > 0.5 * last:
             return place, K, n, True
@@ -123,7 +127,7 @@ def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> t
         if size <= STEP_TOL:
             place = trial_pose_at(evaluator, moved(evaluator, place.y, x))
             return place, K, n + 1, True
-        limit = min(1.0, radius / size, LARGEST_TURN / (_size(x.reshape(-1, 6)[:, 3:]) or 1.0))
+        limit = min(1.0, radius / size, LARGEST_TURN / max(LARGEST_TURN, _size(x.reshape(-1, 6)[:, 3:])))
         if way > farthest:
             _need_resistance(place, K, x, way)
         after = _line_search(evaluator, place, limit * x, downhill)
@@ -139,6 +143,24 @@ def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> t
 def _size(x: Array) -> float:
     """Return the largest displacement or rotation."""
     return float(np.abs(x).max(initial=0.0))
+
+
+def acted_on(K: Array, g: Array, scale: float) -> Array:
+    """Return an orthonormal basis (nd, nw) of the directions in which forces g act, or change by K, where wheels or blades roll.
+
+    K is then not symmetric: a direction in which no force ever acts, as the heading of a wheel, changes other forces. It is left out, so
+    that it is not turned.
+    """
+    U, s, _ = np.linalg.svd(K, full_matrices=True)
+    stiffness = np.zeros(len(K))
+    stiffness[: len(s)] = s
+    return U[:, np.maximum(stiffness, np.abs(U.T @ g)) > SOFT * scale]
+
+
+def _rolling_direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
+    """Return the direction of `_direction` where wheels or blades roll, within the directions in which forces act."""
+    W = acted_on(K, g, scale)
+    return np.asarray(W @ _direction(W.T @ K @ W, W.T @ g, scale, downhill))
 
 
 def _direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.analysis.assembly.assemble import assemble
-from haugmbd.analysis.initial_model import beginning_at, compiled, examined
+from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined
 from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, counted_turns, follow, projected_point
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint
-from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.analysis.mobility.mobility import mobility, position_rank
 from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
@@ -47,6 +47,9 @@ from haugmbd.system.system import System
 NAMED = 3
 """Number of free motions that a text names before it counts the others."""
 
+REGULAR_PIVOT = 1e-4
+"""Smallest pivot of a pose where a motion ends, above which it is not singular."""
+
 
 @check_keywords
 def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None) -> Result:
@@ -71,7 +74,8 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     Raises
     ------
     UsageError
-        If there are too few drivers; the message names the free motions.
+        If there are too few drivers; the message names the free motions. If positions follow from joints that restrict velocities only,
+        such as rolling wheels.
     AssemblyError
         If the mechanism cannot be assembled at the start.
     ModelError
@@ -90,11 +94,13 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
 
 def followed(system: System | Model, times: Array, state: State | None, who: str) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
-    assembly = assemble(system, state)
-    model, cpu = assembly.model, time.process_time()
+    own = compiled(system)
+    assembly = assemble(own, state)
+    model, cpu = counted_from(assembly.model, own), time.process_time()
     refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
     determined_or_raise(model, assembly.state, who)
+    _refuse_rolled_positions(model, assembly.state, who)
     size = model.length
     span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
     track = Track(model, with_blocks(model.pack()), Projection().options(), size, SHORTEST * span)
@@ -164,7 +170,7 @@ def driven_model(system: System | Model, state: State) -> Model:
     model = compiled(system)
     if model.redundancy.dropped or state_faults(model, state):
         return model
-    return examined(beginning_at(model, state))
+    return counted_from(examined(beginning_at(model, state)), model)
 
 
 def determined_or_raise(model: Model, state: State, who: str) -> None:
@@ -181,6 +187,22 @@ def determined_or_raise(model: Model, state: State, who: str) -> None:
         f"{who} needs as many drivers as degrees of freedom: {rank} independent rows for {6 * model.nb} coordinates, so that "
         f"{need} free: {', or '.join(motions)}{more}. Add {some} (RotationDriver, TranslationDriver), or use simulate. "
         "If a driver is there, the pose is singular: start elsewhere."
+    )
+
+
+def _refuse_rolled_positions(model: Model, state: State, who: str) -> None:
+    """Raise UsageError if positions follow from velocity rows, which have no position equation. `who` names the caller."""
+    if not len(model.velocity_rows):
+        return
+    left = 6 * model.nb - position_rank(model, evaluate(model, state), 6 * model.nb)
+    if not left:
+        return
+    names = ", ".join(dict.fromkeys(repr(model.labels[row].joint) for row in model.velocity_rows))
+    places = "1 coordinate of position follows" if left == 1 else f"{left} coordinates of position follow"
+    raise UsageError(
+        f"{who} solves for the positions at each time, and {names} restrict velocities only: {places} from the whole motion before. "
+        "Integrate it, with the same drivers: result = simulate(system, t_end). inverse_dynamics(system, result) then gives the forces of "
+        "the drivers."
     )
 
 
@@ -222,7 +244,7 @@ def _passed(model: Model, gap: Gap) -> SingularCrossing:
 
 
 def _stop(track: Track, last: PathPoint, result: Result, within: tuple[float, float]) -> SimulationError:
-    """Return the reason why the motion ends at its last point: a driver that fails there, or a singular configuration.
+    """Return the reason why the motion ends at its last point: a driver that fails or runs away there, or a singular configuration.
 
     The driver is evaluated only `within` the given times.
     """
@@ -232,6 +254,13 @@ def _stop(track: Track, last: PathPoint, result: Result, within: tuple[float, fl
     failed = [fault for driver in model.drivers for t in near if (fault := driver.fault_at(t)) is not None]
     if failed:
         return SimulationError(f"the motion ends at t = {last.t:.9g} s: {failed[0]}", result)
+    if last.pivot > REGULAR_PIVOT:
+        return SimulationError(
+            f"the motion ends at t = {last.t:.9g} s, at a pose that is not singular: no step of {track.shortest:.3g} s comes near "
+            "the motion that velocities and accelerations of the drivers predict. Is one of these without bound, or is a driver faster "
+            "than such a step? Compare with differences: mbd.verify(system).",
+            result,
+        )
     return SimulationError(f"the motion ends at t = {last.t:.9g} s, at a singular position: {_why(model, state)}", result)
 
 

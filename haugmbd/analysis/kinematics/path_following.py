@@ -2,7 +2,8 @@ r"""Path following of a driven mechanism: pose, velocities and accelerations at 
 
     predictor   r + v h + v' h^2/2,   p exp(omega_bar h + omega_bar' h^2/2),   u + u' h
     corrector   positions by Newton, velocities and accelerations from the same factor: `post_step` of the projection, in compiled code
-    step        halved until the correction is small (CLOSE), so that the motion stays on its branch
+    step        halved until the correction is small (CLOSE), so that the motion stays on its branch, and velocities go on (SAME_WAY), or no
+                singular position is near (REGULAR)
 
 At a singular position (a dead centre, a flat parallelogram) velocities have no equation.  The motion is followed past it where the
 predictor meets the other side just as well; at a wanted time inside the gap the state is that of the quintic polynomial through both
@@ -34,6 +35,16 @@ CLOSE = 0.02
 
 SAME_WAY = 0.2
 """Largest relative difference of velocities from the predicted ones. Beyond a fold the velocities would be reversed."""
+
+REGULAR = 100.0
+"""Times that the motion of a step [rad], or part of the size, goes into the square root of the smallest pivot, above which no singular
+position lies within the step. Velocities may then differ by any part: where a driver leaves rest, or comes to it, they do.
+"""
+
+WITHIN = 0.3
+"""Part of this root, above which the motion of a step may cross a singular position. Its velocities must then carry it across: one that
+comes to rest before does not continue on the other side.
+"""
 
 SHORTEST = 1e-9
 """Part of the whole time below which no step is tried."""
@@ -151,12 +162,23 @@ def advanced(track: Track, here: PathPoint, t: float) -> PathPoint | None:
         return None
     n = WIDTH * (track.model.nb + 1)
     a, b, rate = guess[:n].reshape(-1, WIDTH), new.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
-    turn = np.linalg.norm(logarithm(product(conjugate(a[:, EULER:VELOCITY]), b[:, EULER:VELOCITY])), axis=1)
-    if max(float(turn.max()), float(np.abs(b[:, :3] - a[:, :3]).max()) / track.size) > CLOSE:
+    if _way(track, a, b) > CLOSE:
         return None
     jump = _speed(track, b[:, VELOCITY:] - a[:, VELOCITY:])
-    usual = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]), abs(t - here.t) * _speed(track, rate[:, VELOCITY:]))
-    return new if jump <= SAME_WAY * usual else None
+    carried = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]))
+    if jump <= SAME_WAY * carried:
+        return new
+    made, distance = _way(track, here.y[:n].reshape(-1, WIDTH), b), np.sqrt(min(here.pivot, new.pivot))
+    changed = max(carried, abs(t - here.t) * _speed(track, rate[:, VELOCITY:]))
+    if made <= WITHIN * distance and jump <= SAME_WAY * changed:
+        return new
+    return new if REGULAR * made < distance else None
+
+
+def _way(track: Track, a: Array, b: Array) -> float:
+    """Return the largest turn [rad], or displacement over the size of the model, from bodies a to b (nb + 1, 13)."""
+    turn = np.linalg.norm(logarithm(product(conjugate(a[:, EULER:VELOCITY]), b[:, EULER:VELOCITY])), axis=1)
+    return max(float(turn.max()), float(np.abs(b[:, :3] - a[:, :3]).max()) / track.size)
 
 
 def _speed(track: Track, u: Array) -> float:

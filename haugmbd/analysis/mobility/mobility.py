@@ -168,7 +168,7 @@ def _acts_on_ground(rows: Rows) -> Flags:
     return acts
 
 
-def _position_rank(model: Model, rows: Rows, rank: int) -> int:
+def position_rank(model: Model, rows: Rows, rank: int) -> int:
     """Return the rank of the rows that have a position equation; `rank` is that of all rows."""
     gone = model.velocity_rows
     if not len(gone):
@@ -202,7 +202,7 @@ def _report(
         bodies=model.nb,
         rows=model.nc,
         rank=redundancy.rank,
-        position_rank=_position_rank(model, rows, redundancy.rank),
+        position_rank=position_rank(model, rows, redundancy.rank),
         tolerance=redundancy.tolerance,
         dependent=dependent_sets(model, rows, examined, redundancy, is_open=is_open),
         motions=found.motions,

@@ -24,6 +24,7 @@ from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.impulses.impulse_result import Impulse, SolvedImpulse
 from haugmbd.contact.impulses.plain_impulse import plain_impulse
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.lift_off import impulsive_pulls
 from haugmbd.errors import EnergyWarning, warn_user
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -81,7 +82,7 @@ def _without(q: ImpulseArguments) -> Impulse:
     """Return the effect of applied impulses, and of velocities that the joints do not allow, without contacts."""
     model, (state, Lam, rows, energies) = q.model, plain_impulse(q.model, q.state, q.P)
     solved = (SolvedImpulse(model.joints, rows, Lam), SolvedImpulse(q.closed.joints, q.closed.rows, np.zeros(0)))
-    return Impulse(model, q.state, state, Lam, {}, {}, *energies, (), solved)
+    return Impulse(model, q.state, state, Lam, {}, {}, *energies, _pulls(model, Lam), solved)
 
 
 def _with_auxiliary_rows(q: ImpulseArguments) -> Impulse:
@@ -111,7 +112,7 @@ def _with_auxiliary_rows(q: ImpulseArguments) -> Impulse:
         closed={name: mu[e.rows] for name, e in q.closed.joints.items()},
         energy_before=before,
         energy_after=after,
-        messages=(*found.remarks, *([gain] if gain else [])),
+        messages=(*found.remarks, *([gain] if gain else []), *_pulls(model, Lam)),
         _solved=(SolvedImpulse(model.joints, factor.rows, Lam), SolvedImpulse(q.closed.joints, q.closed.rows, mu)),
     )
 
@@ -120,6 +121,15 @@ def kinetic(model: Model, u: Array) -> float:
     """Return the kinetic energy [J] of velocities u (nb + 1, 6)."""
     spin = np.einsum("ka,kab,kb->", u[:, 3:], model.J_bar, u[:, 3:])
     return 0.5 * float(np.einsum("k,ka,ka->", model.mass, u[:, :3], u[:, :3]) + spin)
+
+
+def _pulls(model: Model, Lam: Array) -> tuple[str, ...]:
+    """Return a sentence for each joint that can only push, and whose impulse pulls."""
+    return tuple(
+        f"joint {name!r} can only push, and its impulse pulls with {pull:.6g} "
+        f"{'N m s' if model.labels[model.joints[name].rows[0]].unit == 'rad' else 'N s'}: its bodies would part, and are held together"
+        for name, pull in impulsive_pulls(model, Lam).items()
+    )
 
 
 def _gain(q: ImpulseArguments, found: AuxiliarySolution, u: Array, energy: float) -> str:

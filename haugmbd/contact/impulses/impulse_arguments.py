@@ -43,7 +43,7 @@ def read_arguments(model: Model, state: State | None, applied: Any, contacts: An
     state = model.state() if state is None else state
     blows: tuple[AppliedImpulse, ...] = _all_of(AppliedImpulse, "applied", "PointImpulse or AngularImpulse", applied)
     touched: tuple[Contact, ...] = _all_of(Contact, "contacts", "Contact", contacts)
-    joints = tuple(as_joint(part) for part in _several(close, (Joint, JointLike), "close"))
+    joints = tuple(as_joint(part, model.bodies[0]) for part in _several(close, (Joint, JointLike), "close"))
     faults = [*state_faults(model, state), *_part_faults(model, blows, touched, joints)]
     if faults:
         raise ModelError(faults)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Ints
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.impulses.impulse_equations import RowSet
@@ -44,10 +45,14 @@ class Closed(NamedTuple):
 NOTHING = Closed(RowSet(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 6)), np.zeros(0)), {}, ())
 
 
-def as_joint(part: Any) -> Joint:
-    """Return the joint that an element of `close` defines.  Raise UsageError if it is not a joint."""
+def as_joint(part: Any, ground: Body) -> Joint:
+    """Return the joint that an element of `close` defines, on the model's ground.  Raise UsageError if it is not a joint."""
     if isinstance(part, Joint):
-        return part
+        if type(part).put_on_ground is Joint.put_on_ground:
+            return part
+        own = changed(part)  # one that is in another system keeps the ground of that
+        own.put_on_ground(ground)
+        return own
     if isinstance(part, JointLike) and callable(part.primitives) and not isinstance(part, type):
         return Wrapped(part)
     raise UsageError(f"close takes joints, such as RJ(name, i, j, point=..., axis=...), got {part!r}.")

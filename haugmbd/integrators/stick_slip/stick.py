@@ -191,7 +191,10 @@ class _Stick:
         return ended
 
     def _stop(self, joints: list[int]) -> None:
-        """Remove the rates of joints that stick in the last state watched, by the impulses of friction that do it."""
+        """Remove the rates of joints that stick in the last state watched, by the impulses of friction that do it.
+
+        Those that other joints hold there, such as a piston at its dead centre, are left: the impulse would stop the machine.
+        """
         if not joints:
             return
         watch = self.watch
@@ -200,12 +203,20 @@ class _Stick:
             watch.modes[:] = 0.0
             watch.modes[joints, at.MODE] = at.STICKS
             watch.at(self.problem.t, self.problem.y, self.state_space, columns_alone=True)
+        gives_way = watch.gives_way()
         channels = [
-            (self.ints[k, at.FIRST] + c, watch.terms[k, at.RATE + c]) for k in joints for c in range(self.ints[k, at.CHANNELS])
+            (int(self.ints[k, at.FIRST]) + c, watch.terms[k, at.RATE + c])
+            for k in joints
+            for c in range(self.ints[k, at.CHANNELS])
+            if gives_way[self.ints[k, at.FIRST] + c]
         ]
+        if not channels:
+            return
         X, which = workspace_array(watch.pack, "FRICTION_COLUMNS"), np.array([c for c, _ in channels])
         G = watch.rates_by_friction()[np.ix_(which, which)]
-        impulses = np.linalg.lstsq(G, -np.array([rate for _, rate in channels]), rcond=1e-10)[0]
+        units = 1.0 / np.sqrt(np.diagonal(G))  # in which each gives way alike, of heavy and of light bodies
+        rates = np.array([rate for _, rate in channels])
+        impulses = units * np.linalg.lstsq(units[:, None] * G * units, -units * rates, rcond=1e-10)[0]
         n = self.state_space.model.nb + 1
         change = (impulses @ X[which])[: 6 * n].reshape(n, 6)
         self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, VELOCITY:] += change[1:]

@@ -22,6 +22,8 @@ from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.kkt.solver_routines import without_sweeps
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.friction import columns as at
+from haugmbd.model.friction.loop.arrays import algebra_size
+from haugmbd.model.friction.loop.sticking import HELD
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws
@@ -150,6 +152,14 @@ class Watch:
         m, start = len(workspace_array(self.pack, "FRICTION_COLUMNS")), place_in(self.pack.ints, "FRICTION_ALGEBRA")[0]
         G: Array = self.pack.work[start : start + m * m].reshape(m, m)
         return G
+
+    def gives_way(self) -> Flags:
+        """Return which channels give way to their own friction, (m,), in the last state; joints hold the others."""
+        n, m = len(self.modes), len(workspace_array(self.pack, "FRICTION_COLUMNS"))
+        end = place_in(self.pack.ints, "FRICTION_ALGEBRA")[0] + algebra_size(n, m)
+        alone = self.pack.work[end - 4 * m : end].reshape(4, m)[1]
+        found: Flags = np.diagonal(self.rates_by_friction()) > HELD * alone
+        return found
 
 
 class Quantity:

@@ -71,12 +71,12 @@ def _reach(model: Model) -> float:
 
 
 def radius_of_gyration(model: Model) -> float:
-    """Return sqrt(sum tr J_bar / (2 sum m)) of all bodies together [m]; 0 without mass.
+    """Return sqrt(sum tr J_bar / (2 sum m)) of all bodies together [m]; 0 without mass. NaN, of a J_bar with a fault, is left out.
 
     That of a single one is no length of the model where it has inertia and hardly any mass, as the rotor of a motor has.
     """
     inertia = model.tables["INERTIA"]
-    mass, turning = float(inertia[:, 0].sum()), float(inertia[:, [1, 5, 9]].sum())
+    mass, turning = float(inertia[:, 0].sum()), float(np.nansum(inertia[:, [1, 5, 9]]))
     return float(np.sqrt(turning / (2.0 * mass))) if mass > 0.0 else 0.0
 
 

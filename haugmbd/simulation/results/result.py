@@ -141,7 +141,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             assert self._names is not None
             carried = self._carried or {}
             try:
-                model = restore(carried, str(carried.get("where", "")), self._names, self._model_numbers, self.y.shape[1])
+                where, first = str(carried.get("where", "")), self.state(0) if len(self.t) else None
+                model = restore(carried, where, self._names, self._model_numbers, self.y.shape[1], first)
             except UsageError as error:
                 raise UsageError(
                     f"this result of {self.names.model!r} was loaded without its model, which is needed here ({str(error).rstrip('.')}). "

@@ -54,6 +54,9 @@ HALF_TURN_TOL = 0.01
 DROPPED_FACTOR = 10.0
 """A dropped row is violated if its gap is so many times that of any kept one (without projection all rows drift alike)."""
 
+SLIPS = 100.0
+"""The same of a velocity row, in units of VELOCITY_TOL of the speed: a thousandth of the speed, as where rows contradict each other."""
+
 FAR_BELOW = 1e-2
 """Relative to the tolerances: where Phi over its gradient is so small it is the gap, within a few percent."""
 
@@ -284,7 +287,38 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
         unit = "rad" if measured.is_angle[row] else "m"
         what = f"at t = {state.t:.6g} s a dropped row is left at {measured.gap[row]:.3g} {unit}: {model.labels[row]}"
         found.append(Fault(f"joint {model.labels[row].joint!r}", what, remedy))
-    return tuple(found)
+    return (*found, *_slip_faults(model, state, rows, kept))
+
+
+def _slip_faults(model: Model, state: State, rows: Rows, open_by: float) -> tuple[Fault, ...]:
+    """Return one fault for each dropped velocity row that slips: faster than any kept row, and than gaps of positions explain.
+
+    open_by: the largest gap of a kept row, relative to its tolerance
+    """
+    slips = dropped_slips(model)
+    if not len(slips):
+        return ()
+    gap, allowed = _velocity_gaps(model, state, rows)
+    part = np.abs(gap) / allowed
+    kept = max(open_by, float(np.delete(part, np.array(model.redundancy.dropped)).max(initial=0.0)))
+    remedy = (
+        "It depends on the others at the modelled pose, and was dropped; now they contradict each other, as parallel wheels do that are "
+        "steered by the same angle. Steer them about a common centre, or leave one of these joints out."
+    )
+    return tuple(
+        Fault(
+            f"joint {model.labels[row].joint!r}",
+            f"at t = {state.t:.6g} s a dropped row slips at {gap[row]:.3g} m/s: {model.labels[row]}",
+            remedy,
+        )
+        for row in slips[part[slips] > max(SLIPS, DROPPED_FACTOR * kept)].tolist()
+    )
+
+
+@once_per_model
+def dropped_slips(model: Model) -> Ints:
+    """Return the dropped velocity rows."""
+    return np.intersect1d(model.velocity_rows, np.array(model.redundancy.dropped, dtype=np.int64))
 
 
 def all_rows_hold(model: Model, t: float, y: Array) -> bool:
@@ -374,13 +408,8 @@ def _position_remedy(measured: Gaps, free: Ints, driven: Ints, allowed: Array) -
     return f"Let the driver start at the modelled value, {ASSEMBLE}"
 
 
-def velocity_faults(model: Model, state: State | None = None, rows: Rows | None = None) -> tuple[Fault, ...]:
-    """Return one fault for each joint whose rows do not hold for the velocities of `state`: Phi_q u - nu in m/s and rad/s.
-
-    `System.compile` does not check this: a run may project the velocities first.
-    """
-    state = model.state() if state is None else state
-    rows = evaluate(model, state) if rows is None else rows
+def _velocity_gaps(model: Model, state: State, rows: Rows) -> tuple[Array, Array]:
+    """Return Phi_q u - nu of every row [m/s, rad/s], and how large each may be."""
     u = np.hstack([state.v, state.omega_bar])
     u[0] = 0.0
     J = np.concatenate([rows.Phi_r, rows.PiBar], axis=2)
@@ -394,12 +423,23 @@ def velocity_faults(model: Model, state: State | None = None, rows: Rows | None 
         size * float(np.linalg.norm(state.omega_bar, axis=1).max()),
         float((driven * np.where(measured.is_angle, size, 1.0)).max(initial=0.0)),
     )
-    allowed = VELOCITY_TOL * np.where(measured.is_angle, speed / size, speed)
+    return gap, VELOCITY_TOL * np.where(measured.is_angle, speed / size, speed)
+
+
+def velocity_faults(model: Model, state: State | None = None, rows: Rows | None = None) -> tuple[Fault, ...]:
+    """Return one fault for each joint whose rows do not hold for the velocities of `state`: Phi_q u - nu in m/s and rad/s.
+
+    `System.compile` does not check this: a run may project the velocities first.
+    """
+    state = model.state() if state is None else state
+    rows = evaluate(model, state) if rows is None else rows
+    gap, allowed = _velocity_gaps(model, state, rows)
     if (np.abs(gap) <= allowed).all():
         return ()
     found = []
+    is_angle = constraint_gaps(model, rows, state.t).is_angle
     for entry in model.joints.values():
-        texts = [_velocity_gap(gap, allowed, entry.rows[measured.is_angle[entry.rows] == turns], turns) for turns in (False, True)]
+        texts = [_velocity_gap(gap, allowed, entry.rows[is_angle[entry.rows] == turns], turns) for turns in (False, True)]
         if any(texts):
             what = f"its bodies move apart at t = {state.t:g} s: " + " and ".join(text for text in texts if text)
             remedy = "Give velocities that keep the joint closed, or project them: simulate(..., project_velocity=True)."

@@ -423,3 +423,34 @@ def test_a_follower_that_would_have_to_pull_is_refused(down):
         return
     with pytest.raises(mbd.SimulationError, match=r"joint 'cam' pulls with 4.905 N, and can only push"):
         mbd.equilibrium(system)
+
+
+@pytest.mark.parametrize(("load", "stable"), [(1.0, True), (2.3, True), (3.0, False)])
+def test_ziegler_column_under_a_force_that_follows_it(load, stable):
+    """Two uniform rods with springs of 1 N m / rad: the stiffness is not symmetric, and its symmetric part is unstable from 2 N on."""
+    system = mbd.System("column")
+    J = (0, 1.0 / 12.0, 1.0 / 12.0)
+    lower, upper = (system.add(mbd.Body(name, 1.0, J, r=(x, 0, 0))) for name, x in (("lower", 0.5), ("upper", 1.5)))
+    foot = system.add(RJ("foot", system.ground, lower, point=(0, 0, 0), axis=(0, 0, 1)))
+    knee = system.add(RJ("knee", lower, upper, point=(1, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.RSDA("foot spring", foot, k=1.0))
+    system.add(mbd.RSDA("knee spring", knee, k=1.0))
+    system.add(mbd.PointForce("load", upper, point=(2, 0, 0), force=(-load, 0, 0), frame="body"))
+    found = mbd.equilibrium(system)
+    M = np.array([[4.0 / 3.0, 0.5], [0.5, 1.0 / 3.0]])
+    squares = np.linalg.eigvals(np.linalg.solve(M, [[2.0 - load, load - 1.0], [-1.0, 1.0]])).astype(complex)
+    wanted = np.concatenate([np.sqrt(-squares), -np.sqrt(-squares)])
+    wanted = wanted[wanted.imag > 0.0]
+    np.testing.assert_allclose(np.sort_complex(found.eigenvalues), np.sort_complex(wanted), rtol=1e-7, atol=1e-7)
+    assert found.stability is (mbd.Stability.STABLE if stable else mbd.Stability.UNSTABLE)
+    assert mbd.linearize(found).stable is stable
+
+
+def test_a_translation_is_found_by_newton_steps_of_full_length():
+    system = mbd.System("spring", gravity=(0, 0, -9.81))
+    weight = system.add(mbd.Body("weight", 2.0, (0.1, 0.1, 0.1)))
+    guide = system.add(TJ("guide", system.ground, weight, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointSpring("spring", guide, k=50.0))
+    found = mbd.equilibrium(system)
+    assert found.state.r[1, 2] == pytest.approx(-2.0 * 9.81 / 50.0, rel=1e-12)
+    assert found.newton <= 2

@@ -11,7 +11,7 @@ import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, pendulum, slider_crank
 from haugmbd.gallery.linkages.slider_crank import crank_angle
 from haugmbd.math.euler_parameters import conjugate, product, rotation_matrix
-from joints import CJ, RJ, SJ, UJ, Distance, Parallel, RotationDriver, TranslationDriver
+from joints import CJ, RJ, SJ, TJ, UJ, Distance, Parallel, RackPinion, RollingDisc, RotationDriver, TranslationDriver
 from tests.support.redundant_loops import bennett, loop
 
 Z = np.array([0.0, 0.0, 1.0])
@@ -282,3 +282,156 @@ def test_a_spring_counts_its_turns():
     np.testing.assert_allclose(result.angles[:, 0], 2.0 * t, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(result.reaction("drive").torque[:, 2], 6.0 * t, rtol=0.0, atol=1e-10)
     assert rotation_matrix(result.p[-1, 1]).shape == (3, 3)
+
+
+def test_positions_that_follow_from_rolling_are_integrated_not_solved_for():
+    """A wheel on a carriage that a driver pulls along x = 0.3 t^2 + 0.1 sin 4t: its angle is x / R by the history alone."""
+    radius, J = 0.2, 0.02
+    system = mbd.System("carriage", gravity=(0, 0, -9.81))
+    carriage = system.add(mbd.Body("carriage", 2.0, (0.1, 0.1, 0.1), r=(0, 0, radius), v=(0.4, 0, 0)))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.01, J, 0.01), r=(0, 0, radius), v=(0.4, 0, 0), omega_bar=(0, 0.4 / radius, 0)))
+    rail = system.add(TJ("rail", system.ground, carriage, point=(0, 0, radius), axis=(1, 0, 0)))
+    system.add(RJ("axle", carriage, wheel, point=(0, 0, radius), axis=(0, 1, 0)))
+    system.add(RollingDisc("tyre", wheel, center=(0, 0, radius), axis=(0, 1, 0), radius=radius))
+    system.add(TranslationDriver("pull", rail, lambda t: 0.3 * t * t + 0.1 * np.sin(4.0 * t)))
+    times = np.linspace(0.0, 1.0, 11)
+    for solve in (mbd.kinematics, mbd.inverse_dynamics):
+        with pytest.raises(mbd.UsageError, match=r"'tyre' restrict velocities only: 1 coordinate of position .*simulate\(system"):
+            solve(system, times)
+    result = mbd.simulate(system, 1.0, rtol=1e-10, atol=1e-12)
+    t = result.t
+    np.testing.assert_allclose(result.joint("axle").angle, (0.3 * t * t + 0.1 * np.sin(4.0 * t)) / radius, atol=1e-8)
+    force = mbd.inverse_dynamics(system, result)["pull"]
+    np.testing.assert_allclose(force, (3.0 + J / radius**2) * (0.6 - 1.6 * np.sin(4.0 * t)), atol=1e-9)
+
+
+def test_rolling_that_a_driven_joint_repeats_leaves_nothing_to_integrate():
+    """Both the carriage and the angle of its wheel are driven: the rows of rolling are dependent, and positions are solved for."""
+    radius = 0.2
+    system = mbd.System("carriage")
+    carriage = system.add(mbd.Body("carriage", 2.0, (0.1, 0.1, 0.1), r=(0, 0, radius)))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.01, 0.02, 0.01), r=(0, 0, radius)))
+    rail = system.add(TJ("rail", system.ground, carriage, point=(0, 0, radius), axis=(1, 0, 0)))
+    axle = system.add(RJ("axle", carriage, wheel, point=(0, 0, radius), axis=(0, 1, 0)))
+    system.add(RackPinion("chain", axle, rail, radius=radius))
+    system.add(RollingDisc("tyre", wheel, center=(0, 0, radius), axis=(0, 1, 0), radius=radius))
+    system.add(TranslationDriver("pull", rail, lambda t: 0.3 * t * t))
+    result = mbd.kinematics(system, np.linspace(0.0, 1.0, 11))
+    np.testing.assert_allclose(result.joint("axle").angle, 0.3 * result.t**2 / radius, atol=1e-12)
+
+
+def rest_to_rest(start, duration, rise):
+    """The polynomial 3-4-5: rest, a rise with its acceleration zero at both ends, and rest."""
+
+    def f(t):
+        x = np.clip((t - start) / duration, 0.0, 1.0)
+        return rise * (10.0 * x**3 - 15.0 * x**4 + 6.0 * x**5)
+
+    return f
+
+
+@pytest.mark.parametrize(("start", "duration"), [(0.0, 1.0), (0.25, 0.5), (0.31, 0.37)])
+@pytest.mark.parametrize("n", [3, 12, 101])
+def test_a_driver_that_leaves_rest_and_comes_to_rest_smoothly(start, duration, n):
+    f = rest_to_rest(start, duration, 1.5)
+    result = mbd.kinematics(driven_arm(f), np.linspace(0.0, 1.0, n))
+    np.testing.assert_allclose(result.joint("pin").angle, [f(t) for t in result.t], atol=CLOSED_FORM)
+    assert result.joint("pin").rate[0] == pytest.approx(0.0, abs=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("power", [3, 4, 6])
+def test_a_driver_that_passes_through_rest(power):
+    result = mbd.kinematics(
+        driven_arm(lambda t: (2.0 * t - 0.9) ** power - 0.9**power * (-1.0) ** power), np.linspace(0.0, 1.0, 12)
+    )
+    t = result.t
+    np.testing.assert_allclose(result.joint("pin").angle, (2.0 * t - 0.9) ** power - 0.9**power * (-1.0) ** power, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result.joint("pin").rate, 2.0 * power * (2.0 * t - 0.9) ** (power - 1), atol=CLOSED_FORM)
+
+
+def driven_arm(f):
+    """An arm on a pin with a driver."""
+    system = mbd.System("arm", gravity=(0, 0, -9.81))
+    arm = system.add(mbd.Body("arm", 2.0, (0.1, 0.1, 0.1), r=(0.3, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(RotationDriver("drive", pin, f))
+    return system
+
+
+def test_a_closed_loop_dwells():
+    """A parallelogram whose crank rests, turns by 2 rad through its upright pose, and rests: the coupler never turns."""
+    L, B = 0.2, 0.5
+    P = np.array([L * np.cos(0.3), L * np.sin(0.3), 0.0])
+    system = mbd.System("parallelogram")
+    places = {"crank": P / 2.0, "coupler": P + (B / 2.0, 0, 0), "rocker": P / 2.0 + (B, 0, 0)}
+    crank, coupler, rocker = (system.add(mbd.Body(name, 1.0, (0.01, 0.01, 0.01), r=r)) for name, r in places.items())
+    first = system.add(RJ("first", system.ground, crank, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(RJ("second", crank, coupler, point=P, axis=(0, 0, 1)))
+    system.add(RJ("third", coupler, rocker, point=P + (B, 0, 0), axis=(0, 0, 1)))
+    system.add(RJ("fourth", system.ground, rocker, point=(B, 0, 0), axis=(0, 0, 1)))
+    f = rest_to_rest(0.2, 0.5, 2.0)
+    system.add(RotationDriver("drive", first, f))
+    result = mbd.kinematics(system, np.linspace(0.0, 1.0, 12))
+    angle = 0.3 + np.array([f(t) for t in result.t])
+    place = L * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1) + (B / 2.0, 0, 0)
+    np.testing.assert_allclose(result["coupler"].r, place, atol=CLOSED_FORM)
+    np.testing.assert_allclose(result["coupler"].A, np.broadcast_to(np.eye(3), (12, 3, 3)), atol=CLOSED_FORM)
+
+
+def test_a_driver_without_a_finite_acceleration_is_not_called_singular():
+    f = (lambda t: t**1.5, lambda t: 1.5 * t**0.5, lambda t: 0.75 / np.sqrt(t + 1e-60))
+    with pytest.raises(
+        mbd.SimulationError, match="ends at t = 0 s, at a pose that is not singular: no step of 1e-09 s .* without bound"
+    ):
+        mbd.kinematics(driven_arm(f), np.linspace(0.0, 1.0, 3))
+
+
+def test_coordinates_count_from_the_modelled_pose_wherever_the_motion_starts():
+    system = driven_arm(lambda t: 0.4 + 2.5 * t)  # it begins 0.4 rad away from its modelled pose
+    system.add(mbd.RSDA("spring", system["pin"], k=1.0))
+    whole = mbd.kinematics(system, np.linspace(0.0, 4.0, 9))
+    wanted = 0.4 + 2.5 * whole.t
+    part = mbd.kinematics(system, whole.t[4:], state=whole.state(4))
+    for result, angle in ((whole, wanted), (part, wanted[4:])):
+        np.testing.assert_allclose(result.joint("pin").angle, angle, atol=CLOSED_FORM)
+        np.testing.assert_allclose(result.load("spring").angle, angle, atol=CLOSED_FORM)
+        np.testing.assert_allclose(result.driver("drive").value, angle, atol=CLOSED_FORM)
+    for motion in (whole, [whole.state(k) for k in range(4, 9)]):
+        found = mbd.inverse_dynamics(system, motion).result
+        np.testing.assert_allclose(found.joint("pin").angle, 0.4 + 2.5 * found.t, atol=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("n", [7, 41])
+def test_a_slider_that_rests_beside_or_in_its_dead_centre(n):
+    """Beside it the crank stays on its side, whatever the times; in it no velocity decides about the side on which it leaves."""
+    R, L, start = 0.2, 0.5, 0.7
+    P = np.array([R * np.cos(start), R * np.sin(start), 0.0])
+    X = P[0] + sqrt(L**2 - P[1] ** 2)
+
+    def slider(short):
+        rise, back = (R + L - X - short), rest_to_rest(0.6, 0.3, 1.0)
+        system = mbd.System("slider")
+        crank = system.add(mbd.Body("crank", 1.0, (0.01, 0.01, 0.01), r=P / 2.0))
+        rod = system.add(mbd.Body("rod", 1.0, (0.01, 0.01, 0.02), r=(P + (X, 0, 0)) / 2.0))
+        block = system.add(mbd.Body("block", 1.0, (0.01, 0.01, 0.01), r=(X, 0, 0)))
+        system.add(RJ("axle", system.ground, crank, point=(0, 0, 0), axis=(0, 0, 1)))
+        system.add(RJ("pin", crank, rod, point=P, axis=(0, 0, 1)))
+        system.add(SJ("wrist", rod, block, point=(X, 0, 0)))
+        guide = system.add(TJ("guide", system.ground, block, point=(X, 0, 0), axis=(1, 0, 0)))
+        there = rest_to_rest(0.1, 0.3, 1.0)
+        system.add(TranslationDriver("drive", guide, lambda t: rise * (there(t) - back(t))))
+        return system
+
+    times = np.linspace(0.0, 1.0, n)
+    result = mbd.kinematics(slider(1e-6), times)
+    angle = start + result.joint("axle").angle
+    x = result["block"].r[:, 0]
+    np.testing.assert_allclose(np.cos(angle), (x**2 + R**2 - L**2) / (2.0 * R * x), atol=CLOSED_FORM)
+    assert angle.min() > 2e-3
+    assert angle[-1] == pytest.approx(start, abs=1e-9)
+    half = mbd.kinematics(slider(1e-6), times[times <= 0.5])
+    assert (start + half.joint("axle").angle[-1]) == pytest.approx(
+        np.arccos((x.max() ** 2 + R**2 - L**2) / (2.0 * R * x.max())), rel=1e-6
+    )
+    with pytest.raises(mbd.SimulationError, match="at a singular position.* no driver decides how this continues"):
+        mbd.kinematics(slider(0.0), times)

@@ -55,5 +55,15 @@ def test_a_delay_says_that_it_does_not_know_the_motion_before():
         wanted, run = in_two_runs(arm(late, pid), 0.25, 0.5)
     assert abs(run.y[-1] - wanted).max() > 0.1
     assert len(run.warnings) == 1
-    known = mbd.DelayLine("late", "pin.angle", 0.05, before=0.0)
-    assert in_two_runs(arm(known, pid), 0.25, 0.5)[1].warnings == ()
+    known = mbd.DelayLine("late", "pin.angle", 0.05, before=0.0)  # a value before the start of a motion is not the motion itself
+    with pytest.warns(mbd.RunWarning, match="its delays 'late' do not know the motion before"):
+        wanted, run = in_two_runs(arm(known, pid), 0.25, 0.5)
+    assert abs(run.y[-1] - wanted).max() > 0.1
+
+
+def test_the_modelled_state_at_a_later_time_is_a_beginning():
+    late = mbd.DelayLine("late", "pin.angle", 0.05, before=0.1)
+    model = arm(late, mbd.PID("pid", "late.out", 0.2, kp=30.0, ki=10.0, kd=3.0, tau=0.02))
+    first, later = mbd.simulate(model, 0.1, h=0.01), mbd.simulate(model, 1.1, state=model.state().replace(t=1.0), h=0.01)
+    assert later.warnings == ()
+    np.testing.assert_allclose(later.y[-1], first.y[-1], atol=1e-12)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 from haugmbd.gallery import gyroscope, planar_slider_crank, universal_shaft
-from joints import RJ, TJ, Planar, PointOnLine, RotationDriver
+from joints import RJ, TJ, Cam, Planar, PointOnLine, RotationDriver
 
 LAW = mbd.Coulomb(0.12, 0.1)
 SAME = 1e-9
@@ -256,3 +257,42 @@ def test_fast_stops_are_no_stops_without_end(frequency: float, t_end: float):
     assert result.success
     stops = [event.t for event in result.events if event.name == "rub stops"]
     assert len(stops) == pytest.approx(2.0 * frequency * t_end, abs=2.0)
+
+
+@pytest.mark.parametrize("given", [{"h": 1e-3}, {"rtol": 1e-9, "atol": 1e-11}], ids=["fixed step", "error control"])
+@pytest.mark.parametrize("speed", [None, 1.0], ids=["on the ground", "on a carriage"])
+def test_the_friction_of_a_follower_does_not_stop_its_cam_at_a_dead_centre(speed: float | None, given: dict[str, Any]):
+    """On a carriage the impulse that stops the follower, which its cam holds there, was rounding over rounding: 1e7 m/s."""
+    m, J, g, rub, rise, start = 0.5, 0.02, 9.81, 0.15 * 2.0, 0.03, 10.0
+    system = mbd.System("cam", gravity=(0, -g, 0))
+    carrier, v = system.ground, (0.0 if speed is None else speed, 0, 0)
+    if speed is not None:
+        carrier = system.add(mbd.Body("carriage", 4.0, (0.1, 0.1, 0.1), v=v))
+        system.add(TJ("track", system.ground, carrier, point=(0, 0, 0), axis=(1, 0, 0)))
+    disc = system.add(mbd.Body("disc", 1.0, (0.01, 0.01, J), r=(0.1, 0.2, 0), v=v, omega_bar=(0, 0, start)))
+    follower = system.add(mbd.Body("follower", m, (0.01, 0.01, 0.01), r=(0.1, 0.4, 0), v=v))
+    axle = system.add(RJ("axle", carrier, disc, point=(0.1, 0.2, 0), axis=(0, 0, 1)))
+    guide = system.add(TJ("guide", carrier, follower, point=(0.1, 0.4, 0), axis=(0, 1, 0)))
+    system.add(Cam("cam", axle, guide, lambda angle: rise * (1.0 - np.cos(angle))))
+    system.add(mbd.JointFriction("rub", guide, mbd.Coulomb(0.2, 0.15), preload=2.0))
+    result = mbd.simulate(system, 0.8, **given)
+
+    t, y, tops = 0.0, np.array([0.0, start]), []
+    while t < 0.8:
+        way = 1.0 if int(y[0] / np.pi) % 2 == 0 else -1.0  # the follower rises in every second half of a turn
+
+        def rates(_: float, x: Any, way: float = way) -> list[float]:
+            slope, bend = rise * np.sin(x[0]), rise * np.cos(x[0])
+            return [x[1], -slope * (m * (g + bend * x[1] ** 2) + rub * way) / (J + m * slope**2)]
+
+        half = np.pi * (int(y[0] / np.pi) + 1)
+        turn = partial(lambda half, _, x: x[0] - half, half)
+        turn.terminal = True  # type: ignore[attr-defined]
+        part = solve_ivp(rates, (t, 0.8), y, method="DOP853", rtol=1e-12, atol=1e-13, events=turn)
+        t, y = float(part.t[-1]), part.y[:, -1]
+        if part.status == 1:
+            tops.append(t)
+            y[0] = half + 1e-15 * half
+    np.testing.assert_allclose([event.t for event in result.events], tops, atol=1e-8)
+    assert [event.name for event in result.events] == ["rub stops"] * len(tops)
+    np.testing.assert_allclose((result.joint("axle").angle[-1], result.joint("axle").rate[-1]), y, atol=1e-7)

@@ -7,7 +7,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
-from joints import RJ
+from joints import RJ, RotationDriver
+from tests.support.redundant_loops import bennett
 
 ROUNDING = 1e-12
 """Relative: models are compiled anew from the same numbers, and frames are normalized once more."""
@@ -202,3 +203,30 @@ def test_every_kind_is_drawn_and_plotted_after_loading(bounced, tmp_path):
         assert ax.get_ylabel() == "energy [J]"
         assert again.animate(tmp_path / f"{k}.html").stat().st_size > 500_000
         pyplot.close("all")
+
+
+@pytest.mark.parametrize("aside", [0.0, 0.05], ids=["drivers begin elsewhere", "a joint is open"])
+def test_a_driven_motion_from_a_pose_that_had_to_be_closed_is_loaded_with_its_model(tmp_path, ending, aside):
+    system = mbd.System("arms")
+    one = system.add(mbd.Body("one", 2.0, (0.1, 0.1, 0.1), r=(0.3, 0, 0)))
+    two = system.add(mbd.Body("two", 1.0, (0.1, 0.1, 0.1), r=(0.9 + aside, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, one, point=(0, 0, 0), axis=(0, 1, 0)))
+    vectors = ((0.3, 0, 0), (1, 0, 0), (0, 0, 1), two, (-0.3, 0, 0), (0, 1, 0))
+    elbow = system.add(RJ.from_vectors("elbow", one, *vectors))
+    system.add(RotationDriver("first", pin, mbd.Expression("0.5 + 0.5 * t")))
+    system.add(RotationDriver("second", elbow, mbd.Expression("0.2 * t")))
+    result = mbd.kinematics(system, np.linspace(0.0, 1.0, 5))
+    again = mbd.load(result.save(tmp_path / f"arms{ending}"))
+    assert_same_run(again, result)
+    same(again.joint("pin").angle, 0.5 + 0.5 * result.t)
+    same(again.lam, result.lam)
+
+
+def test_a_loop_with_redundant_joints_that_had_to_be_closed_is_loaded_with_what_was_dropped(tmp_path, ending):
+    system = bennett()
+    system.add(RotationDriver("drive", system.joints[0], mbd.Expression("0.05 + 0.1 * t")))
+    result = mbd.kinematics(system, np.linspace(0.0, 1.0, 3))
+    assert result.model.redundancy.dropped
+    again = mbd.load(result.save(tmp_path / f"loop{ending}"))
+    assert again.model.redundancy.dropped == result.model.redundancy.dropped
+    same(again.lam, result.lam)

@@ -89,6 +89,15 @@ def test_a_bad_body_is_not_told_again_by_its_joint_and_load(case: str) -> None:
     assert_says(the_fault(system), "body 'rod'", *words)
 
 
+@pytest.mark.parametrize("J_bar", [(1, 1, 3), (1, 2), (-1, 1, 1), (1, np.nan, 1)])
+def test_a_bad_inertia_on_a_pin_at_its_centre_is_told(J_bar: object) -> None:
+    """The only length of such a model is the radius of gyration, which is not known."""
+    system = System("wheel")
+    wheel = system.add(Body("wheel", 1.0, J_bar))
+    system.add(RJ("pin", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    assert_says(the_fault(system), "body 'wheel'", "J_bar")
+
+
 def test_empty_names() -> None:
     system, link = pendulum()
     system.add(Body(" ", 1.0, J))

@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.errors import HaugmbdError, LockedModelWarning, ModelFileError, UsageError
+from haugmbd.errors import HaugmbdError, LockedModelWarning, ModelError, ModelFileError, UsageError
 from haugmbd.model.dependent_rows import DropDependentRows, MinimumNorm
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.redundancy.redundancy import redundant_at
 from haugmbd.simulation.results.io.schema import check_model
 from haugmbd.simulation.results.records import Names
 
@@ -33,8 +35,13 @@ def carry(model: Model) -> dict[str, Any]:
     return {"document": document, "rule": rule, "tolerance": tolerance}
 
 
-def restore(carried: Mapping[str, Any], where: str, names: Names, numbers: Mapping[str, Array] | None, ny: int) -> Model:
-    """Return the compiled model of a file. Raise UsageError, with the reason, if it cannot be had."""
+def restore(
+    carried: Mapping[str, Any], where: str, names: Names, numbers: Mapping[str, Array] | None, ny: int, first: State | None
+) -> Model:
+    """Return the compiled model of a file. Raise UsageError, with the reason, if it cannot be had.
+
+    ny: length of a flat state;  first: the first state of the result, if it has one
+    """
     if "document" not in carried:
         raise UsageError(str(carried.get("why", "the file has none")))
     try:
@@ -43,7 +50,11 @@ def restore(carried: Mapping[str, Any], where: str, names: Names, numbers: Mappi
         rule, tolerance = RULES[carried["rule"]](), float(carried["tolerance"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LockedModelWarning)  # the run has warned
-            model: Model = system.compile(redundancy=rule, tolerance=tolerance)
+            try:
+                model: Model = system.compile(redundancy=rule, tolerance=tolerance)
+            except ModelError:  # kinematics closes the modelled pose first; other faults are found again
+                model = system.compile(check_pose=False, redundancy=rule, tolerance=tolerance)
+                model = redundant_at(model, first) if model.nc and first is not None else model
         check_model(model, names, {what: table for what, table in (numbers or {}).items() if what != DRIVERS}, ny)
     except HaugmbdError as error:
         raise UsageError(str(error)) from None

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.constraints import coincident
-from joints import CJ, RJ, SJ, Fixed, RotationDriver
+from joints import CJ, RJ, SJ, Fixed, KnifeEdge, RollingDisc, RollingSphere, RotationDriver
 from tests.support.dense_impulse import Dense, consistent, velocity
 from tests.support.random_trees import random_tree
 
@@ -168,3 +168,27 @@ def test_open_joints_and_names():
     for wrong in ("C", 3, RJ, [pin, "D"], pin.primitives()[0]):
         with pytest.raises(mbd.UsageError, match="close"):
             mbd.impulse(model, close=wrong)
+
+
+def test_rolling_begins_on_the_ground_of_the_model():
+    """A solid ball that comes down with v and no spin rolls on with 5/7 v; a blade leaves it what is along the blade, and no sliding."""
+    m, R, v = 2.0, 0.1, np.array([1.0, 0.0, -0.5])
+    J = 0.4 * m * R**2
+    system = mbd.System("ball", gravity=(0, 0, -9.81))
+    ball = system.add(mbd.Body("ball", m, (J, J, J), r=(0, 0, R), v=v))
+    model = system.compile()
+    rolling = RollingSphere("roll", ball, center=(0, 0, R), radius=R)
+    other = mbd.System("other")
+    other.add(rolling)
+    found = mbd.impulse(model, close=rolling)
+    np.testing.assert_allclose(found.v[1], (5.0 / 7.0, 0, 0), atol=1e-13)
+    np.testing.assert_allclose(found.omega_bar[1], (0, 5.0 / 7.0 / R, 0), atol=1e-12)
+    assert rolling.i is other.ground  # it stays where it was added
+    disc = mbd.impulse(model, close=[RollingDisc("edge", ball, center=(0, 0, R), axis=(0, 1, 0), radius=R)])
+    np.testing.assert_allclose(disc.v[1], found.v[1], atol=1e-13)
+    blade = mbd.impulse(model, close=KnifeEdge("blade", ball, point=(0, 0, 0), direction=(1, 1, 0)))
+    side, arm = np.array([-1.0, 1.0, 0.0]) / np.sqrt(2.0), np.array([0, 0, -R])
+    turn = np.cross(arm, side)
+    kick = -(side @ v) / (1.0 / m + turn @ turn / J)  # along the normal of the blade, at its point
+    np.testing.assert_allclose(blade.v[1], v + kick / m * side, atol=1e-13)
+    np.testing.assert_allclose(blade.omega_bar[1], kick / J * turn, atol=1e-12)
