@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.mjcf.bounds import check_file
@@ -44,6 +45,11 @@ class Engine(NamedTuple):
         """Return the name of an element, or its kind and number."""
         found = self.mujoco.mj_id2name(self.m, getattr(self.mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), number)
         return found or f"{kind} {number}"
+
+    def leaders(self) -> Array:
+        """Return the body that each body is welded to (nbody,); 0, the world, for mocap bodies, which no force moves."""
+        leaders = np.array(self.m.body_weldid)
+        return np.where(self.m.body_mocapid[leaders] >= 0, 0, leaders)
 
     def off(self, what: str) -> bool:
         """Return whether a part of the physics is disabled: GRAVITY, SPRING, DAMPER, ACTUATION, EQUALITY."""
@@ -163,6 +169,7 @@ def ignored(engine: Engine) -> list[str]:
     counts = {
         "contacts of geoms": contacts,
         "friction losses of joints": int(np.count_nonzero(m.dof_frictionloss)),
+        "motions of mocap bodies, which stand still": m.nmocap,
         "sensors": m.nsensor,
         "sites": m.nsite,
         "cameras and lights": m.ncam + m.nlight,

@@ -345,6 +345,22 @@ def test_names_frames_and_shapes(tmp_path):
     assert report.degrees_of_freedom == 6
 
 
+def test_mocap_bodies_stand_still(tmp_path):
+    """No force moves them, nor what is welded to them: they are read as the ground, at their place, and the report says so."""
+    bar = '<geom type="box" size=".5 .1 .1" pos=".5 0 0" mass="3"/>'
+    hinge = f'<body name="bar" pos="0 0 1"><joint axis="0 1 0" armature="0.7"/>{bar}</body>'
+    world = f'<body name="hand" mocap="true" pos="1 2 3">{bar}<body name="palm">{bar}{hinge}</body></body>'
+    text = f"<mujoco><worldbody>{world}</worldbody></mujoco>"
+    system = read(tmp_path, text)
+    assert [body.name for body in system.bodies] == ["ground", "bar"]
+    assert "motions of mocap bodies, which stand still (1)" in system.import_report.ignored
+    assert system.import_report.frames["palm"].body is system.ground
+    np.testing.assert_allclose([shape.center for shape in system.ground.shape], [(1.5, 2.0, 3.0)] * 2, rtol=EXACT)
+    np.testing.assert_allclose(system["bar"].r, (1.5, 2.0, 4.0), rtol=EXACT)
+    m, d = engine(text)
+    compared(system, m, d, d.qacc, SAME)
+
+
 def test_what_cannot_be_read_is_refused_by_name(tmp_path):
     body = '<inertial pos="0.2 0 0.1" mass="1" diaginertia="0.1 0.2 0.2"/>'
     text = mjcf.model(
