@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.diagnostics.rows_over_time import wrench_on
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.description.labels import JointEntry, parts_of
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -43,10 +43,10 @@ def wrench_with_teeth(model: Model, e: JointEntry, body: int, t: Array, y: Array
 def gears_on(model: Model, e: JointEntry) -> list[JointEntry]:
     """Return the gears with tooth forces that a joint is a bearing of."""
     found = []
-    for other in model.joints.values():
-        contact = other.part.tooth_contact()
+    for other in parts_of(model.joints):
+        contact = other.tooth_contact()
         if contact is not None and any(joint is e.part for joint in contact.bearings):
-            found.append(other)
+            found.append(model.joints[other.name])
     return found
 
 
