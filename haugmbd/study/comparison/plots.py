@@ -10,7 +10,7 @@ import numpy as np
 
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import COLORS, axes, envelope, largest
+from haugmbd.plotting.style import COLORS, axes, envelope, largest, literal
 from haugmbd.study.comparison.measures import LEVELS, TEXTS
 from haugmbd.study.comparison.rows import ComparisonRows
 from haugmbd.study.method import Method, label_of
@@ -168,7 +168,7 @@ def _few_ticks(ax: Axes) -> None:
 def _title(ax: Axes, comparison: ComparisonRows, what: str, left_out: list[str]) -> None:
     """Set the title, and below it what is not drawn."""
     note = f"\nnot drawn: {listed(left_out)}" if left_out else ""
-    ax.set_title(f"{comparison.model.name}: {what}{note}", loc="left")
+    ax.set_title(f"{literal(comparison.model.name)}: {what}{note}", loc="left")
 
 
 def listed(labels: list[str]) -> str:
