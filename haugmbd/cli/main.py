@@ -20,9 +20,10 @@ import math
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from haugmbd import __version__
 from haugmbd.cli import completion
@@ -70,7 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     try:
         arguments = parser.parse_args(argv)
-        code: int = arguments.run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            code: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has what it wants; nothing is flushed into its pipe at the exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -81,6 +84,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"haugmbd: {error}", file=sys.stderr)
         return 2
     return code
+
+
+def _print_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Print a warning without the line of this program that it is shown for."""
+    print(f"haugmbd: {category.__name__}: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
