@@ -28,7 +28,7 @@ from typing import Any, NoReturn
 from haugmbd import __version__
 from haugmbd.cli import completion
 from haugmbd.cli.commands import assemble, check, compare, convert, crosscheck, gallery, info, run, sweep, view, warm
-from haugmbd.cli.model_argument import by_name
+from haugmbd.cli.model_argument import by_name, json_line
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import SHOWN, slider_crank
@@ -82,6 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except CommandError as error:
         print(f"haugmbd: {error}", file=sys.stderr)
+        if "--json" in (sys.argv if argv is None else argv):
+            print(json_line({"ok": False, "error": str(error), "faults": []}))
         return 2
     return code
 

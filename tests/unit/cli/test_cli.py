@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import subprocess
@@ -146,3 +147,12 @@ def test_warnings_are_printed_without_a_line_of_code(tmp_path, capsys):
     path = system.save(tmp_path / "frame.json")
     assert main.main(["run", str(path), "--t-end", "0.01", "--h", "0.01"]) == 0
     assert capsys.readouterr().err.startswith("haugmbd: LockedModelWarning: ")
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["run", "pendulum", "--t-end", "soon"], ["run"], ["gallery", "--colour"]])
+def test_json_is_one_object_with_ok(arguments, capsys):
+    """Of `info` without a model, and of arguments that are not valid, too."""
+    code = main.main([*arguments, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["ok"] is (code == 0)
+    assert ("error" in told) is (code == 2)
