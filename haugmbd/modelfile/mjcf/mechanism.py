@@ -24,7 +24,7 @@ from haugmbd.modelfile.imports.transform import IDENTITY, Transform
 from haugmbd.modelfile.mjcf.couplings import Follower, Placed, armature, coordinate_of, follow, followers, rotor
 from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, WELD, Engine
 from haugmbd.modelfile.mjcf.joints import joint_of
-from haugmbd.modelfile.mjcf.loads import controls, laws, load_of, loads_along
+from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
 from haugmbd.system.system import System
 from joints import SJ, Fixed
 from joints.base import Place, Vectors
@@ -200,7 +200,7 @@ def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], k
         if not law[n].any():
             continue
         name = engine.name("joint", n)
-        if not (joint.rotates_about_h if kind == HINGE else joint.slides_along_h):
+        if kind == SLIDE or not joint.rotates_about_h:
             if n in built.placed:
                 coordinate, sense = built.placed[n]
                 start = float(engine.d.qpos[m.jnt_qposadr[n]])
@@ -212,7 +212,7 @@ def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], k
             built.faults.append(Fault(f"joint {name!r}", what, "Give one joint a body, with bodies between them."))
             continue
         sense = float(np.sign(joint.frame_i.A[:, 2] @ engine.d.xaxis[n]))
-        load = load_of(f"{name} force", joint, kind, law[n], float(engine.d.qpos[m.jnt_qposadr[n]]), sense)
+        load = hinge_load(f"{name} force", joint, law[n], float(engine.d.qpos[m.jnt_qposadr[n]]), sense)
         built.faults.extend(load.faults())
         built.system.add(load)
 

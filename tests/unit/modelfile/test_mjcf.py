@@ -130,6 +130,22 @@ def test_several_joints_of_one_body_are_one_joint(case, tmp_path):
     compared(system, m, d, d.qacc, SAME)
 
 
+def test_a_slide_moves_as_far_as_it_likes(tmp_path):
+    """m x'' = -k (x - 0.5) - c x' + f: the element along it was a spring of 10 m between two points, wrong beyond -10 m."""
+    text = mjcf.model(
+        '<body name="car"><joint name="rail" type="slide" axis="-1 0 0" damping="0.3" stiffness="4" springref="0.5"/>'
+        '<inertial pos="0.5 0 0" mass="2" diaginertia="0.1 0.2 0.3"/></body>',
+        actuator='<motor name="drive" joint="rail" gear="2"/>',
+    )
+    system = read(tmp_path, text, control={"drive": 0.7})
+    model = system.compile()
+    state = model.state()
+    for x in (25.0, 10.0, -10.0, -25.0):
+        moved = state.replace(r=state.r + [[0, 0, 0], [-x, 0, 0]], v=np.array([[0, 0, 0], [-1.5, 0, 0]]))
+        exact = (-4 * (x - 0.5) - 0.3 * 1.5 + 2 * 0.7) / 2
+        np.testing.assert_allclose(mbd.accelerations(model, moved).v_dot[1], (-exact, 0, 0), rtol=EXACT, atol=EXACT)
+
+
 def test_springs_and_actuators_of_one_of_several_joints(tmp_path):
     """Of a universal joint, and of the angle of a planar one, with armature."""
     spring = 'stiffness="{}" damping="{}" springref="20" armature="0.05"'
