@@ -75,9 +75,9 @@ def plain_spring(load: ForceElement) -> RSDA | None:
 
 
 def modelled_angle(joint: Joint) -> float:
-    """Return the angle from f_i to f_j about h at the modelled pose [rad]."""
+    """Return the angle of a hinge at the modelled pose [rad]: that from f_i to f_j about h, and q0."""
     i, j = joint.frame_i.A, joint.frame_j.A
-    return float(np.arctan2(i[:, 1] @ j[:, 0], i[:, 0] @ j[:, 0]))
+    return float(np.arctan2(i[:, 1] @ j[:, 0], i[:, 0] @ j[:, 0])) + joint.q0
 
 
 def finished(path: Path, faults: list[Fault], leave_out: bool) -> list[str]:

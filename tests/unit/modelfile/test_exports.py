@@ -140,3 +140,35 @@ def test_velocities_of_trees_come_back_from_mjcf(seed, tmp_path):
     first.__setstate__(first.__getstate__() | {"v": first.v + 1.0, "omega_bar": first.omega_bar + 1.0})
     left = mbd.write_mjcf(system, tmp_path / "tree.xml").left_out
     assert any(f"velocity of body {first.name!r} that its joint does not allow" in text for text in left)
+
+
+def started(kind, q0):
+    """A body on a joint whose coordinate is q0 at the modelled pose."""
+    system = mbd.System("started", gravity=(0, -9.81, 0))
+    body = system.add(mbd.Body("body", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    return system, system.add(kind("joint", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1), q0=q0))
+
+
+@pytest.mark.parametrize("q0", [0.7, -0.3, 9.0])
+def test_springs_count_from_q0(q0, tmp_path):
+    """(J + m l^2) q'' = -m g l - k (q0 - theta0): the spring was written as if the joint began at 0."""
+    pytest.importorskip("mujoco")
+    system, pin = started(RJ, q0)
+    system.add(mbd.RSDA("spring", pin, k=2.0, c=0.1, theta0=0.4))
+    mbd.write_mjcf(system, tmp_path / "spring.xml")
+    exact = (-9.81 * 0.5 - 2.0 * (q0 - 0.4)) / 0.35
+    for each in (system, mbd.read_mjcf(tmp_path / "spring.xml")):
+        assert mbd.accelerations(each).omega_bar_dot[1, 2] == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("q0", [0.7, -0.3, 9.0])
+@pytest.mark.parametrize(("kind", "driver"), [(RJ, RotationDriver), (TJ, TranslationDriver)])
+@pytest.mark.parametrize("f", ["{} + 0.5 * t", "{}"])
+def test_motions_count_from_q0(q0, kind, driver, f, tmp_path):
+    """A file has no q0: its motions begin at 0."""
+    system, joint = started(kind, q0)
+    system.add(driver("drive", joint, mbd.Expression(f.format(q0)) if "t" in f else q0))
+    mbd.write_asmt(system, tmp_path / "drive.asmt", length=0.001)
+    one, two = (mbd.kinematics(each, [0.0, 1.0])["body"] for each in (system, mbd.read_asmt(tmp_path / "drive.asmt", length=0.001)))
+    np.testing.assert_allclose(two.r, one.r, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(two.A, one.A, rtol=0, atol=1e-12)
