@@ -172,3 +172,66 @@ def test_motions_count_from_q0(q0, kind, driver, f, tmp_path):
     one, two = (mbd.kinematics(each, [0.0, 1.0])["body"] for each in (system, mbd.read_asmt(tmp_path / "drive.asmt", length=0.001)))
     np.testing.assert_allclose(two.r, one.r, rtol=0, atol=1e-12)
     np.testing.assert_allclose(two.A, one.A, rtol=0, atol=1e-12)
+
+
+def sprung(leads, **spring):
+    """A hinge and a slide with a spring each; `leads`: from the body that is nearer to the ground, or to it."""
+    rng = np.random.default_rng(7)
+    system = mbd.System("springs", gravity=(0.3, -9.81, 1.0))
+    bodies = [system.ground, *(system.add(mechanisms.solid(name, rng)) for name in ("near", "far"))]
+    for kind, q0, *pair in ((RJ, 0.7, *bodies[:2]), (TJ, -0.2, *bodies[1:])):
+        joint = system.add(
+            kind(kind.__name__, *(pair if leads == "from" else pair[::-1]), point=(1, 0.5, 0), axis=(1, 2, 3), q0=q0)
+        )
+        system.add(mbd.JointSpring(f"{kind.__name__} spring", joint, **spring))
+    return system
+
+
+@pytest.mark.parametrize("leads", ["from", "to"])
+def test_springs_along_joints_come_back(leads, tmp_path):
+    """Of hinges and slides, either body first; a URDF holds their damping."""
+    pytest.importorskip("mujoco")
+    system = sprung(leads, c=0.7)
+    mbd.write_urdf(system, tmp_path / "damped.urdf")
+    damped = mbd.read_urdf(tmp_path / "damped.urdf", gravity=system.gravity)
+    same(system, damped)
+    assert [load.c for load in damped.loads] == [0.7, 0.7]
+    system = sprung(leads, k=5.0, c=0.7, free=0.4)
+    mbd.write_mjcf(system, tmp_path / "stiff.xml")
+    same(system, mbd.read_mjcf(tmp_path / "stiff.xml"))
+    with pytest.raises(mbd.ModelFileError, match="'TJ spring': a URDF holds no JointSpring but the damping"):
+        mbd.write_urdf(system, tmp_path / "stiff.urdf")
+
+
+def loop_with(*loaded):
+    """A four-bar on the ground, with a spring and a stop on some of its hinges."""
+    system = mbd.System("four-bar", gravity=(0, -9.81, 0))
+    points = np.array([(0, 0, 0), (0, 1, 0), (2, 1.5, 0), (2.5, 0, 0)], dtype=float)
+    bars = [system.add(mbd.Body(f"bar {k}", 1.0, (0.1, 0.1, 0.1), r=(points[k] + points[k + 1]) / 2)) for k in range(3)]
+    pins = [
+        system.add(RJ(f"pin {k}", i, j, point=points[k], axis=(0, 0, 1)))
+        for k, (i, j) in enumerate(zip([system.ground, *bars], [*bars, system.ground], strict=True))
+    ]
+    for k in loaded:
+        system.add(mbd.RSDA(f"spring {k}", pins[k], k=30.0, c=1.0, theta0=0.4))
+        system.add(mbd.JointLimit(f"stop {k}", pins[k], lower=-0.1, upper=0.1, k=10.0))
+    return system
+
+
+@pytest.mark.parametrize("loaded", [(2,), (0, 1, 2), (3, 2)])
+def test_springs_and_stops_of_any_joint_of_a_loop_come_back(loaded, tmp_path):
+    """Those of the joint that was cut were left out in silence."""
+    pytest.importorskip("mujoco")
+    system = loop_with(*loaded)
+    mbd.write_mjcf(system, tmp_path / "loop.xml")
+    again = mbd.read_mjcf(tmp_path / "loop.xml", stop_stiffness=10.0)
+    same(system, again)
+    assert sum(isinstance(load, mbd.JointLimit) for load in again.loads) == len(loaded)
+    mbd.write_urdf(system, tmp_path / "loop.urdf", leave_out=True)
+    assert sum(isinstance(load, mbd.JointLimit) for load in mbd.read_urdf(tmp_path / "loop.urdf").loads) == len(loaded)
+
+
+def test_a_loop_whose_joints_all_have_springs_is_refused(tmp_path):
+    for write, name in ((mbd.write_mjcf, "loop.xml"), (mbd.write_urdf, "loop.urdf")):
+        with pytest.raises(mbd.ModelFileError, match=r"RSDA 'spring \d': its joint 'pin \d' closes a loop in the file"):
+            write(loop_with(0, 1, 2, 3), tmp_path / name)
