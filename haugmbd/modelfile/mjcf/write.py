@@ -18,6 +18,7 @@ from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError
+from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.drawn import positive, rgba, written_shapes
@@ -128,7 +129,8 @@ def _springs(loads: list[ForceElement], left: list[str], faults: list[Fault]) ->
             own |= {"stiffness": numbers(spring.k), "damping": numbers(spring.c), "springref": numbers(spring.rest)}
         elif stop is not None and "range" not in found.get(id(stop[0]), {}):
             found.setdefault(id(stop[0]), {})["range"] = numbers(np.clip(stop[1:], -FAR, FAR))
-            left.append(f"{load.where}: stiffness and damping of its stops")
+            impulsive = isinstance(load, JointLimit) and load.impulsive
+            left.append(f"{load.where}: {'restitution' if impulsive else 'stiffness and damping'} of its stops")
         else:
             what = f"the file holds no {type(load).__name__} but one RSDA or linear JointSpring on a joint, and a JointLimit on an RJ or TJ"
             faults.append(Fault(load.where, what, REMEDY))

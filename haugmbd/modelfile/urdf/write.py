@@ -127,7 +127,7 @@ def _damping(loads: list[ForceElement], limits: dict[int, str], left: list[str],
             effort = load.k * YIELD[type(joint) is RJ]
             given = {"lower": lower, "upper": upper, "effort": effort, "velocity": FAR}
             limits[id(joint)] = element("limit", **{key: numbers(x) for key, x in given.items()})
-            left += [f"{load.where}: its damping"] if load.c else []
+            left += [f"{load.where}: its restitution"] if load.impulsive else [f"{load.where}: its damping"] if load.c else []
         elif spring is not None and spring.k == 0.0 and type(spring.joint) in (RJ, TJ):
             found[id(spring.joint)] = found.get(id(spring.joint), 0.0) + spring.c
         else:

@@ -235,3 +235,10 @@ def test_a_loop_whose_joints_all_have_springs_is_refused(tmp_path):
     for write, name in ((mbd.write_mjcf, "loop.xml"), (mbd.write_urdf, "loop.urdf")):
         with pytest.raises(mbd.ModelFileError, match=r"RSDA 'spring \d': its joint 'pin \d' closes a loop in the file"):
             write(loop_with(0, 1, 2, 3), tmp_path / name)
+
+
+@pytest.mark.parametrize(("write", "name"), [(mbd.write_urdf, "stop.urdf"), (mbd.write_mjcf, "stop.xml")])
+def test_the_restitution_of_rigid_stops_is_said_to_be_left_out(write, name, tmp_path):
+    system, rail = started(TJ, 0.7)
+    system.add(mbd.JointLimit("stop", rail, lower=0.1, restitution=0.5))
+    assert any(text.startswith("JointLimit 'stop'") and "restitution" in text for text in write(system, tmp_path / name).left_out)
