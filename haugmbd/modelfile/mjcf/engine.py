@@ -34,6 +34,12 @@ NONLINEAR = (
 """Arrays of newer versions of MuJoCo, the kind of their owner, and what they are."""
 
 
+CONSTRAINTS = ("EQUALITY", "LIMIT")
+"""Parts of the physics that are disabled with all constraints."""
+LAST_GROUP = 30
+"""Largest number of a group of actuators that can be disabled."""
+
+
 class Engine(NamedTuple):
     """The package, a compiled model, and its data at the pose that is read."""
 
@@ -52,9 +58,15 @@ class Engine(NamedTuple):
         return np.where(self.m.body_mocapid[leaders] >= 0, 0, leaders)
 
     def off(self, what: str) -> bool:
-        """Return whether a part of the physics is disabled: GRAVITY, SPRING, DAMPER, ACTUATION, EQUALITY."""
-        flag = getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{what}", 0)
-        return bool(int(self.m.opt.disableflags) & int(flag))
+        """Return whether a part of the physics is disabled: GRAVITY, SPRING, DAMPER, ACTUATION, EQUALITY, LIMIT."""
+        flags = [what, *(["CONSTRAINT"] if what in CONSTRAINTS else [])]
+        disabled = int(self.m.opt.disableflags)
+        return any(disabled & int(getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in flags)
+
+    def acts(self, actuator: int) -> bool:
+        """Return whether the group of an actuator is not disabled; groups have the numbers 0 to 30."""
+        group, disabled = int(self.m.actuator_group[actuator]), int(getattr(self.m.opt, "disableactuator", 0))
+        return not (0 <= group <= LAST_GROUP and disabled >> group & 1)
 
 
 def load_engine() -> ModuleType:

@@ -66,7 +66,7 @@ def laws(engine: Engine, u: Array | None, faults: list[Fault]) -> Array:
             what = "stiffness or damping of a ball or free joint cannot be read"
             faults.append(Fault(f"joint {engine.name('joint', k)!r}", what, "Remove it, or use hinges."))
     if u is not None and not engine.off("ACTUATION"):
-        for k in range(m.nu):
+        for k in filter(engine.acts, range(m.nu)):
             fault = _add_actuator(engine, k, float(u[k]), found)
             if fault:
                 remedy = "Remove it, or leave control= out."

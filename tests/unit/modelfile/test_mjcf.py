@@ -130,6 +130,33 @@ def test_several_joints_of_one_body_are_one_joint(case, tmp_path):
     compared(system, m, d, d.qacc, SAME)
 
 
+@pytest.mark.parametrize(
+    "option", ['<flag constraint="disable"/>', '<flag equality="disable" limit="disable"/>', '<flag actuation="disable"/>', ""]
+)
+def test_what_is_disabled_is_not_read(option, tmp_path):
+    """All constraints together, and actuators of a group, were read as if they were not."""
+    solid = '<inertial pos="0.5 0.1 0" mass="2" diaginertia="0.1 0.2 0.3"/>'
+    bars = [
+        f'<body name="{x}" pos="0 {k} 0"><joint name="{x}" axis="0 1 0" range="-0.1 9"/>{solid}</body>' for k, x in enumerate("ab")
+    ]
+    groups = "" if option else ' actuatorgroupdisable="3"'
+    text = (
+        f'<mujoco><compiler angle="radian"/><option{groups}>{option}</option><worldbody>{"".join(bars)}</worldbody>'
+        '<actuator><motor name="m" joint="a" gear="3" group="3"/></actuator>'
+        '<equality><joint joint1="a" joint2="b" polycoef="0 2 0 0 0"/></equality></mujoco>'
+    )
+    control = {"m": 0.7}
+    system = read(tmp_path, text, control=control, stop_stiffness=10.0)
+    kept = not ("constraint" in option or "equality" in option)
+    assert any(type(joint).__name__ == "Coupling" for joint in system.joints) is kept
+    assert any(isinstance(load, mbd.JointLimit) for load in system.loads) is kept
+    if not kept:
+        m, d = engine(text, control=control)
+        compared(system, m, d, d.qacc, SAME)
+    pushes = [load for load in system.loads if isinstance(load, mbd.RSDA)]
+    assert bool(pushes) is (bool(option) and "actuation" not in option)
+
+
 def test_a_slide_moves_as_far_as_it_likes(tmp_path):
     """m x'' = -k (x - 0.5) - c x' + f: the element along it was a spring of 10 m between two points, wrong beyond -10 m."""
     text = mjcf.model(
