@@ -157,10 +157,13 @@ def _band(ax: Axes, span: Any, across: bool, uncertainty: float) -> None:
 
 
 def _few_ticks(ax: Axes) -> None:
-    """Label 2 and 5 between the decades of a short axis: labels of all digits overlap."""
+    """Label 2 and 5 between the decades of a short axis, which has one at least: labels of all digits overlap."""
     from matplotlib.ticker import LogFormatterSciNotation, LogLocator  # noqa: PLC0415  only where something is drawn
 
-    for axis in (ax.xaxis, ax.yaxis):
+    for axis, limits, put in ((ax.xaxis, ax.get_xlim(), ax.set_xlim), (ax.yaxis, ax.get_ylim(), ax.set_ylim)):
+        wider = (10.0 * limits[0] / limits[1]) ** 0.5
+        if wider > 1.0:
+            put(limits[0] / wider, limits[1] * wider)
         axis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
         axis.set_minor_formatter(LogFormatterSciNotation(minor_thresholds=(2.0, 2.0)))
 
