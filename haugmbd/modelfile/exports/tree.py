@@ -1,7 +1,7 @@
 r"""A spanning tree of a system: the joint that leads to each body from the ground, and the joints that are cut.
 
-Joints are taken breadth first, in the order of the system; a body that no tree joint reaches is free. Joints with springs and limits
-are in the tree wherever that is possible, because files hold none of joints that are cut.
+Joints are taken breadth first, in the order of the system; a body that no tree joint reaches is free. Joints with springs, limits
+and couplings are in the tree wherever that is possible, because files hold none of joints that are cut.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Branch(NamedTuple):
 def spanning_tree(system: System, kinds: tuple[type[Joint], ...]) -> tuple[list[Branch], list[Joint]]:
     """Return the branches, each after that of its parent, and the joints that are not in the tree; `kinds` may be in it."""
     branches, cut = _grown(system, kinds, system.joints)
-    loaded = joints_with_loads(system)
-    if not {id(joint) for joint in loaded} & {id(joint) for joint in cut}:
+    needed = [*joints_with_loads(system), *(part for joint in system.joints for part in joint.needs())]
+    if not {id(joint) for joint in needed} & {id(joint) for joint in cut}:
         return branches, cut
-    order = [joint for joint in (*loaded, *(branch.joint for branch in branches), *cut) if isinstance(joint, kinds)]
+    order = [joint for joint in (*needed, *(branch.joint for branch in branches), *cut) if isinstance(joint, kinds)]
     return _grown(system, kinds, _without_loops(order))
 
 

@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.export import rpy
 from haugmbd.modelfile.urdf.robot import rotation
-from joints import RJ, TJ, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
+from joints import RJ, TJ, Coupling, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 from tests.support import mechanisms
 from tests.support.mechanisms import same, velocities
 
@@ -229,6 +229,21 @@ def test_springs_and_stops_of_any_joint_of_a_loop_come_back(loaded, tmp_path):
     assert sum(isinstance(load, mbd.JointLimit) for load in again.loads) == len(loaded)
     mbd.write_urdf(system, tmp_path / "loop.urdf", leave_out=True)
     assert sum(isinstance(load, mbd.JointLimit) for load in mbd.read_urdf(tmp_path / "loop.urdf").loads) == len(loaded)
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (1, 2), (2, 3), (0, 2)])
+def test_couplings_of_any_joints_of_a_loop_come_back(pair, tmp_path):
+    """Those of the joint that was cut were refused."""
+    pytest.importorskip("mujoco")
+    for write, read, name in ((mbd.write_mjcf, mbd.read_mjcf, "c.xml"), (mbd.write_urdf, mbd.read_urdf, "c.urdf")):
+        system = loop_with()
+        a, b = (system[f"pin {k}"] for k in pair)
+        system.add(Coupling("coupled", {a: 1.0, b: -0.5}))
+        write(system, tmp_path / name)
+        again = read(tmp_path / name)
+        assert mbd.mobility(again).degrees_of_freedom == mbd.mobility(system).degrees_of_freedom == 0
+        (joint,) = [joint for joint in again.joints if isinstance(joint, Coupling)]
+        assert {part.name for part in joint.needs()} == {a.name, b.name}
 
 
 def test_a_loop_whose_joints_all_have_springs_is_refused(tmp_path):
