@@ -24,10 +24,16 @@ class Branch(NamedTuple):
     reverse: bool
 
 
-def spanning_tree(system: System, kinds: tuple[type[Joint], ...]) -> tuple[list[Branch], list[Joint]]:
-    """Return the branches, each after that of its parent, and the joints that are not in the tree; `kinds` may be in it."""
+def spanning_tree(
+    system: System, kinds: tuple[type[Joint], ...], loops: tuple[type[Joint], ...]
+) -> tuple[list[Branch], list[Joint]]:
+    """Return the branches, each after that of its parent, and the joints that are not in the tree.
+
+    kinds: of joints that may be in the tree;  loops: of those that may close loops, others are in the tree wherever that is possible
+    """
     branches, cut = _grown(system, kinds, system.joints)
-    needed = [*joints_with_loads(system), *(part for joint in system.joints for part in joint.needs())]
+    needed = [joint for joint in system.joints if isinstance(joint, kinds) and not isinstance(joint, loops)]
+    needed += [*joints_with_loads(system), *(part for joint in system.joints for part in joint.needs())]
     if not {id(joint) for joint in needed} & {id(joint) for joint in cut}:
         return branches, cut
     order = [joint for joint in (*needed, *(branch.joint for branch in branches), *cut) if isinstance(joint, kinds)]

@@ -41,6 +41,8 @@ from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 
 TREE = (RJ, TJ, SJ, CJ, UJ, Planar, Fixed)
+CLOSING = (RJ, SJ, Fixed)
+"""Joints of a tree, and those that may close a loop."""
 KEY = "modelled"
 """Name of the keyframe with the velocities."""
 FLAT = 1e-13
@@ -91,7 +93,7 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
         raise ModelFileError(
             str(path), [Fault("body 'world'", "MuJoCo has its own body of this name", "Rename it.")], "cannot hold the system"
         )
-    branches, cut = spanning_tree(system, TREE)
+    branches, cut = spanning_tree(system, TREE, CLOSING)
     undrawn: list[str] = []
     springs = _springs(loads_in_tree(system, cut, REMEDY, faults), undrawn, faults)
     inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}

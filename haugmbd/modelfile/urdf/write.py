@@ -39,6 +39,8 @@ from joints import RJ, SJ, TJ, Fixed, Planar
 TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "planar", Fixed: "fixed"}
 LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
 SIDECAR: dict[type[Joint], str] = {SJ: "3d", Fixed: "6d"}
+CLOSING = (RJ, SJ, Fixed)
+"""Joints that close loops; a TJ does where nothing else can."""
 ROOT = "world"
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 
@@ -79,7 +81,7 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     """
     path = checked(system, path, ".urdf")
     faults: list[Fault] = []
-    branches, cut = spanning_tree(system, tuple(TREE))
+    branches, cut = spanning_tree(system, tuple(TREE), CLOSING)
     points = {id(system.ground): np.zeros(3)}
     root = ROOT
     while root in (body.name for body in system.bodies[1:]):

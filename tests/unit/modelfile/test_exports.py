@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.gallery import excavator
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.export import rpy
 from haugmbd.modelfile.urdf.robot import rotation
@@ -244,6 +245,16 @@ def test_couplings_of_any_joints_of_a_loop_come_back(pair, tmp_path):
         assert mbd.mobility(again).degrees_of_freedom == mbd.mobility(system).degrees_of_freedom == 0
         (joint,) = [joint for joint in again.joints if isinstance(joint, Coupling)]
         assert {part.name for part in joint.needs()} == {a.name, b.name}
+
+
+def test_a_slide_in_a_loop_is_not_the_joint_that_is_cut(tmp_path):
+    """MJCF has no slide that closes a loop: the cylinders of an excavator were refused."""
+    pytest.importorskip("mujoco")
+    system = excavator()
+    mbd.write_mjcf(system, tmp_path / "excavator.xml")
+    again = mbd.read_mjcf(tmp_path / "excavator.xml")
+    assert sum(isinstance(joint, TJ) for joint in again.joints) == sum(isinstance(joint, TJ) for joint in system.joints) == 3
+    assert mbd.crosscheck_engine(system, "mujoco", states=3).ok
 
 
 def test_a_loop_whose_joints_all_have_springs_is_refused(tmp_path):
