@@ -20,14 +20,15 @@ import math
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from haugmbd import __version__
 from haugmbd.cli import completion
 from haugmbd.cli.commands import assemble, check, compare, convert, crosscheck, gallery, info, run, sweep, view, warm
-from haugmbd.cli.model_argument import by_name
+from haugmbd.cli.model_argument import by_name, json_line
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import SHOWN, slider_crank
@@ -70,7 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     try:
         arguments = parser.parse_args(argv)
-        code: int = arguments.run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            code: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has what it wants; nothing is flushed into its pipe at the exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -79,8 +82,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except CommandError as error:
         print(f"haugmbd: {error}", file=sys.stderr)
+        if "--json" in (sys.argv if argv is None else argv):
+            print(json_line({"ok": False, "error": str(error), "faults": []}))
         return 2
     return code
+
+
+def _print_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Print a warning without the line of this program that it is shown for."""
+    print(f"haugmbd: {category.__name__}: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

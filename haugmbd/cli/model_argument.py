@@ -34,6 +34,8 @@ MODULE = "checked_mechanism"
 """`__name__` of a Python file while it is run: code under `if __name__ == "__main__"` is left alone."""
 URDF, XACRO, ASMT, SIMENGINE3D = ".urdf", ".xacro", ".asmt", ".mdl"
 MJCF = (".xml", ".mjcf")
+PYTHON = ".py"
+"""The only ending of files that are executed."""
 FORMATS = (*SUFFIXES, URDF, XACRO, *MJCF, ASMT, SIMENGINE3D)
 """Endings of files that are models; a .json may be one of simEngine3D, too."""
 OK, FAILED, NOT_VALID = 0, 1, 2
@@ -125,6 +127,9 @@ def read_model(given: str, *, allow_code: bool = False, loops: str | None = None
         return read_simengine3d(path)
     if path.suffix in SUFFIXES:
         return load_model(path, allow_code=allow_code)
+    if path.suffix != PYTHON:
+        what = f"{given!r} ends with {path.suffix!r}" if path.suffix else f"{given!r} has no ending"
+        raise NothingToCheck(f"{what}: a model is a file {', '.join(FORMATS)}, or a {PYTHON}, which is executed.")
     print(f"haugmbd: executing {given}", file=sys.stderr)
     return _made(given, run_file(path).get("system"))
 

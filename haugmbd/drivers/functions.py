@@ -31,7 +31,17 @@ from haugmbd.drivers.user_function import (
 )
 from haugmbd.errors import Fault
 
-AT_START = (0.0, 0.0)
+
+class _Start(tuple[float, float]):
+    """A time in place of an interval; pickled by its name, so that it is itself again."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> str:
+        return "AT_START"
+
+
+AT_START = _Start((0.0, 0.0))
 """[s] where a function is evaluated first, unless an interval is given: no driver is evaluated at times that no simulation reaches."""
 LONGEST = 1.0
 """Length [s] of the first part of a run in which functions for f, f' and f'' are compared with each other."""

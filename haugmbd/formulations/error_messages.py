@@ -159,14 +159,15 @@ def shorter_step(h: float, angle: float) -> float:
 
 
 def _failed_drivers(model: Model, t: float) -> str:
-    """Return which drivers have no finite value at time `t`, by joint; "" if all have."""
+    """Return which drivers have no finite value at time `t`, by joint or load; "" if all have."""
     texts = []
     numbers = model.drivers_of_rows()
     for k, driver in enumerate(model.drivers):
         fault = driver.fault_at(t)
         if fault is not None:
             joints = sorted({label.joint for label, n in zip(model.labels, numbers, strict=True) if n == k})
-            texts.append(f"driver of {', '.join(map(repr, joints)) or 'a force'}: {fault.what}. {fault.remedy}")
+            loads = [entry.load.where for entry in model.loads if k in entry.drivers]
+            texts.append(f"driver of {', '.join([*map(repr, joints), *loads]) or 'a force'}: {fault.what}. {fault.remedy}")
     return "; ".join(texts)
 
 

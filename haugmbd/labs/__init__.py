@@ -9,6 +9,7 @@ constraints  exercises of labs 2, 6, 7 and 8: equations, formulations, redundanc
 integration  exercises of labs 4, 5, 10 and 11: drift, gains, stiffness, long runs
 check        the table of labs, and `check`
 mystery      models with a fault whose name is not said
+notebook     notebooks as programs
 grade        all answers of a class, without a network
 """
 

@@ -56,9 +56,10 @@ def number(expected: Callable[[], float], rtol: float, hint: str) -> Judge:
     """
 
     def judge(given: Any) -> str:
-        if isinstance(given, bool) or not (np.ndim(given) == 0 and isinstance(np.asarray(given).item(), Real)):
+        x = one_number(given)
+        if x is None:
             return f"give one number, not {short(given)}"
-        x, right = float(given), expected()
+        right = expected()
         if not np.isfinite(x):
             return f"{x} is not a finite number"
         if abs(x - right) <= rtol * abs(right):
@@ -67,6 +68,16 @@ def number(expected: Callable[[], float], rtol: float, hint: str) -> Judge:
         return next((text for factor, text in FACTORS.items() if abs(ratio / factor - 1.0) <= rtol), f"{x:g} is not right. {hint}")
 
     return judge
+
+
+def one_number(given: Any) -> float | None:
+    """Return a number, or the one of an array or a table without dimensions; None for anything else."""
+    if isinstance(given, Real):
+        return None if isinstance(given, bool) else float(given)
+    if getattr(given, "shape", None) != ():
+        return None
+    x = np.asarray(given).item()
+    return float(x) if isinstance(x, Real) and not isinstance(x, bool) else None
 
 
 def array(expected: Callable[[], Array], atol: float, hint: str) -> Judge:
@@ -102,18 +113,14 @@ def word(right: str, accepted: Sequence[str], hint: str) -> Judge:
     return judge
 
 
-def guarded(judge: Judge) -> Judge:
-    """Return a judge that reports what goes wrong in a student's object as a sentence."""
-
-    def judged(given: Any) -> str:
-        try:
-            return judge(given)
-        except HaugmbdError as error:
-            return error_text(error)
-        except Exception as error:  # noqa: BLE001  a student's class may raise anything
-            return f"it raised {error_text(error)}"
-
-    return judged
+def judged(exercise: Exercise, given: Any) -> str:
+    """Return what the judge of an exercise says; of an answer that raises an exception, the exception as a sentence."""
+    try:
+        return exercise.judge(given)
+    except HaugmbdError as error:
+        return error_text(error)
+    except Exception as error:  # noqa: BLE001  a student's class may raise anything
+        return f"it raised {error_text(error)}"
 
 
 def short(given: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.labs import constraints, integration, motion
-from haugmbd.labs.answers import Exercise
+from haugmbd.labs.answers import Exercise, judged
 from haugmbd.labs.report import MISSING, RIGHT, WRONG, Finding, LabReport
 
 RECORD = "HAUGMBD_LAB_RECORD"
@@ -87,7 +87,7 @@ def _finding(name: str, exercise: Exercise, given: Any) -> Finding:
     """Return the judgement of one answer."""
     if given is None or given is ...:
         return Finding(name, MISSING, exercise.question)
-    said = exercise.judge(given)
+    said = judged(exercise, given)
     return Finding(name, WRONG if said else RIGHT, said)
 
 

@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.formulations.base import Formulation
 from haugmbd.gallery import four_bar
-from haugmbd.labs.answers import Exercise, G, Judge, array, guarded, number, short
+from haugmbd.labs.answers import Exercise, G, Judge, array, number, short
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.system.system import System
 from haugmbd.verification.verify import verify
@@ -150,7 +150,7 @@ LAB2 = {
         "PiBar of the DP1 row of the text, for body i and body j, (2, 3)",
         sized(PiBar_of_lab2, "PiBar_j = -A_j^T (a_i x a_j): the vector product is global, PiBar is in body frames."),
     ),
-    "joint": Exercise("a class of translational joints, made of your own rows", guarded(judge_slider)),
+    "joint": Exercise("a class of translational joints, made of your own rows", judge_slider),
     "gamma": Exercise(
         "gamma of the distance row of the text [m2/s2]",
         number(lambda: -8.0, 1e-9, "Differentiate d . d - f^2 twice; what does not contain accelerations goes to the right."),
@@ -158,8 +158,8 @@ LAB2 = {
 }
 
 LAB6 = {
-    "sizes": Exercise("sizes of the linear systems for the four-bar, a dict", guarded(judge_sizes)),
-    "formulation": Exercise("a formulation of your own", guarded(judge_formulation)),
+    "sizes": Exercise("sizes of the linear systems for the four-bar, a dict", judge_sizes),
+    "formulation": Exercise("a formulation of your own", judge_formulation),
     "factor": Exercise(
         "factor by which the error of Penalty falls when alpha grows tenfold",
         number(lambda: 10.0, 0.05, "Compare two values of alpha that are neither too small nor limited by rounding."),
@@ -171,8 +171,8 @@ LAB7 = {
         "rows, rank and degrees of freedom of the door on three hinges",
         sized(counts_of_three_hinges, "mbd.mobility(system) has .rows, .rank and .degrees_of_freedom."),
     ),
-    "unique": Exercise("which components of the reaction at B are unique, a dict", guarded(judge_unique)),
-    "design": Exercise("a door whose reactions are all unique, a System", guarded(judge_design)),
+    "unique": Exercise("which components of the reaction at B are unique, a dict", judge_unique),
+    "design": Exercise("a door whose reactions are all unique, a System", judge_design),
 }
 
 LAB8 = {

@@ -16,6 +16,7 @@ from typing import Any
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.labs.check import LABS, RECORD
+from haugmbd.labs.notebook import program_of
 from haugmbd.labs.report import MISSING, RIGHT
 from haugmbd.text_table import table_lines
 
@@ -95,7 +96,7 @@ def grade(folder: str | Path, lab: str, *, timeout: float = 300.0) -> Grades:
         raise UsageError(f"timeout = {timeout!r} must be a positive number of seconds.")
     if not where.is_dir():
         raise UsageError(f"folder = {str(folder)!r} is not a folder.")
-    files = sorted(path for path in where.iterdir() if path.suffix in ENDINGS)
+    files = sorted(path for path in where.iterdir() if path.suffix.lower() in ENDINGS)
     if not files:
         raise UsageError(f"folder {str(folder)!r} has no .py and no .ipynb files.")
     exercises = tuple(LABS[lab].exercises)
@@ -107,12 +108,14 @@ def _row(path: Path, lab: str, exercises: tuple[str, ...], timeout: float) -> tu
     states = dict.fromkeys(exercises, MISSING)
     with tempfile.TemporaryDirectory() as place:
         record = Path(place) / "record.jsonl"
-        try:
-            program = _program(path)
-        except (ValueError, KeyError, TypeError) as error:
-            return path.name, states, f"it is not a notebook: {error}"
         script = Path(place) / "answer.py"
-        script.write_text(program, encoding="utf-8")
+        if path.suffix.lower() == ".py":
+            script.write_bytes(path.read_bytes())
+        else:
+            try:
+                script.write_text(program_of(path.read_text(encoding="utf-8")), encoding="utf-8")
+            except (ValueError, KeyError, TypeError) as error:
+                return path.name, states, f"it is not a notebook: {error}"
         reason = _run(script, record, timeout)
         if record.exists():
             for line in record.read_text(encoding="utf-8").splitlines():
@@ -138,13 +141,3 @@ def _run(script: Path, record: Path, timeout: float) -> str:
     except subprocess.TimeoutExpired:
         return f"it took more than {timeout:g} s"
     return "" if run.returncode == 0 else (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
-
-
-def _program(path: Path) -> str:
-    """Return the program of a file; of a notebook the cells with code, without commands of the notebook itself."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
-        return text
-    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-    lines = [line for cell in cells for line in [*cell.splitlines(), ""]]
-    return "\n".join("" if line.startswith(("%", "!")) else line for line in lines) + "\n"

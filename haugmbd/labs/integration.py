@@ -15,7 +15,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.integrators import RK4
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
-from haugmbd.labs.answers import Exercise, array, guarded, number, short, word
+from haugmbd.labs.answers import Exercise, array, number, short, word
 from haugmbd.labs.motion import J_PIN
 from haugmbd.labs.mystery import MYSTERIES
 from haugmbd.simulation.results.result import Result
@@ -111,7 +111,7 @@ LAB4 = {
         "exponent k of the step in the violation at the end, h^k",
         number(lambda: 4.0, 0.1, "Halve the step, and take log2 of the ratio of the violations at the end."),
     ),
-    "faults": Exercise("names of the faults of A, B and C, a dict", guarded(judge_faults)),
+    "faults": Exercise("names of the faults of A, B and C, a dict", judge_faults),
 }
 
 LAB5 = {
@@ -138,7 +138,7 @@ LAB10 = {
         "largest step with which RK4 is stable [s]",
         number(lambda: 2.785293563405282 * J_PIN / DAMPING, 2e-2, "|R(h lambda)| <= 1 on the negative real axis."),
     ),
-    "run": Exercise(f"a run to 10 s in at most {STEPS} steps, accurate to {RELATIVE:g}", guarded(judge_stiff_run)),
+    "run": Exercise(f"a run to 10 s in at most {STEPS} steps, accurate to {RELATIVE:g}", judge_stiff_run),
 }
 
 LAB11 = {
@@ -154,5 +154,5 @@ LAB11 = {
         "exponent k of the step in the largest energy error of RATTLE, h^k",
         number(lambda: 2.0, 0.1, "Halve the step, and take log2 of the ratio."),
     ),
-    "return": Exercise("distance from the start after a run forth and back [m]", guarded(judge_return)),
+    "return": Exercise("distance from the start after a run forth and back [m]", judge_return),
 }

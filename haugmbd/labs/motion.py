@@ -19,7 +19,7 @@ from haugmbd.drivers import as_driver
 from haugmbd.drivers.driver import Driver
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.gallery import double_pendulum
-from haugmbd.labs.answers import Exercise, G, array, guarded, number, short
+from haugmbd.labs.answers import Exercise, G, array, number, short
 from haugmbd.study.sweeps.cells import RandomCells
 from haugmbd.system.system import System
 
@@ -113,7 +113,7 @@ LAB1 = {
         "largest magnitude of the pin force during the swing [N]",
         number(lambda: 2.5 * MASS * G, 1e-3, "Take the norm of each row of the force, then the largest."),
     ),
-    "system": Exercise("the double pendulum of the text, a System", guarded(judge_double_pendulum)),
+    "system": Exercise("the double pendulum of the text, a System", judge_double_pendulum),
     "elbow": Exercise(
         "magnitude of the force in the second pin at the release [N]",
         number(elbow_force, 1e-3, "Bar 2 does not turn at first: its weight less mass times acceleration is what the pin carries."),
@@ -129,7 +129,7 @@ LAB3 = {
         "largest magnitude of the power of the drive [W]",
         number(largest_power, 2e-3, "Power is torque times rate; look at more instants than the ends of the swing."),
     ),
-    "driver": Exercise("a function f(t) that turns the bar by -pi/2 in 2 s, with f' = f'' = 0 at both ends", guarded(judge_swing)),
+    "driver": Exercise("a function f(t) that turns the bar by -pi/2 in 2 s, with f' = f'' = 0 at both ends", judge_swing),
 }
 
 LAB9 = {

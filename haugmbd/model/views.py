@@ -130,7 +130,7 @@ class Animated:
         frames : int
             Number of pictures, at equal steps of time.
         fps : int
-            Pictures per second.
+            Pictures per second; at most 50 of a .gif.
         through : {"matplotlib", "chromium"}
             The program that draws.
 

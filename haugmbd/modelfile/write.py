@@ -80,6 +80,7 @@ def document_of(
     document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
     if parameters:
         document["parameters"] = dict(parameters)
+    faults.extend(fault for body in bodies if body.is_ground for fault in body.faults())
     ground = [shape for body in bodies if body.is_ground and drawn for shape in body.shape]
     if ground:
         document["ground_shape"] = [shape_text(shape) for shape in ground]

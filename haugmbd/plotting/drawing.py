@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.plotting.style import colors, ink
+from haugmbd.plotting.style import colors, ink, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +66,7 @@ def draw(
         if name == strong and k == 0:
             style = (0, (5, 2))  # type: ignore[assignment]
         values = np.maximum(y, FLOOR) if log else y
-        (line,) = ax.plot(x, values, color=color, linestyle=style, label=entry(label, name, alone=alone))
+        (line,) = ax.plot(x, values, color=color, linestyle=style, label=entry(label, literal(name), alone=alone))
         line.set_gid(f"{OWN}:{k}")
         drawn.append(line)
     if log:
@@ -226,7 +226,7 @@ def _fit_title(ax: Axes, title: str) -> None:
     """Set the title no wider than the Axes: by a smaller font, then by lines."""
     from matplotlib.font_manager import FontProperties  # noqa: PLC0415  loaded only where something is drawn
 
-    text = ax.set_title(title, loc="left")
+    text = ax.set_title(literal(title), loc="left")
     font = FontProperties(family=text.get_fontfamily(), size=text.get_fontsize())
     wide = text_width(title, font) / 72.0 / max(estimated_width(ax), 0.5)
     if wide <= 1.0:
@@ -235,7 +235,7 @@ def _fit_title(ax: Axes, title: str) -> None:
     wide *= size / float(text.get_fontsize())
     text.set_fontsize(size)
     if wide > 1.0:
-        text.set_text("\n".join(wrap(title, max(8, int(0.92 * len(title) / wide)))))
+        text.set_text("\n".join(wrap(literal(title), max(8, int(0.92 * len(title) / wide)))))
 
 
 def room_for_legend(limits: tuple[float, float]) -> Any:

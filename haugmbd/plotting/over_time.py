@@ -11,7 +11,7 @@ from haugmbd.diagnostics.histories.load_history import LoadHistory
 from haugmbd.errors import UsageError
 from haugmbd.plotting.drawing import draw, finish
 from haugmbd.plotting.series import ORDERS, coordinate, known
-from haugmbd.plotting.style import axes
+from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.results.quantities import HasQuantities
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def joint(
     history = known(result).joint(name)
     values, unit, kind = coordinate(history, what, derivative)
     ax = axes(ax)
-    draw(ax, {key: (history.t, series) for key, series in values.items()}, label or (None if len(values) > 1 else name))
+    draw(ax, {key: (history.t, series) for key, series in values.items()}, label or (None if len(values) > 1 else literal(name)))
     others = [other for other in dict.fromkeys(history.coordinates) if other != kind]
     more = f" (it has {', '.join(others)}, too)" if others and what is None else ""
     return finish(ax, f"{name}: {ORDERS[derivative]}{kind}{more}", "t [s]", f"{ORDERS[derivative]}{kind} [{unit}]", span=history.t)
@@ -104,7 +104,7 @@ def load(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes 
         raise UsageError(f"what is {what!r}: load {name!r} has {', '.join(map(repr, history.quantities))}.")
     lines = {key: (history.t, series) for key, series in _components(history, what).items()}
     ax = axes(ax)
-    draw(ax, lines, label or (name if len(lines) == 1 else None))
+    draw(ax, lines, label or (literal(name) if len(lines) == 1 else None))
     return finish(ax, f"{name}: {what}", "t [s]", f"{what} [{history.unit(what)}]", span=history.t)
 
 
@@ -151,7 +151,7 @@ def driver(result: HasQuantities, name: str, *, what: str | None = None, ax: Axe
     if what not in units:
         raise UsageError(f"what is {what!r}: driver {name!r} has {', '.join(map(repr, units))}.")
     ax = axes(ax)
-    draw(ax, {what: (history.t, getattr(history, what))}, label or name)
+    draw(ax, {what: (history.t, getattr(history, what))}, label or literal(name))
     return finish(ax, f"{name}: {what}", "t [s]", f"{what} [{units[what]}]", span=history.t)
 
 

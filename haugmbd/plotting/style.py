@@ -50,6 +50,11 @@ INTERVALS = 400
 """Of a violation over more states than can be seen side by side, so many peaks are drawn."""
 
 
+def literal(name: str) -> str:
+    """Return a name as matplotlib shows it letter by letter: its $ begin no formula, and a _ at its start hides it from no legend."""
+    return f"{' ' if name.startswith('_') else ''}{name}".replace("$", r"\$")
+
+
 @contextmanager
 def theme(*, dark: bool = True) -> Iterator[None]:
     """Draw plots that are made inside the `with` block on a dark or a light background.

@@ -26,6 +26,8 @@ FILMS = (".gif", ".mp4", ".webm")
 DPI = 120
 FRAMES, FPS = 150, 25
 """Default number of pictures, and pictures per second, of a film."""
+MOST_OF_GIF = 50
+"""Pictures per second of a .gif: browsers slow down those that stay for less than 0.02 s."""
 
 
 def snapshot(result: Seen, t: float, path: str | Path, *, through: Through = "matplotlib") -> Path:
@@ -81,7 +83,7 @@ def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS
     frames : int
         Number of pictures, at equal steps of time.
     fps : int
-        Pictures per second.
+        Pictures per second; at most 50 of a .gif.
     through : {"matplotlib", "chromium"}
         Program that draws; "chromium" takes pictures of the page, and needs a Chromium.
 
@@ -100,6 +102,10 @@ def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS
     check_frames(frames, seen.r.shape[1] - 1)
     if isinstance(fps, bool) or not (isinstance(fps, int) and 0 < fps <= 240):
         raise UsageError(f"fps is {fps!r}: give a whole number of pictures a second, from 1 to 240.")
+    if where.suffix.lower() == ".gif" and fps > MOST_OF_GIF:
+        raise UsageError(
+            f"fps is {fps}, and a .gif has at most {MOST_OF_GIF} pictures a second: give fps={MOST_OF_GIF}, or write a .mp4."
+        )
     if where.suffix.lower() != ".gif" and shutil.which("ffmpeg") is None:
         raise UsageError(
             f"{where.suffix} needs ffmpeg, which is not installed: install it (apt-get install ffmpeg), or write a .gif."
@@ -118,7 +124,13 @@ def _drawn(drawing: Drawing, n: int, where: Path, fps: int) -> Path:
     """Write a film by matplotlib's own writers."""
     from matplotlib.animation import FFMpegWriter, PillowWriter  # noqa: PLC0415  loaded only where a film is made
 
-    writer: Any = PillowWriter(fps=fps) if where.suffix.lower() == ".gif" else FFMpegWriter(fps=fps)
+    class GifWriter(PillowWriter):
+        """Writes pictures that stay for hundredths of a second, as those of a .gif do."""
+
+        def finish(self) -> None:
+            _save_gif(self._frames, where, fps)  # type: ignore[attr-defined]
+
+    writer: Any = GifWriter(fps=fps) if where.suffix.lower() == ".gif" else FFMpegWriter(fps=fps)
     try:
         with writer.saving(drawing.figure, str(where), DPI):
             for k in range(n):
@@ -167,11 +179,17 @@ def _opened(image: Any, png: bytes) -> Any:
     return image.open(io.BytesIO(png)).convert("RGB")
 
 
+def _save_gif(pictures: list[Any], where: Path, fps: int) -> Path:
+    """Write a .gif: each picture stays for whole hundredths of a second, which add up to the time of all."""
+    ends = np.rint(100.0 * np.arange(len(pictures) + 1) / fps)
+    pictures[0].save(where, save_all=True, append_images=pictures[1:], duration=(10.0 * np.diff(ends)).tolist(), loop=0)
+    return where
+
+
 def _joined(pictures: list[Any], where: Path, fps: int) -> Path:
     """Write pictures as a film."""
     if where.suffix.lower() == ".gif":
-        pictures[0].save(where, save_all=True, append_images=pictures[1:], duration=1000.0 / fps, loop=0)
-        return where
+        return _save_gif(pictures, where, fps)
     import subprocess  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory(prefix="haugmbd-") as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import numba
@@ -110,3 +111,33 @@ def test_errors_keep_their_message_and_their_states_where_the_model_stays_behind
         assert not error.result.has_model
         np.testing.assert_array_equal(error.result.y, caught.value.result.y)
         assert any("was left behind" in sentence and "'push'" in sentence for sentence in error.result.warnings)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))], ids=["copy", "pickle"])
+def test_a_run_of_a_chain_keeps_its_quantities(copied):
+    """Without wrenches, which were taken for wrenches of no link."""
+    result = mbd.simulate(mbd.random_chain(3, 1), 0.02, h=0.01)
+    again = copied(result)
+    np.testing.assert_array_equal(again.qdd, result.qdd)
+    np.testing.assert_array_equal(again.energy().drift, result.energy().drift)
+    np.testing.assert_array_equal(again.maximal().y, result.maximal().y)
+
+
+def sine(t):
+    return 0.5 * np.sin(3.0 * t)
+
+
+def sine_dot(t):
+    return 1.5 * np.cos(3.0 * t)
+
+
+def wrong_ddot(t):
+    return 4.5 * np.sin(3.0 * t)
+
+
+def test_a_wrong_derivative_is_found_after_pickling_too():
+    """It was compared with differences at the start of a run only before."""
+    system = swing(lambda link, pin: RotationDriver("drive", pin, (sine, sine_dot, wrong_ddot)))
+    for given in (system, copy.deepcopy(system), pickle.loads(pickle.dumps(system)), pickle.loads(pickle.dumps(system.compile()))):
+        with pytest.raises(mbd.ModelError, match="'drive': its driver f_ddot is .* and differences of f_dot give"):
+            mbd.simulate(given, 0.5, h=0.01, project_velocity=True)

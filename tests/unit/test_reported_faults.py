@@ -69,6 +69,14 @@ def test_a_driver_that_ends_in_nan_is_named():
         mbd.simulate(system, 100.0, h=0.1)
 
 
+def test_a_force_that_becomes_infinite_is_named():
+    system = mbd.System("pushed")
+    body = system.add(mbd.Body("body", 1.0, (1.0, 1.0, 1.0)))
+    system.add(mbd.PointForce("push", body, point=(0, 0, 0), force=(mbd.Expression("1 / (0.05 - t)"), 0.0, 0.0)))
+    with pytest.raises(mbd.SimulationError, match=r"driver of PointForce 'push': .*t = 0.05 s"):
+        mbd.simulate(system, 0.1, h=0.01)
+
+
 def test_an_exception_of_a_force_keeps_what_was_computed():
     system, bar, _ = hinge()
 

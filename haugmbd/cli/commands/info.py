@@ -6,7 +6,6 @@ Exit codes: 0 success, 1 the model has faults, 2 the arguments are not valid.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from typing import Any
 import numba
 
 from haugmbd import __version__
-from haugmbd.cli.model_argument import OK, add_model, with_model
+from haugmbd.cli.model_argument import OK, add_model, json_line, with_model
 from haugmbd.integrators.explicit.runge_kutta import run_entry
 from haugmbd.modelfile import json_schema
 from haugmbd.modelfile.write import canonical
@@ -44,7 +43,7 @@ def run_info(arguments: argparse.Namespace) -> int:
         return with_model(arguments, _table)
     data = _installation()
     if arguments.json:
-        print(json.dumps(data))
+        print(json_line({"ok": True, **data}))
         return OK
     print(f"haugmbd {data['haugmbd']}, Python {data['python']}, {data['executable']}")
     for package, version in data["packages"].items():

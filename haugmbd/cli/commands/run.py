@@ -6,12 +6,13 @@ Exit codes: 0 the run reached its end, 1 the model has faults or the run failed,
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from haugmbd.cli.model_argument import FAILED, OK, add_model, file_to_write, positive, with_model
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd.errors import RunWarning, SimulationError, UsageError
 from haugmbd.integrators.base import Integrator, methods_below
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
@@ -75,7 +76,9 @@ def _act(system: System, arguments: argparse.Namespace) -> tuple[int, dict[str, 
         how |= {"integrator": method} | ({} if method.correctable and not method.solves_constraints else {"stabilization": None})
         how = {key: value for key, value in how.items() if key != "h" or method.takes_step or arguments.h is not None}
     try:
-        result = simulate(system, arguments.t_end, **how)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RunWarning)  # the result has its texts, which are printed below
+            result = simulate(system, arguments.t_end, **how)
     except SimulationError as error:
         if not isinstance(error.result, Result) or len(error.result.t) < 1:
             raise

@@ -75,7 +75,8 @@ class PID(Block):
         integral0: float = 0.0,
     ) -> None:
         where, faults = f"{self.kind} {name!r}", list[Fault]()
-        self.measurement, self.setpoint = measurement, setpoint
+        self.measurement = measurement
+        self.setpoint = setpoint if isinstance(setpoint, str) or callable(setpoint) else real_or_nan(setpoint)
         self.kp, self.ki, self.kd = (
             read_number(faults, where, label, gain) for label, gain in (("kp", kp), ("ki", ki), ("kd", kd))
         )
@@ -162,7 +163,7 @@ def setpoint_of(setpoint: Any, jit: Any) -> tuple[str, Any]:
         return setpoint, None
     if callable(setpoint):
         return "", setpoint
-    value = real_or_nan(setpoint)
+    value = float(setpoint)
 
     def constant(t: float) -> float:
         return value

@@ -10,7 +10,7 @@ Lengths have no unit in a file; `length` [m] is the unit. Source: the files that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -33,6 +33,26 @@ NOT_READ = {
     "RefSurfaces": "surfaces",
 }
 READ = ("Notes", "Name", "Position3D", "RotationMatrix", "Velocity3D", "Omega3D", "RefPoints", "Parts", "ConstraintSets")
+POSE = ("Position3D", "RotationMatrix")
+INSIDE: Mapping[str, tuple[str, ...]] = {
+    "part": (
+        "Name",
+        *POSE,
+        "Velocity3D",
+        "Omega3D",
+        "FeatureOrder",
+        "PrincipalMassMarker",
+        "RefPoints",
+        "RefCurves",
+        "RefSurfaces",
+    ),
+    "mass marker": ("Name", *POSE, "Mass", "MomentOfInertias", "MomentOfInertia", "Density"),
+    "reference point": (*POSE, "Markers"),
+    "marker": ("Name", *POSE),
+    "joint": ("Name", "MarkerI", "MarkerJ", *VALUES),
+    "motion": ("Name", "MarkerI", "MarkerJ", "MotionJoint", "RotationZ", "TranslationZ"),
+}
+"""The records inside of parts, markers and joints; others are misspelt, or of a newer program."""
 READ_TOO = ("ForceTorques", "ForcesTorques", "ConstantGravity", "AnimationParameters", "PrincipalMassMarker", *NOT_READ)
 
 
@@ -146,6 +166,13 @@ def assembly_of(root: Record, length: float) -> Assembly:
     return made
 
 
+def _count_unread(made: Assembly, record: Record, kind: str) -> None:
+    """Count the records below one that are not read."""
+    for child in record.children:
+        if child.text not in INSIDE[kind]:
+            made.ignored[f"the record {child.text[:40]!r} of a {kind}"] += 1
+
+
 def _below(record: Record, key: str) -> Iterable[Record]:
     """Return the records of a list."""
     found = record.first(key)
@@ -203,6 +230,7 @@ def _read_part(made: Assembly, record: Record) -> None:
     part = made.parts[name] = Part(name, record.line, _pose(made, record, where))
     part.velocity = made.length * _numbers(made, record.first("Velocity3D"), (3,), where)
     part.omega = _numbers(made, record.first("Omega3D"), (3,), where)
+    _count_unread(made, record, "part")
     mass = record.first("PrincipalMassMarker")
     if mass is not None:
         part.inertia = _inertia(made, mass, where)
@@ -214,6 +242,7 @@ def _read_part(made: Assembly, record: Record) -> None:
 
 def _inertia(made: Assembly, record: Record, where: str) -> MassProperties | None:
     """Return the inertia in the axes of the part; None without any."""
+    _count_unread(made, record, "mass marker")
     at = _pose(made, record, f"{where}, mass marker")
     mass = float(_numbers(made, record.first("Mass"), (1,), where)[0])
     key = "MomentOfInertias" if record.first("MomentOfInertias") else "MomentOfInertia"
@@ -231,6 +260,7 @@ def _inertia(made: Assembly, record: Record, where: str) -> MassProperties | Non
 def _read_markers(made: Assembly, record: Record, part: str, where: str) -> None:
     """Read the markers of a part, or of the assembly."""
     for point in _below(record, "RefPoints"):
+        _count_unread(made, point, "reference point")
         at = _pose(made, point, f"{where}, reference point")
         for marker in _below(point, "Markers"):
             name = _name(marker)
@@ -239,6 +269,7 @@ def _read_markers(made: Assembly, record: Record, part: str, where: str) -> None
                 what = f"the name {name!r} is empty, or that of another marker, too"
                 made.fault(marker.line, f"{where}, marker", what, "Give each marker of a part its own name.")
                 continue
+            _count_unread(made, marker, "marker")
             made.markers[path] = Marker(part, at @ _pose(made, marker, f"marker {path!r}"))
 
 
@@ -258,6 +289,7 @@ def _read_sets(made: Assembly, sets: Record) -> None:
             what = f"it lacks Name, MotionJoint or {keys[record.text]}"
             made.fault(record.line, f"motion {name!r}", what, "Give all three.")
             continue
+        _count_unread(made, record, "motion")
         text = " ".join(child.text for child in formula.children)
         last = joint.value().rsplit("/", 1)[-1]
         made.motions[name] = AsmtMotion(name, record.line, record.text, last, text)
@@ -276,6 +308,7 @@ def _read_joint(made: Assembly, record: Record) -> None:
             record.line, where, f"the name {name!r} is empty, or that of another joint, too", "Give each joint its own name."
         )
         return
+    _count_unread(made, record, "joint")
     ends = [record.first(key) for key in ("MarkerI", "MarkerJ")]
     paths = ["" if end is None else end.value() for end in ends]
     values = {

@@ -248,7 +248,7 @@ class _Writer:
         kind, key = MOTIONS[type(driver)]
         given: Any = driver
         try:
-            formula = _formula(given.f, 1.0 if kind == "RotationalMotion" else 1.0 / self.length)
+            formula = _formula(given.f, given.joint.q0, 1.0 if kind == "RotationalMotion" else 1.0 / self.length)
         except UsageError as error:
             self.faults.append(Fault(f"joint {driver.name!r}", str(error).rstrip("."), REMEDY))
             return []
@@ -270,10 +270,10 @@ def _plain_names(parts: Iterable[Body] | Iterable[Joint]) -> dict[int, str]:
     return found
 
 
-def _formula(f: Driver, factor: float) -> str:
-    """Return a driver as a formula of time, times a factor. Raise UsageError for one that cannot be written."""
+def _formula(f: Driver, q0: float, factor: float) -> str:
+    """Return (f - q0) factor as a formula of time: coordinates of a file have no q0. Raise UsageError for one that cannot be written."""
     if isinstance(f, Constant):
-        return repr(f.value * factor)
+        return repr((f.value - q0) * factor)
     if not isinstance(f, Expression):
         raise UsageError(f"its driver is a {type(f).__name__}; write it as an Expression")
     text = expression_text(f, {})
@@ -281,4 +281,5 @@ def _formula(f: Driver, factor: float) -> str:
     if unknown or "%" in text:
         raise UsageError(f"its formula has {unknown[0] if unknown else '%'!r}, which the solver does not know")
     text = WORD.sub(lambda found: OURS.get(found.group(), found.group()), text).replace("**", "^")
+    text = text if q0 == 0.0 else f"{text} - {q0!r}" if q0 > 0.0 else f"{text} + {-q0!r}"
     return text if factor == 1.0 else f"{factor!r}*({text})"

@@ -2,7 +2,7 @@ r"""A system in Exudyn: rigid bodies in Euler parameters, its own mass matrix, f
 
     rates    q' = (r', p') of each body:   omega = 2 E p',   omega' = 2 E p''       (E' p' = 0)
     bias     J' q' by central differences of sixth order along q'; the joints are polynomials in q, nearly or quite of a lower degree
-    joints   RJ, TJ, SJ, CJ, Planar, Fixed, Distance        loads   TSDA with constant numbers, RSDA without actuator
+    joints   RJ, TJ, SJ, CJ, Planar, Fixed, Distance        loads   TSDA with constant numbers, RSDA, JointSpring of hinges without actuator
 
 Nothing is written to a file. Source: Exudyn's documentation, Items: objects, markers, loads; Haug (2021), Euler parameters.
 """
@@ -21,10 +21,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.forces import RSDA, TSDA, JointLimit
+from haugmbd.forces import TSDA, JointLimit
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.engines.base import Reduced
-from haugmbd.modelfile.exports.export import modelled_angle, plain_spring
+from haugmbd.modelfile.exports.springs import Spring, plain_spring
 from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, Distance, Fixed, Planar
 
@@ -151,25 +151,22 @@ class _Built:
 
     def _add_load(self, load: ForceElement, faults: list[Fault]) -> None:
         spring = plain_spring(load)
-        if spring is not None:
+        if spring is not None and type(spring.joint) is not TJ:
             self._add_spring(spring)
         elif isinstance(load, TSDA) and load.actuator.user_function is None and isinstance(load.actuator.drivers[0], Constant):
             markers = [self._marker(frame, np.eye(3))[0] for frame in (load.frame_i, load.frame_j)]
             numbers = {"stiffness": load.k, "damping": load.c, "force": load.actuator.drivers[0].value}
-            self.mbs.AddObject(
-                self.items.ObjectConnectorSpringDamper(markerNumbers=markers, referenceLength=load.l0 or 1.0, **numbers)
-            )
+            self.mbs.AddObject(self.items.ObjectConnectorSpringDamper(markerNumbers=markers, referenceLength=load.l0, **numbers))
         elif not isinstance(load, JointLimit):  # which does not act at the states that are compared
-            what = f"Exudyn is given no {type(load).__name__} but TSDA with constant numbers and RSDA without actuator"
+            what = f"Exudyn is given no {type(load).__name__} but TSDA with constant numbers and plain springs of hinges"
             faults.append(Fault(load.where, what, "Leave it out."))
 
-    def _add_spring(self, spring: RSDA) -> None:
-        """Add the torque  -k (q - theta0) - c q'  of a hinge; q = 0 where the axes of both markers coincide, which is here."""
+    def _add_spring(self, spring: Spring) -> None:
+        """Add the torque  -k (q - rest) - c q'  of a hinge; q = 0 where the axes of both markers coincide, which is here."""
         node = self.mbs.AddNode(self.items.NodeGenericData(numberOfDataCoordinates=1, initialCoordinates=[0.0]))
-        rest = spring.theta0 - modelled_angle(spring.joint)
         self.mbs.AddObject(
             self.items.ObjectConnectorTorsionalSpringDamper(
-                nodeNumber=node, stiffness=spring.k, damping=spring.c, offset=rest, **self._ends(spring.joint)
+                nodeNumber=node, stiffness=spring.k, damping=spring.c, offset=spring.rest, **self._ends(spring.joint)
             )
         )
 

@@ -12,7 +12,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.exports.tree import spanning_tree
 from haugmbd.modelfile.mjcf.engine import load_engine
-from haugmbd.modelfile.mjcf.write import TREE, write_mjcf
+from haugmbd.modelfile.mjcf.write import CLOSING, TREE, write_mjcf
 from haugmbd.system.system import System
 
 
@@ -53,6 +53,6 @@ def reduced(system: System) -> Reduced:
         mujoco.mj_fullM(m, d, M)
     except TypeError:  # before MuJoCo 3.4
         mujoco.mj_fullM(m, M, d.qM)
-    _, cut = spanning_tree(system, TREE)
+    _, cut = spanning_tree(system, TREE, CLOSING)
     notes = ("the loops are solved exactly here; MuJoCo's own equality constraints are soft",) if cut else ()
     return Reduced(m.nv, M, forces, motion, tuple(cut), notes)

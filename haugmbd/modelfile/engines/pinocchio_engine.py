@@ -12,7 +12,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.exports.tree import spanning_tree
-from haugmbd.modelfile.urdf.write import TREE, write_urdf
+from haugmbd.modelfile.urdf.write import CLOSING, TREE, write_urdf
 from haugmbd.system.system import System
 
 
@@ -64,6 +64,6 @@ def reduced(system: System) -> Reduced:
         linear = a.linear + np.cross(a.angular, arm) + np.cross(v.angular, np.cross(v.angular, arm))
         return J, np.concatenate([linear, a.angular])
 
-    _, cut = spanning_tree(system, tuple(TREE))
+    _, cut = spanning_tree(system, tuple(TREE), CLOSING)
     notes = ("the loops are not in the model of Pinocchio's loader; they are added here",) if cut else ()
     return Reduced(int(model.nv), M, forces, motion, tuple(cut), notes)

@@ -3,6 +3,7 @@
 export     the result of an export; faults of parts that a format cannot hold
 tree       a spanning tree of joints from the ground
 couplings  couplings that are constant in time
+springs    springs of joints, and loads of joints that are cut
 limits     limits of joints
 drawn      shapes of bodies
 """

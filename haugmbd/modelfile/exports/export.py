@@ -12,16 +12,11 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
-from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.forces import RSDA
-from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.text import path_of
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.system.system import System
-from joints import CJ, RJ
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters of names that lines of text, or XML, cannot hold."""
@@ -65,19 +60,6 @@ def checked(system: Any, path: Any, ending: str) -> Path:
     if strange:
         raise ModelFileError(str(where), strange, "cannot hold the system")
     return where
-
-
-def plain_spring(load: ForceElement) -> RSDA | None:
-    """Return an RSDA on a hinge without actuator; None for any other load."""
-    if not isinstance(load, RSDA) or type(load.joint) not in (RJ, CJ) or load.actuator.user_function is not None:
-        return None
-    return load if all(isinstance(d, Constant) and d.value == 0.0 for d in load.actuator.drivers) else None
-
-
-def modelled_angle(joint: Joint) -> float:
-    """Return the angle from f_i to f_j about h at the modelled pose [rad]."""
-    i, j = joint.frame_i.A, joint.frame_j.A
-    return float(np.arctan2(i[:, 1] @ j[:, 0], i[:, 0] @ j[:, 0]))
 
 
 def finished(path: Path, faults: list[Fault], leave_out: bool) -> list[str]:

@@ -1,14 +1,17 @@
 r"""A spanning tree of a system: the joint that leads to each body from the ground, and the joints that are cut.
 
-Joints are taken breadth first, in the order of the system; a body that no tree joint reaches is free.
+Joints are taken breadth first, in the order of the system; a body that no tree joint reaches is free. Joints with springs, limits
+and couplings are in the tree wherever that is possible, because files hold none of joints that are cut.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints.joint import Joint
+from haugmbd.modelfile.exports.springs import joints_with_loads
 from haugmbd.system.system import System
 
 
@@ -21,10 +24,43 @@ class Branch(NamedTuple):
     reverse: bool
 
 
-def spanning_tree(system: System, kinds: tuple[type[Joint], ...]) -> tuple[list[Branch], list[Joint]]:
-    """Return the branches, each after that of its parent, and the joints that are not in the tree; `kinds` may be in it."""
+def spanning_tree(
+    system: System, kinds: tuple[type[Joint], ...], loops: tuple[type[Joint], ...]
+) -> tuple[list[Branch], list[Joint]]:
+    """Return the branches, each after that of its parent, and the joints that are not in the tree.
+
+    kinds: of joints that may be in the tree;  loops: of those that may close loops, others are in the tree wherever that is possible
+    """
+    branches, cut = _grown(system, kinds, system.joints)
+    needed = [joint for joint in system.joints if isinstance(joint, kinds) and not isinstance(joint, loops)]
+    needed += [*joints_with_loads(system), *(part for joint in system.joints for part in joint.needs())]
+    if not {id(joint) for joint in needed} & {id(joint) for joint in cut}:
+        return branches, cut
+    order = [joint for joint in (*needed, *(branch.joint for branch in branches), *cut) if isinstance(joint, kinds)]
+    return _grown(system, kinds, _without_loops(order))
+
+
+def _without_loops(joints: Iterable[Joint]) -> list[Joint]:
+    """Return the joints without those that close a loop with joints before them (Kruskal's algorithm)."""
+    first: dict[int, int] = {}
+
+    def root(k: int) -> int:
+        while first.setdefault(k, k) != k:
+            k = first[k]
+        return k
+
+    kept = []
+    for joint in joints:
+        if not joint.needs() and root(id(joint.i)) != root(id(joint.j)):
+            first[root(id(joint.i))] = root(id(joint.j))
+            kept.append(joint)
+    return kept
+
+
+def _grown(system: System, kinds: tuple[type[Joint], ...], joints: Sequence[Joint]) -> tuple[list[Branch], list[Joint]]:
+    """Return the tree that grows from the ground and from bodies that hang on nothing, and the joints that are not in it."""
     at: dict[int, list[Joint]] = {}
-    for joint in system.joints:
+    for joint in joints:
         if isinstance(joint, kinds) and not joint.needs():
             at.setdefault(id(joint.i), []).append(joint)
             at.setdefault(id(joint.j), []).append(joint)

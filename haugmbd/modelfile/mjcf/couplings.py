@@ -143,7 +143,7 @@ def armature(engine: Engine, leader: int) -> tuple[Array, list[tuple[int, float]
         joint = int(m.dof_jntid[k])
         if m.jnt_bodyid[joint] == leader:
             others[joint] = float(m.dof_armature[k])
-    at_world = m.body_jntnum[leader] == 1 and m.body_weldid[m.body_parentid[leader]] == 0
+    at_world = m.body_jntnum[leader] == 1 and engine.leaders()[m.body_parentid[leader]] == 0
     for joint, a in list(others.items()):
         if at_world and m.jnt_type[joint] in (HINGE, BALL):
             added += a * np.eye(3)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.mjcf.bounds import check_file
@@ -33,6 +34,12 @@ NONLINEAR = (
 """Arrays of newer versions of MuJoCo, the kind of their owner, and what they are."""
 
 
+CONSTRAINTS = ("EQUALITY", "LIMIT")
+"""Parts of the physics that are disabled with all constraints."""
+LAST_GROUP = 30
+"""Largest number of a group of actuators that can be disabled."""
+
+
 class Engine(NamedTuple):
     """The package, a compiled model, and its data at the pose that is read."""
 
@@ -45,10 +52,21 @@ class Engine(NamedTuple):
         found = self.mujoco.mj_id2name(self.m, getattr(self.mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), number)
         return found or f"{kind} {number}"
 
+    def leaders(self) -> Array:
+        """Return the body that each body is welded to (nbody,); 0, the world, for mocap bodies, which no force moves."""
+        leaders = np.array(self.m.body_weldid)
+        return np.where(self.m.body_mocapid[leaders] >= 0, 0, leaders)
+
     def off(self, what: str) -> bool:
-        """Return whether a part of the physics is disabled: GRAVITY, SPRING, DAMPER, ACTUATION, EQUALITY."""
-        flag = getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{what}", 0)
-        return bool(int(self.m.opt.disableflags) & int(flag))
+        """Return whether a part of the physics is disabled: GRAVITY, SPRING, DAMPER, ACTUATION, EQUALITY, LIMIT."""
+        flags = [what, *(["CONSTRAINT"] if what in CONSTRAINTS else [])]
+        disabled = int(self.m.opt.disableflags)
+        return any(disabled & int(getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in flags)
+
+    def acts(self, actuator: int) -> bool:
+        """Return whether the group of an actuator is not disabled; groups have the numbers 0 to 30."""
+        group, disabled = int(self.m.actuator_group[actuator]), int(getattr(self.m.opt, "disableactuator", 0))
+        return not (0 <= group <= LAST_GROUP and disabled >> group & 1)
 
 
 def load_engine() -> ModuleType:
@@ -163,6 +181,7 @@ def ignored(engine: Engine) -> list[str]:
     counts = {
         "contacts of geoms": contacts,
         "friction losses of joints": int(np.count_nonzero(m.dof_frictionloss)),
+        "motions of mocap bodies, which stand still": m.nmocap,
         "sensors": m.nsensor,
         "sites": m.nsite,
         "cameras and lights": m.ncam + m.nlight,

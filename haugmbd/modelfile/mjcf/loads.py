@@ -2,9 +2,9 @@ r"""Springs, dampers and actuators of hinges and slides: all are linear in the c
 
     passive     tau = -k (q - q_spring) - c q'
     actuator    tau = g (gain u + bias),   gain = G0 + G1 l + G2 l',   bias = B0 + B1 l + B2 l',   l = g q
-    together    tau = a0 + a1 q + a2 q'    ->    RSDA or TSDA with the stiffness -a1, the damping -a2, the actuator -a0
+    together    tau = a0 + a1 q + a2 q'    ->    RSDA with the stiffness -a1, the damping -a2, the actuator -a0
 
-Of a joint with several coordinates a JointSpring and a JointForce act along one of them.
+Along a slide, and along one of several coordinates of a joint, act a JointSpring and a JointForce.
 The coordinate of a joint here is 0 at the modelled pose, where q = q_0.
 Source: MuJoCo's documentation, Computation: actuation model.
 """
@@ -21,15 +21,13 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces import RSDA, TSDA, JointForce, JointSpring
+from haugmbd.forces import RSDA, JointForce, JointSpring
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine
 from haugmbd.modelfile.values import finite
 
 FIXED_GAIN, AFFINE_GAIN, NO_BIAS, AFFINE_BIAS, NO_DYNAMICS, ON_JOINT = 0, 1, 0, 1, 0, 0
 """Of mjtGain, mjtBias, mjtDyn and mjtTrn."""
-SLIDER_LENGTH = 10.0
-"""[m] Length of the element of a slide at the modelled pose, beyond the longest travel of a machine."""
 
 
 def controls(engine: Engine, given: Mapping[str, float] | None) -> Array | None:
@@ -68,7 +66,7 @@ def laws(engine: Engine, u: Array | None, faults: list[Fault]) -> Array:
             what = "stiffness or damping of a ball or free joint cannot be read"
             faults.append(Fault(f"joint {engine.name('joint', k)!r}", what, "Remove it, or use hinges."))
     if u is not None and not engine.off("ACTUATION"):
-        for k in range(m.nu):
+        for k in filter(engine.acts, range(m.nu)):
             fault = _add_actuator(engine, k, float(u[k]), found)
             if fault:
                 remedy = "Remove it, or leave control= out."
@@ -100,23 +98,17 @@ def _add_actuator(engine: Engine, k: int, u: float, found: Array) -> str:
     return ""
 
 
-def load_of(name: str, joint: Joint, kind: int, law: Any, q_0: float, sense: float) -> ForceElement:
-    """Return the element with the law a0, a1, a2 of the hinge or slide along h of a joint, whose value is q_0.
+def hinge_load(name: str, joint: Joint, law: Any, q_0: float, sense: float) -> ForceElement:
+    """Return the element with the law a0, a1, a2 of the hinge about h of a joint, whose value is q_0.
 
     sense: of the axis of the file along h, 1 or -1
     """
     a0, a1, a2 = (float(a) for a in law)
-    constant = sense * (a0 + a1 * q_0)
-    if kind == HINGE:
-        return RSDA(name, joint, k=-a1, c=-a2, theta0=0.0, actuator=-constant)
-    end, h = joint.frame_j.point, joint.frame_i.A[:, 2]
-    start = end - SLIDER_LENGTH * h
-    free = SLIDER_LENGTH if a1 else None
-    return TSDA(name, joint.i, joint.j, point_i=start, point_j=end, k=-a1, l0=free, c=-a2, actuator=-constant)
+    return RSDA(name, joint, k=-a1, c=-a2, theta0=0.0, actuator=-sense * (a0 + a1 * q_0))
 
 
 def loads_along(name: str, coordinate: Coordinate, sense: float, law: Any, q_0: float) -> list[ForceElement]:
-    """Return the elements with the law a0, a1, a2 along a coordinate of a joint with several, whose value is q_0."""
+    """Return the elements with the law a0, a1, a2 along a coordinate of a joint, whose value is q_0."""
     a0, a1, a2 = (float(a) for a in law)
     constant = sense * (a0 + a1 * q_0)
     found: list[ForceElement] = [JointSpring(f"{name} spring", coordinate, k=-a1, c=-a2)] if a1 or a2 else []

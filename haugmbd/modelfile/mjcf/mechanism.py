@@ -20,11 +20,11 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports.masses import heavy
-from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.imports.transform import IDENTITY, Transform
 from haugmbd.modelfile.mjcf.couplings import Follower, Placed, armature, coordinate_of, follow, followers, rotor
 from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, WELD, Engine
 from haugmbd.modelfile.mjcf.joints import joint_of
-from haugmbd.modelfile.mjcf.loads import controls, laws, load_of, loads_along
+from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
 from haugmbd.system.system import System
 from joints import SJ, Fixed
 from joints.base import Place, Vectors
@@ -55,7 +55,8 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None) ->
     """Return the system at the pose of the engine; its equalities may be open."""
     m = engine.m
     gravity = np.zeros(3) if engine.off("GRAVITY") else np.array(m.opt.gravity)
-    shapes = _shapes(engine, 0, np.zeros(3))
+    still = np.flatnonzero(engine.leaders() == 0).tolist()
+    shapes = tuple(shape for k in still for shape in _placed(engine, k, IDENTITY, np.zeros(3)))
     built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [])
     bodies = _bodies(engine, built)
     law = laws(engine, controls(engine, control), built.faults)
@@ -83,8 +84,9 @@ def _bodies(engine: Engine, built: Built) -> list[Body]:
     """Add one body for each group, and return the body of each body of the file."""
     m = engine.m
     bodies: list[Body] = [built.system.ground] * m.nbody
-    for leader in sorted({int(k) for k in m.body_weldid}):
-        members = [k for k in range(m.nbody) if m.body_weldid[k] == leader]
+    leaders = engine.leaders()
+    for leader in sorted({int(k) for k in leaders}):
+        members = [k for k in range(m.nbody) if leaders[k] == leader]
         frame, center = _pose(engine, leader), np.zeros(3)
         if leader > 0:
             body, center = _body(engine, built, leader, members)
@@ -198,7 +200,7 @@ def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], k
         if not law[n].any():
             continue
         name = engine.name("joint", n)
-        if not (joint.rotates_about_h if kind == HINGE else joint.slides_along_h):
+        if kind == SLIDE or not joint.rotates_about_h:
             if n in built.placed:
                 coordinate, sense = built.placed[n]
                 start = float(engine.d.qpos[m.jnt_qposadr[n]])
@@ -210,7 +212,7 @@ def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], k
             built.faults.append(Fault(f"joint {name!r}", what, "Give one joint a body, with bodies between them."))
             continue
         sense = float(np.sign(joint.frame_i.A[:, 2] @ engine.d.xaxis[n]))
-        load = load_of(f"{name} force", joint, kind, law[n], float(engine.d.qpos[m.jnt_qposadr[n]]), sense)
+        load = hinge_load(f"{name} force", joint, law[n], float(engine.d.qpos[m.jnt_qposadr[n]]), sense)
         built.faults.extend(load.faults())
         built.system.add(load)
 

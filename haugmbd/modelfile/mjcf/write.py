@@ -2,7 +2,7 @@ r"""write_mjcf: a System as a model of MuJoCo: a tree of bodies, and equalities 
 
 tree    RJ hinge, TJ slide, SJ ball, CJ hinge and slide, UJ two hinges, Planar two slides and a hinge, Fixed no joint; free bodies
 cut     SJ connect, Fixed weld, RJ two connects on its axis; couplings of one or two coordinates are equalities of joints
-RSDA    of a hinge: stiffness, damping, springref
+RSDA, JointSpring of a hinge or slide: stiffness, damping, springref
 shapes  boxes, spheres and cylinders are geoms that touch nothing
 speeds  a keyframe "modelled"
 frames  those of the bodies; angles in radians
@@ -18,6 +18,8 @@ from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError
+from haugmbd.forces import JointLimit
+from haugmbd.forces.base import ForceElement
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.drawn import positive, rgba, written_shapes
 from haugmbd.modelfile.exports.export import (
@@ -26,12 +28,11 @@ from haugmbd.modelfile.exports.export import (
     element,
     finished,
     indented,
-    modelled_angle,
     numbers,
-    plain_spring,
     write_text,
 )
 from haugmbd.modelfile.exports.limits import limit_of
+from haugmbd.modelfile.exports.springs import loads_in_tree, plain_spring
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
 from haugmbd.modelfile.imports.limits import FAR
 from haugmbd.modelfile.mjcf.equalities import REMEDY, equality
@@ -40,6 +41,8 @@ from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 
 TREE = (RJ, TJ, SJ, CJ, UJ, Planar, Fixed)
+CLOSING = (RJ, SJ, Fixed)
+"""Joints of a tree, and those that may close a loop."""
 KEY = "modelled"
 """Name of the keyframe with the velocities."""
 FLAT = 1e-13
@@ -90,9 +93,9 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
         raise ModelFileError(
             str(path), [Fault("body 'world'", "MuJoCo has its own body of this name", "Rename it.")], "cannot hold the system"
         )
-    branches, cut = spanning_tree(system, TREE)
+    branches, cut = spanning_tree(system, TREE, CLOSING)
     undrawn: list[str] = []
-    springs = _springs(system, undrawn, faults)
+    springs = _springs(loads_in_tree(system, cut, REMEDY, faults), undrawn, faults)
     inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}
     rates: dict[int, list[float]] = {id(body): [] for body in system.bodies}
     for branch in reversed(branches):
@@ -118,20 +121,20 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     return Export((path,), tuple(left))
 
 
-def _springs(system: System, left: list[str], faults: list[Fault]) -> dict[int, dict[str, str]]:
-    """Return the attributes of hinges with an RSDA, and of joints with limits; faults for other loads, and for a second one on a joint."""
+def _springs(loads: list[ForceElement], left: list[str], faults: list[Fault]) -> dict[int, dict[str, str]]:
+    """Return the attributes of joints with springs and limits; faults for other loads, and for a second one on a joint."""
     found: dict[int, dict[str, str]] = {}
-    for load in system.loads:
+    for load in loads:
         spring, stop = plain_spring(load), limit_of(load)
         if spring is not None and "stiffness" not in found.get(id(spring.joint), {}):
-            rest = numbers(spring.theta0 - modelled_angle(spring.joint))
             own = found.setdefault(id(spring.joint), {})
-            own |= {"stiffness": numbers(spring.k), "damping": numbers(spring.c), "springref": rest}
+            own |= {"stiffness": numbers(spring.k), "damping": numbers(spring.c), "springref": numbers(spring.rest)}
         elif stop is not None and "range" not in found.get(id(stop[0]), {}):
             found.setdefault(id(stop[0]), {})["range"] = numbers(np.clip(stop[1:], -FAR, FAR))
-            left.append(f"{load.where}: stiffness and damping of its stops")
+            impulsive = isinstance(load, JointLimit) and load.impulsive
+            left.append(f"{load.where}: {'restitution' if impulsive else 'stiffness and damping'} of its stops")
         else:
-            what = f"the file holds no {type(load).__name__} but one RSDA on an RJ or CJ, without actuator, and a JointLimit on an RJ or TJ"
+            what = f"the file holds no {type(load).__name__} but one RSDA or linear JointSpring on a joint, and a JointLimit on an RJ or TJ"
             faults.append(Fault(load.where, what, REMEDY))
     return found
 

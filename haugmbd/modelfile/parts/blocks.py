@@ -21,7 +21,7 @@ from haugmbd.control.blocks.transfer_function import TransferFunction
 from haugmbd.control.sampled import OUT, HeldNumber, HeldVector, Sampled
 from haugmbd.modelfile.parts.functions import CODE_RECORD, Code, Unwritable, code_name
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
-from haugmbd.modelfile.values import Field, Kind, ListOf, Number, Record, Text, finite
+from haugmbd.modelfile.values import Field, Kind, ListOf, Number, Record, Text
 
 SIGNAL_RECORD = Record((Field("signal", Text()),), "a signal by name")
 
@@ -158,11 +158,10 @@ def _sampled(block: Sampled) -> dict[str, Any]:
 
 def _pid(block: PID) -> dict[str, Any]:
     text: dict[str, Any] = {"measurement": block.measurement}
-    number = finite(block.setpoint)
     if isinstance(block.setpoint, str):
         text["setpoint"] = {"signal": block.setpoint}
     else:
-        text["setpoint"] = code_name(block.setpoint) if callable(block.setpoint) else number
+        text["setpoint"] = code_name(block.setpoint) if callable(block.setpoint) else block.setpoint
     text |= {"kp": block.kp, "ki": block.ki, "kd": block.kd}
     text |= {} if block.tau is None else {"tau": block.tau}
     text |= {name: value for name, value in (("lower", block.lower), ("upper", block.upper)) if math.isfinite(value)}

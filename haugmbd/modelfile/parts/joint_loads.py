@@ -180,7 +180,7 @@ def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joi
     """Return the values of an element for a file, besides type and name;  coordinate: returns the reference to a joint or coordinate."""
     if isinstance(load, JointFriction):
         numbers = {key: getattr(load, key) for key in ("radius", "length", "preload", "thrust_radius")}
-        law = {key: x for key, x in vars(load.law).items() if x is not None}
+        law = {key: float(x) for key, x in vars(load.law).items() if x is not None}
         text = {"joint": coordinate(load.joint), "law": {"type": type(load.law).__name__, **law}}
         return text | {key: x for key, x in numbers.items() if x} | ({} if load.stick else {"stick": False})
     joints = [coordinate(part) for part in load.given]

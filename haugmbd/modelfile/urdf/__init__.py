@@ -1,5 +1,6 @@
 """URDF, the robot files of ROS, with closed loops in three conventions.
 
+unread       what is not read inside of links and joints, such as misspelt elements
 robot        links, joints and loops of a URDF as data
 visual       visual geometry as shapes
 sidecar      loops in a sidecar file (Extended URDF)

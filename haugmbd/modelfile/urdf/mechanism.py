@@ -15,7 +15,7 @@ from haugmbd.bodies.frame import Frame, triad
 from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
-from haugmbd.forces import RSDA, TSDA
+from haugmbd.forces import RSDA, JointSpring
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.imports.masses import heavy, substitute
@@ -25,9 +25,6 @@ from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
 from haugmbd.modelfile.urdf.visual import Meshes, shape_of
 from haugmbd.system.system import System
 from joints import RJ, SJ, TJ, Coupling, Fixed, Planar
-
-DAMPER_LENGTH = 10.0
-"""[m] Free length of the damper of a sliding joint, beyond the longest travel of a machine."""
 
 
 class Choices(NamedTuple):
@@ -130,8 +127,8 @@ def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame
         built.system.add(made)
     if joint.damping and joint.type in TURNING and made is not None:
         built.system.add(RSDA(f"{joint.name} damping", made, c=joint.damping))
-    elif joint.damping and joint.type in SLIDING:
-        built.system.add(_damper(joint, i, j, frame, axis))
+    elif joint.damping and joint.type in SLIDING and made is not None:
+        built.system.add(JointSpring(f"{joint.name} damping", made, c=joint.damping))
 
 
 def _add_couplings(built: Built, robot: Robot) -> None:
@@ -143,12 +140,6 @@ def _add_couplings(built: Built, robot: Robot) -> None:
         leader, multiplier, _ = joint.mimic
         terms: dict[Any, float] = {made[joint.name]: 1.0} | ({made[leader]: -multiplier} if multiplier else {})
         built.system.add(Coupling(f"{joint.name} mimic", terms))
-
-
-def _damper(joint: UrdfJoint, i: Body, j: Body, frame: Transform, axis: Any) -> TSDA:
-    """Return the damper of a sliding joint: along its axis, l = DAMPER_LENGTH + q, so that l' = q'."""
-    far = frame.r - DAMPER_LENGTH * axis
-    return TSDA(f"{joint.name} damping", i, j, point_i=far, point_j=frame.r, c=joint.damping)
 
 
 def _add_loop(built: Built, loop: Loop, bodies: Mapping[str, Body]) -> None:

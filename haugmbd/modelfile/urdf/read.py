@@ -93,7 +93,7 @@ def read_urdf(
 
     Notes
     -----
-    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a TSDA,
+    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a JointSpring,
     and a joint with <mimic> gets a Coupling.
     Limits become JointLimit, counted from the modelled pose. Visual geometry becomes shapes; a mesh that is missing is a warning.
     Friction, transmissions and simulator extensions are not read, and the report says so. The coordinates of joints are zero at the

@@ -21,17 +21,21 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault
 from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.urdf.unread import unread_inside
 from haugmbd.modelfile.urdf.visual import Visual
 from haugmbd.modelfile.xml_reader import Element
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
+MOVING = TURNING + SLIDING
 LOOP_TYPES = ("revolute", "continuous", "prismatic", "spherical", "fixed")
 URDF_PLUS = "URDF+ <loop>"
 LOOP_JOINT = "<loop_joint>"
 SIDECAR = "Extended URDF"
 LARGEST = 1e60
 """Numbers are below it: products of three of them are finite."""
+PARTS = ("link", "joint", "loop", "loop_joint", "material")
+"""Elements of a robot that are read."""
 NOT_READ = {
     "transmission": "transmissions",
     "gazebo": "extensions of a simulator",
@@ -137,14 +141,26 @@ def robot_of(root: Element) -> Robot:
         elif element.tag == "joint":
             _read_joint(robot, element)
     _check_tree(robot, root)
+    _check_followers(robot)
     for element in root.children:
         if element.tag == "loop":
             _read_loop(robot, element, URDF_PLUS, ("predecessor", "successor"))
         elif element.tag == "loop_joint":
             _read_loop(robot, element, LOOP_JOINT, ("link1", "link2"))
-        elif element.tag not in ("link", "joint", "material", *NOT_READ):
+        elif element.tag not in (*PARTS, *NOT_READ):
             robot.ignored[f"<{element.tag}>"] += 1
+    _count_unread(robot, root)
     return robot
+
+
+def _count_unread(robot: Robot, root: Element) -> None:
+    """Count what is not read inside of the parts that are, each with its first line."""
+    found: dict[str, list[int]] = {}
+    for element in root.children:
+        if element.tag in PARTS:
+            for text, line in unread_inside(element, NOT_READ):
+                found.setdefault(text, []).append(line)
+    robot.ignored.update({f"{text}, first in line {min(lines)}": len(lines) for text, lines in found.items()})
 
 
 def rotation(roll: float, pitch: float, yaw: float) -> Array:
@@ -169,8 +185,8 @@ def _numbers(robot: Robot, element: Element | None, key: str, default: tuple[flo
     except ValueError:
         values = []
     if len(values) != len(default) or not all(abs(x) < LARGEST for x in values):
-        what = f'{key}="{text:.60}" is not {len(default)} finite number(s) below {LARGEST:g}'
-        robot.fault(element.line, where, what, f"Give {len(default)} numbers.")
+        count = f"{len(default)} finite numbers" if len(default) > 1 else "a finite number"
+        robot.fault(element.line, where, f'{key}="{text:.60}" is not {count} below {LARGEST:g}', f"Give {count}, in SI units.")
         return np.array(default)
     return np.array(values)
 
@@ -274,10 +290,14 @@ def _read_joint(robot: Robot, element: Element) -> None:
     if limit is not None and kind in ("revolute", "prismatic"):
         joint.limits = (_number(robot, limit, "lower", 0.0, where), _number(robot, limit, "upper", 0.0, where))
         joint.effort = _effort(limit)
+    elif limit is not None and {"lower", "upper"} & limit.attributes.keys():
+        robot.ignored[f"limits of {kind} joints"] += 1
     mimic = element.first("mimic")
     if mimic is not None:
         numbers = _number(robot, mimic, "multiplier", 1.0, where), _number(robot, mimic, "offset", 0.0, where)
         joint.mimic = (mimic.attributes.get("joint", ""), *numbers)
+        if kind not in MOVING:
+            robot.ignored[f"mimic of {kind} joints"] += 1
     robot.joints[name] = joint
 
 
@@ -360,3 +380,29 @@ def _check_tree(robot: Robot, root: Element) -> None:
     robot.root = roots[0]
     if not robot.faults and len(robot.in_tree_order()) != len(robot.joints):
         robot.fault(root.line, "<robot>", "its joints form a circle", "A URDF is a tree: write a closed loop as <loop_joint>.")
+
+
+def _check_followers(robot: Robot) -> None:
+    """Record faults unless every joint with <mimic> follows a joint that turns or slides, and none follows itself."""
+    moving = {name: joint for name, joint in robot.joints.items() if joint.type in MOVING}
+    led: set[str] = set()
+    for name in moving:
+        chain = [name]
+        while chain[-1] not in led:
+            mimic = moving[chain[-1]].mimic
+            if mimic is None:
+                break
+            leader = mimic[0]
+            where, line = f"joint {chain[-1]!r}", moving[chain[-1]].line
+            if leader not in moving:
+                kind = (
+                    f"is {robot.joints[leader].type}" if leader in robot.joints else f"is not there{did_you_mean(leader, moving)}"
+                )
+                what = f"it follows the joint {leader!r}, which {kind}"
+                robot.fault(line, where, what, "Give a joint that turns or slides.")
+                break
+            if leader in chain:
+                robot.fault(line, where, f"it follows itself, through {leader!r}", "Let one of them follow no other joint.")
+                break
+            chain.append(leader)
+        led.update(chain)

@@ -59,12 +59,6 @@ def _follow(robot: Robot, name: str, q: dict[str, float]) -> None:
         if mimic is None:
             q[chain[-1]] = 0.0
             break
-        leader = robot.joints.get(mimic[0])
-        if leader is None or leader.type not in TURNING + SLIDING:
-            hint = did_you_mean(mimic[0], robot.joints)
-            raise UsageError(f"joint {chain[-1]!r} follows {mimic[0]!r}, which is not a joint that turns or slides{hint}.")
-        if mimic[0] in chain:
-            raise UsageError(f"joint {chain[-1]!r} follows itself, through {mimic[0]!r}.")
         chain.append(mimic[0])
     for follower, leader_name in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
         _, multiplier, offset = robot.joints[follower].mimic  # type: ignore[misc]

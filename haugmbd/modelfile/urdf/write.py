@@ -4,7 +4,7 @@ link frame    the axes of the body, its origin in the point of the joint that le
 tree          RJ continuous, TJ prismatic, Planar planar, Fixed fixed; free bodies floating below the root
 cut           SJ, Fixed in the sidecar of Extended URDF (3d, 6d), between frames that are links;  RJ, TJ as <loop_joint>
 mimic         a coupling of two coordinates of the tree
-damping       of an RSDA without spring and actuator
+damping       of an RSDA or a JointSpring without spring and actuator
 limit         of a JointLimit; its effort is the force that moves the stop by 0.01 rad or 0.001 m
 visual        boxes, spheres, cylinders, and meshes as .obj files
 """
@@ -23,9 +23,11 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault
 from haugmbd.forces import JointLimit
+from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.exports.drawn import written_shapes
-from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, plain_spring, rpy, write_text
+from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, rpy, write_text
 from haugmbd.modelfile.exports.limits import limit_of
+from haugmbd.modelfile.exports.springs import loads_in_tree, plain_spring
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
 from haugmbd.modelfile.imports.limits import FAR, YIELD
 from haugmbd.modelfile.text import path_of
@@ -37,6 +39,8 @@ from joints import RJ, SJ, TJ, Fixed, Planar
 TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "planar", Fixed: "fixed"}
 LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
 SIDECAR: dict[type[Joint], str] = {SJ: "3d", Fixed: "6d"}
+CLOSING = (RJ, SJ, Fixed)
+"""Joints that close loops; a TJ does where nothing else can."""
 ROOT = "world"
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 
@@ -77,7 +81,7 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     """
     path = checked(system, path, ".urdf")
     faults: list[Fault] = []
-    branches, cut = spanning_tree(system, tuple(TREE))
+    branches, cut = spanning_tree(system, tuple(TREE), CLOSING)
     points = {id(system.ground): np.zeros(3)}
     root = ROOT
     while root in (body.name for body in system.bodies[1:]):
@@ -87,7 +91,7 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     parts = [element("link", written_shapes(system.ground, lambda shape: visuals.text(shape, np.zeros(3)), undrawn), name=root)]
     followed, loose = followers(cut, branches, REMEDY, faults)
     limits: dict[int, str] = {}
-    damping = _damping(system, limits, undrawn, faults)
+    damping = _damping(loads_in_tree(system, cut, REMEDY, faults), limits, undrawn, faults)
     dynamics = {key: [element("dynamics", damping=numbers(c))] for key, c in damping.items()}
     for follower, (leader, multiplier) in followed.items():
         mimic = element("mimic", joint=leader.name, multiplier=numbers(multiplier), offset="0.0")
@@ -114,10 +118,10 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     return Export(tuple(files), tuple(left))
 
 
-def _damping(system: System, limits: dict[int, str], left: list[str], faults: list[Fault]) -> dict[int, float]:
-    """Return the damping of joints by RSDA, and put the limits of joints by JointLimit; faults for other loads."""
+def _damping(loads: list[ForceElement], limits: dict[int, str], left: list[str], faults: list[Fault]) -> dict[int, float]:
+    """Return the damping of joints by RSDA or JointSpring, and put the limits of joints by JointLimit; faults for other loads."""
     found: dict[int, float] = {}
-    for load in system.loads:
+    for load in loads:
         spring, stop = plain_spring(load), limit_of(load)
         if isinstance(load, JointLimit) and stop is not None and id(stop[0]) not in limits:
             joint, *ends = stop
@@ -125,14 +129,14 @@ def _damping(system: System, limits: dict[int, str], left: list[str], faults: li
             effort = load.k * YIELD[type(joint) is RJ]
             given = {"lower": lower, "upper": upper, "effort": effort, "velocity": FAR}
             limits[id(joint)] = element("limit", **{key: numbers(x) for key, x in given.items()})
-            left += [f"{load.where}: its damping"] if load.c else []
-        elif spring is not None and spring.k == 0.0 and type(spring.joint) is RJ:
+            left += [f"{load.where}: its restitution"] if load.impulsive else [f"{load.where}: its damping"] if load.c else []
+        elif spring is not None and spring.k == 0.0 and type(spring.joint) in (RJ, TJ):
             found[id(spring.joint)] = found.get(id(spring.joint), 0.0) + spring.c
         else:
             faults.append(
                 Fault(
                     load.where,
-                    f"a URDF holds no {type(load).__name__} but the damping of an RJ, and a JointLimit of an RJ or a TJ",
+                    f"a URDF holds no {type(load).__name__} but the damping of an RJ or a TJ, and a JointLimit of one",
                     REMEDY,
                 )
             )

@@ -170,7 +170,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         return tuple(link_motion(self.chain, q, qd) for q, qd in zip(*self._rows, strict=True))
 
     def _external(self) -> Array | None:
-        return self.state_space.wrenches if self.state_space.wrenches is not NONE else None
+        return self.state_space.wrenches if len(self.state_space.wrenches) else None
 
     def kinetic_energy(self) -> Array:
         """Return the kinetic energy, (nt,) [J]."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import COLORS, axes, envelope, largest
+from haugmbd.plotting.style import COLORS, axes, envelope, largest, literal
 from haugmbd.study.comparison.measures import LEVELS, TEXTS
 from haugmbd.study.comparison.rows import ComparisonRows
 from haugmbd.study.method import Method, label_of
@@ -157,10 +157,13 @@ def _band(ax: Axes, span: Any, across: bool, uncertainty: float) -> None:
 
 
 def _few_ticks(ax: Axes) -> None:
-    """Label 2 and 5 between the decades of a short axis: labels of all digits overlap."""
+    """Label 2 and 5 between the decades of a short axis, which has one at least: labels of all digits overlap."""
     from matplotlib.ticker import LogFormatterSciNotation, LogLocator  # noqa: PLC0415  only where something is drawn
 
-    for axis in (ax.xaxis, ax.yaxis):
+    for axis, limits, put in ((ax.xaxis, ax.get_xlim(), ax.set_xlim), (ax.yaxis, ax.get_ylim(), ax.set_ylim)):
+        wider = (10.0 * limits[0] / limits[1]) ** 0.5
+        if wider > 1.0:
+            put(limits[0] / wider, limits[1] * wider)
         axis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
         axis.set_minor_formatter(LogFormatterSciNotation(minor_thresholds=(2.0, 2.0)))
 
@@ -168,7 +171,7 @@ def _few_ticks(ax: Axes) -> None:
 def _title(ax: Axes, comparison: ComparisonRows, what: str, left_out: list[str]) -> None:
     """Set the title, and below it what is not drawn."""
     note = f"\nnot drawn: {listed(left_out)}" if left_out else ""
-    ax.set_title(f"{comparison.model.name}: {what}{note}", loc="left")
+    ax.set_title(f"{literal(comparison.model.name)}: {what}{note}", loc="left")
 
 
 def listed(labels: list[str]) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.integrators.base import Integrator
 from haugmbd.plotting.heat_map import cell_borders, draw_cells, is_geometric
-from haugmbd.plotting.style import axes
+from haugmbd.plotting.style import axes, literal
 from haugmbd.study.gains.stability_function import has_stability_function, spectral_radius
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def draw_map(
 ) -> Axes:
     """Draw the map of one step;  stable, violation: (na, nb).  With a single alpha or beta, a curve over the other."""
     ax = axes(ax)
-    ax.set_title(title, loc="left")
+    ax.set_title(literal(title), loc="left")
     rows, columns = np.argsort(alpha), np.argsort(beta)
     stable, violation = stable[np.ix_(rows, columns)], violation[np.ix_(rows, columns)]
     alpha, beta = alpha[rows], beta[columns]

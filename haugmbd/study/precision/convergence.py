@@ -21,7 +21,7 @@ from haugmbd.errors import UsageError
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import COLORS, axes
+from haugmbd.plotting.style import COLORS, axes, literal
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
@@ -186,7 +186,7 @@ class Convergence:
         if band > low:
             ax.axhspan(low, band, color=BAND, zorder=0, label="reference not good enough")
             ax.set_ylim(bottom=low)
-        ax.set_title(f"{self.model_name}: error in {group}, {'largest' if where == 'max' else 'at the end'}", loc="left")
+        ax.set_title(f"{literal(self.model_name)}: error in {group}, {'largest' if where == 'max' else 'at the end'}", loc="left")
         ax.set_xticks(self.h, [f"{x:g}" for x in self.h])
         ax.minorticks_off()
         ax.set_xlabel("h [s]")

@@ -24,7 +24,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import axes
+from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.arguments import check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
@@ -153,7 +153,7 @@ class ProjectionInterval:
                 )
         ax.set_xticks(self.every, [str(n) for n in self.every])
         ax.minorticks_off()
-        ax.set_title(f"{self.model_name}: violation over the interval of projection, h = {self.h:g} s", loc="left")
+        ax.set_title(f"{literal(self.model_name)}: violation over the interval of projection, h = {self.h:g} s", loc="left")
         ax.set_xlabel("steps from projection to projection")
         ax.set_ylabel("largest violation")
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")

@@ -23,7 +23,7 @@ from haugmbd.integrators.base import FixedOrAdaptive
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import COLORS, axes
+from haugmbd.plotting.style import COLORS, axes, literal
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.compare import check_counts
@@ -217,7 +217,9 @@ class WorkPrecision:
         if band > low:
             ax.axhspan(low, band, color=BAND, zorder=0, label="reference not good enough")
             ax.set_ylim(bottom=low)
-        ax.set_title(f"{self.model_name}: error in {group} over cost, {'largest' if where == 'max' else 'at the end'}", loc="left")
+        ax.set_title(
+            f"{literal(self.model_name)}: error in {group} over cost, {'largest' if where == 'max' else 'at the end'}", loc="left"
+        )
         ax.set_xlabel(COSTS[cost])
         ax.set_ylabel("error [rad]" if group == "orientations" else "relative error [1]")
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")

@@ -17,7 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import axes
+from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.violation.constraint_condition import smallest_and_condition
 from haugmbd.study.violation.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
@@ -104,7 +104,7 @@ class ViolationCondition:
             x = np.array([self.condition[shown].min(), self.condition[shown].max()])
             middle = np.exp(np.mean(np.log(self.growth[shown])) - self.slope * np.mean(np.log(self.condition[shown])))
             ax.loglog(x, middle * x**self.slope, "k--", linewidth=1.2, label=f"slope {self.slope:.2f}")
-        ax.set_title(f"{self.model_name}: violation and condition of the constraints", loc="left")
+        ax.set_title(f"{literal(self.model_name)}: violation and condition of the constraints", loc="left")
         ax.set_xlabel("condition of the scaled $\\Phi_q$")
         ax.set_ylabel(self.quantity)
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")

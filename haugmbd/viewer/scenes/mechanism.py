@@ -124,19 +124,19 @@ class Mechanism:
 
     def points(self, body: int) -> Array:
         """Return the points of joints, springs and forces on a body, body frame, (n, 3)."""
-        return self._points.get(body, np.zeros((0, 3)))
+        return self._points[body]
 
     @cached_property
-    def _points(self) -> dict[int, Array]:
-        """The points of every body that has some: of joints, of massless rods, of loads, and of contacts."""
-        found = [(k, s) for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j))]
-        found += [(k, s) for joint in self.joints for i, s_i, j, s_j in joint.rods for k, s in ((i, s_i), (j, s_j))]
-        found += [(k, s) for load in self.loads for k, s in ((load.i, load.s_i), (load.j, load.s_j))]
-        found += [(contact.j, contact.s_j) for contact in self.contacts if contact.more["radius"] == 0.0]
-        of_body: dict[int, list[Array]] = {}
-        for k, s in found:
-            of_body.setdefault(k, []).append(s)
-        return {k: np.array(points).reshape(-1, 3) for k, points in of_body.items()}
+    def _points(self) -> list[Array]:
+        """The points on each body: ends of joints, of rods and of loads, and points that touch."""
+        ends = [(k, s) for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j))]
+        ends += [end for joint in self.joints for i, s_i, j, s_j in joint.rods for end in ((i, s_i), (j, s_j))]
+        ends += [end for load in self.loads for end in ((load.i, load.s_i), (load.j, load.s_j))]
+        ends += [(contact.j, contact.s_j) for contact in self.contacts if contact.more["radius"] == 0.0]
+        found: list[list[Any]] = [[] for _ in self.bodies]
+        for k, s in ends:
+            found[k].append(s)
+        return [np.array(points).reshape(-1, 3) for points in found]
 
 
 def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:

@@ -227,11 +227,12 @@ def ball(center: Array, radius: float) -> DrawnShape:
 
 def distinct(points: Array, tol: float) -> Array:
     """Return the points (n, 3) without repetitions."""
-    kept: list[Array] = []
+    kept, n = np.empty((len(points), 3)), 0
     for point in points:
-        if all(np.linalg.norm(point - other) > tol for other in kept):
-            kept.append(point)
-    return np.array(kept).reshape(-1, 3)
+        if np.all(np.linalg.norm(kept[:n] - point, axis=1) > tol):
+            kept[n] = point
+            n += 1
+    return kept[:n]
 
 
 def convex_hull(points: Array) -> list[int]:

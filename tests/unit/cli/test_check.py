@@ -108,3 +108,14 @@ def test_what_is_no_file(capsys):
     assert "'penduulm' is neither a file nor a mechanism of the gallery (did you mean 'pendulum'?)" in capsys.readouterr().err
     assert main.main(["check"]) == 2
     assert "required" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["run.npz", "MODEL.JSON", "model", "model.txt"])
+def test_only_python_files_are_executed(name, tmp_path, capsys):
+    """A result, and whatever has an unknown ending, was executed as Python."""
+    (tmp_path / name).write_text("raise SystemExit('executed')")
+    assert main.main(["check", str(tmp_path / name)]) == 2
+    told = capsys.readouterr().err
+    assert "executed" in told.split(":")[-1]
+    assert "a model is a file .json, .toml" in told
+    assert "executing" not in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import subprocess
@@ -125,3 +126,33 @@ def test_the_command_runs_as_a_process_and_hands_its_exit_code_on(monkeypatch, c
         runpy.run_module("haugmbd.cli.main", run_name="__main__")
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("haugmbd: ")
+
+
+def test_a_doubtful_run_is_said_once(capsys):
+    """In the text, and not by a line of the command's own code besides."""
+    assert main.main(["run", "pendulum", "--t-end", "2", "--h", "0.5"]) == 0
+    told = capsys.readouterr()
+    assert told.out.count("a body turns by more than 1 rad") == 1
+    assert told.err == ""
+
+
+@pytest.mark.filterwarnings("always")
+def test_warnings_are_printed_without_a_line_of_code(tmp_path, capsys):
+    import haugmbd as mbd  # noqa: PLC0415
+    from joints import Fixed  # noqa: PLC0415
+
+    system = mbd.System("frame")
+    body = system.add(mbd.Body("body", 1.0, (1, 1, 1)))
+    system.add(Fixed("weld", system.ground, body))
+    path = system.save(tmp_path / "frame.json")
+    assert main.main(["run", str(path), "--t-end", "0.01", "--h", "0.01"]) == 0
+    assert capsys.readouterr().err.startswith("haugmbd: LockedModelWarning: ")
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["run", "pendulum", "--t-end", "soon"], ["run"], ["gallery", "--colour"]])
+def test_json_is_one_object_with_ok(arguments, capsys):
+    """Of `info` without a model, and of arguments that are not valid, too."""
+    code = main.main([*arguments, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["ok"] is (code == 0)
+    assert ("error" in told) is (code == 2)

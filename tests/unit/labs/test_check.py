@@ -46,6 +46,26 @@ def test_no_answer_of_another_kind_is_right_or_raises(lab, given):
     assert all(one.state == "not yet" for one in report.findings)
 
 
+def test_an_answer_that_is_a_whole_result_or_raises_ends_no_lesson():
+    """A ragged list and a result raised an exception of NumPy or of the result, without the name of the exercise."""
+
+    class Broken:
+        def __array__(self, *args, **kwargs):
+            raise ZeroDivisionError("of the student")
+
+        def __repr__(self):
+            return "Broken()"
+
+    result = mbd.simulate(pendulum(), 0.01, h=1e-2)
+    for given in ([1.0, [2.0]], result, np.array([3.0]), np.array(True), 1j, "3"):
+        assert text("lab12", "mean", given).startswith("give one number, not ")
+    assert text("lab12", "ratios", Broken()) == "it raised ZeroDivisionError: of the student"
+    assert text("lab12", "ratios", [1.0, [2.0]]).startswith("give an array of numbers")
+    right = motion.pin_ratios(motion.released()).mean()
+    for given in (right, np.array(right), np.float64(right)):
+        assert text("lab12", "mean", given) == ""
+
+
 @pytest.mark.parametrize(
     ("factor", "said"),
     [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
 import pytest
 
 import haugmbd as mbd
 from haugmbd.labs import grade
+from haugmbd.labs.notebook import program_of
 
 PROGRAM = "import haugmbd as mbd\nprint(mbd.labs.check('lab9', {'sweet spot': SPOT, 'elbow': ...}))\n"
 
@@ -36,6 +38,41 @@ def test_a_class_is_graded(tmp_path):
     assert "too late" in str(grades)
     with pytest.raises(mbd.UsageError, match="no file is called 'eve.py'"):
         grades.right("eve.py")
+
+
+NOTEBOOK = (
+    "%%time\nx = (7\n    % 4)",
+    "for _ in range(2):\n    %time y = 1\n!pip list\nmbd?\n?mbd",
+    "%%bash\nrm no-such-file",
+    "display(x)\nget_ipython().run_line_magic('matplotlib', 'inline')",
+    "import haugmbd as mbd\nmbd.labs.check('lab9', {'sweet spot': x - 7 / 3})",
+)
+
+
+def test_what_only_a_notebook_has_is_left_out():
+    text = json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in NOTEBOOK[:4]]})
+    program = program_of(text)
+    ast.parse(program)
+    assert "    % 4)" in program
+    for command in ("%time", "pip", "mbd?", "rm no-such-file"):
+        assert command not in program
+    for bad in ("{}", "[]", '{"cells": [3]}', '{"cells": null}', "{"):
+        with pytest.raises((ValueError, KeyError, TypeError)):
+            program_of(bad)
+
+
+@pytest.mark.slow
+def test_files_of_all_editors_are_graded(tmp_path):
+    program = PROGRAM.replace("SPOT", "2 / 3")
+    (tmp_path / "bom.py").write_bytes(b"\xef\xbb\xbf" + program.encode())
+    (tmp_path / "latin.py").write_bytes(f"# -*- coding: latin-1 -*-\n# \xe9\n{program}".encode("latin-1"))
+    (tmp_path / "upper.IPYNB").write_text(json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in NOTEBOOK]}))
+    grades = grade(tmp_path, "lab9")
+    assert [(row[0], grades.right(row[0]), row[2]) for row in grades.rows] == [
+        ("bom.py", 1, ""),
+        ("latin.py", 1, ""),
+        ("upper.IPYNB", 1, ""),
+    ]
 
 
 @pytest.mark.slow

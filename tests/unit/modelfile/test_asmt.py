@@ -154,6 +154,27 @@ def test_what_is_doubtful_and_not_read_is_said(tmp_path):
     assert "as FreeCAD writes them" in same.warnings[0]
 
 
+def test_misspelt_records_are_said(tmp_path):
+    """A part whose RotationMatrix is misspelt would not be turned, in silence."""
+    text = asmt.assembly(
+        [part("a", marker("m"))],
+        [joint("RevoluteJoint", "j", ("g",), ("a", "m"))],
+        [asmt.motion("RotationalMotion", "drive", "j", "time")],
+        markers=[marker("g")],
+    )
+    assert not [told for told in read(tmp_path, text).import_report.ignored if told.startswith("the record")]
+    head, tail = text.split("\tParts\n")
+    tail = tail.replace("RotationMatrix", "RotationMatix", 1).replace(
+        "MarkerJ", "MarkerJ\n\t\t\t\t\t/Assembly/a/m\n\t\t\t\tMarkrJ", 1
+    )
+    ignored = read(tmp_path, f"{head}\tParts\n{tail}".replace("Position3D", "Position", 1), close=False).import_report.ignored
+    assert {told for told in ignored if told.startswith("the record")} == {
+        "the record 'RotationMatix' of a part",
+        "the record 'MarkrJ' of a joint",
+        "the record 'Position'",
+    }
+
+
 def test_limits_become_stops(tmp_path):
     """Counted as motions are: the angle from x_i to x_j about z_i, and the displacement along it in the unit of the file."""
     parts = [

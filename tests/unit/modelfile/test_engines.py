@@ -107,3 +107,16 @@ def test_bad_arguments_of_the_check():
             mbd.crosscheck_engine(system, **how)
     with pytest.raises(mbd.UsageError, match="must be a System"):
         mbd.crosscheck_engine(None, "mujoco")
+
+
+@pytest.mark.slow
+def test_springs_without_free_length_and_with_q0_are_given_as_they_are():
+    """A free length of 0 was given to Exudyn as 1 m, and the q0 of a hinge was left out."""
+    pytest.importorskip("exudyn")
+    system = mbd.System("sprung", gravity=(0, -9.81, 0))
+    body = system.add(mbd.Body("body", 1.0, (0.1, 0.12, 0.13), r=(0.5, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1), q0=0.7))
+    system.add(mbd.RSDA("twist", pin, k=2.0, c=0.1, theta0=0.4))
+    system.add(mbd.TSDA("pull", system.ground, body, point_i=(0, 1, 0), point_j=(0.6, 0, 0.2), k=2.0, c=0.1, l0=0.0))
+    check = mbd.crosscheck_engine(system, "exudyn", states=3)
+    assert check.ok, str(check)

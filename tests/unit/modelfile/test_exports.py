@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.gallery import excavator
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.export import rpy
 from haugmbd.modelfile.urdf.robot import rotation
-from joints import RJ, TJ, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
+from joints import RJ, TJ, Coupling, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 from tests.support import mechanisms
 from tests.support.mechanisms import same, velocities
 
@@ -140,3 +141,130 @@ def test_velocities_of_trees_come_back_from_mjcf(seed, tmp_path):
     first.__setstate__(first.__getstate__() | {"v": first.v + 1.0, "omega_bar": first.omega_bar + 1.0})
     left = mbd.write_mjcf(system, tmp_path / "tree.xml").left_out
     assert any(f"velocity of body {first.name!r} that its joint does not allow" in text for text in left)
+
+
+def started(kind, q0):
+    """A body on a joint whose coordinate is q0 at the modelled pose."""
+    system = mbd.System("started", gravity=(0, -9.81, 0))
+    body = system.add(mbd.Body("body", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    return system, system.add(kind("joint", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1), q0=q0))
+
+
+@pytest.mark.parametrize("q0", [0.7, -0.3, 9.0])
+def test_springs_count_from_q0(q0, tmp_path):
+    """(J + m l^2) q'' = -m g l - k (q0 - theta0): the spring was written as if the joint began at 0."""
+    pytest.importorskip("mujoco")
+    system, pin = started(RJ, q0)
+    system.add(mbd.RSDA("spring", pin, k=2.0, c=0.1, theta0=0.4))
+    mbd.write_mjcf(system, tmp_path / "spring.xml")
+    exact = (-9.81 * 0.5 - 2.0 * (q0 - 0.4)) / 0.35
+    for each in (system, mbd.read_mjcf(tmp_path / "spring.xml")):
+        assert mbd.accelerations(each).omega_bar_dot[1, 2] == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("q0", [0.7, -0.3, 9.0])
+@pytest.mark.parametrize(("kind", "driver"), [(RJ, RotationDriver), (TJ, TranslationDriver)])
+@pytest.mark.parametrize("f", ["{} + 0.5 * t", "{}"])
+def test_motions_count_from_q0(q0, kind, driver, f, tmp_path):
+    """A file has no q0: its motions begin at 0."""
+    system, joint = started(kind, q0)
+    system.add(driver("drive", joint, mbd.Expression(f.format(q0)) if "t" in f else q0))
+    mbd.write_asmt(system, tmp_path / "drive.asmt", length=0.001)
+    one, two = (mbd.kinematics(each, [0.0, 1.0])["body"] for each in (system, mbd.read_asmt(tmp_path / "drive.asmt", length=0.001)))
+    np.testing.assert_allclose(two.r, one.r, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(two.A, one.A, rtol=0, atol=1e-12)
+
+
+def sprung(leads, **spring):
+    """A hinge and a slide with a spring each; `leads`: from the body that is nearer to the ground, or to it."""
+    rng = np.random.default_rng(7)
+    system = mbd.System("springs", gravity=(0.3, -9.81, 1.0))
+    bodies = [system.ground, *(system.add(mechanisms.solid(name, rng)) for name in ("near", "far"))]
+    for kind, q0, *pair in ((RJ, 0.7, *bodies[:2]), (TJ, -0.2, *bodies[1:])):
+        joint = system.add(
+            kind(kind.__name__, *(pair if leads == "from" else pair[::-1]), point=(1, 0.5, 0), axis=(1, 2, 3), q0=q0)
+        )
+        system.add(mbd.JointSpring(f"{kind.__name__} spring", joint, **spring))
+    return system
+
+
+@pytest.mark.parametrize("leads", ["from", "to"])
+def test_springs_along_joints_come_back(leads, tmp_path):
+    """Of hinges and slides, either body first; a URDF holds their damping."""
+    pytest.importorskip("mujoco")
+    system = sprung(leads, c=0.7)
+    mbd.write_urdf(system, tmp_path / "damped.urdf")
+    damped = mbd.read_urdf(tmp_path / "damped.urdf", gravity=system.gravity)
+    same(system, damped)
+    assert [load.c for load in damped.loads] == [0.7, 0.7]
+    system = sprung(leads, k=5.0, c=0.7, free=0.4)
+    mbd.write_mjcf(system, tmp_path / "stiff.xml")
+    same(system, mbd.read_mjcf(tmp_path / "stiff.xml"))
+    with pytest.raises(mbd.ModelFileError, match="'TJ spring': a URDF holds no JointSpring but the damping"):
+        mbd.write_urdf(system, tmp_path / "stiff.urdf")
+
+
+def loop_with(*loaded):
+    """A four-bar on the ground, with a spring and a stop on some of its hinges."""
+    system = mbd.System("four-bar", gravity=(0, -9.81, 0))
+    points = np.array([(0, 0, 0), (0, 1, 0), (2, 1.5, 0), (2.5, 0, 0)], dtype=float)
+    bars = [system.add(mbd.Body(f"bar {k}", 1.0, (0.1, 0.1, 0.1), r=(points[k] + points[k + 1]) / 2)) for k in range(3)]
+    pins = [
+        system.add(RJ(f"pin {k}", i, j, point=points[k], axis=(0, 0, 1)))
+        for k, (i, j) in enumerate(zip([system.ground, *bars], [*bars, system.ground], strict=True))
+    ]
+    for k in loaded:
+        system.add(mbd.RSDA(f"spring {k}", pins[k], k=30.0, c=1.0, theta0=0.4))
+        system.add(mbd.JointLimit(f"stop {k}", pins[k], lower=-0.1, upper=0.1, k=10.0))
+    return system
+
+
+@pytest.mark.parametrize("loaded", [(2,), (0, 1, 2), (3, 2)])
+def test_springs_and_stops_of_any_joint_of_a_loop_come_back(loaded, tmp_path):
+    """Those of the joint that was cut were left out in silence."""
+    pytest.importorskip("mujoco")
+    system = loop_with(*loaded)
+    mbd.write_mjcf(system, tmp_path / "loop.xml")
+    again = mbd.read_mjcf(tmp_path / "loop.xml", stop_stiffness=10.0)
+    same(system, again)
+    assert sum(isinstance(load, mbd.JointLimit) for load in again.loads) == len(loaded)
+    mbd.write_urdf(system, tmp_path / "loop.urdf", leave_out=True)
+    assert sum(isinstance(load, mbd.JointLimit) for load in mbd.read_urdf(tmp_path / "loop.urdf").loads) == len(loaded)
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (1, 2), (2, 3), (0, 2)])
+def test_couplings_of_any_joints_of_a_loop_come_back(pair, tmp_path):
+    """Those of the joint that was cut were refused."""
+    pytest.importorskip("mujoco")
+    for write, read, name in ((mbd.write_mjcf, mbd.read_mjcf, "c.xml"), (mbd.write_urdf, mbd.read_urdf, "c.urdf")):
+        system = loop_with()
+        a, b = (system[f"pin {k}"] for k in pair)
+        system.add(Coupling("coupled", {a: 1.0, b: -0.5}))
+        write(system, tmp_path / name)
+        again = read(tmp_path / name)
+        assert mbd.mobility(again).degrees_of_freedom == mbd.mobility(system).degrees_of_freedom == 0
+        (joint,) = [joint for joint in again.joints if isinstance(joint, Coupling)]
+        assert {part.name for part in joint.needs()} == {a.name, b.name}
+
+
+def test_a_slide_in_a_loop_is_not_the_joint_that_is_cut(tmp_path):
+    """MJCF has no slide that closes a loop: the cylinders of an excavator were refused."""
+    pytest.importorskip("mujoco")
+    system = excavator()
+    mbd.write_mjcf(system, tmp_path / "excavator.xml")
+    again = mbd.read_mjcf(tmp_path / "excavator.xml")
+    assert sum(isinstance(joint, TJ) for joint in again.joints) == sum(isinstance(joint, TJ) for joint in system.joints) == 3
+    assert mbd.crosscheck_engine(system, "mujoco", states=3).ok
+
+
+def test_a_loop_whose_joints_all_have_springs_is_refused(tmp_path):
+    for write, name in ((mbd.write_mjcf, "loop.xml"), (mbd.write_urdf, "loop.urdf")):
+        with pytest.raises(mbd.ModelFileError, match=r"RSDA 'spring \d': its joint 'pin \d' closes a loop in the file"):
+            write(loop_with(0, 1, 2, 3), tmp_path / name)
+
+
+@pytest.mark.parametrize(("write", "name"), [(mbd.write_urdf, "stop.urdf"), (mbd.write_mjcf, "stop.xml")])
+def test_the_restitution_of_rigid_stops_is_said_to_be_left_out(write, name, tmp_path):
+    system, rail = started(TJ, 0.7)
+    system.add(mbd.JointLimit("stop", rail, lower=0.1, restitution=0.5))
+    assert any(text.startswith("JointLimit 'stop'") and "restitution" in text for text in write(system, tmp_path / name).left_out)

@@ -249,6 +249,14 @@ def test_a_lambda_is_refused_by_name_with_the_remedy(tmp_path):
     assert not (tmp_path / "model.json").exists()
 
 
+def test_a_system_with_a_faulty_shape_of_the_ground_is_not_written(tmp_path):
+    """It was written without this shape."""
+    system = mbd.System("floor", ground_shape=mbd.Plane())
+    with pytest.raises(mbd.ModelFileError, match="body 'ground': shape has Plane"):
+        system.save(tmp_path / "floor.json")
+    assert not (tmp_path / "floor.json").exists()
+
+
 def test_faulty_systems_are_not_written(tmp_path):
     system = mbd.System("odd", gravity=(0, 0, np.nan))
     body = system.add(mbd.Body("b", -1.0, (1, 1, 1)))

@@ -130,6 +130,49 @@ def test_several_joints_of_one_body_are_one_joint(case, tmp_path):
     compared(system, m, d, d.qacc, SAME)
 
 
+@pytest.mark.parametrize(
+    "option", ['<flag constraint="disable"/>', '<flag equality="disable" limit="disable"/>', '<flag actuation="disable"/>', ""]
+)
+def test_what_is_disabled_is_not_read(option, tmp_path):
+    """All constraints together, and actuators of a group, were read as if they were not."""
+    solid = '<inertial pos="0.5 0.1 0" mass="2" diaginertia="0.1 0.2 0.3"/>'
+    bars = [
+        f'<body name="{x}" pos="0 {k} 0"><joint name="{x}" axis="0 1 0" range="-0.1 9"/>{solid}</body>' for k, x in enumerate("ab")
+    ]
+    groups = "" if option else ' actuatorgroupdisable="3"'
+    text = (
+        f'<mujoco><compiler angle="radian"/><option{groups}>{option}</option><worldbody>{"".join(bars)}</worldbody>'
+        '<actuator><motor name="m" joint="a" gear="3" group="3"/></actuator>'
+        '<equality><joint joint1="a" joint2="b" polycoef="0 2 0 0 0"/></equality></mujoco>'
+    )
+    control = {"m": 0.7}
+    system = read(tmp_path, text, control=control, stop_stiffness=10.0)
+    kept = not ("constraint" in option or "equality" in option)
+    assert any(type(joint).__name__ == "Coupling" for joint in system.joints) is kept
+    assert any(isinstance(load, mbd.JointLimit) for load in system.loads) is kept
+    if not kept:
+        m, d = engine(text, control=control)
+        compared(system, m, d, d.qacc, SAME)
+    pushes = [load for load in system.loads if isinstance(load, mbd.RSDA)]
+    assert bool(pushes) is (bool(option) and "actuation" not in option)
+
+
+def test_a_slide_moves_as_far_as_it_likes(tmp_path):
+    """m x'' = -k (x - 0.5) - c x' + f: the element along it was a spring of 10 m between two points, wrong beyond -10 m."""
+    text = mjcf.model(
+        '<body name="car"><joint name="rail" type="slide" axis="-1 0 0" damping="0.3" stiffness="4" springref="0.5"/>'
+        '<inertial pos="0.5 0 0" mass="2" diaginertia="0.1 0.2 0.3"/></body>',
+        actuator='<motor name="drive" joint="rail" gear="2"/>',
+    )
+    system = read(tmp_path, text, control={"drive": 0.7})
+    model = system.compile()
+    state = model.state()
+    for x in (25.0, 10.0, -10.0, -25.0):
+        moved = state.replace(r=state.r + [[0, 0, 0], [-x, 0, 0]], v=np.array([[0, 0, 0], [-1.5, 0, 0]]))
+        exact = (-4 * (x - 0.5) - 0.3 * 1.5 + 2 * 0.7) / 2
+        np.testing.assert_allclose(mbd.accelerations(model, moved).v_dot[1], (-exact, 0, 0), rtol=EXACT, atol=EXACT)
+
+
 def test_springs_and_actuators_of_one_of_several_joints(tmp_path):
     """Of a universal joint, and of the angle of a planar one, with armature."""
     spring = 'stiffness="{}" damping="{}" springref="20" armature="0.05"'
@@ -343,6 +386,22 @@ def test_names_frames_and_shapes(tmp_path):
     assert system.ground.shape[0].color == "#ff0000"
     assert "contacts of geoms (4)" in report.ignored
     assert report.degrees_of_freedom == 6
+
+
+def test_mocap_bodies_stand_still(tmp_path):
+    """No force moves them, nor what is welded to them: they are read as the ground, at their place, and the report says so."""
+    bar = '<geom type="box" size=".5 .1 .1" pos=".5 0 0" mass="3"/>'
+    hinge = f'<body name="bar" pos="0 0 1"><joint axis="0 1 0" armature="0.7"/>{bar}</body>'
+    world = f'<body name="hand" mocap="true" pos="1 2 3">{bar}<body name="palm">{bar}{hinge}</body></body>'
+    text = f"<mujoco><worldbody>{world}</worldbody></mujoco>"
+    system = read(tmp_path, text)
+    assert [body.name for body in system.bodies] == ["ground", "bar"]
+    assert "motions of mocap bodies, which stand still (1)" in system.import_report.ignored
+    assert system.import_report.frames["palm"].body is system.ground
+    np.testing.assert_allclose([shape.center for shape in system.ground.shape], [(1.5, 2.0, 3.0)] * 2, rtol=EXACT)
+    np.testing.assert_allclose(system["bar"].r, (1.5, 2.0, 4.0), rtol=EXACT)
+    m, d = engine(text)
+    compared(system, m, d, d.qacc, SAME)
 
 
 def test_what_cannot_be_read_is_refused_by_name(tmp_path):

@@ -140,6 +140,27 @@ def test_contact_forces(name, tmp_path):
     assert short.model == mbd.HuntCrossley(exponent=1.5)
 
 
+def test_numbers_of_numpy_are_written_as_those_of_python(tmp_path):
+    """Friction laws keep what they are given; so does the setpoint of a controller."""
+    one, two = mbd.System("s"), mbd.System("s")
+    laws = {
+        "a": lambda x: mbd.Viscous(x(2)),
+        "b": lambda x: mbd.Coulomb(x(1), x(0)),
+        "c": lambda x: mbd.BrownMcPhee(x(1), x(1), x(2)),
+        "d": lambda x: mbd.LuGre(x(1), x(1), x(2), x(1000), x(3), x(4)),
+    }
+    for system, x in ((one, np.int64), (two, float)):
+        body = system.add(mbd.Body("b", x(1), (x(1), x(1), x(1))))
+        pin = system.add(joints.RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1)))
+        for name, law in laws.items():
+            system.add(mbd.JointFriction(name, pin, law(x), radius=x(1)))
+        pid = system.add(mbd.PID("pid", "pin.angle", x(3), kp=x(1)))
+        system.add(mbd.Motor("motor", pin, torque=pid["out"]))
+    again = through(one, tmp_path)
+    assert again.blocks[0].setpoint == 3.0
+    assert two.save(tmp_path / "two.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
 def test_a_contact_force_with_faults_is_refused_with_its_place(tmp_path):
     system, _ = ball_on_floor(e=0.8)
     document = json.loads(system.save(tmp_path / "ball.json").read_text())

@@ -70,8 +70,10 @@ def test_sliding_with_damping_and_default_axis(tmp_path):
     state = model.state()
     v = state.v.copy()
     v[1] = v0 * along
-    found = mbd.accelerations(model, state.replace(v=v)).v_dot[1]
-    np.testing.assert_allclose(found, -c * v0 / m * along, rtol=0, atol=1e-12)
+    for far in (0.0, -10.0, -25.0):
+        r = state.r + [[0, 0, 0], far * along]
+        found = mbd.accelerations(model, state.replace(r=r, v=v)).v_dot[1]
+        np.testing.assert_allclose(found, -c * v0 / m * along, rtol=0, atol=1e-12)
     assert "joint friction (1)" in system.import_report.ignored
 
 

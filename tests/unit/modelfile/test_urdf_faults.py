@@ -39,6 +39,15 @@ FAULTS = [
     (robot(link("r"), robots.urdf_plus("spherical", ("r", ZERO, ZERO), ("r", ZERO, ZERO))), ["URDF+ has no spherical loop", "<loop_joint"]),
     (robot(link("r"), robots.loop_joint("screw", ("r", ZERO, ZERO), ("x", ZERO, ZERO))), ["its type is 'screw'", "no link 'x'"]),
     (robot(link("r"), robots.loop_joint("fixed", ("r", ZERO, ZERO), ("r", ZERO, ZERO))), ["parts of one body"]),
+    (
+        robot(link("r"), link("a"), link("b"), joint("j", "fixed", "r", "a"), joint("k", "continuous", "a", "b", '<mimic joint="j"/>')),
+        ["line 7, joint 'k': it follows the joint 'j', which is fixed"],
+    ),
+    (
+        robot(link("r"), link("a"), link("b"), hinge("jaw", "r", "a", 0), joint("k", "continuous", "a", "b", '<mimic joint="jw"/>')),
+        ["line 7, joint 'k': it follows the joint 'jw', which is not there (did you mean 'jaw'?)"],
+    ),
+    (robot(link("r"), link("a"), joint("j", "continuous", "r", "a", '<mimic joint="j"/>')), ["line 5, joint 'j': it follows itself"]),
 ]  # fmt: skip
 
 
@@ -48,6 +57,33 @@ def test_faults_are_said_with_their_lines(text, said, tmp_path):
         read(tmp_path, text)
     for words in said:
         assert words in str(told.value)
+
+
+def test_what_is_misspelt_or_there_twice_is_said(tmp_path):
+    """It is no fault of XML, and would move a link in silence."""
+    text = robot(
+        link("base"),
+        link("a", inertial(1, (1, 1, 1)), inertial(2, (1, 1, 1)), "<visual/><visual/><collision/><collision/>"),
+        joint("j", "continuous", "base", "a", '<orgin xyz="1 0 0"/><axis xzy="0 1 0"/><limit lower="-1" upper="1"/>'),
+        joint("k", "fixed", "base", "b", '<mimic joint="j"/><gazebo><orgin/></gazebo>'),
+        link(
+            "b", '<visual><geometry><capsule radius="1"/></geometry><material name="x"><color rbga="1 0 0 1"/></material></visual>'
+        ),
+        robots.loop_joint("revolute", ("a", ZERO, ZERO), ("b", ZERO, ZERO)).replace("<link1", '<link1 quat="1 0 0 0"'),
+    )
+    report = read(tmp_path, text, close=False).import_report
+    assert sorted(report.ignored) == [
+        "<orgin> in <joint>, first in line 5 (1)",
+        "a second <inertial> in <link>, first in line 4 (1)",
+        "attribute 'quat' of <link1>, first in line 8 (1)",
+        "attribute 'rbga' of <color>, first in line 7 (1)",
+        "attribute 'xzy' of <axis>, first in line 5 (1)",
+        "collision shapes (2)",
+        "extensions of a simulator (1)",
+        "limits of continuous joints (1)",
+        "mimic of fixed joints (1)",
+        "visuals of unknown geometry (3)",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -154,3 +154,31 @@ def test_matplotlib_is_loaded_when_something_is_drawn():
     program = "import sys, haugmbd as mbd; mbd.plot.energy; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert (run.stdout, run.stderr) == ("False\n", "")
+
+
+@pytest.mark.slow
+def test_names_are_shown_letter_by_letter():
+    """Two $ would begin a formula, or raise where it is none; a _ at the start would hide a line from the legend."""
+    from joints import RJ  # noqa: PLC0415
+
+    system = mbd.System(r"$\frac$", gravity=(0, 0, -9.81))
+    body = system.add(mbd.Body("_a$_^$", 1.0, (1, 1, 1), r=(1, 0, 0)))
+    pin = system.add(RJ(r"_pin $\sqrt$", system.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.RSDA("_$^$", pin, k=1.0))
+    result = mbd.simulate(system, 0.1, h=1e-2)
+    plots = [
+        mbd.plot.joint(result, pin.name),
+        mbd.plot.reactions(result, pin.name),
+        mbd.plot.load(result, "_$^$"),
+        mbd.plot.energy(result),
+        mbd.plot.path(result),
+        mbd.plot.violation(result),
+        mbd.plot.phase(result, pin.name),
+        mbd.plot.coordinates(result, body.name),
+        mbd.violation_by_joint(result).plot(),
+    ]
+    for ax in plots:
+        ax.figure.canvas.draw()
+        plt.close(ax.figure)
+    assert plots[5].lines[0].get_label() == r" _pin \$\sqrt\$"
+    assert plots[4].lines[0].get_label() == r" _a\$_^\$"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 from html.parser import HTMLParser
 
@@ -54,6 +55,18 @@ def test_columns_are_drawn_by_families_with_the_band(comparison):
     assert ax.get_ylim()[0] < comparison.uncertainty("error_multipliers_max") < ax.get_ylim()[1]
     markers = {line.get_marker() for line in ax.lines if len(line.get_xdata())}
     assert len(markers) == 3  # distinct in grey
+
+
+@pytest.mark.slow
+def test_labels_of_a_short_axis_do_not_overlap(comparison):
+    """Between 20 and 40 evaluations matplotlib labels 2.25e1, 2.5e1, 2.75e1 and more, of all digits."""
+    ax = comparison.plot("steps", "error_positions_max")
+    low, high = ax.get_xlim()
+    assert high >= 10.0 * low * (1.0 - 1e-12)
+    ax.figure.canvas.draw()
+    marks = [text for text in ax.get_xticklabels(which="both") if text.get_text() and low <= text.get_position()[0] <= high]
+    shown = sorted((text.get_window_extent() for text in marks), key=lambda box: box.x0)
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(shown))
 
 
 def test_a_band_far_below_leaves_room_for_the_largest_marker():

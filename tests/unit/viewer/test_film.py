@@ -70,6 +70,17 @@ def test_a_snapshot_shows_the_mechanism_where_it_is(swing, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_gif_lasts_as_long_as_its_pictures_should(swing, tmp_path):
+    """Its pictures stay for hundredths of a second; at 30 a second, 0.03 s for all would be a tenth too fast."""
+    with Image.open(swing.film(tmp_path / "swing.gif", frames=6, fps=30)) as film:
+        stays = []
+        for k in range(film.n_frames):
+            film.seek(k)
+            stays.append(film.info["duration"])
+    assert stays == [30, 40, 30, 30, 40, 30]
+
+
+@pytest.mark.slow
 def test_a_gif_has_its_frames(swing, tmp_path):
     with Image.open(swing.film(tmp_path / "swing.gif", frames=5, fps=10)) as film:
         assert film.n_frames == 5
@@ -94,6 +105,7 @@ def test_mp4_names_ffmpeg_where_it_is_missing(swing, tmp_path, monkeypatch):
         (lambda result, folder: result.film(folder / "x.avi"), "'.avi'"),
         (lambda result, folder: result.film(folder / "x.gif", frames=0), "frames is 0"),
         (lambda result, folder: result.film(folder / "x.gif", fps=0), "fps is 0"),
+        (lambda result, folder: result.film(folder / "x.gif", fps=60), "a .gif has at most 50 pictures a second"),
         (lambda result, folder: result.film(folder / "no" / "x.gif"), "no folder"),
     ],
 )
@@ -107,3 +119,11 @@ def test_a_picture_through_chromium(chromium, tmp_path):
     result = mbd.simulate(slider_crank(), 0.1, h=1e-2)
     with Image.open(result.snapshot(0.05, tmp_path / "crank.png", through="chromium")) as picture:
         assert picture.size == (1280, 720)
+
+
+def test_names_are_no_formulas(tmp_path):
+    """A title with two $ is one of matplotlib's formulas, if nothing is done."""
+    system = pendulum()
+    system.name = r"cost $\frac$"
+    state = mbd.simulate(system, 0.02, h=1e-2)
+    assert state.snapshot(0.0, tmp_path / "x.png").exists()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import GALLERY, chain, slider_crank
+from haugmbd.gallery import GALLERY, chain, pendulum, slider_crank
 from joints import RJ, SJ, UJ
 
 PHONE, PROJECTOR = (390, 844), (1920, 1080)
@@ -210,3 +210,12 @@ def test_a_touch_selects_and_a_long_one_leaves_a_path(at_phone, crank, tmp_path)
         assert at_phone.evaluate("mechanism.selected") is None
     finally:
         at_phone.send("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+@pytest.mark.slow
+def test_long_names_leave_room_for_the_mechanism(chromium, tmp_path):
+    system = pendulum()
+    system.name = "a name " * 60
+    path = mbd.simulate(system, 0.02, h=1e-2).animate(tmp_path / "long.html")
+    chromium.open(f"{path.as_uri()}#t=0")
+    assert chromium.evaluate("document.getElementById('title').offsetHeight") < 60
