@@ -7,11 +7,12 @@ force = L-scaled  Q(q, u, z) - M bias(q, u)       u the velocities of the steady
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.assembly.constraint_system import sparse, unit_rows
+from haugmbd.analysis.assembly.constraint_system import matrix, unit_rows
+from haugmbd.analysis.assembly.regularized_least_squares import Matrix
 from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states, count_turns, rates_of
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
 from haugmbd.analysis.initial_model import start_of
@@ -25,9 +26,6 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
 
 SPRINGS = 5.0
 """Largest ratio of L and the shortest spring, so that differences in L are accurate."""
@@ -107,12 +105,12 @@ def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = 
     return Residual(level[evaluator.kept, 0], level[evaluator.kept, 1], columns, force[1:].ravel() * evaluator.scale, rates)
 
 
-def kept_rows(evaluator: ResidualEvaluator, y: Array) -> tuple[Array, csc_array]:
+def kept_rows(evaluator: ResidualEvaluator, y: Array) -> tuple[Array, Matrix]:
     """Return Phi (nk,) and Phi_q (nk, 6 nb) of the kept rows at the poses of y, each divided by the length of its gradient."""
     model, kept = evaluator.model, evaluator.kept
     _force(evaluator, y, None, None)
     J = _by_rows(model, evaluator.pack)[kept] * ([evaluator.length] * 3 + [1.0] * 3)
-    rows, length = unit_rows(sparse(J, evaluator.pairs[kept], model.nb))
+    rows, length = unit_rows(matrix(J, evaluator.pairs[kept], model.nb))
     return workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row[kept], 0] / length, rows
 
 
