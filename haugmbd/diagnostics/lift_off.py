@@ -24,7 +24,7 @@ from haugmbd.model.model import Model
 
 LIFT_OFF, RETURN = "lift-off", "return"
 PULL_TOL = 1e-9
-"""Pull of an impulse that is rounding, relative to the largest multiplier of the impact."""
+"""Pull that is rounding, relative to the largest multiplier."""
 NAMED = 4
 """Number of times that a note names."""
 
@@ -62,10 +62,10 @@ def unilateral_joints(model: Model) -> list[JointEntry]:
     return [model.joints[part.name] for part in parts_of(model.joints) if part.unilateral]
 
 
-def impulsive_pulls(model: Model, Lam: Array) -> dict[str, float]:
-    """Return the joints that can only push, and would have to pull in an impact with the multipliers Lam (nc,): impulse [N s or N m s]."""
-    least = PULL_TOL * float(np.abs(Lam).max(initial=0.0))
-    return {joint.name: pull for joint in unilateral_joints(model) if (pull := float(Lam[joint.rows[0]])) > least}
+def pulls_of(model: Model, lam: Array) -> dict[str, float]:
+    """Return the joints that can only push, and pull with the multipliers lam (nc,), of forces or of an impact: [N, N m; N s, N m s]."""
+    least = PULL_TOL * float(np.abs(lam).max(initial=0.0))
+    return {joint.name: pull for joint in unilateral_joints(model) if (pull := float(lam[joint.rows[0]])) > least}
 
 
 def lift_off_notes(model: Model, t: Array, y: Array, events: Iterable[EventRecord]) -> list[RunNote]:

@@ -34,7 +34,7 @@ from haugmbd.analysis.equilibrium.tangent_space import NOISE, RANK_TOL, scale_of
 from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.lift_off import unilateral_joints
+from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
@@ -43,9 +43,6 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.system import System
-
-PULL_TOL = 1e-9
-"""Pull of a joint that can only push that is rounding, relative to the largest multiplier."""
 
 
 @check_keywords
@@ -165,11 +162,10 @@ def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
 
 def _refuse_pulls(model: Model, state: State, lam: Array) -> None:
     """Raise SimulationError if a joint that can only push would have to pull."""
-    found = []
-    for joint in unilateral_joints(model):
-        row = int(joint.rows[0])
-        if lam[row] > PULL_TOL * float(np.abs(lam).max()):
-            found.append(f"joint {joint.name!r} pulls with {lam[row]:.6g} {'N m' if model.labels[row].unit == 'rad' else 'N'}")
+    found = [
+        f"joint {name!r} pulls with {pull:.6g} {'N m' if model.labels[model.joints[name].rows[0]].unit == 'rad' else 'N'}"
+        for name, pull in pulls_of(model, lam).items()
+    ]
     if found:
         raise SimulationError(
             f"the forces are in balance at the pose in the attribute `result`, but {', '.join(found)}, and can only push: it would lift "

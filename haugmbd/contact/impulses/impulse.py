@@ -24,7 +24,7 @@ from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.impulses.impulse_result import Impulse, SolvedImpulse
 from haugmbd.contact.impulses.plain_impulse import plain_impulse
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.lift_off import impulsive_pulls
+from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import EnergyWarning, warn_user
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -128,7 +128,7 @@ def _pulls(model: Model, Lam: Array) -> tuple[str, ...]:
     return tuple(
         f"joint {name!r} can only push, and its impulse pulls with {pull:.6g} "
         f"{'N m s' if model.labels[model.joints[name].rows[0]].unit == 'rad' else 'N s'}: its bodies would part, and are held together"
-        for name, pull in impulsive_pulls(model, Lam).items()
+        for name, pull in pulls_of(model, Lam).items()
     )
 
 

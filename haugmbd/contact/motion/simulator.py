@@ -24,7 +24,7 @@ from haugmbd.contact.motion.user_events import events_from, jumps, reached
 from haugmbd.diagnostics.bristles import bristle_notes
 from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
-from haugmbd.diagnostics.lift_off import LIFT_OFF, impulsive_pulls, lift_off_events, lift_off_notes
+from haugmbd.diagnostics.lift_off import LIFT_OFF, lift_off_events, lift_off_notes, pulls_of
 from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
 from haugmbd.diagnostics.short_impacts import short_impact_notes
 from haugmbd.drivers.driver import Constant
@@ -148,7 +148,7 @@ class HybridSimulation:
                 found, self._jumped = jumps(self.events, state, after_impact.state)
                 self._note(found)
                 state = after_impact.state
-                pulls = impulsive_pulls(m.free, after_impact.Lam)
+                pulls = pulls_of(m.free, after_impact.Lam)
                 self._jumps += [EventRecord(f"{name}: {LIFT_OFF}", state.t, state) for name in pulls]
         before = set(self.rest.closed)
         self.rest = resting_contacts(m, state, touching, leaving)
