@@ -78,7 +78,7 @@ def joint_reactions(
             stresses.setdefault(joint, []).append(stress)
     frames = frames_of(model.joints) if frames is None else frames
     first = frames.first
-    wrenches = joint_wrenches(model, rows, frames) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
+    wrenches = joint_wrenches(rows, frames) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
     carries = _carried(wrenches, first)
     return tuple(
         [
@@ -170,7 +170,7 @@ def _reaction(
     return JointReaction(joint, tuple(unique.tolist()), carried)
 
 
-def joint_wrenches(model: Model, rows: Rows, frames: JointFrames) -> Array:
+def joint_wrenches(rows: Rows, frames: JointFrames) -> Array:
     """Return the wrench of a unit multiplier of each row on body j of its joint, (nc, 6): `joint_wrench.at_joint_point` of all rows."""
     of_row = np.repeat(np.arange(len(frames.j)), np.diff(frames.first))
     A = rotation_matrix(rows.state.p)[frames.j]
