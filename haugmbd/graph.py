@@ -222,23 +222,34 @@ def pairs_of(edges: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, int]], l
     return pairs, number
 
 
+class Groups:
+    """Disjoint sets of numbers (union-find)."""
+
+    def __init__(self, n: int) -> None:
+        self.leader = list(range(n))
+
+    def find(self, k: int) -> int:
+        """Return the leader of the set of k."""
+        while self.leader[k] != k:
+            self.leader[k] = self.leader[self.leader[k]]
+            k = self.leader[k]
+        return k
+
+    def unite(self, i: int, j: int) -> None:
+        """Unite the sets of i and j."""
+        self.leader[self.find(i)] = self.find(j)
+
+
 def loop_groups(n_bodies: int, edges: list[tuple[int, int]], without: Collection[int]) -> list[int]:
-    """Return a number for each body that it shares with the bodies of its loops (union-find over the edges that are not bridges).
+    """Return a number for each body that it shares with the bodies of its loops, which the edges that are not bridges unite.
 
     without: the numbers of the bridges.
     """
-    parent = list(range(n_bodies))
-
-    def root_of(body: int) -> int:
-        while parent[body] != body:
-            parent[body] = parent[parent[body]]
-            body = parent[body]
-        return body
-
+    groups = Groups(n_bodies)
     for e, (i, j) in enumerate(edges):
         if e not in without:
-            parent[root_of(i)] = root_of(j)
-    return [root_of(body) for body in range(n_bodies)]
+            groups.unite(i, j)
+    return [groups.find(body) for body in range(n_bodies)]
 
 
 def spanning_tree(root: int, edges: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int, int]]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints.joint import Joint
+from haugmbd.graph import Groups
 from haugmbd.modelfile.exports.springs import joints_with_loads
 from haugmbd.system.system import System
 
@@ -37,22 +38,17 @@ def spanning_tree(
     if not {id(joint) for joint in needed} & {id(joint) for joint in cut}:
         return branches, cut
     order = [joint for joint in (*needed, *(branch.joint for branch in branches), *cut) if isinstance(joint, kinds)]
-    return _grown(system, kinds, _without_loops(order))
+    return _grown(system, kinds, _without_loops(order, system.bodies))
 
 
-def _without_loops(joints: Iterable[Joint]) -> list[Joint]:
+def _without_loops(joints: Iterable[Joint], bodies: Sequence[Body]) -> list[Joint]:
     """Return the joints without those that close a loop with joints before them (Kruskal's algorithm)."""
-    first: dict[int, int] = {}
-
-    def root(k: int) -> int:
-        while first.setdefault(k, k) != k:
-            k = first[k]
-        return k
-
-    kept = []
+    number = {id(body): k for k, body in enumerate(bodies)}
+    groups, kept = Groups(len(bodies)), []
     for joint in joints:
-        if not joint.needs() and root(id(joint.i)) != root(id(joint.j)):
-            first[root(id(joint.i))] = root(id(joint.j))
+        i, j = number[id(joint.i)], number[id(joint.j)]
+        if not joint.needs() and groups.find(i) != groups.find(j):
+            groups.unite(i, j)
             kept.append(joint)
     return kept
 

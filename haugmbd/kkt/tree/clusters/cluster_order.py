@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
+from haugmbd.graph import Groups
 from haugmbd.kkt.tree.tree_order import Branch
 
 MOST_FREE = 6
@@ -140,24 +141,6 @@ def cluster_tables(
         np.array([line for _, line in found.values()], dtype=np.int64)[:, None] for found in (tables.angles, tables.displacements)
     )
     return ClusterTables(tables.steps, clusters, table_rows, terms, angles, displacements, int(clusters[-1, END_MEMBER]))
-
-
-class Groups:
-    """Disjoint sets of numbers."""
-
-    def __init__(self, n: int) -> None:
-        self.leader = list(range(n))
-
-    def find(self, k: int) -> int:
-        """Return the leader of the set of k."""
-        while self.leader[k] != k:
-            self.leader[k] = self.leader[self.leader[k]]
-            k = self.leader[k]
-        return k
-
-    def unite(self, i: int, j: int) -> None:
-        """Unite the sets of i and j."""
-        self.leader[self.find(i)] = self.find(j)
 
 
 def _carried(term: Term, parent: Parents) -> int:
