@@ -72,7 +72,8 @@ class SerialChain(BaseChain):
         Returns
         -------
         SerialChain
-            The chain; `chain.coordinates(model.state())` are q and qd of the modelled pose.
+            The chain; `chain.coordinates(model.state())` are q and qd of the modelled pose. Of a joint with one freedom, q is the joint's
+            coordinate, which is its `q0` there, but with the other sign where the link is body i.
 
         Raises
         ------

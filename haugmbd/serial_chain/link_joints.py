@@ -10,13 +10,18 @@ Source: Haug (2021), composition of joints from basic constraints.
 
 from __future__ import annotations
 
+from haugmbd.bodies.frame import Frame
 from haugmbd.constraints import DP1, Joint, Primitive, coincident, perpendicular_1, perpendicular_2
 from haugmbd.constraints.freedoms import F_I, G_J, H_I, H_J, Side, ball, slide, turn
 from haugmbd.serial_chain.chain_arrays import BALL, SLIDE, TURN
 
 
 class LinkJoint(Joint):
-    """The joint of a link."""
+    """The joint of a link.  q0: value of the coordinate at the modelled pose, of a joint with one freedom."""
+
+    def __init__(self, name: str, frame_i: Frame, frame_j: Frame, q0: float = 0.0) -> None:
+        super().__init__(name, frame_i, frame_j)
+        self.q0 = q0
 
     def coincident(self) -> tuple[Primitive, ...]:
         """Return the three rows of coincident points."""

@@ -2,10 +2,11 @@ r"""The serial chain of a System.
 
     link k     frame: the body's;   handle: the joint's point on it;   c = -s_bar of that point
     L          from there to the point of the next joint on the same body
-    R0         A_bar(before) A_bar(link)^T: the joint's frames coincide where its coordinates are zero
+    R0         A_bar(before) rot(h, z) A_bar(link)^T: the joint's frames coincide where its coordinates are zero, but for one freedom,
+               where its coordinate is q0 at the modelled pose, so that it is zero at z = alpha_0 - q0; a slide moves L by z h
     free base  the first body has no joint: handle at its centre of mass, q = (r, p)
 
-Either body of a joint may be i or j: seen from body j, its freedoms come in reverse order, and their axes are the same.
+Either body of a joint may be i or j: seen from body j, its freedoms come in reverse order, with the same axes, and q has the other sign.
 `topology` checks that bodies and joints are a chain. All faults are raised at once.
 """
 
@@ -17,11 +18,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from haugmbd.bodies.inertia import solid_inertia
+from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import Rotation
+from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT
 from haugmbd.constraints.freedoms import Freedom, Kind, Side
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.math.euler_parameters import from_rotation_matrix
+from haugmbd.math.euler_parameters import exponential, from_rotation_matrix, product
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.serial_chain.base import BaseChain
@@ -51,7 +54,7 @@ def from_system(make: type[Chain], system: System | Model, without_loads: bool) 
         faults += [Fault(entry.load.where, "a chain does not carry it over", LOADS) for entry in model.loads]
     if faults:
         raise ModelError(faults)
-    base = np.zeros(3) if steps[0].joint is None else _sides(steps[0].joint, steps[0].body)[0][0]
+    base = np.zeros(3) if steps[0].joint is None else _place(steps[0].joint, steps[0].body)
     following = [step.joint for step in steps[1:]]
     links = [_link(model, step, after) for step, after in zip(steps, [*following, None], strict=True)]
     gravity, order = model.tables["GRAVITY"][0], [step.body for step in steps]
@@ -92,6 +95,24 @@ def _sides(e: JointEntry, body: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Return the joint's frames (s_bar, A_bar) on the body before and on `body`."""
     i, j = (e.s_bar_i, e.A_bar_i), (e.s_bar_j, e.A_bar_j)
     return (i, j) if body == e.j else (j, i)
+
+
+def _zero(e: JointEntry, kind: Kind, body: int) -> Array:
+    """Return where a joint of one freedom is zero, from where its frames coincide: a displacement or rotation vector (3,) of `body`.
+
+    In the axes of the joint; zero for joints of another kind.
+    """
+    if e.freedoms is None or [freedom.kind for freedom in e.freedoms] != [kind]:
+        return np.zeros(3)
+    q = e.part.coordinate(ANGLE if kind is Kind.TURN else DISPLACEMENT)
+    z = (q.modelled() - q.q0) * (1.0 if body == e.j else -1.0)
+    return np.asarray(z * np.eye(3)[e.freedoms[0].axis])
+
+
+def _place(e: JointEntry, body: int) -> Array:
+    """Return the place of the handle of `body` on the body before it, where the joint's coordinates are zero, (3,)."""
+    (s_bar, A_bar), _ = _sides(e, body)
+    return np.asarray(s_bar + A_bar @ _zero(e, Kind.SLIDE, body))
 
 
 def _maker(e: JointEntry, body: int) -> Maker | None:
@@ -137,6 +158,7 @@ def _link(model: Model, step: Step, after: JointEntry | None) -> Link:
     if step.joint is not None:
         (_, A_before), (handle, A_bar) = _sides(step.joint, step.body)
         p, make = from_rotation_matrix(A_before @ A_bar.T), _maker(step.joint, step.body)
+        p = product(p, exponential(A_bar @ _zero(step.joint, Kind.TURN, step.body)))
     assert make is not None  # checked by `_out_of_place`
-    here = np.zeros(3) if after is None else _sides(after, after.i + after.j - step.body)[0][0] - handle
+    here = np.zeros(3) if after is None else _place(after, after.i + after.j - step.body) - handle
     return make(body.name, mass, J_bar, c=-handle, L=here, p=p, shape=body.shape)

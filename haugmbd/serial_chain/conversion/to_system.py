@@ -45,7 +45,7 @@ MASSLESS = "A Body needs a mass: give the link one (and its part of J_bar), or m
 
 
 class JointPlacement(NamedTuple):
-    """Link k of a chain with its body and the one before it (the ground first), and its part of tau, (nv,)."""
+    """Link k of a chain with its body and the one before it (the ground first), and its parts of tau, (nv,), and q, (nq,)."""
 
     link: Link
     before: Body
@@ -53,6 +53,8 @@ class JointPlacement(NamedTuple):
     s_bar: Array
     """Where the link sits on the body before [m], (3,), in that body's frame."""
     tau: Array
+    q: Array
+    """Its coordinates at the modelled pose."""
 
     @property
     def name(self) -> str:
@@ -79,7 +81,7 @@ def to_system(
     chain: BaseChain, tau: npt.ArrayLike | None, wrenches: Any, q: npt.ArrayLike | None, qd: npt.ArrayLike | None
 ) -> System:
     """Return `chain` as a System, see `SerialChain.to_system`."""
-    q = chain.q_zero() if q is None else q
+    q = chain.read("q", chain.q_zero() if q is None else q, chain.nq)
     tau, external = chain.read("tau", tau, chain.nv), chain.read_wrenches(wrenches)
     motion = link_motion(chain, q, qd)
     faults = [fault for k, link in enumerate(chain.links) for fault in _massless_faults(k, link)]
@@ -89,7 +91,7 @@ def to_system(
     bodies = [_body(link, motion, k) for k, link in enumerate(chain.links)]
     for k in np.argsort(chain.order):
         system.add(bodies[k])
-    for placement in _placements(chain, system.ground, bodies, tau):
+    for placement in _placements(chain, system.ground, bodies, tau, q):
         if kinds(placement.link) != FREE:
             system.add(_joint(placement))
         for load in _actuators(placement):
@@ -121,25 +123,24 @@ def _body(link: Link, motion: LinkMotion, k: int) -> Body:
     return Body(link.name, link.mass, J_bar, r=motion.r[k], p=p, v=motion.v[k], omega_bar=omega_bar, shape=link.shape)
 
 
-def _placements(chain: BaseChain, ground: Body, bodies: list[Body], tau: Array) -> Iterator[JointPlacement]:
+def _placements(chain: BaseChain, ground: Body, bodies: list[Body], tau: Array, q: Array) -> Iterator[JointPlacement]:
     """Yield the placement of every link on the body before it."""
-    before, s_bar, first = ground, chain.base, 0
+    before, s_bar, v, c = ground, chain.base, 0, 0
     for link, body in zip(chain.links, bodies, strict=True):
-        yield JointPlacement(link, before, body, s_bar, tau[first : first + link.nv])
-        before, s_bar, first = body, link.L - link.c, first + link.nv
+        yield JointPlacement(link, before, body, s_bar, tau[v : v + link.nv], q[c : c + link.nq])
+        before, s_bar, v, c = body, link.L - link.c, v + link.nv, c + link.nq
 
 
 def _joint(placement: JointPlacement) -> LinkJoint:
-    """Return the joint; its frames coincide at q = 0."""
+    """Return the joint; its frames coincide at q = 0. One freedom has the value of q at the modelled pose."""
     link, joint = placement.link, JOINTS[kinds(placement.link)]
     axes = [axis for _, axis in link.ways]
     if joint is UniversalLink:
         T = np.column_stack((axes[0], axes[1], np.cross(axes[0], axes[1])))
     else:
         T = triad(axes[0]) if axes and joint is not SphericalLink else np.eye(3)
-    return joint(
-        placement.name, Frame(placement.before, placement.s_bar, rotation_matrix(link.p) @ T), Frame(placement.body, -link.c, T)
-    )
+    before = Frame(placement.before, placement.s_bar, rotation_matrix(link.p) @ T)
+    return joint(placement.name, before, Frame(placement.body, -link.c, T), float(placement.q[0]) if link.nv == 1 else 0.0)
 
 
 def _actuators(placement: JointPlacement) -> Iterator[ForceElement]:

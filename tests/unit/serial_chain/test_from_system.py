@@ -296,3 +296,25 @@ def test_a_pose_that_is_not_closed():
 def test_something_else(thing):
     with pytest.raises(mbd.UsageError, match="Give a System, or the Model that it compiles to"):
         SerialChain.from_system(thing)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_coordinates_of_joints_of_one_freedom_are_those_of_their_histories(sign):
+    """They are q0 at the modelled pose; where the link is body i, they have the other sign."""
+    system = System("arm", gravity=(0, -9.81, 0))
+    arm = system.add(Body("arm", 1.0, J, r=(0.3, 0.1, 0.0)))
+    slider = system.add(Body("slider", 2.0, J, r=(0.5, 0.4, 0.2)))
+    system.add(RJ("pin", *(system.ground, arm)[::sign], point=(0, 0, 0), axis=(0, 0, 1), q0=0.7))
+    system.add(TJ("slot", *(arm, slider)[::sign], point=(0.4, 0.3, 0.2), axis=(1, 2, 0.5), q0=-0.25))
+    chain = SerialChain.from_system(system)
+    q, _ = chain.coordinates(system.compile().state())
+    assert q.tolist() == pytest.approx([sign * 0.7, sign * -0.25], abs=1e-15)
+    accelerations_agree(system, chain)
+    run = mbd.simulate(system, 0.3, h=0.01)
+    q_end, qd_end = chain.coordinates(run.state(-1))
+    at_end = [run.joint("pin").angle[-1], run.joint("slot").displacement[-1]]
+    assert (sign * q_end).tolist() == pytest.approx(at_end, abs=1e-8)  # the run keeps the joints to 1e-9
+    twin = chain.to_system(q=q_end, qd=qd_end).compile()
+    for made in (twin.joints["joint of arm"].part, twin.joints["joint of slider"].part):
+        assert made.q0 in q_end
+    assert SerialChain.from_system(twin).coordinates(twin.state())[0] == pytest.approx(q_end, abs=1e-12)
