@@ -12,6 +12,7 @@ from haugmbd.crosscheck.dense_reference import solve_dense
 from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, SOLVERS, TREE, TREES_ON_BLOCKS
 from joints import CJ, RJ, Coupling, Gear, KnifeEdge
+from tests.seeds import seeds
 from tests.support.gear_trains import TRAINS, chain_of_pairs, planetary, random_train, screw
 
 COUPLED = tuple(name for name in SOLVERS if name not in (TREE, TREES_ON_BLOCKS))
@@ -79,7 +80,7 @@ def u_dot(found) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", seeds(2))
 def test_random_trains_against_lapack(block):
     """Accelerations, multipliers and impulses, off the manifold of velocities."""
     tested = 0

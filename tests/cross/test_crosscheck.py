@@ -13,6 +13,7 @@ from haugmbd.cli.commands.crosscheck import chain_of
 from haugmbd.crosscheck import check, maximal
 from haugmbd.serial_chain import random_motion
 from haugmbd.serial_chain.random_chain import KINDS
+from tests.seeds import seeds
 
 J = (0.1, 0.15, 0.2)
 NAMES = (
@@ -30,8 +31,8 @@ def checked(chain: SerialChain, seed: int) -> mbd.CrossCheck:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("free", [False, True])
-def test_fifty_random_chains_of_up_to_30_links_agree(free):
-    found = [checked(chain_of(seed, 30, KINDS, free), seed) for seed in range(25)]
+def test_random_chains_of_up_to_30_links_agree(free):
+    found = [checked(chain_of(seed, 30, KINDS, free), seed) for seed in seeds(12)]
     assert max(result.links for result in found) >= 28
     table = np.array([[d.relative for d in result] for result in found])
     assert table.max() <= 1e-9  # measured: 5e-12, where crba's matrix is solved

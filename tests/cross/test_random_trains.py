@@ -15,6 +15,7 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL, TREE
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import CJ, RJ, TJ, UJ
+from tests.seeds import seeds
 from tests.support.random_trains import ANGLE, RandomTrain
 
 CLOSED = 1e-10
@@ -34,7 +35,7 @@ MIXED, HINGES, SLIDES = (RJ, RJ, RJ, TJ, CJ, UJ), (RJ,), (RJ, RJ, TJ)
 @pytest.mark.parametrize("kinds", [MIXED, HINGES, SLIDES], ids=["mixed", "hinges", "slides"])
 def test_accelerations_and_multipliers_are_those_of_joint_coordinates(kinds):
     compared = dict.fromkeys((None, TREE, BLOCK, MULTIFRONTAL), 0)
-    for seed in range(25):
+    for seed in seeds(10):
         train = RandomTrain(seed, kinds)
         motion = train.space.random_motion(train.rng, TIME, SPREAD) if train.space.laws else None
         if motion is None:
@@ -64,8 +65,8 @@ def test_accelerations_and_multipliers_are_those_of_joint_coordinates(kinds):
                     assert error < SAME * size, (seed, solver, formulation)
                 ours = np.array([found.lam[model.joints[law.name].rows[0]] for law in train.space.laws])
                 assert np.abs(ours - lam).max() < SAME * max(np.abs(lam).max(), 1.0), (seed, solver, formulation)
-    assert min(compared[None], compared[BLOCK], compared[MULTIFRONTAL]) >= 20
-    assert compared[TREE] >= (1 if kinds is MIXED else 5)
+    assert min(compared[None], compared[BLOCK], compared[MULTIFRONTAL]) >= 8
+    assert kinds is MIXED or compared[TREE] >= 2
 
 
 @pytest.mark.slow
@@ -73,7 +74,7 @@ def test_accelerations_and_multipliers_are_those_of_joint_coordinates(kinds):
 def test_runs_are_those_of_joint_coordinates(kinds):
     """Positions, rates, and the coordinates of couplings with all their turns after a second."""
     compared = 0
-    for seed in range(100, 112):
+    for seed in seeds(5, first=100):
         train = RandomTrain(seed, kinds, most=5)
         motion = train.space.random_motion(train.rng, 0.0, 3.0) if train.space.laws else None
         if motion is None:
@@ -102,4 +103,4 @@ def test_runs_are_those_of_joint_coordinates(kinds):
                     found = result.joint(way.coordinate.joint.name).displacement[-1]
                     assert abs(found - q[way.number]) < RUN * size, (seed, solver)
             compared += 1
-    assert compared >= 8
+    assert compared >= 4

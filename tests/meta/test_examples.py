@@ -19,6 +19,10 @@ pytestmark = pytest.mark.slow  # every example runs
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
 
+COARSE = 25
+"""Dots per inch of the pictures: what is drawn is the same, and most of the time went into their points."""
+
+
 class Returned(dict):
     """What `main` of each example returns, and the folder of its pictures, by name; an example runs when it is first wanted."""
 
@@ -29,7 +33,10 @@ class Returned(dict):
     def __missing__(self, name):
         (example,) = [example for example in EXAMPLES if example.stem == name]
         folder = self.new_folder(name)
-        self[name] = runpy.run_path(str(example))["main"](folder), folder
+        with pytest.MonkeyPatch.context() as patch:
+            savefig = pyplot.Figure.savefig
+            patch.setattr(pyplot.Figure, "savefig", lambda figure, where, **how: savefig(figure, where, **how | {"dpi": COARSE}))
+            self[name] = runpy.run_path(str(example))["main"](folder), folder
         pyplot.close("all")
         return self[name]
 

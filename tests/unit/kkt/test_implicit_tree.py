@@ -22,6 +22,7 @@ from haugmbd.kkt.solver_routines import (
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.workspace.layout import Pack, workspace_array
 from joints import CJ, RJ, SJ, Screw
+from tests.seeds import seeds
 from tests.support.augmented_systems import GROWTH, condition
 
 NEWTON = 1e-8
@@ -105,13 +106,13 @@ def random_tree(random_model, state_of, seed: int, size: float) -> tuple[mbd.Mod
 def test_random_trees_with_tangents_agree_with_lapack(random_model, state_of, size):
     """Small tangents leave the matrix definite on the motions that the rows allow; large ones do not."""
     rng, paired = np.random.default_rng(0), 0
-    for seed in range(60):
+    for seed in seeds(25):
         model, _, pack, K = random_tree(random_model, state_of, seed, size)
         b = rng.normal(size=6 * model.nb + model.nc)
         reference = np.linalg.solve(K, b)
         assert np.abs(solved(model, pack, b) - reference).max() < bound_of(K) * np.abs(reference).max(), seed
         paired += len(tables_with_coupling(model)["COUPLED_PAIRS"])
-    assert paired > 50
+    assert paired > 20
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from haugmbd.kkt.multifrontal.plan import _cliques, plan_fronts
 from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL, TREE
 from haugmbd.kkt.solver_routines import WITH_BLOCKS, WITH_FRONTS, WITH_TREE, SolverRoutines
 from haugmbd.kkt.tree.tree_order import order_of_forest
+from tests.seeds import seeds
 from tests.support.augmented_systems import condition
 from tests.support.random_graphs import NEARER, Graph, matrix, random_graph, table
 
@@ -61,7 +62,7 @@ def scaled(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", seeds(6))
 def test_solvers_agree_with_lapack_on_random_graphs(block):
     skipped = 0
     for seed in range(100 * block, 100 * block + 100):
@@ -87,7 +88,7 @@ def test_solvers_agree_with_lapack_on_random_graphs(block):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", seeds(2))
 def test_rows_that_depend_on_others_almost_to_rounding_are_refused_or_solved(block):
     """With 1e-5 ... 1e-9 no digit of a multiplier is left, and what is found must still solve the equations to rounding."""
     refused = 0

@@ -8,6 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
 from joints import RJ, SJ, UJ, Distance
+from tests.seeds import seeds
 from tests.support.random_systems import random_system, unit
 
 GAP = 1e-6
@@ -47,10 +48,10 @@ def compare(system: mbd.System) -> str:
 @pytest.mark.slow
 def test_random_systems():
     """20,000 of them, by hand: see the commit."""
-    found = {seed: compare(random_system(seed)) for seed in range(300)}
+    found = {seed: compare(random_system(seed)) for seed in seeds(120)}
     wrong = {seed: text for seed, text in found.items() if text not in ("", "unclear")}
     assert not wrong
-    assert sum(text == "unclear" for text in found.values()) < 100
+    assert sum(text == "unclear" for text in found.values()) < len(found) / 3
 
 
 def held_body(seed: int) -> mbd.System:

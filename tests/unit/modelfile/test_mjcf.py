@@ -8,6 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.cli import main
 from haugmbd.math import euler_parameters
+from tests.seeds import seeds
 from tests.support import mjcf
 
 mujoco = pytest.importorskip("mujoco")
@@ -66,7 +67,7 @@ def compared(system, m, d, qacc, tol):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_trees_accelerate_as_mujoco_says(seed, tmp_path):
     """Random trees of all joints, moving, with springs, dampers, armature, and actuators at a control."""
     text, control = mjcf.random_tree(seed)

@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from joints import RJ, SJ, Distance, RotationDriver
+from tests.seeds import seeds
 from tests.support.dense_impulse import Dense, consistent, rows_of, velocity, wrench
 from tests.support.random_trees import random_blows, random_contacts, random_tree
 
@@ -56,7 +57,7 @@ def test_nothing_applied_is_the_projection(seed):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::haugmbd.EnergyWarning")
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(16))
 def test_contacts(seed):
     """One to four contacts, each with its own e, with and without a blow."""
     rng = np.random.default_rng(seed)

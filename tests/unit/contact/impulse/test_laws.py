@@ -10,6 +10,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import Distance
+from tests.seeds import seeds
 from tests.support.dense_impulse import consistent, rows_of, velocity
 from tests.support.random_trees import random_blows, random_contacts, random_tree
 
@@ -83,10 +84,10 @@ def test_every_body_balances(seed):
 
 @pytest.mark.slow
 def test_energy_of_one_contact():
-    """100 random mechanisms: change = -(1 - e^2) c^2 / (2 C K^-1 C^T) <= 0, and none at all for e = 1."""
+    """Random mechanisms: change = -(1 - e^2) c^2 / (2 C K^-1 C^T) <= 0, and none at all for e = 1."""
     rng = np.random.default_rng(5)
     struck = 0
-    for k in range(100):
+    for k in seeds(40):
         system = random_tree(rng, int(rng.integers(1, 7)), free=k % 2 == 0)
         model = system.compile()
         state, e = consistent(model, rng), (0.0, 1.0, rng.random())[k % 3]
@@ -105,7 +106,7 @@ def test_energy_of_one_contact():
         assert found.energy_change == pytest.approx(0.5 * f * (1 - e) * before, rel=1e-9, abs=EXACT * found.energy_before)
         if e == 1.0:
             assert abs(found.energy_change) <= EXACT * found.energy_before
-    assert struck > 35
+    assert struck > 12
 
 
 @pytest.mark.slow
@@ -179,7 +180,7 @@ def test_several_contacts_warn_where_energy_rises():
     """Random pairs of contacts: a warning, and a sentence, exactly where the kinetic energy rises."""
     rng = np.random.default_rng(8)
     rises = 0
-    for k in range(150):
+    for k in seeds(60):
         system = random_tree(rng, 3, free=k % 2 == 0)
         model = system.compile()
         state, contacts = consistent(model, rng), random_contacts(rng, system, 2, e=1.0 if k % 3 else None)
