@@ -17,6 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.crosscheck.maximal import MaximalChain, MaximalSolution
 from haugmbd.crosscheck.report import Difference
 from haugmbd.crosscheck.scale import largest, length_of, relative, relative_wrench
+from haugmbd.math.euler_parameters import cross
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion
 
 
@@ -44,11 +45,11 @@ def momentum(maximal: MaximalChain, found: MaximalSolution, motion: LinkMotion, 
     m, arm = maximal.model.mass[order, None], motion.r - chain.base
     inertia = motion.A @ maximal.model.J_bar[order] @ np.swapaxes(motion.A, 1, 2)
     spin = np.einsum("nab,nb->na", inertia, motion.omega_dot)
-    spin = spin + np.cross(motion.omega, np.einsum("nab,nb->na", inertia, motion.omega))
+    spin = spin + cross(motion.omega, np.einsum("nab,nb->na", inertia, motion.omega))
     rate, loads = m * motion.v_dot, m * chain.gravity + external[:, :3]
-    change = np.concatenate([rate.sum(axis=0), (np.cross(arm, rate) + spin).sum(axis=0)])
+    change = np.concatenate([rate.sum(axis=0), (cross(arm, rate) + spin).sum(axis=0)])
     base, at = found.wrench[0], motion.P[0] - chain.base
-    moment = (np.cross(arm, loads) + external[:, 3:]).sum(axis=0) + base[3:] + np.cross(at, base[:3])
+    moment = (cross(arm, loads) + external[:, 3:]).sum(axis=0) + base[3:] + cross(at, base[:3])
     given = np.concatenate([loads.sum(axis=0) + base[:3], moment])
     length = max(length_of(maximal), largest(arm))
     gap, scale = relative_wrench(change[None], given[None], largest(rate, loads, base[:3]), length)

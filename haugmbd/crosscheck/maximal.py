@@ -20,6 +20,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.contact import AngularImpulse, PointImpulse
 from haugmbd.contact.impulses.impulse import impulse
 from haugmbd.formulations.accelerations import accelerations
+from haugmbd.math.euler_parameters import cross
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -103,8 +104,8 @@ def _by_links(maximal: MaximalChain, v: Array, omega_bar: Array) -> Array:
 def _reduced(maximal: MaximalChain, u: Array) -> Array:
     """Return x with J x = u, (nv,), joint by joint, from u (n, 6) less the motion of the link before."""
     v, omega, k = u[:, :3], u[:, 3:], maximal.motion
-    d, e = v + np.cross(omega, k.P - k.r), omega.copy()
-    d[1:] -= v[:-1] + np.cross(omega[:-1], k.P[1:] - k.r[:-1])
+    d, e = v + cross(omega, k.P - k.r), omega.copy()
+    d[1:] -= v[:-1] + cross(omega[:-1], k.P[1:] - k.r[:-1])
     e[1:] -= omega[:-1]
     x = np.zeros(maximal.chain.nv)
     for link, part, own in _own_freedoms(maximal.chain):
@@ -131,7 +132,7 @@ def _joint_wrenches(maximal: MaximalChain, multipliers: Array) -> Array:
         lam = multipliers[entry.rows]
         force = -lam @ maximal.rows.Phi_r[entry.rows, 1]
         moment = maximal.motion.A[k] @ (-lam @ maximal.rows.PiBar[entry.rows, 1])
-        wrenches[k] = np.concatenate([force, moment + np.cross(maximal.motion.r[k] - maximal.motion.P[k], force)])
+        wrenches[k] = np.concatenate([force, moment + cross(maximal.motion.r[k] - maximal.motion.P[k], force)])
     return wrenches
 
 

@@ -21,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.work import work_over_time
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -119,7 +119,7 @@ def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
     bodies = _bodies(model, y)
     linear = model.mass[:, None] * bodies[..., VELOCITY:OMEGA_BAR]
     spin = np.einsum("tkab,kbc,tkc->tka", rotation_matrix(bodies[..., EULER:VELOCITY]), model.J_bar, bodies[..., OMEGA_BAR:WIDTH])
-    angular = np.sum(np.cross(bodies[..., 0:3], linear) + spin, axis=1)
+    angular = np.sum(cross(bodies[..., 0:3], linear) + spin, axis=1)
     return Momentum(t, linear.sum(axis=1), angular)
 
 

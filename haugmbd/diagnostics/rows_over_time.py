@@ -16,7 +16,7 @@ from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry
 from haugmbd.math.body_columns import PARTS, VELOCITY
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.model import Model
@@ -82,7 +82,7 @@ def wrench_on(model: Model, joint: JointEntry, body: int, t: Array, y: Array, so
     for side, other in enumerate(edge.astype(np.int64).tolist()):
         if other:
             r, p = (y[:, WIDTH * other + a : WIDTH * other + b] for a, b in PARTS[:2])
-            moment = np.einsum("tij,tj->ti", rotation_matrix(p), wrench[:, side, 3:]) + np.cross(r, wrench[:, side, :3])
+            moment = np.einsum("tij,tj->ti", rotation_matrix(p), wrench[:, side, 3:]) + cross(r, wrench[:, side, :3])
             total -= np.hstack([wrench[:, side, :3], moment])
     return total
 

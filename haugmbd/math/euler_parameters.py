@@ -31,6 +31,10 @@ NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 """The two other components of a vector, for each one, in cyclic order."""
 
 
+FEW = 1000
+"""Numbers of an array from which on NumPy's own cross product is the faster one."""
+
+
 def skew(a: npt.ArrayLike) -> FloatArray:
     """Return a~ with a~ b = a x b: (..., 3) to (..., 3, 3)."""
     a = np.asarray(a, dtype=np.float64)
@@ -41,8 +45,10 @@ def skew(a: npt.ArrayLike) -> FloatArray:
 
 
 def cross(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return a x b, (..., 3), with the digits of `numpy.cross`, in a tenth of its time for single vectors."""
+    """Return a x b, (..., 3), with the digits of `numpy.cross`, in a tenth of its time for few vectors."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if max(a.size, b.size) > FEW:
+        return np.cross(a, b)
     if a.ndim == b.ndim == 1:
         (x, y, z), (u, v, w) = a.tolist(), b.tolist()
         return np.array((y * w - z * v, z * u - x * w, x * v - y * u))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.errors import UsageError
-from haugmbd.math.euler_parameters import skew
+from haugmbd.math.euler_parameters import cross, skew
 from haugmbd.math.spatial_vectors import (
     FloatArray,
     blocks,
@@ -108,7 +108,7 @@ def classical_acceleration(acceleration: npt.ArrayLike, twist: npt.ArrayLike, r:
 def _turning(twist: npt.ArrayLike, r: FloatArray) -> FloatArray:
     """Return (omega x v_P, 0): the difference of the classical and the spatial acceleration of the point at r."""
     at_P = times(motion_transform(np.eye(3), r), read("twist", twist, 6))
-    turning = np.cross(at_P[..., 3:], at_P[..., :3])
+    turning = cross(at_P[..., 3:], at_P[..., :3])
     return np.concatenate((turning, np.zeros_like(turning)), axis=-1)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.errors import UsageError
-from haugmbd.math.euler_parameters import skew
+from haugmbd.math.euler_parameters import cross, skew
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -113,13 +113,13 @@ def cross_force(twist: npt.ArrayLike) -> FloatArray:
 def motion_cross_motion(twist: npt.ArrayLike, m: npt.ArrayLike) -> FloatArray:
     """Return v x m = (v x m_omega + omega x m_v, omega x m_omega), (..., 6)."""
     (v, omega), (m_v, m_omega) = _halves(read("twist", twist, 6)), _halves(read("m", m, 6))
-    return _joined(np.cross(v, m_omega) + np.cross(omega, m_v), np.cross(omega, m_omega))
+    return _joined(cross(v, m_omega) + cross(omega, m_v), cross(omega, m_omega))
 
 
 def motion_cross_force(twist: npt.ArrayLike, wrench: npt.ArrayLike) -> FloatArray:
     """Return v x* f = (omega x F, omega x N + v x F), (..., 6)."""
     (v, omega), (F, N) = _halves(read("twist", twist, 6)), _halves(read("wrench", wrench, 6))
-    return _joined(np.cross(omega, F), np.cross(omega, N) + np.cross(v, F))
+    return _joined(cross(omega, F), cross(omega, N) + cross(v, F))
 
 
 # --- Pluecker order ----------------------------------------------------------------------------------------------------------

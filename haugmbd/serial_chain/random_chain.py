@@ -10,7 +10,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.math.euler_parameters import normalized
+from haugmbd.math.euler_parameters import cross, normalized
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.link import Link
 
@@ -75,7 +75,7 @@ def _link(rng: np.random.Generator, name: str, kind: str) -> Link:
     place = {"c": 0.3 * rng.normal(size=3), "L": 0.5 * rng.normal(size=3), "p": normalized(rng.normal(size=4))}
     axes: dict[str, Array] = {}
     if kind == "universal":
-        axes = {"axis_1": axis, "axis_2": np.cross(axis, other)}
+        axes = {"axis_1": axis, "axis_2": cross(axis, other)}
     elif kind in ("revolute", "prismatic", "cylindrical"):
         axes = {"axis": axis}
     link: Link = getattr(Link, kind)(name, mass, 0.5 * (J_bar + J_bar.T), **place, **axes)

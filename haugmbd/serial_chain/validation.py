@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import FloatArray, numbers
 from haugmbd.errors import Fault, UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.serial_chain.chain_arrays import BALL, TURN
 from haugmbd.serial_chain.link import Link
 
@@ -62,7 +63,7 @@ def _massless(links: Sequence[Link]) -> list[Fault]:
     size = link.mass * (link.c @ link.c) + np.trace(link.J_bar)
     faults = []
     for (kind, z), label in zip(link.ways, link.labels(), strict=True):
-        arm = np.cross(z, link.c)
+        arm = cross(z, link.c)
         turns = kind in (TURN, BALL)
         inertia = link.mass * (arm @ arm) + z @ link.J_bar @ z if turns else link.mass
         if not inertia > (NO_INERTIA * size if turns else 0.0):

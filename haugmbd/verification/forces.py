@@ -21,6 +21,7 @@ from haugmbd.forces.friction.friction_laws import LuGre
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math import euler_parameters
+from haugmbd.math.euler_parameters import cross
 from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -144,7 +145,7 @@ def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, 
         plain = state.replace(angles=np.zeros(0))
         found = at.forces(state) - (with_loads.forces(state) - without.forces(plain))
         w = state.omega_bar
-        wanted = np.hstack([model.mass[:, None] * model.gravity, -np.cross(w, np.einsum("nij,nj->ni", model.J_bar, w))])
+        wanted = np.hstack([model.mass[:, None] * model.gravity, -cross(w, np.einsum("nij,nj->ni", model.J_bar, w))])
         turning = np.abs(model.J_bar).max() * np.abs(w).max() ** 2  # of a sphere, whose gyroscopic torque is rounding
         size = np.abs(wanted).max() + np.abs(with_loads.forces(state)).max() + turning
         off = np.abs(found - wanted)[1:] / (size or 1.0)
@@ -175,7 +176,7 @@ def _left_over(model: Model, loaded: RowEvaluator, state: State) -> tuple[Array,
     carried = (rows.Phi_q.T @ model.lam_of(x)).reshape(-1, 6)
     own[1:] += carried
     w = state.omega_bar
-    inertial = np.hstack([model.mass[:, None] * model.gravity, -np.cross(w, np.einsum("kij,kj->ki", model.J_bar, w))])
+    inertial = np.hstack([model.mass[:, None] * model.gravity, -cross(w, np.einsum("kij,kj->ki", model.J_bar, w))])
     largest = max(np.abs(inertial).max(), np.abs(carried).max(initial=0.0))  # both cancel: rounding of either is no friction
     return own - inertial, float(largest * np.abs(np.hstack([state.v, w])).max())
 

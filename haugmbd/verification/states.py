@@ -9,6 +9,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.math import euler_parameters
+from haugmbd.math.euler_parameters import cross
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
@@ -59,4 +60,4 @@ class AcceleratedMotion:
 
     def u_dot(self) -> Array:
         """Return the accelerations (v_dot, omega_bar_dot) at the first state, (nb + 1, 6)."""
-        return np.hstack([self._a, -np.cross(self._w2, self._w1)])
+        return np.hstack([self._a, -cross(self._w2, self._w1)])

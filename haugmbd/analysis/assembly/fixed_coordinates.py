@@ -29,7 +29,7 @@ from haugmbd.constraints.freedoms import slides_along_h_only, turns_about_h_only
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.identity import entry_of, number_of
 from haugmbd.model.model import Model
@@ -190,5 +190,5 @@ def held_row(held: HeldJoint, state: State) -> HeldRow:
         return HeldRow(float((angle + pi) % (2.0 * pi) - pi), np.zeros((2, 3)), np.array([-h_bar, A_j.T @ h]))
     s_i, s_j = A_i @ e.s_bar_i, A_j @ e.s_bar_j
     d = state.r[e.j] + s_j - state.r[e.i] - s_i
-    PiBar = np.array([np.cross(h_bar, A_i.T @ (d + s_i)), np.cross(e.s_bar_j, A_j.T @ h)])
+    PiBar = np.array([cross(h_bar, A_i.T @ (d + s_i)), cross(e.s_bar_j, A_j.T @ h)])
     return HeldRow(float(h @ d) - wanted, np.array([-h, h]), PiBar)

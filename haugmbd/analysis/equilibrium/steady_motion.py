@@ -25,7 +25,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import EULER, VELOCITY
-from haugmbd.math.euler_parameters import exponential, product, rotation_matrix
+from haugmbd.math.euler_parameters import cross, exponential, product, rotation_matrix
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
 
@@ -156,7 +156,7 @@ def velocities(steady: Steady, bodies: Array, u: Array) -> Array:
         found[0] = 0.0
         return found
     turning = _turning(steady, bodies)
-    found[:, :3] += steady.V + np.cross(steady.Omega, bodies[:, :3] - steady.point)
+    found[:, :3] += steady.V + cross(steady.Omega, bodies[:, :3] - steady.point)
     found[:, 3:] += turning + steady.own
     found[0] = 0.0
     return found
@@ -167,8 +167,8 @@ def bias(steady: Steady, bodies: Array, u: Array) -> Array:
     if not steady.turns:
         return np.zeros_like(u)
     turning = _turning(steady, bodies)
-    out = np.cross(steady.Omega, np.cross(steady.Omega, bodies[:, :3] - steady.point) + 2.0 * u[:, :3])
-    turn = -np.cross(u[:, 3:], turning) - np.cross(steady.own, u[:, 3:] + turning)
+    out = cross(steady.Omega, cross(steady.Omega, bodies[:, :3] - steady.point) + 2.0 * u[:, :3])
+    turn = -cross(u[:, 3:], turning) - cross(steady.own, u[:, 3:] + turning)
     return np.hstack([out, turn])
 
 

@@ -23,7 +23,7 @@ from haugmbd.analysis.mobility.simple_joints import SimpleMotion, simple_motions
 from haugmbd.analysis.mobility.twist_format import twist_words
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.graph import Block, Blocks
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
@@ -175,7 +175,7 @@ def _floating(freedoms: JointFreedoms, block: Block) -> Iterator[tuple[str, str,
         twist = np.zeros(6)
         twist[k] = 1.0
         if k >= 3:
-            twist[:3] = np.cross(r, twist[3:])
+            twist[:3] = cross(r, twist[3:])
         yield "", f"{'moves along' if k < 3 else 'turns about'} {letter}", twist[None, :]
 
 
@@ -230,7 +230,7 @@ def full_twists(found: Remaining, blocks: Blocks, r: Array) -> Array:
         number = int(blocks.of_body[body])
         base = blocks.blocks[number].base
         twists[:, body] = twists[:, base]
-        twists[:, body, :3] += np.cross(twists[:, base, 3:], r[body] - r[base])
+        twists[:, body, :3] += cross(twists[:, base, 3:], r[body] - r[base])
         for k in in_block.get(number, ()):
             own = [t for t in found.motions[k].twists if t.number == body]
             twists[k, body] = np.concatenate([own[0].v, own[0].omega]) if own else 0.0

@@ -20,7 +20,7 @@ from haugmbd.analysis.mobility.twist_format import direction_word, number, point
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind, Side
 from haugmbd.graph import Block, fundamental_cycles
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -81,7 +81,7 @@ def _is_locked(axes: list[_Axis], length: float) -> bool:
     """Return whether the twists of the joints are independent: no rates close the loop."""
     here = axes[0].point
     twists = [
-        (*np.cross(one.point - here, one.axis), *(length * one.axis)) if one.turns else (*one.axis, 0.0, 0.0, 0.0) for one in axes
+        (*cross(one.point - here, one.axis), *(length * one.axis)) if one.turns else (*one.axis, 0.0, 0.0, 0.0) for one in axes
     ]
     sizes = np.linalg.svd(np.array(twists) / length, compute_uv=False)
     return len(axes) <= len(sizes) and bool(sizes[-1] > LOCKED_TOL * sizes[0])
@@ -138,7 +138,7 @@ def _not_spherical(one: _Axis, others: list[_Axis], length: float) -> tuple[str,
     across = np.array([np.eye(3) - np.outer(axis.axis, axis.axis) for axis in others])
     right = np.einsum("kab,kb->a", across, np.array([axis.point for axis in others]))
     centre = np.linalg.lstsq(across.sum(axis=0), right, rcond=None)[0]
-    misses = [float(np.linalg.norm(np.cross(axis.axis, centre - axis.point))) for axis in (*others, one)]
+    misses = [float(np.linalg.norm(cross(axis.axis, centre - axis.point))) for axis in (*others, one)]
     if max(misses[:-1]) > PARALLEL_TOL * length or misses[-1] < PARALLEL_TOL * length:
         return None
     where = point_word(np.where(np.abs(centre) < 1e-9 * length, 0.0, centre))
@@ -147,4 +147,4 @@ def _not_spherical(one: _Axis, others: list[_Axis], length: float) -> tuple[str,
 
 def _sine(a: Array, b: Array) -> float:
     """Return the sine of the angle between two unit axes."""
-    return float(np.linalg.norm(np.cross(a, b)))
+    return float(np.linalg.norm(cross(a, b)))

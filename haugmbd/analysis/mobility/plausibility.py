@@ -17,7 +17,7 @@ from haugmbd.bodies.rotor import Rotor
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.graph import Blocks
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointFrames
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -103,7 +103,7 @@ def _order(model: Model, state: State, body: int, points: list[tuple[str, Array]
     long = float(np.linalg.norm(line))
     if long == 0.0 or not 0.0 <= moments[0] < SLENDER * moments[1]:
         return
-    if np.linalg.norm(np.cross(axes[:, 0], line / long)) < ACROSS or moments[2] < SLENDER * model.mass[body] * long**2 / 12.0:
+    if np.linalg.norm(cross(axes[:, 0], line / long)) < ACROSS or moments[2] < SLENDER * model.mass[body] * long**2 / 12.0:
         return
     A = rotation_matrix(state.p[body])
     thin, along = (direction_word(signed(x)[1]) for x in (axes[:, 0], line))

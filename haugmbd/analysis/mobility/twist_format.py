@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 
 AXIS_TOL = 1e-3
 """[rad] A direction nearer than this to a global axis is given by its letter."""
@@ -38,7 +38,7 @@ def twist_words(v: Array, omega: Array, r: Array, length: float, size: float = 0
     if length * abs(turn) <= least:
         move, along = signed(v)
         return f"moves {number(move)} along {direction_word(along)}" if abs(move) > least else ""
-    centre = r + np.cross(omega, v) / turn**2
+    centre = r + cross(omega, v) / turn**2
     centre[np.abs(centre) <= ROUNDING_PART * (length + np.abs(r).max())] = 0.0
     text = f"turns {number(turn)} about {direction_word(about)} at {point_word(centre)}"
     move = float(v @ about)

@@ -21,7 +21,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError, warn_user
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 
 Accelerations = tuple[Array, Array]
 """v_dot, global, and omega_bar_dot, body frame, (nt, 3) each."""
@@ -139,10 +139,10 @@ class BodyHistory:
         if x is None or x.shape != (3,) or not np.isfinite(x).all():
             raise UsageError(f"s_bar = {s_bar!r:.60} must be three finite numbers [m], in the frame of body {self.name!r}.")
         s = self.A @ x
-        v = self.v + np.cross(self.omega, s)
+        v = self.v + cross(self.omega, s)
 
         def acceleration() -> Array:
-            found: Array = self.a + np.cross(self.omega_dot, s) + np.cross(self.omega, np.cross(self.omega, s))
+            found: Array = self.a + cross(self.omega_dot, s) + cross(self.omega, cross(self.omega, s))
             return found
 
         return PointHistory(name or f"{self.name} at {x.tolist()}", self.t, self.r + s, v, acceleration)

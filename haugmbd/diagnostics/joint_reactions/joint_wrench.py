@@ -16,7 +16,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry, joint_named
 
 Side = Literal["i", "j"] | str
@@ -57,7 +57,7 @@ def at_joint_point(place: ReactionPlace, frame: str, r: Array, p: Array, wrench:
     A = rotation_matrix(p)
     s = A @ s_bar
     force = wrench[:, :3]
-    torque = np.einsum("tij,tj->ti", A, wrench[:, 3:]) - np.cross(s, force)
+    torque = np.einsum("tij,tj->ti", A, wrench[:, 3:]) - cross(s, force)
     if frame != "ground":
         axes = A if frame == "body" else A @ A_bar
         force, torque = np.einsum("tji,tj->ti", axes, force), np.einsum("tji,tj->ti", axes, torque)

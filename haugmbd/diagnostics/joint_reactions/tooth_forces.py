@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.diagnostics.rows_over_time import wrench_on
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry, parts_of
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.identity import number_of
@@ -62,10 +62,10 @@ def _tooth_wrench(model: Model, gear: JointEntry, contact: ToothContact, body: i
     r, A = _pose(number_of(model, contact.carrier), y)
     axis, tangent, towards, line = (A @ x for x in (contact.axis, contact.t, contact.s, contact.l))
     couple = _global(wrench_on(model, gear, a, t, y, solutions), a, y)
-    moment = couple[:, 3:] - np.cross(r + A @ contact.point, couple[:, :3])
+    moment = couple[:, 3:] - cross(r + A @ contact.point, couple[:, :3])
     F = (np.einsum("ti,ti->t", moment, axis) / contact.radius)[:, None]
     force = F * (tangent + contact.along * line) + np.abs(F) * contact.apart * towards
-    wrench = np.hstack([force, np.cross(r + A @ contact.point, force)])
+    wrench = np.hstack([force, cross(r + A @ contact.point, force)])
     return wrench if body == a else -wrench
 
 
@@ -78,10 +78,10 @@ def _pose(body: int, y: Array) -> tuple[Array, Array]:
 def _global(wrench: Array, body: int, y: Array) -> Array:
     """Return a wrench (nt, 6) about the centre of mass, moment in the body frame, as global force and moment about the global origin."""
     r, A = _pose(body, y)
-    return np.hstack([wrench[:, :3], np.einsum("tij,tj->ti", A, wrench[:, 3:]) + np.cross(r, wrench[:, :3])])
+    return np.hstack([wrench[:, :3], np.einsum("tij,tj->ti", A, wrench[:, 3:]) + cross(r, wrench[:, :3])])
 
 
 def _in_body(wrench: Array, body: int, y: Array) -> Array:
     """Return the inverse of `_global`."""
     r, A = _pose(body, y)
-    return np.hstack([wrench[:, :3], np.einsum("tji,tj->ti", A, wrench[:, 3:] - np.cross(r, wrench[:, :3]))])
+    return np.hstack([wrench[:, :3], np.einsum("tji,tj->ti", A, wrench[:, 3:] - cross(r, wrench[:, :3]))])

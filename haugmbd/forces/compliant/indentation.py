@@ -22,7 +22,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.forces.compliant.pairs import BOX_PLANE, CORNERS, RIM_PLANE, SPHERE_PLANE, SPHERE_SPHERE, Pair
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
-from haugmbd.math.euler_parameters import normalized, rotation_matrix
+from haugmbd.math.euler_parameters import cross, normalized, rotation_matrix
 
 TILT = 1e-3
 """[rad] tilt of a disc below which its point of contact leaves the rim: small beside any tilt that matters, and far above rounding."""
@@ -75,7 +75,7 @@ def _rotation(body: Array) -> Array:
 def _velocity(body: Array, A: Array, x: Array) -> Array:
     """Return the velocity of the material points x (nt, k, 3) of a body (nt, 13)."""
     omega = np.einsum("tij,tj->ti", A, body[:, OMEGA_BAR:WIDTH])
-    moving: Array = body[:, None, VELOCITY:OMEGA_BAR] + np.cross(omega[:, None], x - body[:, None, 0:3])
+    moving: Array = body[:, None, VELOCITY:OMEGA_BAR] + cross(omega[:, None], x - body[:, None, 0:3])
     return moving
 
 

@@ -24,6 +24,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.forces.base import modelled
 from haugmbd.forces.joint_loads.joint_coordinate import coordinate_motion
 from haugmbd.math import euler_parameters
+from haugmbd.math.euler_parameters import cross
 
 
 class MotorBearing(Joint):
@@ -78,7 +79,7 @@ def rotor_parts(name: str, q: Coordinate, ratio: float, inertia: float) -> Rotor
         frame = q.joint.frame_i if q.freedom.side is Side.I else q.joint.frame_j
         e, n = (frame.A_bar[:, (axis + k) % 3] for k in (1, 2))
     frame = Frame(
-        carrier, (q.joint.frame_i if carrier is q.joint.i else q.joint.frame_j).s_bar, np.column_stack((e, n, np.cross(e, n)))
+        carrier, (q.joint.frame_i if carrier is q.joint.i else q.joint.frame_j).s_bar, np.column_stack((e, n, cross(e, n)))
     )
     a, b = (modelled((body,))[0] for body in q.bodies)
     rate = float(coordinate_motion(q, a, b, np.full(1, q.q0))[1][0])
@@ -91,7 +92,7 @@ def rotor_parts(name: str, q: Coordinate, ratio: float, inertia: float) -> Rotor
         beside,
         r=carrier.r + arm,
         p=euler_parameters.from_rotation_matrix(A),
-        v=carrier.v + np.cross(omega, arm),
+        v=carrier.v + cross(omega, arm),
         omega_bar=A.T @ omega + np.array([0.0, 0.0, ratio * rate]),
     )
     bearing = MotorBearing(f"{name} bearing", frame, Frame(body, (0.0, 0.0, 0.0)), ratio * q.q0)

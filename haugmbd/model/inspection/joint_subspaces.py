@@ -16,7 +16,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Freedom, Kind, Side
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.math.spatial_vectors import force_transform, motion_transform
 from haugmbd.model.description.labels import JointEntry, joint_named
 from haugmbd.model.inspection.constraint_rows import evaluate
@@ -108,7 +108,7 @@ def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
         )
     side = (pairs[:, 1] == e.j).astype(np.int64)
     F, n_bar = rows.Phi_r[e.rows, side], rows.PiBar[e.rows, side]
-    N = n_bar @ rotation_matrix(state.p[e.j]).T + np.cross(state.r[e.j], F)
+    N = n_bar @ rotation_matrix(state.p[e.j]).T + cross(state.r[e.j], F)
     return np.concatenate((F, N), axis=1)
 
 
@@ -123,7 +123,7 @@ def _twist(state: State, e: JointEntry, freedom: Freedom, point: Array) -> Array
     a = rotation_matrix(state.p[body]) @ A_bar[:, freedom.axis]
     if freedom.kind is Kind.SLIDE:
         return np.concatenate((a, np.zeros(3)))
-    return np.concatenate((np.cross(a, point - _point(state, body, s_bar)), a))
+    return np.concatenate((cross(a, point - _point(state, body, s_bar)), a))
 
 
 def _independent(S: Array) -> Array:

@@ -24,6 +24,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT, Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import cross
 from joints import CJ, RJ, TJ, Coupling, Gear, RackPinion, Screw
 
 ALIGNED = 1e-6
@@ -168,12 +169,12 @@ def _parallel(kind: str, i: Frame, j: Frame) -> float:
 
 
 def _along(frame: Frame, axis: Array) -> bool:
-    return float(np.linalg.norm(np.cross(frame.A[:, 2], axis))) <= ALIGNED
+    return float(np.linalg.norm(cross(frame.A[:, 2], axis))) <= ALIGNED
 
 
 def _distance(point: Array, axis: Array, on: Array) -> float:
     """Return the distance of a point from the line through `on` along a unit vector."""
-    return float(np.linalg.norm(np.cross(point - on, axis)))
+    return float(np.linalg.norm(cross(point - on, axis)))
 
 
 def _apart(i: Frame, j: Frame) -> float:

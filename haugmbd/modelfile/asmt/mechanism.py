@@ -17,6 +17,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math import euler_parameters
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtMotion, Assembly
 from haugmbd.modelfile.asmt.couplings import coupling_between
 from haugmbd.modelfile.asmt.formulas import expression_of
@@ -169,7 +170,7 @@ def _body(made: Assembly, leader: str, inertia: MassProperties) -> Body:
     """Return the body of a group; its velocities are those of its first part."""
     part = made.parts[leader]
     A, arm = part.pose.A, part.pose.A @ inertia.center
-    v = part.velocity + np.cross(part.omega, arm)
+    v = part.velocity + cross(part.omega, arm)
     p = euler_parameters.from_rotation_matrix(A)
     body = Body(leader, inertia.mass, inertia.J_bar, r=part.pose.r + arm, p=p, v=v, omega_bar=A.T @ part.omega)
     for fault in body.faults():

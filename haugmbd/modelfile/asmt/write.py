@@ -22,6 +22,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.drivers import Constant, Driver
 from haugmbd.drivers.expression import Expression
 from haugmbd.errors import Fault, UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.asmt.formulas import WORD, WORDS
 from haugmbd.modelfile.asmt.records import HEADS
 from haugmbd.modelfile.asmt.write_couplings import record_of
@@ -219,7 +220,7 @@ class _Writer:
         if isinstance(joint, ConstantVelocity):
             v = joint.vectors
             pairs = ((v.a_bar_i, v.b_bar_i), (v.a_bar_j, v.c_bar_j))
-            axes = tuple(np.column_stack((a, b, np.cross(a, b))) for a, b in pairs)  # type: ignore[assignment]
+            axes = tuple(np.column_stack((a, b, cross(a, b))) for a, b in pairs)  # type: ignore[assignment]
         if isinstance(joint, Distance):
             if not isinstance(given.f, Constant):
                 self.faults.append(Fault(f"joint {joint.name!r}", "its distance changes with time", REMEDY))

@@ -18,6 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.asmt.couplings import ALIGNED
 from haugmbd.modelfile.exports.couplings import constant_terms
 from joints import CJ, RJ, TJ
@@ -76,7 +77,7 @@ def _gear(a: End, b: End, c_a: float, c_b: float) -> Record:
     radii = np.array((c_a * a.sense, c_b * b.sense))
     d = b.frame.point - a.frame.point
     apart = float(np.linalg.norm(d))
-    if min(float(np.linalg.norm(np.cross(d, end.axis))) for end in (a, b)) <= ALIGNED * apart:
+    if min(float(np.linalg.norm(cross(d, end.axis))) for end in (a, b)) <= ALIGNED * apart:
         raise UsageError("its axes are one, and the equation of a GearJoint needs a line between them")
     radii *= apart / np.abs(radii).sum()
     return Record("GearJoint", _marker(a, triad(a.axis)), _marker(b, triad(b.axis)), {"radiusI": radii[0], "radiusJ": radii[1]})
@@ -87,7 +88,7 @@ def _rack_or_screw(pinion: End, rack: End, factor: float) -> Record:
     along = float(pinion.axis @ rack.axis)
     factor *= pinion.sense * rack.sense
     if abs(along) <= ALIGNED:
-        A = np.column_stack((rack.axis, np.cross(pinion.axis, rack.axis), pinion.axis))
+        A = np.column_stack((rack.axis, cross(pinion.axis, rack.axis), pinion.axis))
         return Record("RackPinionJoint", _marker(rack, A), _marker(pinion, A), {"pitchRadius": factor})
     if 1.0 - abs(along) <= ALIGNED:
         A = triad(pinion.axis)

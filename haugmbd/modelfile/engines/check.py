@@ -24,7 +24,7 @@ from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import AssemblyError, ModelError, UsageError
 from haugmbd.forces import JointLimit
 from haugmbd.formulations.accelerations import accelerations
-from haugmbd.math.euler_parameters import exponential, product
+from haugmbd.math.euler_parameters import cross, exponential, product
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -187,7 +187,7 @@ def _cut_rows(reduced: Reduced, rates: Array) -> tuple[Array, Array]:
         ends = [_end(reduced, rates, body, P) for body in (joint.i, joint.j)]
         J, b = ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]
         w_i, w_rel = ends[0][0][3:] @ rates, J[3:] @ rates
-        b[3:] -= np.cross(w_i, w_rel)  # the change of the relative angular velocity as seen from body i
+        b[3:] -= cross(w_i, w_rel)  # the change of the relative angular velocity as seen from body i
         kept = _kept(joint)
         rows.append(kept @ J)
         bias.append(kept @ b)

@@ -23,6 +23,7 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.forces import TSDA, JointLimit
 from haugmbd.forces.base import ForceElement
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.exports.springs import Spring, plain_spring
 from haugmbd.system.system import System
@@ -212,5 +213,5 @@ class _Built:
         J[:3, at : at + 3] = np.eye(3)
         J[3:, at + 3 : at + 7] = 2.0 * E
         arm, w = point - r, J[3:] @ rates
-        J[:3] -= np.cross(arm[None, :], J[3:].T).T
-        return J, np.concatenate([np.cross(w, np.cross(w, arm)), np.zeros(3)])
+        J[:3] -= cross(arm[None, :], J[3:].T).T
+        return J, np.concatenate([cross(w, cross(w, arm)), np.zeros(3)])

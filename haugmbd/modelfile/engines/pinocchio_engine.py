@@ -10,6 +10,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.exports.tree import spanning_tree
 from haugmbd.modelfile.urdf.write import CLOSING, TREE, write_urdf
@@ -60,8 +61,8 @@ def reduced(system: System) -> Reduced:
         J = np.array(pin.getFrameJacobian(model, d, frame, world)).reshape(6, model.nv)
         v, a = (get(model, d, frame, world) for get in (pin.getFrameVelocity, pin.getFrameClassicalAcceleration))
         arm = point - d.oMf[frame].translation
-        J[:3] -= np.cross(arm[None, :], J[3:].T).T
-        linear = a.linear + np.cross(a.angular, arm) + np.cross(v.angular, np.cross(v.angular, arm))
+        J[:3] -= cross(arm[None, :], J[3:].T).T
+        linear = a.linear + cross(a.angular, arm) + cross(v.angular, cross(v.angular, arm))
         return J, np.concatenate([linear, a.angular])
 
     _, cut = spanning_tree(system, tuple(TREE), CLOSING)

@@ -23,6 +23,7 @@ from haugmbd.constraints.freedoms import Side
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers.expression import Expression
 from haugmbd.errors import Fault
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, LARGEST, SLIDE, Engine
@@ -57,7 +58,7 @@ def coordinate_of(joint: Joint, kind: int, axis: Array) -> Placed | None:
         found = joint.coordinate(what, number)
         frame = joint.frame_i if found.freedom.side is Side.I else joint.frame_j
         own = frame.A[:, found.freedom.axis]
-        if float(np.linalg.norm(np.cross(own, axis))) <= ALIGNED:
+        if float(np.linalg.norm(cross(own, axis))) <= ALIGNED:
             return Placed(found, float(np.sign(own @ axis)))
     return None
 

@@ -21,6 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP1, DP2, coincident
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.mjcf.engine import BALL, FREE, HINGE, SLIDE
 from haugmbd.modelfile.parts.equations import Equations
 from joints import CJ, RJ, SJ, TJ, UJ, Planar
@@ -60,7 +61,7 @@ def joint_of(name: str, i: Body, j: Body, kinds: list[int], anchors: Any, axes: 
 
 
 def _parallel(a: Array, b: Array) -> bool:
-    return float(np.linalg.norm(np.cross(a, b))) <= ALIGNED
+    return float(np.linalg.norm(cross(a, b))) <= ALIGNED
 
 
 def _sliding(name: str, i: Body, j: Body, axes: Array) -> Joint:
@@ -68,7 +69,7 @@ def _sliding(name: str, i: Body, j: Body, axes: Array) -> Joint:
     rank = int(np.linalg.matrix_rank(axes, tol=ALIGNED))
     if rank < len(axes) or len(axes) > 3:
         raise UsageError(f"{len(axes)} slides along {rank} directions are dependent")
-    normal = np.cross(axes[0], axes[1])
+    normal = cross(axes[0], axes[1])
     T = triad(normal)
     fi, fj = (Frame(body, body_point(body, j.r), body.A.T @ T) for body in (i, j))
     rows: tuple[Any, ...] = (DP1(i, fi.f, j, fj.g), DP1(i, fi.f, j, fj.h), DP1(i, fi.g, j, fj.h))

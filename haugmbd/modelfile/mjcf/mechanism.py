@@ -19,6 +19,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math import euler_parameters
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.masses import heavy
 from haugmbd.modelfile.imports.transform import IDENTITY, Transform
 from haugmbd.modelfile.mjcf.couplings import Follower, Placed, armature, coordinate_of, follow, followers, rotor
@@ -123,7 +124,7 @@ def _body(engine: Engine, built: Built, leader: int, members: list[int]) -> tupl
         solid.J_bar + added,
         r=frame.r + arm,
         p=euler_parameters.from_rotation_matrix(frame.A),
-        v=speed[3:] + np.cross(speed[:3], arm),
+        v=speed[3:] + cross(speed[:3], arm),
         omega_bar=frame.A.T @ speed[:3],
         shape=drawn or ...,
     )

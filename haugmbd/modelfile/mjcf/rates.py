@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.exports.tree import Branch
 from joints import CJ, RJ, SJ, TJ, UJ, Planar
 
@@ -22,7 +23,7 @@ def rates_of(branch: Branch) -> tuple[list[float], bool]:
     body, parent, joint = branch.body, branch.parent, branch.joint
     P = body.r if joint is None else (joint.frame_i if branch.reverse else joint.frame_j).point
     w, w_0 = body.A @ body.omega_bar, parent.A @ parent.omega_bar
-    motion = np.concatenate([body.v + np.cross(w, P - body.r) - parent.v - np.cross(w_0, P - parent.r), w - w_0])
+    motion = np.concatenate([body.v + cross(w, P - body.r) - parent.v - cross(w_0, P - parent.r), w - w_0])
     S = _motions(branch)
     rates = np.linalg.lstsq(S, motion, rcond=None)[0] if S.shape[1] else np.zeros(0)
     gap = float(np.abs(motion - S @ rates).max())

@@ -28,7 +28,7 @@ from haugmbd.bodies.inertia import solid_inertia
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelError
 from haugmbd.forces import ForceElement, PointForce, StateForce, Torque
-from haugmbd.math.euler_parameters import from_rotation_matrix, normalized, rotation_matrix
+from haugmbd.math.euler_parameters import cross, from_rotation_matrix, normalized, rotation_matrix
 from haugmbd.serial_chain.chain_arrays import BALL, SLIDE, TURN
 from haugmbd.serial_chain.link import CROSSED_TOL, Link
 from haugmbd.serial_chain.link_joints import JOINTS, LinkJoint, SphericalLink, UniversalLink
@@ -108,7 +108,7 @@ def _massless_faults(k: int, link: Link) -> Iterator[Fault]:
     if not link.mass > 0.0:
         yield Fault(where, f"its mass is {link.mass:g} kg", MASSLESS)
     axes = [axis for _, axis in link.ways]
-    skew = kinds(link) == (SLIDE, TURN) and np.linalg.norm(np.cross(axes[0], axes[1])) > CROSSED_TOL
+    skew = kinds(link) == (SLIDE, TURN) and np.linalg.norm(cross(axes[0], axes[1])) > CROSSED_TOL
     if skew or (kinds(link) not in JOINTS and kinds(link) != FREE):
         what = f"its joint ({'; '.join(link.labels())}) is not in the catalogue of joints"
         yield Fault(where, what, "Use Link.revolute, prismatic, cylindrical, universal, spherical, fixed or free.")
@@ -136,7 +136,7 @@ def _joint(placement: JointPlacement) -> LinkJoint:
     link, joint = placement.link, JOINTS[kinds(placement.link)]
     axes = [axis for _, axis in link.ways]
     if joint is UniversalLink:
-        T = np.column_stack((axes[0], axes[1], np.cross(axes[0], axes[1])))
+        T = np.column_stack((axes[0], axes[1], cross(axes[0], axes[1])))
     else:
         T = triad(axes[0]) if axes and joint is not SphericalLink else np.eye(3)
     before = Frame(placement.before, placement.s_bar, rotation_matrix(link.p) @ T)

@@ -21,6 +21,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError, UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.math.spatial_inertia import spatial_inertia
 from haugmbd.math.spatial_subspaces import apparent_inverse_inertia
 from haugmbd.serial_chain.base import BaseChain
@@ -41,7 +42,7 @@ def at_the_origin(chain: BaseChain, q: Array) -> Spatial:
     kinds, owners = chain.tables["FREEDOMS"].T
     J = motion.A @ np.array([link.J_bar for link in chain.links]) @ np.swapaxes(motion.A, 1, 2)
     slide = (kinds == SLIDE)[:, None]
-    linear = np.where(slide, motion.axes, np.cross(motion.P[owners], motion.axes))
+    linear = np.where(slide, motion.axes, cross(motion.P[owners], motion.axes))
     twists = np.hstack([linear, np.where(slide, 0.0, motion.axes)])
     inertia = spatial_inertia([link.mass for link in chain.links], J, motion.r)
     return Spatial(inertia, [twists[owners == i].T for i in range(chain.n)])

@@ -21,6 +21,7 @@ from haugmbd.bodies.validation import read_array
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, SimulationError, UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.error_messages import need_chain
 from haugmbd.serial_chain.recursions.link_motion import jacobians, link_motion
@@ -103,7 +104,7 @@ def projected_newton_euler(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike
     m = np.array([link.mass for link in chain.links])
     inertia = k.A @ np.array([link.J_bar for link in chain.links]) @ np.swapaxes(k.A, 1, 2)
     M = _squared(J_S, m[:, None, None] * J_S) + _squared(J_R, inertia @ J_R)
-    turning = np.einsum("nab,nb->na", inertia, k.omega_dot) + np.cross(k.omega, np.einsum("nab,nb->na", inertia, k.omega))
+    turning = np.einsum("nab,nb->na", inertia, k.omega_dot) + cross(k.omega, np.einsum("nab,nb->na", inertia, k.omega))
     f = -np.einsum("nai,n,na->i", J_S, m, k.v_dot) - np.einsum("nai,na->i", J_R, turning)
     g = np.einsum("nai,na->i", J_S, m[:, None] * chain.gravity)
     if len(external):

@@ -25,6 +25,7 @@ from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
 from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.math.euler_parameters import cross
 from haugmbd.model.description.labels import joint_named, no_such
 from haugmbd.model.inspection.points import locate
 from haugmbd.model.model import Model
@@ -248,7 +249,7 @@ class HasQuantities(ABC):
         """
         origin = self.point(corner).r
         u, v = self.point(a).r - origin, self.point(b).r - origin
-        sine, cosine = np.linalg.norm(np.cross(u, v), axis=1), np.sum(u * v, axis=1)
+        sine, cosine = np.linalg.norm(cross(u, v), axis=1), np.sum(u * v, axis=1)
         met = (np.sum(u * u, axis=1) == 0.0) | (np.sum(v * v, axis=1) == 0.0)
         angle: Array = np.where(met, np.nan, np.arctan2(sine, cosine))
         return angle

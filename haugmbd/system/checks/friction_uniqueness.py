@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.friction.joint_friction import PLANAR, REVOLUTE, SPHERICAL, TRANSLATIONAL, JointFriction
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.description.labels import parts_of
 from haugmbd.model.inspection.constraint_rows import Rows
@@ -103,7 +103,7 @@ def _pressing(model: Model, load: JointFriction, body: int, wrench: Array, lengt
     P = joint.j.r + rotation_matrix(joint.j.p) @ joint.frame_j.s_bar
     h = rotation_matrix(joint.i.p) @ joint.frame_i.h
     F = wrench[:3]
-    M = A @ wrench[3:] - np.cross(P - member.r, F)
+    M = A @ wrench[3:] - cross(P - member.r, F)
     parts = [] if load.shape == SPHERICAL else [M - (M @ h) * h] if load.length else []
     parts = [part / (load.length or 1.0) for part in parts]
     if load.shape == SPHERICAL:

@@ -16,7 +16,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind, Side
 from haugmbd.drivers import Constant
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.model import Model
@@ -128,7 +128,7 @@ def _spread(axes: list[Array]) -> tuple[float, Array]:
 
 def _angle(a: Array, b: Array) -> float:
     """Return the angle between two unit axes, whatever their sense [rad]."""
-    return asin(min(1.0, float(np.linalg.norm(np.cross(a, b)))))
+    return asin(min(1.0, float(np.linalg.norm(cross(a, b)))))
 
 
 def _off_parallel(lines: list[_Line]) -> list[tuple[float, float, str]]:
@@ -154,7 +154,7 @@ def _off_centre(lines: list[_Line], length: float) -> list[tuple[float, float, s
         across = [np.eye(3) - np.outer(other.axis, other.axis) for other in others]
         right = sum((P @ other.point for P, other in zip(across, others, strict=True)), np.zeros(3))
         centre = np.linalg.lstsq(np.sum(across, axis=0), right, rcond=None)[0]
-        off, *misses = (float(np.linalg.norm(np.cross(one.axis, centre - one.point))) / length for one in (line, *others))
+        off, *misses = (float(np.linalg.norm(cross(one.axis, centre - one.point))) / length for one in (line, *others))
         at = _vector(np.where(np.abs(centre) < 1e-9 * length, 0.0, centre))
         text = f"the axis of {line.joint!r} misses {at}, where those of the others meet, by {off * length:.3g} m"
         if max(off, *misses) < NEARLY:
