@@ -20,10 +20,11 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.gallery import windows
 from haugmbd.simulation.stepping.run import Run
 from tests.support.runs import INTEGRATORS, KINDS, Probe, method_for, pendulum, run
+from tests.support.seeds import seeds
 
 STEPS = 3
 """Steps of a run, about."""
-OTHERS = 25
+OTHERS = len(seeds(10))
 """Lines outside callbacks, and entries into callbacks, that are struck."""
 ENTRY, BEGIN = Callback._enter.__code__, Run.run_under.__code__
 """By which compiled code enters Python;  where a run begins: before it Ctrl-C leaves nothing to keep."""

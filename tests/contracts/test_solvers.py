@@ -20,8 +20,8 @@ from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
 from haugmbd.kkt.solver_choice import BLOCK, DENSE, MULTIFRONTAL, SOLVERS, TREE, TREES_ON_BLOCKS, choose_solver
 from haugmbd.kkt.solver_routines import has_fronts, has_tree
 from joints import RJ, SJ, TJ, Coupling, Distance, Gear, PointInPlane, RotationDriver
-from tests.seeds import seeds
 from tests.support.random_systems import random_system
+from tests.support.seeds import seeds
 
 SAME = 1e-9
 """Relative to the largest number; 1e-13 is seen, times the condition of mechanisms near a singular pose."""

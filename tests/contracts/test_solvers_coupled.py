@@ -12,8 +12,8 @@ from haugmbd.crosscheck.dense_reference import solve_dense
 from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, SOLVERS, TREE, TREES_ON_BLOCKS
 from joints import CJ, RJ, Coupling, Gear, KnifeEdge
-from tests.seeds import seeds
 from tests.support.gear_trains import TRAINS, chain_of_pairs, planetary, random_train, screw
+from tests.support.seeds import seeds
 
 COUPLED = tuple(name for name in SOLVERS if name not in (TREE, TREES_ON_BLOCKS))
 """The solvers of every model; the recursion over trees serves some couplings."""

@@ -13,7 +13,7 @@ from haugmbd.cli.commands.crosscheck import chain_of
 from haugmbd.crosscheck import check, maximal
 from haugmbd.serial_chain import random_motion
 from haugmbd.serial_chain.random_chain import KINDS
-from tests.seeds import seeds
+from tests.support.seeds import seeds
 
 J = (0.1, 0.15, 0.2)
 NAMES = (

@@ -15,8 +15,8 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL, TREE
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import CJ, RJ, TJ, UJ
-from tests.seeds import seeds
 from tests.support.random_trains import ANGLE, RandomTrain
+from tests.support.seeds import seeds
 
 CLOSED = 1e-10
 """Of Phi, at coordinates up to some hundred: 1e-13 is seen."""

@@ -11,8 +11,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
 from joints import CJ, RJ, SJ, TJ, UJ, Distance, Fixed, Planar, RotationDriver
-from tests.seeds import seeds
 from tests.support.redundant_loops import J_BAR, loop, planar_points
+from tests.support.seeds import seeds
 
 KINDS = (RJ, SJ, UJ, CJ, TJ, Fixed, Distance, Planar)
 Z = np.array([0.0, 0.0, 1.0])

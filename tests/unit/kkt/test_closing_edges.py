@@ -20,7 +20,7 @@ from haugmbd.kkt.elimination_order import (
     make_schedule,
     spanned,
 )
-from tests.seeds import seeds
+from tests.support.seeds import seeds
 
 FULL_RANK = 1e-9
 """Smallest singular value of random rows of length one; 1e-6 is seen, and 1e-17 where rows depend on others."""

@@ -17,9 +17,9 @@ from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE, SLIDES, CoupledRow, Term, cluster_tables, triangular_order
 from haugmbd.kkt.tree.tree_order import Branch
 from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Gear, RackPinion
-from tests.seeds import seeds
 from tests.support.augmented_systems import condition
 from tests.support.geared_trees import random_geared_tree
+from tests.support.seeds import seeds
 
 GROWTH = 1e3
 """Of rounding, relative to the unit times the condition number: 30 is seen."""

@@ -22,8 +22,8 @@ from haugmbd.kkt.solver_routines import (
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.workspace.layout import Pack, workspace_array
 from joints import CJ, RJ, SJ, Screw
-from tests.seeds import seeds
 from tests.support.augmented_systems import GROWTH, condition
+from tests.support.seeds import seeds
 
 NEWTON = 1e-8
 """Relative to the largest number of a state after a run: 1e-12 is seen, the tolerance of Newton's iterations apart."""

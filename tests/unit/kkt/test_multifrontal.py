@@ -17,9 +17,9 @@ from haugmbd.kkt.multifrontal.plan import _cliques, plan_fronts
 from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL, TREE
 from haugmbd.kkt.solver_routines import WITH_BLOCKS, WITH_FRONTS, WITH_TREE, SolverRoutines
 from haugmbd.kkt.tree.tree_order import order_of_forest
-from tests.seeds import seeds
 from tests.support.augmented_systems import condition
 from tests.support.random_graphs import NEARER, Graph, matrix, random_graph, table
+from tests.support.seeds import seeds
 
 GROWTH = 1e3
 """Of rounding, relative to the unit times the condition number: 80 is seen."""

@@ -15,8 +15,8 @@ from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.tree.tree_arrays import BODY, PARENT
 from haugmbd.kkt.tree.tree_order import lead_of, order_of_forest
 from joints import RJ, SJ, Distance, Parallel, PointInPlane, RotationDriver
-from tests.seeds import seeds
 from tests.support.augmented_systems import GROWTH, condition, equilibrated, solution, solved_in_long_double
+from tests.support.seeds import seeds
 
 NO_WORSE = 10.0
 """Factor by which one solver may be farther from the exact solution than the other, by chance; beside the rounding of the reference."""

@@ -8,8 +8,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
 from joints import RJ, SJ, UJ, Distance
-from tests.seeds import seeds
 from tests.support.random_systems import random_system, unit
+from tests.support.seeds import seeds
 
 GAP = 1e-6
 CLEAR = 10.0

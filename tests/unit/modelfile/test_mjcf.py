@@ -8,8 +8,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.cli import main
 from haugmbd.math import euler_parameters
-from tests.seeds import seeds
 from tests.support import mjcf
+from tests.support.seeds import seeds
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -9,9 +9,9 @@ import haugmbd as mbd
 from haugmbd.cli import main
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.urdf.robot import rotation
-from tests.seeds import seeds
 from tests.support import robots
 from tests.support.robots import axis, hinge, inertial, joint, leg, link, origin, read, robot
+from tests.support.seeds import seeds
 
 ROUNDING = 1e-13
 """Relative: products of rotations and inertias lose a few digits of 2e-16."""

@@ -14,7 +14,7 @@ from haugmbd.gallery import indexing_cam, rolling_disc
 from haugmbd.math.euler_parameters import normalized
 from haugmbd.serial_chain import random_motion
 from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar, PointOnLine, RotationDriver, TranslationDriver
-from tests.seeds import seeds
+from tests.support.seeds import seeds
 
 J = (0.1, 0.15, 0.2)
 

@@ -12,8 +12,8 @@ from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.simulation.stepping import run
 from haugmbd.simulation.stepping.switch_events import SwitchEvent, SwitchPlaces
 from joints import RJ, TJ
-from tests.seeds import seeds
 from tests.support.contacts import ball_on_floor
+from tests.support.seeds import seeds
 
 SAME = 1e-12
 """[s] Both searches end on the same step; seen 0."""

@@ -7,9 +7,9 @@ import pytest
 
 import haugmbd as mbd
 from joints import RJ, SJ, Distance, RotationDriver
-from tests.seeds import seeds
 from tests.support.dense_impulse import Dense, consistent, rows_of, velocity, wrench
 from tests.support.random_trees import random_blows, random_contacts, random_tree
+from tests.support.seeds import seeds
 
 TOL = 1e-11
 """Relative to the largest number: rounding, times condition numbers of up to 1e4."""

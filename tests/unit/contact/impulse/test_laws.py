@@ -10,9 +10,9 @@ import pytest
 import haugmbd as mbd
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import Distance
-from tests.seeds import seeds
 from tests.support.dense_impulse import consistent, rows_of, velocity
 from tests.support.random_trees import random_blows, random_contacts, random_tree
+from tests.support.seeds import seeds
 
 EXACT = 1e-12
 """Relative: the issue's own figure."""
