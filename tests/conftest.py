@@ -23,10 +23,16 @@ from hypothesis import HealthCheck, settings
 
 from haugmbd.compiled.compiler.code_cache import keep_on_disk
 from haugmbd.compiled.compiler.linked_kernels import KernelDispatcher
+from tests.support.seeds import seeds
 
 # Derandomized: a failure repeats.  No deadline: the first example of a test may compile a kernel.
 settings.register_profile(
-    "repeatable", derandomize=True, deadline=None, max_examples=50, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=len(seeds(20)),
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
 

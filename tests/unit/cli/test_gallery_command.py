@@ -14,15 +14,19 @@ import haugmbd as mbd
 from haugmbd.cli import main
 from haugmbd.cli.commands import gallery
 from haugmbd.gallery import GALLERY, four_bar
+from haugmbd.viewer import still
 
 PNG_HEAD = b"\x89PNG"
+COARSE = 20
+"""Dots per inch: what is drawn is the same."""
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """What `haugmbd gallery --out` prints, the file, and what `haugmbd gallery --json` prints: (text, path, rows)."""
     path = tmp_path_factory.mktemp("gallery") / "gallery.html"
-    with redirect_stdout(io.StringIO()) as text:
+    with redirect_stdout(io.StringIO()) as text, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(still, "DPI", COARSE)
         assert main.main(["gallery", "--out", str(path)]) == 0
     with redirect_stdout(io.StringIO()) as data:
         assert main.main(["gallery", "--json"]) == 0
