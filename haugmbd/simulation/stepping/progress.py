@@ -10,10 +10,11 @@ LOG = logging.getLogger("haugmbd")
 
 
 class Progress:
-    """A progress bar as a context manager: `with Progress(shown, start, stop) as bar: bar.reach(t)`."""
+    """A progress bar as a context manager: `with Progress(shown, start, stop) as bar: bar.reach(t)`, or `bar.done()` after each part."""
 
     def __init__(self, shown: bool, start: float, stop: float, unit: str = "s") -> None:
         self._start, self._stop, self._unit, self._said = start, stop, unit, 0
+        self._now = start
         self._bar: Any = None
         self._shown = shown
 
@@ -30,6 +31,7 @@ class Progress:
 
     def reach(self, now: float) -> None:
         """Show that `now` has been reached."""
+        self._now = now
         if self._bar is not None:
             self._bar.update(now - self._start - self._bar.n)
         elif self._shown:
@@ -37,6 +39,10 @@ class Progress:
             if tenth > self._said:
                 self._said = tenth
                 LOG.warning("%d %%", 10 * tenth)
+
+    def done(self) -> None:
+        """Show that one more part is done."""
+        self.reach(self._now + 1)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:
