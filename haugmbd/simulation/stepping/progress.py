@@ -25,7 +25,9 @@ class Progress:
             except ImportError:
                 return self
             self._bar = tqdm(
-                total=self._stop - self._start, unit=self._unit, bar_format="{l_bar}{bar}| {n:.3g}/{total:.3g} {unit} [{elapsed}]"
+                total=self._stop - self._start,
+                unit=self._unit,
+                bar_format="{l_bar}{bar}| {n:.3g}/{total:.3g} {unit} [{elapsed}{postfix}]",
             )
         return self
 
@@ -43,6 +45,11 @@ class Progress:
     def done(self) -> None:
         """Show that one more part is done."""
         self.reach(self._now + 1)
+
+    def note(self, text: str) -> None:
+        """Show a few words behind the bar."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(text)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:
