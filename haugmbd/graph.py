@@ -11,8 +11,9 @@ before it, and a breadth-first search finds that of all bodies at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -220,6 +221,29 @@ def pairs_of(edges: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, int]], l
             pairs.append(pair)
             number.append(e)
     return pairs, number
+
+
+def colors_of(n: int, groups: Iterable[Collection[int]]) -> Ints:
+    """Return a color of each of n vertices, 0, 1, ..., so that no two vertices of a group have the same.
+
+    Each vertex gets the first color that is left. Columns of a Jacobian that share no row are found so,
+    and their differences are taken at once.
+    Source: Curtis, Powell and Reid (1974), On the estimation of sparse Jacobian matrices.
+    """
+    of_vertex: list[list[int]] = [[] for _ in range(n)]
+    taken: list[set[int]] = []
+    for k, group in enumerate(groups):
+        taken.append(set())
+        for vertex in group:
+            of_vertex[vertex].append(k)
+    colors = np.zeros(n, dtype=np.int64)
+    for vertex, own in enumerate(of_vertex):
+        forbidden = set[int]().union(*(taken[k] for k in own))
+        color = next(c for c in count() if c not in forbidden)
+        colors[vertex] = color
+        for k in own:
+            taken[k].add(color)
+    return colors
 
 
 class Groups:

@@ -15,13 +15,13 @@ from haugmbd.system.checks.constraint_residuals import state_faults
 from haugmbd.system.system import System
 
 
-def compiled(system: System | Model) -> Model:
-    """Return the model, compiled even if its pose does not fit. Raise UsageError for another type."""
+def compiled(system: System | Model, who: str) -> Model:
+    """Return the model, compiled even if its pose does not fit. Raise UsageError, which names the function `who`, for another type."""
     if isinstance(system, Model):
         return system
     if isinstance(system, System):
         return system.compile(check_pose=False)
-    raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
+    raise UsageError(f"{who} got {system!r}, and needs a System or a compiled Model.")
 
 
 def start_of(model: Model, state: State | None) -> State:

@@ -25,6 +25,7 @@ from haugmbd.math.euler_parameters import cross
 from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.verification.differences import ALLOWED, DerivativeGap, gap_of
 from haugmbd.verification.report import Check
 from haugmbd.verification.rows import RowEvaluator, common_times
@@ -87,7 +88,7 @@ def turned_about_axis(state: State, bodies: tuple[int, int], frames: tuple[Frame
     return state.replace(p=p, omega_bar=omega_bar)
 
 
-def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Check, ...]:
+def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progress) -> tuple[Check, ...]:
     """Return the checks of the one force element of a model; bare: the same model without it."""
     load = model.loads[0].load
     loaded, empty = RowEvaluator(model), RowEvaluator(bare)
@@ -95,6 +96,7 @@ def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Ch
     faults: list[Fault] = []
     found, note = 0, ""
     for _ in range(states):
+        bar.done()
         if isinstance(load, JointFriction):
             solved = _with_solution(model, loaded, rng)
             if isinstance(solved, str):
@@ -133,7 +135,7 @@ def check_force(model: Model, bare: Model, states: int, rng: Random) -> tuple[Ch
     return energy, Check("jacobian", float(bool(faults)), 0.5, f"differences of {load.jacobian.user_function.label}", note)
 
 
-def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, rng: Random) -> Check:
+def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, rng: Random, bar: Progress) -> Check:
     """Return the check of weights and gyroscopic torques.
 
     whole, bare: models of the same parts with and without force elements, whose difference are the forces of the elements
@@ -153,6 +155,7 @@ def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, 
         if np.isnan(off).any() or off[k, axis] > error:
             error = float(off[k, axis])
             where = f"body {model.body_names[k + 1]!r}: {found[k + 1, axis]:.9g}, must be {wanted[k + 1, axis]:.9g}"
+        bar.done()
     return Check("inertial forces", error, INERTIAL_TOL, "(m g, -omega_bar x J_bar omega_bar)", where)
 
 

@@ -17,6 +17,8 @@ from haugmbd.formulations.dense.python_formulation import PythonFormulation, kkt
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.system.system import System
 from haugmbd.verification.mechanisms import chain, loop, pendulum
 from haugmbd.verification.report import Check
 from haugmbd.verification.states import Random
@@ -35,17 +37,23 @@ AGAINST = {
 }
 
 
-def check_formulation(formulation: Formulation, states: int, rng: Random) -> tuple[Check, ...]:
+def mechanisms_for(formulation: Formulation) -> tuple[System, ...]:
+    """Return the mechanisms in which a formulation is verified."""
+    return (pendulum(), chain()) if formulation.chains_only else (pendulum(), chain(), loop())
+
+
+def check_formulation(formulation: Formulation, states: int, rng: Random, bar: Progress) -> tuple[Check, ...]:
     """Return the checks of a formulation."""
     formulation.check()
     allowed = APPROXIMATE_TOL if formulation.multipliers is Multipliers.APPROXIMATE else EXACT_TOL
     worst: dict[str, tuple[float, str]] = {name: (0.0, "") for name in AGAINST}
-    models = [system.compile() for system in (pendulum(), chain(), *(() if formulation.chains_only else (loop(),)))]
+    models = [system.compile() for system in mechanisms_for(formulation)]
     for model in models:
         for _ in range(states):
             for name, error in _errors(formulation, model, allowed_motion(model, rng), rng).items():
                 if np.isnan(error) or error > worst[name][0]:
                     worst[name] = error, f"in the mechanism {model.name!r}"
+            bar.done()
     return tuple(Check(name, error, allowed, AGAINST[name], where) for name, (error, where) in worst.items())
 
 

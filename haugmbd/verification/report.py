@@ -52,15 +52,18 @@ class Verification:
         What was verified.
     checks : tuple of Check
         One for each block.
+    interrupted : bool
+        Whether Ctrl-C ended the verification: blocks may be missing, and the last ones may be of fewer states.
     """
 
     subject: str
     checks: tuple[Check, ...]
+    interrupted: bool = False
 
     @property
     def ok(self) -> bool:
-        """Return whether all blocks are right."""
-        return all(check.ok for check in self.checks)
+        """Return whether all blocks are right; False if the verification was interrupted."""
+        return not self.interrupted and all(check.ok for check in self.checks)
 
     @property
     def worst(self) -> Check:
@@ -85,7 +88,9 @@ class Verification:
 
     def __str__(self) -> str:
         """Return the table, with the place of each error that is too large."""
-        verdict = "all blocks are right" if self.ok else f"WRONG: {', '.join(self.wrong)}"
+        verdict = f"WRONG: {', '.join(self.wrong)}" if self.wrong else "all blocks are right"
+        if self.interrupted:
+            verdict = f"interrupted by Ctrl-C; {len(self.checks)} blocks were compared: {verdict}"
         lines = [
             ["" if check.ok else "!", check.name, f"{check.error:.1e}", f"{check.allowed:.0e}", check.against]
             for check in self.checks

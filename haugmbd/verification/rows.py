@@ -4,21 +4,24 @@ r"""The rows of a model against differences of Phi, at random states.
     nu    = -dPhi/dt            at fixed positions
     gamma = Phi_q u_dot - d/dt (Phi_q u - nu)       along a motion with accelerations
 
-They are evaluated as integrators do, by the routine in the model's Pack.
+They are evaluated as integrators do, by the routine in the model's Pack. Bodies that share no row are displaced at once: a row then sees
+one of them only, and the cost grows with the number of bodies, not with its square.
 Source: Haug (2021), spatial kinematics: velocity and acceleration equations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.graph import colors_of
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.inspection.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.verification.differences import ALLOWED, DerivativeGap, gap_of, rate_of, steps_at
 from haugmbd.verification.report import Check
 from haugmbd.verification.states import AcceleratedMotion, Random, displaced, random_state
@@ -88,43 +91,61 @@ class Worst:
             yield Check(name, float(relative[k]), allowed, against, self._where[name][k])
 
 
-def check_rows(model: Model, chosen: Ints, states: int, rng: Random) -> tuple[Check, ...]:
-    """Return the checks of the chosen rows at random states."""
+def check_rows(model: Model, chosen: Ints, states: int, rng: Random, bar: Progress) -> Iterator[Check]:
+    """Yield the checks of the chosen rows at random states. After Ctrl-C they are those of the states so far."""
     if not len(chosen):
-        return ()
+        return
     at, worst = RowEvaluator(model), Worst(model, chosen)
     first, last = common_times(model)
     times = np.random.default_rng(0).uniform(first, last, size=TIMES)
     steps = steps_at(max((rate_of(driver.values(times)) for driver in model.drivers), default=0.0))
-    for _ in range(states):
-        motion = AcceleratedMotion(model, random_state(model, rng, float(rng.uniform(first, last))), rng)
-        _check_state(at, worst, motion.at(0.0), motion, steps)
-    return tuple(worst.checks())
+    sets = independent_bodies(model)
+    ended = 0
+    try:
+        for _ in range(states):
+            motion = AcceleratedMotion(model, random_state(model, rng, float(rng.uniform(first, last))), rng)
+            _check_state(at, worst, motion.at(0.0), motion, steps, sets)
+            ended += 1
+            bar.done()
+    except KeyboardInterrupt:
+        if ended:
+            yield from worst.checks()
+        raise
+    yield from worst.checks()
 
 
-def _check_state(at: RowEvaluator, worst: Worst, state: State, motion: AcceleratedMotion, steps: tuple[float, ...]) -> None:
-    """Compare all blocks at one state;  steps: in time"""
+def independent_bodies(model: Model) -> list[Ints]:
+    """Return sets of moving bodies, no two of which share a row; all moving bodies are in one."""
+    groups = np.unique(np.sort(model.bodies_of_rows(), axis=1), axis=0)
+    colors = colors_of(model.nb + 1, ([body for body in group if body > 0] for group in groups.tolist()))
+    return [np.flatnonzero(colors[1:] == color) + 1 for color in range(int(colors.max()) + 1)]
+
+
+def _check_state(
+    at: RowEvaluator, worst: Worst, state: State, motion: AcceleratedMotion, steps: tuple[float, ...], sets: list[Ints]
+) -> None:
+    """Compare all blocks at one state;  steps: in time;  sets: see `independent_bodies`"""
     rows, t = at.rows(state), state.t
     flipped = at.rows(state.replace(p=np.where(np.arange(len(state.p))[:, None] > 0, -state.p, state.p))).Phi
     worst.add("Phi", rows.Phi, DerivativeGap(np.abs(rows.Phi - flipped), flipped), t)
     for name, given, directions in (("Phi_r", rows.Phi_r, range(3)), ("PiBar", rows.PiBar, range(3, 6))):
-        worst.add(name, _moving(rows, given), _jacobian_gap(at, rows, given, directions), t)
+        worst.add(name, _moving(rows, given), _jacobian_gap(at, rows, given, directions, sets), t)
     worst.add("nu", rows.nu, gap_of(rows.nu, lambda s: -at.rows(state.replace(t=t + s)).Phi, steps=steps), t)
     given = _along(rows, motion.u_dot()) - rows.gamma  # = d/dt (Phi_q u - nu)
     gap = gap_of(given, lambda s: _velocity_gap(at.rows(motion.at(s))), steps=steps)
     worst.add("gamma", rows.gamma, DerivativeGap(gap.error, _along(rows, motion.u_dot()) - gap.nearest), t)
 
 
-def _jacobian_gap(at: RowEvaluator, rows: Rows, given: Array, directions: range) -> DerivativeGap:
-    """Return the gap of Phi_r or PiBar (nc, 2, 3): rows of the same body are compared together."""
+def _jacobian_gap(at: RowEvaluator, rows: Rows, given: Array, directions: range, sets: list[Ints]) -> DerivativeGap:
+    """Return the gap of Phi_r or PiBar (nc, sides, 3); a row with the same body twice is compared by its sum."""
     error, nearest = np.zeros(given.shape), np.zeros(given.shape)
-    for body in np.unique(rows.bodies[rows.bodies > 0]):
-        row, side = np.nonzero(rows.bodies == body)
+    for bodies in sets:
+        row, side = np.nonzero(np.isin(rows.bodies, bodies))
         for column, direction in enumerate(directions):
             scale = at.model.length if direction < 3 else 1.0
             whole = np.zeros(len(rows.Phi))
             np.add.at(whole, row, given[row, side, column])
-            gap = gap_of(whole, lambda s, b=int(body), d=direction: at.rows(displaced(rows.state, b, d, s)).Phi, scale)  # type: ignore[misc]
+            gap = gap_of(whole, lambda s, b=bodies, d=direction: at.rows(displaced(rows.state, b, d, s)).Phi, scale)  # type: ignore[misc]
             error[row, side, column], nearest[row, side, column] = gap.error[row], gap.nearest[row]
     alone = at.model.velocity_rows  # they have no Phi: their gamma is compared with differences of Phi_q u
     error[alone], nearest[alone] = 0.0, given[alone]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.model import Model
@@ -30,14 +30,14 @@ def random_state(model: Model, rng: Random, t: float, part: float = 1.0) -> Stat
     return start.replace(t=t, r=r, p=p, v=v, omega_bar=omega_bar)
 
 
-def displaced(state: State, body: int, direction: int, s: float) -> State:
-    """Return the state with one body moved by s in one of six directions: dr (global), or dpi_bar (body frame)."""
+def displaced(state: State, bodies: Ints, direction: int, s: float) -> State:
+    """Return the state with some bodies moved by s in one of six directions: dr (global), or dpi_bar (body frame)."""
     r, p = state.r.copy(), state.p.copy()
     d = s * np.eye(3)[direction % 3]
     if direction < 3:
-        r[body] += d
+        r[bodies] += d
     else:
-        p[body] = euler_parameters.product(p[body], euler_parameters.exponential(d))
+        p[bodies] = euler_parameters.product(p[bodies], euler_parameters.exponential(d))
     return state.replace(r=r, p=p)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +20,14 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import KINDS as FORCES
 from haugmbd.formulations.base import Formulation
 from haugmbd.model.model import Model
+from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.build import build_model
 from haugmbd.system.custom_joint import JointLike, Wrapped
 from haugmbd.system.system import System
 from haugmbd.verification.drivers import check_driver
 from haugmbd.verification.forces import check_force, check_inertial_forces
-from haugmbd.verification.formulations import check_formulation
+from haugmbd.verification.formulations import check_formulation, mechanisms_for
 from haugmbd.verification.joints import check_joint
 from haugmbd.verification.report import Check, Verification
 from haugmbd.verification.rows import check_rows
@@ -34,7 +37,7 @@ KINDS = "a constraint (DP1, ...), a joint, a force element, a driver, a formulat
 
 
 @check_keywords
-def verify(x: Any, *, states: int = 5, seed: int = 0) -> Verification:
+def verify(x: Any, *, states: int = 5, seed: int = 0, progress: bool = False) -> Verification:
     """Compare each block of a part with differences or dense algebra, at random states.
 
     Parameters
@@ -45,11 +48,14 @@ def verify(x: Any, *, states: int = 5, seed: int = 0) -> Verification:
         Number of random states.
     seed : int
         Seed of the random states.
+    progress : bool
+        If True, show a progress bar.
 
     Returns
     -------
     Verification
-        A check for each block; `.ok`, `.wrong`, `.worst`, and a table when it is printed.
+        A check for each block; `.ok`, `.wrong`, `.worst`, and a table when it is printed. After Ctrl-C the checks so far, with
+        `interrupted` set; `.ok` is then False.
 
     Raises
     ------
@@ -65,9 +71,17 @@ def verify(x: Any, *, states: int = 5, seed: int = 0) -> Verification:
     multipliers, and the right-hand sides of projections.
     """
     _check_options(x, states, seed)
-    rng = np.random.default_rng(seed)
-    checks = _checks(x, states, rng)
-    return Verification(_subject(x), checks)
+    check_flags(progress=progress)
+    if isinstance(x, System):
+        x = x.compile()
+    rng, checks = np.random.default_rng(seed), list[Check]()
+    with Progress(progress, 0, _parts(x) * states, "states") as bar:
+        try:
+            for check in _checks(x, states, rng, bar):
+                checks.append(check)  # noqa: PERF402  those before Ctrl-C are kept
+        except KeyboardInterrupt:
+            return Verification(_subject(x), tuple(checks), interrupted=True)
+    return Verification(_subject(x), tuple(checks))
 
 
 def _check_options(x: Any, states: Any, seed: Any) -> None:
@@ -79,54 +93,63 @@ def _check_options(x: Any, states: Any, seed: Any) -> None:
             raise UsageError(f"verify: {name} = {number!r} must be an integer, {least} or more.")
 
 
-def _checks(x: Any, states: int, rng: Random) -> tuple[Check, ...]:
-    """Return the checks of a part, by its kind."""
-    if isinstance(x, System):
-        x = x.compile()
+def _parts(x: Any) -> int:
+    """Return how many parts of x are each verified at all states."""
     if isinstance(x, Model):
-        return _model_checks(x, states, rng)
-    if isinstance(x, Formulation):
-        return check_formulation(x, states, rng)
-    if isinstance(x, Driver):
-        _raise_faults(x.faults())
-        return check_driver(x, states, rng)
-    if isinstance(x, ForceElement):
-        _raise_faults(x.faults())
-        return _force_checks(x, states, rng)
-    joint = Single(repr(x), x) if isinstance(x, Primitive) else x if isinstance(x, Joint) else None
-    if joint is None and isinstance(x, JointLike):
-        joint = Wrapped(x)
-    if joint is None:
-        raise UsageError(f"verify got a {type(x).__name__}, {x!r}; give {KINDS}.")
-    _raise_faults(joint.faults())
-    return _joint_checks(joint, states, rng)
+        return 2 + len(x.loads)  # its rows, and its weights and gyroscopic torques
+    return len(mechanisms_for(x)) if isinstance(x, Formulation) else 1
 
 
-def _model_checks(model: Model, states: int, rng: Random) -> tuple[Check, ...]:
-    """Return the checks of all rows of a model, of its weights and gyroscopic torques, and of each force element alone."""
+def _checks(x: Any, states: int, rng: Random, bar: Progress) -> Iterator[Check]:
+    """Yield the checks of a part, by its kind."""
+    if isinstance(x, Model):
+        yield from _model_checks(x, states, rng, bar)
+    elif isinstance(x, Formulation):
+        yield from check_formulation(x, states, rng, bar)
+    elif isinstance(x, Driver):
+        _raise_faults(x.faults())
+        yield from check_driver(x, states, rng)
+        bar.reach(states)
+    elif isinstance(x, ForceElement):
+        _raise_faults(x.faults())
+        yield from _force_checks(x, states, rng, bar)
+    else:
+        joint = Single(repr(x), x) if isinstance(x, Primitive) else x if isinstance(x, Joint) else None
+        if joint is None and isinstance(x, JointLike):
+            joint = Wrapped(x)
+        if joint is None:
+            raise UsageError(f"verify got a {type(x).__name__}, {x!r}; give {KINDS}.")
+        _raise_faults(joint.faults())
+        yield from _joint_checks(joint, states, rng, bar)
+
+
+def _model_checks(model: Model, states: int, rng: Random, bar: Progress) -> Iterator[Check]:
+    """Yield the checks of all rows of a model, of its weights and gyroscopic torques, and of each force element alone."""
     joints = [entry.part for entry in model.joints.values()]
     loads = [with_constants(entry.load) for entry in model.loads]
     whole, bare = (build_model(model.name, model.bodies, joints, some, model.gravity) for some in (loads, []))
     known = model if model.network is None else whole
-    checks = [*check_rows(model, np.arange(model.nc), states, rng), check_inertial_forces(known, whole, bare, states, rng)]
+    yield from check_rows(model, np.arange(model.nc), states, rng, bar)
+    yield check_inertial_forces(known, whole, bare, states, rng, bar)
     for load in loads:
-        checks += [replace(check, name=f"{check.name} of {load.name!r}") for check in _force_checks(load, states, rng)]
-    return tuple(checks)
+        for check in _force_checks(load, states, rng, bar):
+            yield replace(check, name=f"{check.name} of {load.name!r}")
 
 
-def _joint_checks(joint: Joint, states: int, rng: Random) -> tuple[Check, ...]:
-    """Return the checks of a joint alone, with the joints that it needs."""
+def _joint_checks(joint: Joint, states: int, rng: Random, bar: Progress) -> Iterator[Check]:
+    """Yield the checks of a joint alone, with the joints that it needs."""
     joints = [*joint.needs(), joint]
     model = _alone([p for j in joints for p in (j.i, j.j)], joints, [])
-    found = check_rows(model, model.joints[joint.name].rows, states, rng)
-    return found if isinstance(joint, Single) else (*found, *check_joint(model, joint.name, joint.freedoms))
+    yield from check_rows(model, model.joints[joint.name].rows, states, rng, bar)
+    if not isinstance(joint, Single):
+        yield from check_joint(model, joint.name, joint.freedoms)
 
 
-def _force_checks(load: ForceElement, states: int, rng: Random) -> tuple[Check, ...]:
+def _force_checks(load: ForceElement, states: int, rng: Random, bar: Progress) -> tuple[Check, ...]:
     """Return the checks of a force element alone."""
     load, joints = with_constants(load), list(load.needs())
     bodies = [*load.bodies(), *(p for j in joints for p in (j.i, j.j))]
-    return check_force(_alone(bodies, joints, [load]), _alone(bodies, joints, []), states, rng)
+    return check_force(_alone(bodies, joints, [load]), _alone(bodies, joints, []), states, rng, bar)
 
 
 def with_constants(load: ForceElement) -> ForceElement:

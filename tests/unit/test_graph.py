@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from haugmbd import graph
-from haugmbd.graph import bridges, find_blocks, fundamental_cycles, loop_groups, spanning_tree
+from haugmbd.graph import bridges, colors_of, find_blocks, fundamental_cycles, loop_groups, spanning_tree
 
 
 def parts(bodies: set[int], pairs: set[tuple[int, int]]) -> list[set[int]]:
@@ -148,3 +148,19 @@ def test_trees_and_cycles(seed):
         assert all(sum(body in pair for pair in ends) == 2 for body in {body for pair in ends for body in pair})
         assert sum(e not in {edge for _, _, edge in tree.values()} for e in cycle) == 1
     assert list(fundamental_cycles(root, edges, 3)) == [cycle for cycle in cycles if len(cycle) <= 3]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_two_vertices_of_a_group_have_the_same_color(seed):
+    rng = np.random.default_rng(seed)
+    n = 30
+    groups = [sorted(set(rng.integers(n, size=3).tolist())) for _ in range(40)]
+    colors = colors_of(n, groups)
+    assert all(len(set(colors[group].tolist())) == len(group) for group in groups)
+    near = [{v for group in groups if vertex in group for v in group} - {vertex} for vertex in range(n)]
+    assert int(colors.max()) <= max(map(len, near))  # greedy: one more than the neighbors is enough
+
+
+def test_a_chain_has_two_colors_and_vertices_alone_one():
+    assert set(colors_of(400, [(k, k + 1) for k in range(399)]).tolist()) == {0, 1}
+    assert not colors_of(5, []).any()

@@ -103,7 +103,7 @@ def assemble(
     -----
     Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism.
     """
-    model = compiled(system)
+    model = compiled(system, "assemble")
     problem = pose_problem(model, start_of(model, state), hold, weights, tol)
     start = problem.held.start
     signs = signs_of(model)

@@ -129,7 +129,7 @@ def assembly_modes(
     for name, value, least in (("starts", starts, 1), ("seed", seed, 0)):
         if not (isinstance(value, Integral) and value >= least):
             raise UsageError(f"{name} = {value!r} must be a whole number, {least} or more.")
-    model = compiled(system)
+    model = compiled(system, "assembly_modes")
     problem = pose_problem(model, start_of(model, state), hold)
     first = close_positions(problem, problem.held.start)
     if not first.closed:

@@ -87,20 +87,21 @@ def least_motion(J: Matrix, b: Array, mu: float) -> Array:
     return _factor(J, mu)(b)
 
 
-def exact_motion(J: Matrix, b: Array, mu: float = EXACT_MU) -> Array:
+def exact_motion(J: Matrix, b: Array, mu: float = EXACT_MU, *, enough: float = CONVERGED, sweeps: int = SWEEPS) -> Array:
     """Return z of least norm with J z = -b, (n,), for rows of length about 1; the least-squares solution of contradicting equations.
 
     Directions of a small singular value are left out, and their residual b + J z remains.
+    enough: residual relative to b that ends the repetition;  sweeps: largest number of repetitions
     """
     z = np.zeros(J.shape[1])
     if not len(z):  # everything is held
         return z
     solve = _factor(J, mu)
     before = np.inf
-    for _ in range(SWEEPS):
+    for _ in range(sweeps):
         rest = b + J @ z
         size = float(np.abs(rest).max(initial=0.0))
-        if size <= CONVERGED * float(np.abs(b).max(initial=0.0)) or not size < before:
+        if size <= enough * float(np.abs(b).max(initial=0.0)) or not size < before:
             return z
         before = size
         z = z + solve(rest)

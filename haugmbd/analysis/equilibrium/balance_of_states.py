@@ -22,13 +22,15 @@ from haugmbd.analysis.equilibrium.solver import (
     STEP_TOL,
     Balance,
     NotHeld,
+    Search,
     TrialPose,
     acted_on,
     find_balance,
     stiffness_in_balance,
     trial_pose_at,
 )
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, scale_of, sketched, stiffness
+from haugmbd.analysis.equilibrium.tangent_matrices import stiffness
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, scale_of, sketched
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 
@@ -39,7 +41,7 @@ REST_TOL = 1e-8
 """Rate of a state, relative to that of a motion of one unit, that is left in a balance."""
 
 
-def find_balance_of_states(evaluator: ResidualEvaluator, y: Array) -> Balance:
+def find_balance_of_states(evaluator: ResidualEvaluator, y: Array, search: Search) -> Balance:
     """Return the next balance from y, stable or not.
 
     Where there is no step, the bodies search for a balance with the states held, and Newton's method continues from there.
@@ -48,6 +50,7 @@ def find_balance_of_states(evaluator: ResidualEvaluator, y: Array) -> Balance:
     place, relaxed, rounds = trial_pose_at(evaluator, y), 0, 0
     for n in range(MAX_NEWTON):
         step = _Correction(evaluator, place)
+        search.at(place, step.scale, newton=min(n, 1))
         after, last = _after(evaluator, place, step)
         before, left = _left(place), np.inf if after is None else _left(after)
         if last and after is not None and left <= BALANCE_TOL * step.scale:
@@ -56,7 +59,7 @@ def find_balance_of_states(evaluator: ResidualEvaluator, y: Array) -> Balance:
         if after is not None and (not last or left <= 0.5 * before):
             place = after
         elif rounds < ROUNDS and before > BALANCE_TOL * step.scale:
-            held = find_balance(evaluator, place.y, downhill=True)
+            held = find_balance(evaluator, place.y, search, downhill=True)
             place, relaxed, rounds = held.place, relaxed + held.relaxed, rounds + 1
         else:
             break

@@ -27,7 +27,7 @@ from haugmbd.analysis.equilibrium.residual import (
 from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
 from haugmbd.analysis.equilibrium.small_motions.block_modes import MotionMatrices, block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
-from haugmbd.analysis.equilibrium.solver import Balance, NoStiffness, NotHeld, TrialPose, find_balance
+from haugmbd.analysis.equilibrium.solver import DIGITS, Balance, NoStiffness, NotHeld, Search, TrialPose, find_balance
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_space import NOISE, RANK_TOL, scale_of
@@ -41,6 +41,8 @@ from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.inspection.run_memory import stop_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.system import System
 
@@ -48,7 +50,12 @@ from haugmbd.system.system import System
 @check_keywords
 @one_blas_thread()
 def equilibrium(
-    system: System | Model, state: State | None = None, *, steady: SteadyLike = None, downhill: bool = True
+    system: System | Model,
+    state: State | None = None,
+    *,
+    steady: SteadyLike = None,
+    downhill: bool = True,
+    progress: bool = False,
 ) -> Equilibrium:
     """Return the equilibrium that is found from a state.
 
@@ -63,6 +70,8 @@ def equilibrium(
     downhill : bool
         If True, minimize the potential, towards a stable equilibrium. If False, find the next equilibrium, stable or not. A start that is
         in balance is returned in both cases, and may be unstable. With states of blocks there is no potential: the next one is found.
+    progress : bool
+        If True, show a progress bar: the digits to which the forces are in balance.
 
     Returns
     -------
@@ -79,16 +88,16 @@ def equilibrium(
         If the system or the state has faults.
     UsageError
         If an argument is not valid, or the steady motion is not possible.
+    KeyboardInterrupt
+        After Ctrl-C; the attribute `result` is the last State, from which the search can go on.
     """
-    model, start = read_model(system, state)
+    check_flags(downhill=downhill, progress=progress)
+    model, start = read_model(system, state, "equilibrium")
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
     if evaluator.steady.moves:
         refuse_friction(model, "the balance of a steady motion")
     try:
-        if len(evaluator.states.columns):
-            found = find_balance_of_states(evaluator, start.y)
-        else:
-            found = find_balance(evaluator, start.y, downhill=downhill)
+        found = _searched(evaluator, start, downhill, progress)
     except NotHeld as error:
         raise _not_held(evaluator, *error.result) from None
     except NoStiffness as error:
@@ -133,6 +142,33 @@ def equilibrium(
         evaluator.length,
         None if matrices is None else block_modes(matrices).eigenvalues,
     )
+
+
+def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, progress: bool) -> Balance:
+    """Return the balance that is found from a state. After Ctrl-C raise KeyboardInterrupt with the State that the search has reached."""
+    with Progress(progress, 0.0, DIGITS, "digits") as bar:
+        search = Search(bar)
+        try:
+            if len(evaluator.states.columns):
+                found = find_balance_of_states(evaluator, start.y, search)
+            else:
+                found = find_balance(evaluator, start.y, search, downhill=downhill)
+        except KeyboardInterrupt as stop:
+            raise _interrupted(evaluator, search, start, stop) from None
+        bar.reach(DIGITS)
+    return found
+
+
+def _interrupted(evaluator: ResidualEvaluator, search: Search, start: State, stop: KeyboardInterrupt) -> KeyboardInterrupt:
+    """Return Ctrl-C with what the search has found."""
+    steps = f"{search.newton} Newton steps" + (f" and {search.relaxed} of relaxation" if search.relaxed else "")
+    told = KeyboardInterrupt(
+        f"equilibrium was interrupted by Ctrl-C after {steps}. The attribute `result` of this error is the State so far, which is no "
+        "equilibrium: equilibrium(system, error.result) goes on from there.",
+        *stop.args,
+    )
+    told.result = start if search.place is None else state_of(evaluator, search.place.y)  # type: ignore[attr-defined]
+    return told
 
 
 def _matrices_for_stability(evaluator: ResidualEvaluator, found: Balance) -> MotionMatrices | None:

@@ -62,10 +62,10 @@ class Residual(NamedTuple):
     rates: Array
 
 
-def read_model(system: System | Model, state: State | None) -> tuple[Model, State]:
-    """Return the model and the initial state. Raise UsageError or ModelError if they are not valid."""
+def read_model(system: System | Model, state: State | None, who: str) -> tuple[Model, State]:
+    """Return the model and the initial state. Raise UsageError or ModelError, which names the function `who`, if they are not valid."""
     if not isinstance(system, System | Model):
-        raise UsageError(f"got {system!r}, and needs a System or a compiled Model.")
+        raise UsageError(f"{who} got {system!r}, and needs a System or a compiled Model.")
     model = system if isinstance(system, Model) else system.compile()
     return model, start_of(model, state)
 
@@ -112,6 +112,11 @@ def kept_rows(evaluator: ResidualEvaluator, y: Array) -> tuple[Array, Matrix]:
     J = _by_rows(model, evaluator.pack)[kept] * ([evaluator.length] * 3 + [1.0] * 3)
     rows, length = unit_rows(matrix(J, evaluator.pairs[kept], model.nb))
     return workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row[kept], 0] / length, rows
+
+
+def force_at(evaluator: ResidualEvaluator, y: Array, u: Array) -> Array:
+    """Return the force of a `Residual` (6 nb,) with relative velocities u (nb + 1, 6), without its rows."""
+    return np.asarray(_force(evaluator, y, u, None)[1:].ravel() * evaluator.scale)
 
 
 def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:

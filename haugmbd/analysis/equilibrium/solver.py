@@ -17,15 +17,20 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
 from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth, motion_derivative
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, Tangent, at_work, closed, scale_of, sketched, stiffness, tangent
+from haugmbd.analysis.equilibrium.tangent_matrices import stiffness
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, Tangent, at_work, closed, scale_of, sketched, tangent
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
+from haugmbd.simulation.stepping.progress import Progress
 
 STEP_TOL = 1e-9
 """Size of a Newton step (L, rad) that is the last: the next one would be of the order of its square."""
 
 BALANCE_TOL = 1e-14
 """|g| relative to forces at work and stiffness that is rounding."""
+
+DIGITS = -float(np.log10(BALANCE_TOL))
+"""Those of a balance."""
 
 STALLED_TOL = 1e-10
 """|g|, measured in the same way, that is accepted if steps do not decrease: with soft and stiff directions, or forces that jump."""
@@ -73,6 +78,26 @@ class Balance:
     relaxed: int
 
 
+class Search:
+    """A search for a balance: the last pose and the numbers of steps, shown on a bar by the digits of the balance.
+
+    place: None before the first pose;  newton, relaxed: steps so far
+    """
+
+    def __init__(self, bar: Progress) -> None:
+        self.place: TrialPose | None = None
+        self.newton = self.relaxed = 0
+        self._bar, self._most = bar, 0.0
+
+    def at(self, place: TrialPose, scale: float, *, newton: int = 0, relaxed: int = 0) -> None:
+        """Store a pose that was reached by so many more steps.  scale: of the balance there [J]"""
+        self.place, self.newton, self.relaxed = place, self.newton + newton, self.relaxed + relaxed
+        left = float(np.abs(place.g).max(initial=0.0)) / (scale or 1.0)
+        self._most = min(DIGITS, max(self._most, -float(np.log10(max(left, BALANCE_TOL)))))
+        self._bar.reach(self._most)
+        self._bar.note(f"{self.newton} Newton steps, {self.relaxed} of relaxation, {left:.0e} of the forces left")
+
+
 class NoStiffness(SimulationError):
     """Error for a balance where forces are not smooth; `result` is the TrialPose."""
 
@@ -89,15 +114,15 @@ def trial_pose_at(evaluator: ResidualEvaluator, y: Array) -> TrialPose:
     return TrialPose(y, residual, at, at.N.T @ residual.force, at_work(evaluator, residual, at))
 
 
-def find_balance(evaluator: ResidualEvaluator, y: Array, *, downhill: bool) -> Balance:
+def find_balance(evaluator: ResidualEvaluator, y: Array, search: Search, *, downhill: bool) -> Balance:
     """Return the balance that is found from y. Raise NotHeld if a motion meets no resistance, or the search does not converge."""
     place, newton, relaxed = trial_pose_at(evaluator, y), 0, 0
     for _ in range(ROUNDS):
-        place, K, steps, done = _newton(evaluator, place, downhill)
+        place, K, steps, done = _newton(evaluator, place, search, downhill)
         newton += steps
         if done:
             return Balance(place, stiffness_in_balance(evaluator, place), newton, relaxed)
-        place, steps = _relax(evaluator, place, K)
+        place, steps = _relax(evaluator, place, search, K)
         relaxed += steps
     raise NotHeld("no balance", (place, place.at.N @ place.g, False))
 
@@ -110,13 +135,14 @@ def stiffness_in_balance(evaluator: ResidualEvaluator, place: TrialPose) -> Arra
         raise NoStiffness(error.why, place) from None
 
 
-def _newton(evaluator: ResidualEvaluator, place: TrialPose, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
+def _newton(evaluator: ResidualEvaluator, place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
     """Take Newton steps until the last is small (True), or none can be made (False)."""
     farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(evaluator.model, place.y)[:, :3], axis=0).max()) / evaluator.length)
     direction = _rolling_direction if len(evaluator.model.velocity_rows) else _direction
     radius, way, last, K = 1.0, 0.0, np.inf, stiffness(evaluator, place.y, place.at, sketched)
     for n in range(MAX_NEWTON):
         left, scale = float(np.abs(place.g).max(initial=0.0)), scale_of(place.work, K)
+        search.at(place, scale, newton=min(n, 1))
         if left <= BALANCE_TOL * scale:
             return place, K, n, True
         x = place.at.N @ direction(K, place.g, scale, downhill)
@@ -206,11 +232,12 @@ def _need_resistance(place: TrialPose, K: Array, x: Array, way: float) -> None:
         raise NotHeld("nothing resists", (place, x, True))
 
 
-def _relax(evaluator: ResidualEvaluator, place: TrialPose, K: Array) -> tuple[TrialPose, int]:
+def _relax(evaluator: ResidualEvaluator, place: TrialPose, search: Search, K: Array) -> tuple[TrialPose, int]:
     """Return the pose after damped motion with unit masses, until |g| has fallen to RELAXED of its first size."""
     h = 0.5 / np.sqrt(max(float(np.abs(np.linalg.eigvalsh(0.5 * (K + K.T))).max(initial=0.0)), 1e-3 * place.work, 1e-300))
     first, w = float(np.linalg.norm(place.g)), np.zeros(place.at.N.shape[0])
     for n in range(RELAXATION_STEPS):
+        search.at(place, scale_of(place.work, K), relaxed=min(n, 1))
         if np.linalg.norm(place.g) <= RELAXED * first:
             return place, n
         push = place.at.N @ place.g

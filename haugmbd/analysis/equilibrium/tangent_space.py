@@ -1,4 +1,4 @@
-r"""The constraint manifold: its tangent space at a pose, the projection on it, and stiffness, damping and inertia along it.
+r"""The constraint manifold: its tangent space at a pose, the projection on it, and the inertia along it.
 
     Phi_q x = 0,    x = (dr / L, dpi_bar)            L a length of the model: turns and displacements are measured alike
     Phi_q^T P = Q R                                  N = the last columns of Q, those without a row of R: an orthonormal tangent basis
@@ -6,19 +6,16 @@ r"""The constraint manifold: its tangent space at a pose, the projection on it, 
     back:      x = - Phi_q^+ Phi,  q <- q (+) x,  until Phi = 0                            the least motion, by Gauss and Newton
 
     f(q) = Q - M bias - Phi_q^T lam,      lam held fixed       f = 0 at the balance, so that q (+) x is needed to first order only
-    K    = - N^T df/dx N                  forces, geometry, centrifugal forces and the curvature of the constraints at once
-    C    = - N^T d(Q - M bias)/du' N      dampers, gyroscopic and Coriolis terms
-    M    =   N^T M N                      M x'' + C x' + K x = 0
+    M    = N^T M N                        M x'' + C x' + K x = 0:  C and K are in `tangent_matrices`
 
-Redundant rows that the model drops are left out. Derivatives by central differences of sixth order; K of a balance is the exact geometric
-stiffness, K_ij = d2(V + lam . Phi).
+Redundant rows that the model drops are left out. Rows that share no coordinate are decomposed by themselves: most coordinates of a net of
+balls, and the parts of a model that nothing connects, have nothing to do with the others.
 Source: Haug (2021), tangent space of the constraint manifold; Kim and Vanderploeg (1986), null space by QR of Phi_q^T.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,16 +28,19 @@ from haugmbd.analysis.equilibrium.residual import (
     evaluate_residual,
     inertia_times,
     kept_rows,
-    left_over,
     moved,
 )
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError
 
 RANK_TOL = 1e-7
 """Distance of a row of Phi_q, of length 1, from the span of the others, below which it is dependent. It is above the rounding of closed
 poses; a mechanism nearer than this to a singular configuration is treated as singular.
 """
+
+
+WHOLE = 10_000
+"""Entries of Phi_q up to which it is decomposed as a whole, which takes less time than looking for its parts."""
 
 
 CLOSED_TOL = 1e-13
@@ -54,6 +54,12 @@ STALLED_TOL = 1e-9
 MAX_CORRECTIONS = 30
 
 
+ENOUGH, SWEEPS = 1e-9, 30
+"""Part of |Phi| that the equations of a correction may leave, as the next correction follows, and the number of repetitions of their
+solution: where rows are nearly dependent, hundreds of them would take most of the time of a search.
+"""
+
+
 class Tangent(NamedTuple):
     """Tangent space.  N: (6 nb, nd) orthonormal;  lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows."""
 
@@ -63,14 +69,42 @@ class Tangent(NamedTuple):
 
 def tangent(residual: Residual) -> Tangent:
     """Return the tangent space at `residual`, and the multipliers of least residual force."""
-    length = _lengths(residual.J)
-    Q, R, order = scipy.linalg.qr(residual.J.T / length, pivoting=True)
-    sizes = np.abs(np.diagonal(R))
-    rank = int(np.sum(sizes > RANK_TOL))
-    lam = np.zeros(len(residual.J))
-    if rank:  # SciPy 1.13 does not solve an empty system
-        lam[order[:rank]] = scipy.linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ residual.force)
-    return Tangent(Q[:, rank:], lam / length)
+    J, force = residual.J, residual.force
+    length = _lengths(J)
+    lam, bases = np.zeros(len(J)), list[tuple[Ints, Array]]()
+    for rows, columns in _parts(J):
+        Q, R, order = scipy.linalg.qr(J[np.ix_(rows, columns)].T / length[rows], pivoting=True)
+        rank = int(np.sum(np.abs(np.diagonal(R)) > RANK_TOL))
+        if rank:  # SciPy 1.13 does not solve an empty system
+            lam[rows[order[:rank]]] = scipy.linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ force[columns])
+        bases.append((columns, Q[:, rank:]))
+    if len(bases) == 1 and bases[0][1].shape[0] == J.shape[1]:
+        return Tangent(bases[0][1], lam / length)
+    free = np.flatnonzero(~J.any(axis=0))
+    N, first = np.zeros((J.shape[1], sum(Q.shape[1] for _, Q in bases) + len(free))), len(free)
+    N[free, np.arange(len(free))] = 1.0
+    for columns, Q in bases:
+        N[columns, first : first + Q.shape[1]] = Q
+        first += Q.shape[1]
+    return Tangent(N, lam / length)
+
+
+def _parts(J: Array) -> Iterator[tuple[Ints, Ints]]:
+    """Yield rows and columns of the parts of J that share none; all of them at once where J is small, or of one part."""
+    if J.size > WHOLE:
+        from scipy.sparse import coo_array  # noqa: PLC0415  imported only where a model is large
+        from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+        row, column = np.nonzero(J)
+        n = sum(J.shape)
+        graph = coo_array((np.ones(len(row), dtype=np.int8), (row, len(J) + column)), shape=(n, n))
+        of_part = connected_components(graph, directed=False)[1]
+        of_row, of_column = of_part[: len(J)], of_part[len(J) :]
+        if len(np.unique(of_part)) > 1:
+            for part in np.unique(of_row[J.any(axis=1)]):
+                yield np.flatnonzero(of_row == part), np.flatnonzero(of_column == part)
+            return
+    yield np.arange(len(J)), np.arange(J.shape[1])
 
 
 def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
@@ -82,7 +116,7 @@ def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
         gap = float(gaps.max(initial=0.0))
         if gap <= CLOSED_TOL or (gap <= STALLED_TOL and gap >= 0.5 * last):
             return y
-        x = exact_motion(rows, Phi)
+        x = exact_motion(rows, Phi, enough=ENOUGH, sweeps=SWEEPS)
         y, last = moved(evaluator, y, x / max(1.0, float(np.abs(x).max()))), gap
     row = int(np.argmax(gaps))
     label = evaluator.model.labels[evaluator.kept[row]]
@@ -122,37 +156,6 @@ def differentiated(f: Callable[[float], Array]) -> Array:
 def sketched(f: Callable[[float], Array]) -> Array:
     """Return df/dh at 0 by a plain central difference."""
     return (f(SKETCH_H) - f(-SKETCH_H)) / (2.0 * SKETCH_H)
-
-
-def _columns(f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:
-    """Return -N^T df/dx N (nd, nd)."""
-    changes = [derivative(partial(_along, f, direction)) for direction in N.T]
-    return np.asarray(-N.T @ np.array(changes).reshape(N.T.shape).T)
-
-
-def _along(f: Callable[[Array], Array], direction: Array, h: float) -> Array:
-    """Return f(h direction)."""
-    return f(h * direction)
-
-
-def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative) -> Array:
-    """Return K (nd, nd) [J] in the basis `at.N`."""
-
-    def left(x: Array) -> Array:
-        return left_over(evaluator, moved(evaluator, y, x), at.lam)
-
-    return _columns(left, at.N, derivative)
-
-
-def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, rate: float, derivative: Derivative) -> Array:
-    """Return C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part.  rate: of the motions [1/s]"""
-    model = evaluator.model
-
-    def force(x: Array) -> Array:
-        u = np.vstack([np.zeros(6), (rate * x * evaluator.scale).reshape(model.nb, 6)])
-        return evaluate_residual(evaluator, y, u).force
-
-    return _columns(force, at.N, derivative) / rate
 
 
 def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:

@@ -175,7 +175,7 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Res
         model, t, y, turns = found.model, found.t, found.y, found._turns
     else:
         states = _states(motion)
-        model = driven_model(system, states[0])
+        model = driven_model(system, states[0], "inverse_dynamics")
         for state in states:
             faults = state_faults(model, state)
             if faults:

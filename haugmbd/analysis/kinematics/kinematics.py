@@ -94,7 +94,7 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
 
 def followed(system: System | Model, times: Array, state: State | None, who: str) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
-    own = compiled(system)
+    own = compiled(system, who)
     assembly = assemble(own, state)
     model, cpu = counted_from(assembly.model, own), time.process_time()
     refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
@@ -165,9 +165,9 @@ def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
         raise ModelError(faults)
 
 
-def driven_model(system: System | Model, state: State) -> Model:
-    """Return the model, with its redundancy examined at `state` if this is a state of the model."""
-    model = compiled(system)
+def driven_model(system: System | Model, state: State, who: str) -> Model:
+    """Return the model, with its redundancy examined at `state` if this is a state of the model. `who` names the caller in errors."""
+    model = compiled(system, who)
     if model.redundancy.dropped or state_faults(model, state):
         return model
     return counted_from(examined(beginning_at(model, state)), model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
         If the file does not exist, is damaged or is not a result, if `model` is a different model, or if a motion with impacts has a
         model that the file cannot hold, and `model` is left out. The message names the path.
     """
+    if not isinstance(path, str | PathLike):
+        raise UsageError(f"load: path is {path!r:.80}, must be the path of a file as str or Path.")
     path = Path(path)
     read = reader_of(path)
     try:

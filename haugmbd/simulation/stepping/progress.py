@@ -10,10 +10,11 @@ LOG = logging.getLogger("haugmbd")
 
 
 class Progress:
-    """A progress bar as a context manager: `with Progress(shown, start, stop) as bar: bar.reach(t)`."""
+    """A progress bar as a context manager: `with Progress(shown, start, stop) as bar: bar.reach(t)`, or `bar.done()` after each part."""
 
     def __init__(self, shown: bool, start: float, stop: float, unit: str = "s") -> None:
         self._start, self._stop, self._unit, self._said = start, stop, unit, 0
+        self._now = start
         self._bar: Any = None
         self._shown = shown
 
@@ -24,12 +25,15 @@ class Progress:
             except ImportError:
                 return self
             self._bar = tqdm(
-                total=self._stop - self._start, unit=self._unit, bar_format="{l_bar}{bar}| {n:.3g}/{total:.3g} {unit} [{elapsed}]"
+                total=self._stop - self._start,
+                unit=self._unit,
+                bar_format="{l_bar}{bar}| {n:.3g}/{total:.3g} {unit} [{elapsed}{postfix}]",
             )
         return self
 
     def reach(self, now: float) -> None:
         """Show that `now` has been reached."""
+        self._now = now
         if self._bar is not None:
             self._bar.update(now - self._start - self._bar.n)
         elif self._shown:
@@ -37,6 +41,15 @@ class Progress:
             if tenth > self._said:
                 self._said = tenth
                 LOG.warning("%d %%", 10 * tenth)
+
+    def done(self) -> None:
+        """Show that one more part is done."""
+        self.reach(self._now + 1)
+
+    def note(self, text: str) -> None:
+        """Show a few words behind the bar."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(text)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:

@@ -9,9 +9,14 @@ import pytest
 from scipy.optimize import brentq
 
 import haugmbd as mbd
-from haugmbd.analysis.equilibrium import solver
+from haugmbd.analysis.equilibrium import solver, tangent_matrices, tangent_space
+from haugmbd.analysis.equilibrium.residual import evaluate_residual, make_residual_evaluator
+from haugmbd.analysis.equilibrium.steady_motion import read_steady
+from haugmbd.analysis.equilibrium.tangent_matrices import sources_of_forces
+from haugmbd.analysis.equilibrium.tangent_space import differentiated
 from haugmbd.diagnostics.energy import energy_over_time
-from haugmbd.gallery import double_pendulum, four_bar, slider_crank
+from haugmbd.gallery import double_pendulum, four_bar, net, slider_crank
+from haugmbd.simulation.stepping.progress import Progress
 from joints import RJ, SJ, TJ, Cam, RotationDriver
 from tests.support.machines import chain_of_masses, g, governor, governor_balance, pendulum
 from tests.support.redundant_loops import bennett, bricard, ladder
@@ -455,3 +460,107 @@ def test_a_translation_is_found_by_newton_steps_of_full_length():
     found = mbd.equilibrium(system)
     assert found.state.r[1, 2] == pytest.approx(-2.0 * 9.81 / 50.0, rel=1e-12)
     assert found.newton <= 2
+
+
+class Interrupts:
+    """Raises KeyboardInterrupt at the n-th call of a function."""
+
+    def __init__(self, function, n):
+        self.function, self.left = function, n
+
+    def __call__(self, *given, **more):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return self.function(*given, **more)
+
+
+def test_after_ctrl_c_the_search_goes_on_from_the_pose_that_it_had_reached(monkeypatch):
+    model = pendulum(2.0).compile()
+    whole = mbd.equilibrium(model)
+    with monkeypatch.context() as patched:
+        patched.setattr(solver, "_line_search", Interrupts(solver._line_search, 3))
+        with pytest.raises(KeyboardInterrupt) as caught:
+            mbd.equilibrium(model)
+    assert str(caught.value).startswith("equilibrium was interrupted by Ctrl-C after 2 Newton steps. The attribute `result`")
+    reached = caught.value.result
+    assert whole.state.r[1, 2] < reached.r[1, 2] < model.state().r[1, 2]
+    rest = mbd.equilibrium(model, reached)
+    np.testing.assert_allclose(rest.state.r, whole.state.r, atol=ROUNDING)
+    assert rest.newton < whole.newton
+
+
+def test_ctrl_c_before_the_first_pose_leaves_the_start(monkeypatch):
+    model = pendulum(2.0).compile()
+    monkeypatch.setattr(solver, "closed", Interrupts(solver.closed, 1))
+    with pytest.raises(KeyboardInterrupt, match="after 0 Newton steps") as caught:
+        mbd.equilibrium(model)
+    assert caught.value.result is not None
+    np.testing.assert_array_equal(caught.value.result.y, model.y0)
+
+
+def test_progress_is_shown_in_digits(monkeypatch):
+    shown = []
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append(now))
+    assert mbd.equilibrium(pendulum(2.0), progress=True).stable
+    assert shown == sorted(shown)
+    assert shown[0] < 2.0
+    assert shown[-1] == solver.DIGITS
+    for wrong in ({"progress": 1}, {"downhill": "no"}):
+        with pytest.raises(mbd.UsageError, match="must be True or False"):
+            mbd.equilibrium(pendulum(2.0), **wrong)
+
+
+def swinging_net():
+    """A net of balls with dampers and springs across its meshes."""
+    system = net(3)
+    balls = system.bodies[1:]
+    for k, (a, b) in enumerate(zip(balls, balls[4:], strict=False)):
+        system.add(mbd.TSDA(f"spring {k}", a, b, point_i=a.r, point_j=b.r, k=30.0, c=0.5, l0=0.2))
+    return system
+
+
+@pytest.mark.parametrize(
+    "make", [swinging_net, lambda: chain_of_masses([1.0, 2.0, 1.5], [30.0] * 3, [0.5] * 3)], ids=["net", "chain"]
+)
+def test_stiffness_and_damping_by_bodies_are_those_along_the_tangent_space(monkeypatch, make):
+    model = make().compile()
+    evaluator = make_residual_evaluator(model, read_steady(model, mbd.UniformRotation(omega=(0.1, 0.2, 3.0))), model.state())
+    place = solver.trial_pose_at(evaluator, model.y0)
+    found = []
+    for worth in (0, 1_000):  # by bodies, along the columns of N
+        monkeypatch.setattr(tangent_matrices, "WORTH", worth)
+        K = tangent_matrices.stiffness(evaluator, place.y, place.at, differentiated)
+        found.append((K, tangent_matrices.damping(evaluator, place.y, place.at, 1.0, differentiated)))
+    (K, C), (K_along, C_along) = found
+    np.testing.assert_allclose(K, K_along, rtol=0.0, atol=1e-9 * np.abs(K_along).max())  # rounding of differences
+    np.testing.assert_allclose(C, C_along, rtol=0.0, atol=1e-9 * np.abs(C_along).max())
+
+
+def test_a_larger_net_needs_as_many_derivatives(monkeypatch):
+    """One for each degree of freedom, 414 of a net of 10 x 10, took most of the time."""
+    assert len(sources_of_forces(net(7).compile())) == len(sources_of_forces(net(5).compile())) <= 13
+
+
+def test_bodies_that_are_moved_at_once_act_on_no_common_body():
+    system = swinging_net()
+    model = system.compile()
+    sources = sources_of_forces(model)
+    acts = np.eye(model.nb, dtype=bool)  # by the elements themselves
+    for bodies in (*((joint.i, joint.j) for joint in system.joints), *(load.bodies() for load in system.loads)):
+        pair = [model.bodies.index(body) - 1 for body in bodies if not body.is_ground]
+        acts[np.ix_(pair, pair)] = True
+    for body in range(model.nb):
+        assert sorted(sources[:, body][sources[:, body] >= 0].tolist()) == np.flatnonzero(acts[body]).tolist()
+
+
+def test_the_tangent_space_of_parts_is_that_of_the_whole(monkeypatch):
+    model = swinging_net().compile()
+    evaluator = make_residual_evaluator(model, read_steady(model, None), model.state())
+    residual = evaluate_residual(evaluator, model.y0)
+    whole = tangent_space.tangent(residual)
+    monkeypatch.setattr(tangent_space, "WHOLE", 0)
+    parts = tangent_space.tangent(residual)
+    assert parts.N.shape == whole.N.shape
+    np.testing.assert_allclose(parts.N @ parts.N.T, whole.N @ whole.N.T, atol=ROUNDING)
+    np.testing.assert_allclose(parts.lam, whole.lam, atol=1e-11 * np.abs(whole.lam).max())

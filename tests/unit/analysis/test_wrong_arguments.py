@@ -187,3 +187,38 @@ def test_equilibrium_of_a_long_chain_of_any_axes_is_found():
     weights = [found.reaction(f"j{k}").force[2] for k in range(n)]
     np.testing.assert_allclose(weights, 9.81 * (n - np.arange(n)), rtol=1e-9)
     assert found.stability is mbd.Stability.STABLE
+
+
+ANALYSES = [
+    *(mbd.assemble, mbd.assembly_modes, mbd.equilibrium, mbd.linearize, mbd.mobility, mbd.evaluate, mbd.verify),
+    *((lambda x, f=f: f(x, [0.0])) for f in (mbd.kinematics, mbd.inverse_dynamics)),
+]
+NAMES = [
+    "assemble",
+    "assembly_modes",
+    "equilibrium",
+    "linearize",
+    "mobility",
+    "evaluate",
+    "verify",
+    "kinematics",
+    "inverse_dynamics",
+]
+
+
+@pytest.mark.parametrize(("analysis", "name"), list(zip(ANALYSES, NAMES, strict=True)), ids=NAMES)
+@pytest.mark.parametrize("given", [3, None, "pendulum"])
+def test_what_is_no_system_is_refused_by_the_name_of_the_function(analysis, name, given):
+    with pytest.raises(mbd.UsageError) as caught:
+        analysis(given)
+    assert str(caught.value).startswith(f"{name} ")
+    for word in (f"{given!r}", "System", "Model"):
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("read", [mbd.load, mbd.load_model, mbd.read_urdf, mbd.read_mjcf, mbd.read_asmt, mbd.read_simengine3d])
+@pytest.mark.parametrize("given", [3, None, [1]])
+def test_what_is_no_path_is_refused(read, given):
+    """`load` raised TypeError."""
+    with pytest.raises(mbd.UsageError, match="path is .*, must be the path of a file as str or Path"):
+        read(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -15,10 +16,14 @@ from haugmbd.constraints.freedoms import H_I, slide, turn
 from haugmbd.drivers import Driver
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.base import Multipliers
-from haugmbd.gallery import governor
+from haugmbd.gallery import chain, governor
+from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.verification import rows as rows_module
+from haugmbd.verification.rows import RowEvaluator, independent_bodies
 from tests.support.samples import driven, geometry, make_joint, make_primitive, primitive_values, random_body
 
 i, j = mbd.Body("i", 1.0, (1.0, 1.2, 1.4)), mbd.Body("j", 2.0, (1.0, 1.2, 1.4), r=(1.0, 0.5, 0.0), p=(0.8, 0.0, 0.6, 0.0))
+verify_module = importlib.import_module("haugmbd.verification.verify")
 PIN = joints.RJ("pin", i, j, point=(0.5, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
 
 
@@ -308,3 +313,77 @@ def test_friction_without_any_solution_is_reported(monkeypatch):
     assert not found.ok
     assert "at 0 of 5 states: the friction has no solution near the others" in str(found)
     assert "friction 'rub' in joint 'pin'" in found["energy"].where
+
+
+def pulled_chain(n):
+    """A chain with a spring at its end."""
+    system = chain(n)
+    end = system.bodies[-1]
+    system.add(mbd.TSDA("spring", system.ground, end, point_i=(0, 0, 3), point_j=end.r, k=3.0, l0=1.0))
+    return system
+
+
+def count_evaluations(monkeypatch, system):
+    """How often rows are evaluated to verify a system."""
+    seen, rows = [], RowEvaluator.rows
+    monkeypatch.setattr(RowEvaluator, "rows", lambda self, state: seen.append(0) or rows(self, state))
+    assert mbd.verify(system, states=1).ok
+    return len(seen)
+
+
+def test_a_longer_chain_needs_no_more_evaluations(monkeypatch):
+    """Bodies without a common row are displaced together: each was by itself, and a chain of 400 took 20 s."""
+    assert count_evaluations(monkeypatch, chain(12)) < 1.5 * count_evaluations(monkeypatch, chain(3))  # it was 4 times as many
+
+
+def test_bodies_that_are_displaced_together_share_no_row():
+    for system in (chain(6), governor()):
+        model = system.compile()
+        sets = independent_bodies(model)
+        assert sorted(np.concatenate(sets).tolist()) == list(range(1, model.nb + 1))
+        for bodies in sets:
+            assert (np.isin(model.bodies_of_rows(), bodies).sum(axis=1) <= 1).all()
+
+
+def test_after_ctrl_c_the_checks_so_far_are_returned(monkeypatch):
+    def struck(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify_module, "check_force", struck)
+    found = mbd.verify(pulled_chain(2), states=1)
+    assert [check.name for check in found] == ["Phi", "Phi_r", "PiBar", "nu", "gamma", "inertial forces"]
+    assert found.interrupted
+    assert not found.ok
+    assert not found.wrong
+    assert str(found).startswith("Model 'chain of 2': interrupted by Ctrl-C; 6 blocks were compared: all blocks are right")
+
+
+@pytest.mark.parametrize(("at", "names"), [(1, []), (2, ["Phi", "Phi_r", "PiBar", "nu", "gamma"])])
+def test_rows_are_reported_at_the_states_before_ctrl_c(monkeypatch, at, names):
+    calls, check_state = [], rows_module._check_state
+
+    def struck(*given):
+        calls.append(0)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        check_state(*given)
+
+    monkeypatch.setattr(rows_module, "_check_state", struck)
+    found = mbd.verify(PIN, states=3)
+    assert [check.name for check in found] == names
+    assert found.interrupted
+
+
+@pytest.mark.parametrize(
+    "x", [PIN, pulled_chain(2), mbd.NewtonEuler(), mbd.QuinticSpline(np.arange(7.0), np.arange(7.0) ** 2)], ids=repr
+)
+def test_progress_is_shown_to_the_end(monkeypatch, x):
+    seen, reach = [], Progress.reach
+    monkeypatch.setattr(Progress, "reach", lambda self, now: seen.append((now, self._stop)) or reach(self, now))
+    mbd.verify(x, states=2)
+    reached = [now for now, _ in seen]
+    assert reached == sorted(set(reached))
+    assert len(seen) >= (1 if isinstance(x, Driver) else 2)
+    assert reached[-1] == seen[-1][1]
+    with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
+        mbd.verify(x, progress=1)

@@ -26,7 +26,8 @@ from haugmbd.analysis.equilibrium.small_motions.eigenmodes import (
 from haugmbd.analysis.equilibrium.small_motions.velocity_rows import rolling_matrices
 from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
-from haugmbd.analysis.equilibrium.tangent_space import damping, inertia, rate_of_motions, scale_of, stiffness
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import inertia, rate_of_motions, scale_of
 from haugmbd.compiled.array_types import Array
 
 NO_MOTION = 1e-10

@@ -32,7 +32,8 @@ from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, damping, inertia, rate_of_motions, scale_of, stiffness
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, inertia, rate_of_motions, scale_of
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
@@ -100,7 +101,7 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
         if state is not None or steady is not None:
             raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
         return linearize(system.model, system.state, steady=system.steady)
-    model, start = read_model(system, state)
+    model, start = read_model(system, state, "linearize")
     refuse_friction(model, "linearize")
     faults = position_faults(model, start)
     if faults:

@@ -22,15 +22,14 @@ from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, b
 from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import velocities
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import (
     RANK_TOL,
     Tangent,
-    damping,
     differentiated,
     inertia,
     rate_of_motions,
     scale_of,
-    stiffness,
     tangent,
 )
 from haugmbd.compiled.array_types import Array, Ints

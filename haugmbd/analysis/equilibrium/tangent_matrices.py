@@ -1,0 +1,133 @@
+r"""Stiffness and damping along the tangent space of the constraints.
+
+    f(q) = Q - M bias - Phi_q^T lam,      lam held fixed       f = 0 at the balance, so that q (+) x is needed to first order only
+    K    = - N^T df/dx N                  forces, geometry, centrifugal forces and the curvature of the constraints at once
+    C    = - N^T d(Q - M bias)/du' N      dampers, gyroscopic and Coriolis terms
+
+    few degrees of freedom      a derivative along each column of N
+    many                        derivatives along the coordinates of the bodies, A = df/dx sparse; bodies that act on no common body are
+                                moved at once, so that a chain or a net needs the same few derivatives whatever its size
+
+Derivatives by central differences; K of a balance is the exact geometric stiffness, K_ij = d2(V + lam . Phi).
+Source: Haug (2021), tangent space of the constraint manifold; Curtis, Powell and Reid (1974), estimation of sparse Jacobian matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, left_over, moved
+from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
+from haugmbd.analysis.equilibrium.tangent_space import Derivative, Tangent
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.graph import colors_of
+from haugmbd.model.immutable import once_per_model
+from haugmbd.model.model import Model
+
+WORTH = 2
+"""Derivatives along N for each one along coordinates, above which the latter are taken: they see directions that the rows forbid, too."""
+
+STIFF = 1e3
+"""Entry of A relative to the largest of K above which K would be rounding of what the rows forbid: it is then taken along N."""
+
+
+def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative) -> Array:
+    """Return K (nd, nd) [J] in the basis `at.N`."""
+
+    def left(x: Array) -> Array:
+        return left_over(evaluator, moved(evaluator, y, x), at.lam)
+
+    return _matrix(evaluator, left, at.N, derivative)
+
+
+def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, rate: float, derivative: Derivative) -> Array:
+    """Return C (nd, nd) [J s] in the basis `at.N`; gyroscopic and Coriolis terms are its skew part.  rate: of the motions [1/s]"""
+    model = evaluator.model
+
+    def force(x: Array) -> Array:
+        u = np.vstack([np.zeros(6), (rate * x * evaluator.scale).reshape(model.nb, 6)])
+        return force_at(evaluator, y, u)
+
+    return _matrix(evaluator, force, at.N, derivative) / rate
+
+
+def _matrix(evaluator: ResidualEvaluator, f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:
+    """Return -N^T df/dx N (nd, nd)."""
+    sources = sources_of_forces(evaluator.model)
+    if 6 * WORTH * len(sources) < N.shape[1]:
+        try:
+            return _by_bodies(f, sources, N, derivative)
+        except NotSmooth:  # perhaps in a direction that the rows forbid
+            pass
+    return _along_columns(f, N, derivative)
+
+
+def _along_columns(f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:
+    """Return -N^T df/dx N (nd, nd) from derivatives along the columns of N."""
+    changes = [derivative(partial(_along, f, direction)) for direction in N.T]
+    return np.asarray(-N.T @ np.array(changes).reshape(N.shape[::-1]).T)
+
+
+def _along(f: Callable[[Array], Array], direction: Array, h: float) -> Array:
+    """Return f(h direction)."""
+    return f(h * direction)
+
+
+def _by_bodies(f: Callable[[Array], Array], sources: Ints, N: Array, derivative: Derivative) -> Array:
+    """Return -N^T A N from derivatives along the coordinates of bodies."""
+    from scipy.sparse import csr_array  # noqa: PLC0415  imported only where a model has many degrees of freedom
+
+    values, rows, columns = list[Array](), list[Ints](), list[Ints]()
+    for source in sources:
+        (acted_on,) = np.nonzero(source >= 0)
+        row = (6 * acted_on[:, None] + np.arange(6)).ravel()
+        for k in range(6):
+            direction = np.zeros(len(N))
+            direction[6 * np.unique(source[acted_on]) + k] = 1.0
+            values.append(derivative(partial(_along, f, direction))[row])
+            rows.append(row)
+            columns.append(np.repeat(6 * source[acted_on] + k, 6))
+    A = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(len(N), len(N)))
+    K = np.asarray(-N.T @ (A @ N))
+    if float(np.abs(A.data).max(initial=0.0)) > STIFF * float(np.abs(K).max(initial=0.0)):
+        return _along_columns(f, N, derivative)
+    return K
+
+
+@once_per_model
+def sources_of_forces(model: Model) -> Ints:
+    """Return sets of bodies that are moved at once, (n_sets, nb): the body of each set that acts on each body, -1 for none.
+
+    Moving bodies from 0. Every pair of a body and one that acts on it is in one set.
+    """
+    near = [{k} for k in range(model.nb)]
+    for group in _groups(model):
+        for body in group:
+            near[body] |= group
+    colors = colors_of(model.nb, near)
+    sources = np.full((int(colors.max(initial=-1)) + 1, model.nb), -1)
+    for body, others in enumerate(near):
+        own = np.fromiter(others, dtype=np.int64)
+        sources[colors[own], body] = own
+    return sources
+
+
+def _groups(model: Model) -> Iterator[set[int]]:
+    """Yield the moving bodies, from 0, of each row and of each force element; all of them if any may act on any."""
+    if model.network is not None or any(isinstance(entry.load, JointFriction) for entry in model.loads):
+        yield set(range(model.nb))
+        return
+    pairs = np.unique(np.sort(model.bodies_of_rows(), axis=1), axis=0)
+    for pair in pairs.tolist():
+        yield {body - 1 for body in pair if body}
+    numbers = {id(body): k for k, body in enumerate(model.bodies[1:])}
+    for entry in model.loads:
+        load = entry.load
+        used = [*load.bodies(), *(body for body, _ in load.markers())]
+        used += [body for coordinate in load.coordinates() for body, _ in coordinate.markers()]
+        used += [body for joint in load.needs() for body in (joint.i, joint.j)]
+        yield {numbers[id(body)] for body in used if id(body) in numbers} | {body - 1 for body in entry.bodies if body}
