@@ -6,8 +6,8 @@ r"""Touching contacts that stay closed: the contact problem of accelerations.
 A contact with N > 0 stays closed; one with a > 0 opens.  Where rows depend on one another (a table on four legs) as many are closed as
 are independent; the others touch without a row.  The problem has the form of that of impulses (`contact.restitution`).
 
-Friction in joints changes with the normal forces, which W does not know. Where there is some, the answer is a first guess, compared with the
-accelerations of the model that has these contacts closed: one that pulls opens, one that would overlap closes.
+Friction in joints changes with the normal forces, which W does not know. Where there is some, the answer is a first guess, compared with
+the accelerations of the model that has these contacts closed: one that pulls opens, one that would overlap closes.
 
 A bounce is at rest if it would rise less than REST_HEIGHT:      gap_rate^2 / (2 |a|) <= REST_HEIGHT size
 Source: Moreau (1988); Baraff (1994) for resting contacts without friction.
