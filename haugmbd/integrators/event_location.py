@@ -10,6 +10,7 @@ r"""Event location: sign changes are searched in every step, and steps of the sa
 The located state therefore belongs to the numerical solution itself, with the same end of step as all states; it is not interpolated.
 A method that uses data of earlier steps has no such step: its events are located on the dense output.
 A g that jumps has no useful g_dot, and is enclosed by Brent's method on steps.
+Where a run continues behind a jump of its rates, as at a call of a sampled block, g is compared before and behind it.
 The search ends for any function: g is not evaluated again at the ends of its bracket, and where it jumps or has a pole the record contains
 the jump.  A function that returns different values for the same arguments is refused.
 Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
@@ -124,6 +125,18 @@ class EventLocator:
                 self.ended_by, self._before = found.event, {}
                 return _ended(batch, found), records, True
         return batch, records, False
+
+    def before_jump(self, t: float, y: Array) -> dict[int, float]:
+        """Return g, by the numbers of the events, at a state whose rates are about to jump; compiled code watches no such g."""
+        return self._values([n for n, event in enumerate(self.events) if not event.watched], t, y, self._before)
+
+    def across_jump(self, before: Mapping[int, float], t: float, y: Array) -> tuple[list[EventRecord], bool]:
+        """Return the events whose g jumps across zero, from its values `before` to those behind the jump, and whether one ends the run."""
+        self._before = after = self._values(list(before), t, y)
+        found = [n for n in before if self.events[n].wants(before[n], after[n])]
+        ending = [self.events[n] for n in found if self.events[n].terminal]
+        self.ended_by = ending[0] if ending else self.ended_by
+        return [EventRecord(self.events[n].name, t, self._state(t, y), after[n] - before[n]) for n in found], bool(ending)
 
     def _in_order(self, last: Moment, batch: StepBatch) -> Iterator[LocatedEvent]:
         """Return the events of a batch in the order of time."""

@@ -18,6 +18,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import Fault, ModelError
+from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
@@ -34,6 +35,8 @@ DEEP = 1e-5
 class ContactModes:
     """A system, or its compiled model, and its contacts, by name; `free` is the model with all contacts open.
 
+    has_friction: whether joints have friction, which changes with the normal forces of contacts.
+
     Raises ModelError with all faults of system and contacts.
     """
 
@@ -48,6 +51,7 @@ class ContactModes:
         self._largest = self.all_placed.largest
         self._joints = {contact.name: contact.closed_joint() for contact in contacts}
         self.contacts = {contact.name: contact for contact in contacts}
+        self.has_friction = any(isinstance(entry.load, JointFriction) for entry in free.loads)
         self._rows = build_model("contacts", free.bodies, list(self._joints.values()), (), np.zeros(3))
         self._models: dict[frozenset[str], Model] = {frozenset(): self.free}
 

@@ -6,6 +6,9 @@ r"""Touching contacts that stay closed: the contact problem of accelerations.
 A contact with N > 0 stays closed; one with a > 0 opens.  Where rows depend on one another (a table on four legs) as many are closed as
 are independent; the others touch without a row.  The problem has the form of that of impulses (`contact.restitution`).
 
+Friction in joints changes with the normal forces, which W does not know. Where there is some, the answer is a first guess, compared with
+the accelerations of the model that has these contacts closed: one that pulls opens, one that would overlap closes.
+
 A bounce is at rest if it would rise less than REST_HEIGHT:      gap_rate^2 / (2 |a|) <= REST_HEIGHT size
 Source: Moreau (1988); Baraff (1994) for resting contacts without friction.
 """
@@ -24,6 +27,7 @@ from haugmbd.contact.impulses.restitution import restitution
 from haugmbd.contact.impulses.spectral_solve import RANK_TOL, SpectralSolution, nonnegative
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.formulations.accelerations import accelerations
+from haugmbd.integrators.initial_state import projected
 from haugmbd.model.state import State
 
 REST_HEIGHT = 1e-12
@@ -69,6 +73,8 @@ def resting_contacts(mechanism: ContactModes, state: State, touching: list[str],
     held, force = _held(problem, still)
     slack = PULL_TOL * force + SMALLEST * sizes / np.maximum(np.diag(problem.W), RANK_TOL * problem.d)
     closed = _independent(problem, held, slack)
+    if mechanism.has_friction:
+        closed = _with_friction(mechanism, state, names, problem, closed, still, slack)
     return RestingContacts({names[k]: float(slack[k]) for k in closed}, leaving.union(names[k] for k in still))
 
 
@@ -152,9 +158,39 @@ def _independent(p: _Problem, held: Ints, slack: Array) -> list[int]:
     chosen = [int(one) for one in k[N > 0.0]]
     for one in k[np.argsort(-N, kind="stable")].tolist():
         more = [*chosen, one]
-        W, d = p.W[np.ix_(more, more)], p.d[more]
-        if one in chosen or SpectralSolution.of(W, d).rank < len(more):
+        if one in chosen or _rank(p, more) < len(more):
             continue
-        if (np.linalg.solve(W, -p.a0[more]) >= -0.5 * slack[more]).all():
+        if (np.linalg.solve(p.W[np.ix_(more, more)], -p.a0[more]) >= -0.5 * slack[more]).all():
             chosen = more
     return sorted(chosen)
+
+
+def _rank(p: _Problem, k: list[int]) -> int:
+    """Return the number of independent rows of the contacts k."""
+    return SpectralSolution.of(p.W[np.ix_(k, k)], p.d[k]).rank
+
+
+def _with_friction(
+    mechanism: ContactModes, state: State, names: list[str], p: _Problem, closed: list[int], still: Ints, slack: Array
+) -> list[int]:
+    """Return which contacts are closed where friction acts, from a first guess: those that pull open, those that would overlap close.
+
+    A contact that has opened does not close again here, so that this ends.
+    """
+    rows, gamma = _rows(mechanism, state, names)
+    opened: set[int] = set()
+    while True:
+        model = mechanism.model([names[k] for k in closed], state)
+        found = accelerations(model, projected(model, model.pack(), state) if closed else state)
+        N = {k: -float(found.lam[model.joints[names[k]].rows[0]]) for k in closed}
+        pulling = min(closed, key=lambda k: N[k] + slack[k], default=None)
+        if pulling is not None and N[pulling] < -slack[pulling]:
+            closed = [k for k in closed if k != pulling]
+            opened.add(pulling)
+            continue
+        a = rows.of(np.hstack([found.v_dot, found.omega_bar_dot])) - gamma
+        more = [k for k in still.tolist() if k not in closed and k not in opened and a[k] < -slack[k] * p.W[k, k]]
+        more = [k for k in more if _rank(p, [*closed, k]) > len(closed)]
+        if not more:
+            return closed
+        closed = sorted([*closed, min(more, key=lambda k: float(a[k]))])

@@ -116,11 +116,11 @@ class HybridSimulation:
                 self.segments.append(self._only(state))
                 return False
             segment, ended_by = self._piece(state, hit, bar)
-            self.segments.append(segment)
+            state = segment.state() if len(segment) else state
+            self.segments.append(self._before_jump(segment) if ended_by else segment)
             self.mechanism.observe(segment.r)
             if segment.interrupted or self.ended_by is not None or not ended_by:
                 return segment.interrupted
-            state = segment.state()
             if self.t_end - state.t <= LAST * (1.0 + abs(state.t)):
                 return False
             self._count(state.t, segment.events[-1].name)
@@ -130,6 +130,11 @@ class HybridSimulation:
                 return False
             met = tuple(name for name in ended_by if name not in self.rest.closed)
             leaving = frozenset(name for name in ended_by if name in self.rest.closed)
+
+    def _before_jump(self, segment: Result) -> Result:
+        """Return a segment whose last state has the values of sampled blocks under which its contacts were closed."""
+        before = None if self._run_before is None else self._run_before.before_jump
+        return segment if before is None else replace(segment, y=np.vstack([segment.y[:-1], before]))
 
     def _turn(self, state: State, met: tuple[str, ...], leaving: frozenset[str]) -> tuple[State, set[str]]:
         """Return the state after the jump at `state`, if there is one, and the contacts that have struck; resting contacts are updated.

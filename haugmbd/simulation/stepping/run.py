@@ -87,6 +87,7 @@ class Run(Generic[R]):
 
     record: makes the result of the data;  budget: time [s] after which the run is stopped
     before: the run that this one continues from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
+    before_jump: the state before the call of a sampled block that ended the run, by the jump of an event
     """
 
     def __init__(
@@ -123,6 +124,7 @@ class Run(Generic[R]):
         self.turns = TurnMonitor(*problem.state_space.spinning())
         self.gap = (0.0, "", problem.t)
         self.ended = ""
+        self.before_jump: Array | None = None
         self.switched: list[Array] = []
         self.restarts: list[float] = []
         self.most_at_once = MOST_AT_ONCE + sum(len(one.rows) for one in switches)
@@ -192,17 +194,29 @@ class Run(Generic[R]):
             if self.exhausted or self.stop >= self.t_end:
                 return
             assert clock is not None
-            self._leave_stop(clock, k1)
+            if self._leave_stop(clock, k1):
+                return
             method = clock.restarted(self.method)
 
-    def _leave_stop(self, clock: Clock, k1: Array) -> None:
-        """Replace the last state by the one behind the stop: after the calls of sampled blocks, and behind the jumps of delays."""
+    def _leave_stop(self, clock: Clock, k1: Array) -> bool:
+        """Replace the last state by the one behind the stop: after the calls of sampled blocks, and behind the jumps of delays.
+
+        Return whether a terminal event, whose g jumps across zero there, ends the run.
+        """
         p, (t, y, y_dot) = self.problem, self._last
         p.t, p.y[:], k1[:] = float(t[0]), y[0], y_dot[0]
+        before, ended = self.locator.before_jump(p.t, p.y), False
         if clock.leave_stop(p):
             self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
             self._continue_from_state(k1)
+            records, ended = self.locator.across_jump(before, p.t, p.y)
+            self.records += records
         self.stored.put_last(p.t, p.y)
+        if ended:
+            assert self.locator.ended_by is not None
+            self.before_jump = y[0]
+            self.t_end, self.ended = p.t, self.locator.ended_by.name
+        return ended
 
     def _to_next_switch(self, method: Any, k1: Array, bar: Progress) -> bool:
         """Take batch after batch to the next touch or release; return whether there is one before the stop of the run.

@@ -8,7 +8,7 @@ from scipy.special import ellipk
 
 import haugmbd as mbd
 from haugmbd.forces import StateForce
-from joints import RJ
+from joints import RJ, TJ
 from tests.support.models import model_of
 
 G = 9.81
@@ -271,3 +271,23 @@ def test_a_fixed_step_ends_at_the_end_exactly(h):
 def test_what_is_no_event_is_refused(events, text):
     with pytest.raises(mbd.UsageError, match=text):
         mbd.simulate(model_of(thrown), 1.0, h=0.1, events=events)
+
+
+@pytest.mark.parametrize("options", [{"h": 1e-2}, {"rtol": 1e-8}], ids=["fixed", "adaptive"])
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_function_that_jumps_at_a_call_of_a_sampled_block_is_recorded_there(options, terminal):
+    """The acceleration goes from 1.5 to -2 m/s2 at 0.05 s, inside no step."""
+    system = mbd.System("jump")
+    block = system.add(mbd.Body("block", 2.0, (0.1, 0.1, 0.1)))
+    rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    law = system.add(mbd.Sampled("law", 0.05, lambda t, signals: 3.0 if t < 0.04 else -4.0))
+    system.add(mbd.Motor("drive", rail, force=law["out"]))
+    model = system.compile()
+    turns = mbd.Event("turns", lambda t, state: mbd.accelerations(model, state).v_dot[1, 0], direction=-1, terminal=terminal)
+    result = mbd.simulate(model, 0.12, events=[turns], **options)
+    (found,) = result.events
+    assert (found.name, found.t) == ("turns", 0.05)
+    assert found.jump == pytest.approx(-3.5, rel=1e-12)
+    assert result.t[-1] == (0.05 if terminal else 0.12)
+    assert result.status is (mbd.RunStatus.TERMINAL_EVENT if terminal else mbd.RunStatus.COMPLETED)
+    assert result.at(result.t[-1]).v[1, 0] == pytest.approx(0.075 if terminal else 0.075 - 2.0 * 0.07, abs=1e-12)

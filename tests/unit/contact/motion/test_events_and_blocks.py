@@ -275,3 +275,64 @@ def test_wrong_times_and_events_are_refused():
 def test_studies_of_methods_refuse_stops(study, options):
     with pytest.raises(mbd.UsageError, match=f"{study} needs a smooth motion, and JointLimit 'floor' has a restitution"):
         getattr(mbd, study)(falling(), t_end=1.0, **options)
+
+
+def against_a_stop(v=2.5):
+    """A mass of 1 kg on a rail, whose rigid stop at 0.1 m does not bounce."""
+    system = mbd.System("slide")
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1), v=(v, 0, 0)))
+    rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointLimit("stop", rail, upper=0.1, restitution=0.0))
+    return system, rail
+
+
+def test_a_stop_does_not_hold_what_friction_holds():
+    """It comes to rest at the stop under a pull of 2 + 10 t: friction of 5 N holds it until 0.3 s; then x'' = -10 (t - 0.3)."""
+    system, rail = against_a_stop()
+    system.add(mbd.JointFriction("friction", rail, mbd.Coulomb(0.5), preload=10.0))
+    system.add(mbd.JointForce("pull", rail, lambda t, q, qd: -2.0 - 10.0 * t))
+    result = mbd.simulate(system, 0.6, h=1e-2)
+    assert times(result, "friction slips") == pytest.approx([0.3], abs=LOCATED)
+    assert result.contact("stop upper").force.min() == 0.0
+    at_rest = (result.t > 0.1) & (result.t < 0.3)
+    np.testing.assert_allclose(result.load("friction").force[at_rest], 2.0 + 10.0 * result.t[at_rest], rtol=1e-9)
+    assert result["block"].r[-1, 0] == pytest.approx(0.1 - 10.0 * 0.3**3 / 6.0, abs=LOCATED)
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0], ids=["pressed", "drawn off"])
+def test_a_stop_is_pressed_or_left_by_the_friction_of_the_whole_load(way):
+    """30 N press a sledge with a sliding block of 1 kg against a ceiling: its friction is 0.3 x 30 N.  In free flight it would be a third.
+
+    The sledge is pushed by 5 N the other way, less than 9 N, and more than 3 N.
+    """
+    system = mbd.System("sledge")
+    J = (0.1, 0.1, 0.1)
+    speeds = {"lift": 0.0, "sledge": 0.0, "block": 10.0 * way}
+    lift, sledge, block = (system.add(mbd.Body(name, 1.0, J, v=(v, 0, 0))) for name, v in speeds.items())
+    system.add(TJ("mast", system.ground, lift, point=(0, 0, 0), axis=(0, 1, 0)))
+    rail = system.add(TJ("rail", lift, sledge, point=(0, 0, 0), axis=(1, 0, 0)))
+    slide = system.add(TJ("slide", sledge, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointFriction("friction", slide, mbd.Coulomb(0.3)))
+    system.add(mbd.JointLimit("stop", rail, upper=0.0, restitution=0.0))
+    system.add(mbd.PointForce("up", lift, point=(0, 0, 0), force=(0, 30.0, 0)))
+    system.add(mbd.PointForce("push", sledge, point=(0, 0, 0), force=(-5.0 * way, 0, 0)))
+    ceiling = mbd.Contact("ceiling", system.ground, block, point=(0, 0, 0), normal=(0, -1, 0))
+    result = mbd.simulate_impacts(system, 0.1, contacts=[ceiling], h=1e-2)
+    np.testing.assert_allclose(result.contact("ceiling").force, 30.0, rtol=1e-9)
+    np.testing.assert_allclose(result.contact("stop upper").force, 9.0 - 5.0 if way > 0.0 else 0.0, rtol=1e-9)
+    left = 0.0 if way > 0.0 else -0.5 * 4.0 * result.t**2
+    np.testing.assert_allclose(result["sledge"].r[:, 0], left, rtol=0.0, atol=LOCATED)
+
+
+@pytest.mark.parametrize("options", [{"h": 1e-2}, {"rtol": 1e-8}], ids=["fixed", "adaptive"])
+def test_a_stop_opens_where_a_call_reverses_the_force(options):
+    """8 N until the call at 0.2 s, then -12 N: x = 0.1 - 6 (t - 0.2)^2.  The force of the stop is 8 N, and never a pull."""
+    system, rail = against_a_stop()
+    law = system.add(mbd.Sampled("law", 0.1, lambda t, signals: 8.0 if t < 0.15 else -12.0))
+    system.add(mbd.Motor("drive", rail, force=law["out"]))
+    result = mbd.simulate(system, 0.4, **options)
+    stop = result.contact("stop upper")
+    assert times(result, "stop upper opens") == [0.2]
+    np.testing.assert_allclose(stop.force[stop.closed], 8.0, rtol=1e-9)
+    np.testing.assert_allclose(np.unique(result.block("law").x), [-12.0, 8.0])
+    assert result["block"].r[-1, 0] == pytest.approx(0.1 - 6.0 * 0.2**2, abs=LOCATED)
