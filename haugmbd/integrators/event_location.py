@@ -151,8 +151,11 @@ class EventLocator:
             brackets = []
             for n in near:
                 ends = [(float(t[k]), before[n]), (float(middle[k]), between[n]), (float(t[k + 1]), after[n])]
-                values = self._with_turns(n, ends, at) if leaps[k, n] else self._with_turn_of_values(n, ends, start, at, curve)
-                for (a, g_a), (b, g_b) in pairwise(values):
+                if not self.events[n].watched:
+                    ends = self._with_turn_of_values(n, ends, start, at, curve)
+                elif leaps[k, n]:
+                    ends = self._with_turns(n, ends, at)
+                for (a, g_a), (b, g_b) in pairwise(ends):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(a - start.t, b - start.t, g_a, g_b)))
             found = [
@@ -183,9 +186,9 @@ class EventLocator:
     def _with_turn_of_values(
         self, n: int, ends: list[tuple[float, float]], start: Moment, at: Callable[[float], Array], curve: Any
     ) -> list[tuple[float, float]]:
-        """Return times and values of g of event n in a step, and where g, a user's function, has turned beyond zero between them."""
+        """Return times and values of g of event n in a step, and where g, whose rate is not known, has turned beyond zero between them."""
         event, (times, values) = self.events[n], zip(*ends, strict=True)
-        if event.watched or not min(values) * max(values) > 0.0:
+        if not min(values) * max(values) > 0.0:
             return ends
         now = turn_of_values(lambda t: event.value(self._state(t, at(t))), times, values)
         if now is None:

@@ -18,6 +18,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
 
 SEARCHES = 50
 """Largest number of states at which the least gap is searched."""
@@ -62,6 +65,18 @@ def turn_of(measure: Callable[[float], tuple[float, float]], start: float, end: 
         else:
             end, (gap_after, rate_after) = now, here
     return None
+
+
+def may_turn(values: Array, halfway: Array) -> npt.NDArray[np.bool_]:
+    """Return in which steps a function that is positive at the ends, (n,), and in the middles, (n - 1,), may turn beyond zero, (n - 1,)."""
+    before, after = values[:-1], values[1:]
+    three = np.stack([before, halfway, after])
+    slope, bend = 0.5 * (after - before), after - 2.0 * halfway + before  # in half steps
+    with np.errstate(all="ignore"):
+        turns = np.abs(slope / bend) < 1.0 + 2.0 * OUTSIDE
+        low = halfway - 0.5 * slope * slope / bend <= CLEAR * np.ptp(three, axis=0)
+        found: npt.NDArray[np.bool_] = (three > 0.0).all(axis=0) & (bend > 0.0) & turns & low
+    return found
 
 
 def turn_of_values(g: Callable[[float], float], times: Sequence[float], values: Sequence[float]) -> float | None:

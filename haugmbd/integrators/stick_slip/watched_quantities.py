@@ -18,6 +18,7 @@ from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, F
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.events import Event, Flags
+from haugmbd.integrators.leaps import may_turn
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.kkt.solver_routines import without_sweeps
 from haugmbd.math.body_columns import VELOCITY
@@ -178,6 +179,12 @@ class Quantity:
         found: Flags = self.watch.over(t, y)[:, self.k, self.which] + self.more > least
         return found
 
+    def may_turn(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return in which steps between states y (n, ny) at t, with the states in their middle, the quantity may turn beyond zero."""
+        middle = 0.5 * (t[:-1] + t[1:])
+        ends, between = (self.watch.over(*at)[:, self.k, self.which] + self.more for at in ((t, y), (middle, halfway)))
+        return may_turn(ends, between)
+
 
 @dataclass(frozen=True)
 class StickEvent(Event):
@@ -187,3 +194,6 @@ class StickEvent(Event):
 
     def clear(self, t: Array, y: Array) -> Flags:
         return self.function.clear(t, y)
+
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        return self.function.may_turn(t, y, halfway)
