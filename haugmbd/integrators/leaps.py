@@ -68,14 +68,14 @@ def turn_of(measure: Callable[[float], tuple[float, float]], start: float, end: 
 
 
 def may_turn(values: Array, halfway: Array) -> npt.NDArray[np.bool_]:
-    """Return in which steps a function that is positive at the ends, (n,), and in the middles, (n - 1,), may turn beyond zero, (n - 1,)."""
+    """Return in which steps functions may turn beyond zero that are positive at the ends, (n, ...), and in the middles, (n - 1, ...)."""
     before, after = values[:-1], values[1:]
-    three = np.stack([before, halfway, after])
     slope, bend = 0.5 * (after - before), after - 2.0 * halfway + before  # in half steps
+    most, least = np.maximum(np.maximum(before, after), halfway), np.minimum(np.minimum(before, after), halfway)
     with np.errstate(all="ignore"):
-        turns = np.abs(slope / bend) < 1.0 + 2.0 * OUTSIDE
-        low = halfway - 0.5 * slope * slope / bend <= CLEAR * np.ptp(three, axis=0)
-        found: npt.NDArray[np.bool_] = (three > 0.0).all(axis=0) & (bend > 0.0) & turns & low
+        turns = (bend > 0.0) & (np.abs(slope) < (1.0 + 2.0 * OUTSIDE) * bend)
+        low = halfway - 0.5 * slope * slope / bend <= CLEAR * (most - least)
+    found: npt.NDArray[np.bool_] = (least > 0.0) & turns & low
     return found
 
 

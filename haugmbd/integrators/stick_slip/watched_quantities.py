@@ -86,10 +86,11 @@ class Watch:
         self.units = np.full((len(self.modes), 2), LARGEST_UNIT)
         self.solved = False
         self._seen: list[tuple[Array, Array]] = []
+        self._turns: tuple[Array | None, Flags] = (None, np.zeros(0, dtype=np.bool_))
 
     def forget(self) -> None:
         """Forget the states of the last segment."""
-        self._seen = []
+        self._seen, self._turns = [], (None, self._turns[1])
 
     def over(self, t: Array, y: Array) -> Array:
         """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution."""
@@ -107,6 +108,12 @@ class Watch:
         values = out.reshape(len(t), -1, QUANTITIES)
         self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles
         return values
+
+    def may_turn(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return in which steps between states y (n, ny) at t, with those in their middle, each may turn beyond zero, (n - 1, nf, 4)."""
+        if self._turns[0] is not halfway:
+            self._turns = halfway, may_turn(self.over(t, y), self.over(0.5 * (t[:-1] + t[1:]), halfway))
+        return self._turns[1]
 
     def fastest(self, k: int) -> float:
         """Return the largest speed [m/s] of joint k along its mode, in the states that were watched last."""
@@ -179,12 +186,6 @@ class Quantity:
         found: Flags = self.watch.over(t, y)[:, self.k, self.which] + self.more > least
         return found
 
-    def may_turn(self, t: Array, y: Array, halfway: Array) -> Flags:
-        """Return in which steps between states y (n, ny) at t, with the states in their middle, the quantity may turn beyond zero."""
-        middle = 0.5 * (t[:-1] + t[1:])
-        ends, between = (self.watch.over(*at)[:, self.k, self.which] + self.more for at in ((t, y), (middle, halfway)))
-        return may_turn(ends, between)
-
 
 @dataclass(frozen=True)
 class StickEvent(Event):
@@ -196,4 +197,5 @@ class StickEvent(Event):
         return self.function.clear(t, y)
 
     def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
-        return self.function.may_turn(t, y, halfway)
+        flags: Flags = self.function.watch.may_turn(t, y, halfway)[:, self.function.k, self.function.which]
+        return flags
