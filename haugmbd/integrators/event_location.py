@@ -1,7 +1,7 @@
 r"""Event location: sign changes are searched in every step, and steps of the same integrator end on the zero.
 
     search     g at both ends of a step and in its middle (dense output), so that two zeros in one step are found as well; also where g
-               turns between them, for events that tell it, see `leaps`;
+               turns between them, by its rate for events that tell it, else by parabolas through its values, see `leaps`;
                omitted for an event that reports for many states at once that it is positive beyond rounding, and for steps in which
                compiled code has looked for all events and found none, see `event_watch`
     estimate   g(dense output at t) = 0 for t, by Brent's method
@@ -28,6 +28,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.leaps import turn_of_values
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options
 from haugmbd.integrators.watches.event_watch import CLEAR, NO_EVENTS, POSSIBLE
@@ -163,7 +164,11 @@ class EventLocator:
             brackets = []
             for n in near:
                 ends = [(float(t[k]), before[n]), (float(middle[k]), between[n]), (float(t[k + 1]), after[n])]
-                for (a, g_a), (b, g_b) in pairwise(self._with_turns(n, ends, at) if leaps[k, n] else ends):
+                if not self.events[n].watched:
+                    ends = self._with_turn_of_values(n, ends, start, at, curve)
+                elif leaps[k, n]:
+                    ends = self._with_turns(n, ends, at)
+                for (a, g_a), (b, g_b) in pairwise(ends):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(a - start.t, b - start.t, g_a, g_b)))
             found = [
@@ -190,6 +195,20 @@ class EventLocator:
             now = None if event.wants(before, after) else event.turn(start, end, at)
             found += [(end, after)] if now is None else [(now, event.value(self._state(now, at(now)))), (end, after)]
         return found
+
+    def _with_turn_of_values(
+        self, n: int, ends: list[tuple[float, float]], start: Moment, at: Callable[[float], Array], curve: Any
+    ) -> list[tuple[float, float]]:
+        """Return times and values of g of event n in a step, and where g, whose rate is not known, has turned beyond zero between them."""
+        event, (times, values) = self.events[n], zip(*ends, strict=True)
+        if not min(values) * max(values) > 0.0:
+            return ends
+        now = turn_of_values(lambda t: event.value(self._state(t, at(t))), times, values)
+        if now is None:
+            return ends
+        own = self.method.one_step and curve is None  # what the dense output shows, a step may not reach
+        there = event.value(self._state(now, at(now))) if not own else self._value(event, self._step(start, now))
+        return sorted([*ends, (now, there)]) if there * values[0] < 0.0 else ends
 
     def _clear_steps(self, batch: StepBatch) -> int:
         """Return how many steps of a batch, from its first one on, have no event, because compiled code has looked for all in each."""

@@ -43,7 +43,8 @@ class Event:
 
     Notes
     -----
-    A start at g = 0 is not an event.
+    A start at g = 0 is not an event.  g is evaluated at both ends and in the middle of each step, and where the parabola through these
+    values turns towards zero: zeros of a g that oscillates within a step are not seen.
     """
 
     name: str

@@ -18,6 +18,7 @@ from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, F
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.events import Event, Flags
+from haugmbd.integrators.leaps import may_turn
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.kkt.solver_routines import without_sweeps
 from haugmbd.math.body_columns import VELOCITY
@@ -85,10 +86,11 @@ class Watch:
         self.units = np.full((len(self.modes), 2), LARGEST_UNIT)
         self.solved = False
         self._seen: list[tuple[Array, Array]] = []
+        self._turns: tuple[Array | None, Flags] = (None, np.zeros(0, dtype=np.bool_))
 
     def forget(self) -> None:
         """Forget the states of the last segment."""
-        self._seen = []
+        self._seen, self._turns = [], (None, self._turns[1])
 
     def over(self, t: Array, y: Array) -> Array:
         """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution."""
@@ -106,6 +108,12 @@ class Watch:
         values = out.reshape(len(t), -1, QUANTITIES)
         self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles
         return values
+
+    def may_turn(self, t: Array, y: Array, halfway: Array) -> Flags:
+        """Return in which steps between states y (n, ny) at t, with those in their middle, each may turn beyond zero, (n - 1, nf, 4)."""
+        if self._turns[0] is not halfway:
+            self._turns = halfway, may_turn(self.over(t, y), self.over(0.5 * (t[:-1] + t[1:]), halfway))
+        return self._turns[1]
 
     def fastest(self, k: int) -> float:
         """Return the largest speed [m/s] of joint k along its mode, in the states that were watched last."""
@@ -187,3 +195,7 @@ class StickEvent(Event):
 
     def clear(self, t: Array, y: Array) -> Flags:
         return self.function.clear(t, y)
+
+    def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
+        flags: Flags = self.function.watch.may_turn(t, y, halfway)[:, self.function.k, self.function.which]
+        return flags

@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import haugmbd as mbd
 from haugmbd.gallery import gyroscope, planar_slider_crank, universal_shaft
 from joints import RJ, TJ, Cam, Planar, PointOnLine, RotationDriver
+from tests.support.models import model_of
 
 LAW = mbd.Coulomb(0.12, 0.1)
 SAME = 1e-9
@@ -296,3 +297,29 @@ def test_the_friction_of_a_follower_does_not_stop_its_cam_at_a_dead_centre(speed
     np.testing.assert_allclose([event.t for event in result.events], tops, atol=1e-8)
     assert [event.name for event in result.events] == ["rub stops"] * len(tops)
     np.testing.assert_allclose((result.joint("axle").angle[-1], result.joint("axle").rate[-1]), y, atol=1e-7)
+
+
+SHORT_STOP = 5e-6
+"""[s, m] Of the events of a tolerance of 1e-6, and of the way."""
+
+
+def halting() -> mbd.System:
+    """A block of 1 kg that is pulled by its friction, 0.1 N, and cos(2 pi t) N: it comes to rest from 0.1575 m/s shortly before 0.75 s."""
+    system = mbd.System("halting")
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1), v=(0.99 / (2.0 * np.pi), 0, 0)))
+    rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointFriction("rub", rail, mbd.Coulomb(0.1), preload=1.0))
+    system.add(mbd.PointForce("pull", block, point=(0, 0, 0), force=(lambda t: 0.1 + np.cos(2.0 * np.pi * t), 0.0, 0.0)))
+    return system
+
+
+@pytest.mark.parametrize("method", [mbd.DOP853(rtol=1e-6), mbd.DormandPrince(rtol=1e-7)], ids=["DOP853", "DormandPrince"])
+def test_a_stop_that_lasts_less_than_half_a_step_is_not_leapt_over(method):
+    """v = (0.99 + sin 2 pi t) / 2 pi falls through zero at t1 for 45 ms; at rest from there to 0.75 s, then (1 + sin 2 pi t) / 2 pi."""
+    w, rate = 2.0 * np.pi, 0.99
+    t1, end = (np.pi + np.arcsin(rate)) / w, 1.5
+    result = mbd.simulate(model_of(halting), end, integrator=method)
+    assert [event.name for event in result.events] == ["rub stops", "rub slips"]
+    np.testing.assert_allclose([event.t for event in result.events], [t1, 0.75], rtol=0.0, atol=SHORT_STOP)
+    way = (rate * t1 + (1.0 - np.cos(w * t1)) / w + (end - 0.75) - np.cos(w * end) / w) / w
+    assert result["block"].r[-1, 0] == pytest.approx(way, rel=0.0, abs=SHORT_STOP)
