@@ -15,7 +15,7 @@ RATE = "rate"
 OF_JOINTS = (ANGLE, DISPLACEMENT, RATE, f"{ANGLE}_{RATE}", f"{DISPLACEMENT}_{RATE}")
 """Quantities of a joint; the last two are those of a joint that has both. Where it has several of a kind: angle_1, angle_2_rate, ..."""
 
-MEASURED = {"TSDA": ("length", "rate"), "RSDA": ("angle", "rate")}
+MEASURED = {"TSDA": ("length", "rate"), "LinearActuator": ("length", "rate"), "RSDA": ("angle", "rate")}
 """Quantities that the kernel of a force element measures in any case."""
 _COMMON = ("length", "displacement", "angle", "rate", "force", "torque", "power", "point")
 OF_LOADS = (*_COMMON, "indentation", "normal_force", "friction_force", "slip", "coordinates", "rates", "forces")

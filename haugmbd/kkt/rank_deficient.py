@@ -7,11 +7,12 @@ dependent at another pose although the rank of the joint does not change (as in 
 at least SWITCH of the best; then a better row replaces one of them until they are good again.  Since the number is fixed, no threshold
 decides the rank off the manifold.  A row that is left out has an infinite pivot: its multiplier is zero for any right-hand side.
 
-    V^2 = sum of det(S_k), over all selections k of r of the n rows        S = -D, scaled
+    V^2 = sum of det(S_k), over all selections k of r of the n rows        S = -D
         = det(S_k) det(1 + W W^T),  W = S_dk S_k^-1                        by one selection, d: the rows that are left out
 
 is the squared volume that all the rows of an edge span (Cauchy, Binet), while its rank is r.  It does not depend on the selection, and
-vanishes where the rank falls: see `integrators.rank_watch`.
+vanishes where the rank falls: see `integrators.rank_watch`.  Rows are scaled for their selection only: those that meet a body without
+inertia about an axis are larger by powers of ten, and which of two rows does so changes along the motion.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
         row = next_row(S, c.kept[edge])
         S[k, 7] = row
         take(S, row)
-    c.span[edge, 0] = squared_volume(S, wanted)
+    c.span[edge, 0] = squared_volume(S, c.scale[node], wanted)
     for a in range(6):
         if S[a, 6] == 0.0:
             for b in range(6):
@@ -123,12 +124,15 @@ def take(S: Array, row: int) -> None:
 
 
 @kernel
-def squared_volume(S: Array, n_taken: int) -> float:
-    """Return V^2 of all rows, by the elimination of those in S[:, 7]; the rows of S that are left out become W, and L of 1 + W W^T."""
+def squared_volume(S: Array, scale: Array, n_taken: int) -> float:
+    """Return V^2 of all rows, by the elimination of those in S[:, 7]; the rows of S that are left out become W, and L of 1 + W W^T.
+
+    scale: (6,) of the rows, by which S has been divided
+    """
     found = 1.0
     for i in range(n_taken - 1, -1, -1):
         row = int(S[i, 7])
-        found *= S[row, row]
+        found *= S[row, row] * scale[row]
         for a in range(6):
             if S[a, 6] == 0.0:
                 for j in range(i + 1, n_taken):
@@ -137,6 +141,9 @@ def squared_volume(S: Array, n_taken: int) -> float:
                 S[a, row] /= S[row, row]
     for a in range(6):
         if S[a, 6] == 0.0:
+            for i in range(n_taken):
+                row = int(S[i, 7])
+                S[a, row] *= sqrt(scale[a] / scale[row])
             for b in range(a + 1):
                 if S[b, 6] == 0.0:
                     S[a, b] = 1.0 if a == b else 0.0

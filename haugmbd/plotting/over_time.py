@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.histories.load_history import LoadHistory
+from haugmbd.diagnostics.histories.load_history import columns_of
 from haugmbd.errors import UsageError
 from haugmbd.plotting.drawing import draw, finish
 from haugmbd.plotting.series import ORDERS, coordinate, known
@@ -82,7 +81,8 @@ def load(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes 
     name : str
         Name of the element.
     what : str, optional
-        "force", "torque", "length", "angle", "rate", "power" or "energy"; by default its force or torque.
+        A quantity that `result.load(name)` has, such as "force", "torque", "length", "rate", "normal_force", "power"; by default its force
+        or torque. Of several coordinates, bodies or points of contact each has a line.
     ax : Axes, optional
         Axes of the plot; by default new ones.
     label : str, optional
@@ -99,23 +99,13 @@ def load(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes 
         If the element or the quantity does not exist.
     """
     history = known(result).load(name)
-    what = what or next(own for own in ("force", "torque", "power") if own in history.quantities)
+    what = what or next(own for own in ("force", "torque", "forces", "power") if own in history.quantities)
     if what not in history.quantities:
         raise UsageError(f"what is {what!r}: load {name!r} has {', '.join(map(repr, history.quantities))}.")
-    lines = {key: (history.t, series) for key, series in _components(history, what).items()}
+    lines = {key: (history.t, series) for key, series in columns_of(history, what).items()}
     ax = axes(ax)
     draw(ax, lines, label or (literal(name) if len(lines) == 1 else None))
     return finish(ax, f"{name}: {what}", "t [s]", f"{what} [{history.unit(what)}]", span=history.t)
-
-
-def _components(history: LoadHistory, what: str) -> dict[str, Array]:
-    """Return the components of a quantity by name."""
-    values: Array = getattr(history, what)
-    if values.ndim == 1:
-        return {what: values}
-    if values.ndim == 2:
-        return {axis: values[:, k] for k, axis in enumerate("xyz")}
-    return {f"body {n + 1}, {axis}": values[:, n, k] for n in range(values.shape[1]) for k, axis in enumerate("xyz")}
 
 
 def driver(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes | None = None, label: str | None = None) -> Axes:

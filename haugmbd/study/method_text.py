@@ -76,6 +76,9 @@ def _value(node: ast.expr, text: str) -> Any:
             return _named(node, text)()
         except TypeError as error:
             raise UsageError(f"method {text!r}: {ast.unparse(node)} needs arguments: {error}") from None
+    if isinstance(node, ast.Tuple):
+        remedy = "Write parts joined by +, such as 'NullSpace + RK4(h=1e-3)', and each of several methods as a text of its own."
+        raise UsageError(f"method {text!r} cannot be read: a comma stands between parts or methods. {remedy}")
     try:
         return ast.literal_eval(node)
     except ValueError:

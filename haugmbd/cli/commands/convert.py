@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from haugmbd.cli.model_argument import OK, add_model, with_model
-from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.cli.model_argument import OK, add_model, file_to_write, with_model
+from haugmbd.errors import Fault, ModelFileError
 from haugmbd.modelfile import save_model
 from haugmbd.modelfile.asmt import write_asmt
 from haugmbd.modelfile.exports import Export
@@ -37,7 +37,9 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to those of `haugmbd`."""
     command = add_parser("convert", help="read a model of any format, and write it in another one")
     add_model(command)
-    command.add_argument("out", type=Path, metavar="FILE", help=f"the file to write: {', '.join(WRITERS)}")
+    endings = ", ".join(WRITERS)
+    file = file_to_write(f"a model is written as {endings}", *WRITERS)
+    command.add_argument("out", type=file, metavar="FILE", help=f"the file to write: {endings}")
     command.add_argument("--leave-out", action="store_true", help="leave out what the format cannot hold, and say so")
     command.set_defaults(run=run_convert)
 
@@ -50,8 +52,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
 def _act(system: System, out: Path, leave_out: bool) -> tuple[int, dict[str, Any], str]:
     """Return exit code, data and text of the conversion."""
     report = system.import_report
-    if out.suffix not in WRITERS:
-        raise UsageError(f"{str(out)!r} ends with {out.suffix!r}: a model is written as {', '.join(WRITERS)}.")
     try:
         done = WRITERS[out.suffix](system, out, leave_out)
     except ModelFileError as error:

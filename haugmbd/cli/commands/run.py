@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from haugmbd.cli.model_argument import FAILED, OK, add_model, file_to_write, positive, with_model
+from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, add_model, failed, file_to_write, positive, with_model
 from haugmbd.errors import RunWarning, SimulationError, UsageError
 from haugmbd.integrators.base import Integrator, methods_below
 from haugmbd.simulation.results.result import Result
@@ -62,6 +62,8 @@ def methods() -> dict[str, type[Integrator]]:
 
 def run_run(arguments: argparse.Namespace, system: System | None = None) -> int:
     """Simulate, write, print, and return the exit code;  system: in place of the model that the arguments name."""
+    if arguments.h is not None and (arguments.rtol is not None or arguments.atol is not None):
+        return failed(arguments, NOT_VALID, "--h selects a fixed step, --rtol and --atol an adaptive one: give one of them.")
     return with_model(arguments, lambda named: _act(system or named, arguments))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import inspect
 import json
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, NothingToCheck, by_name, file_to_write, positive, run_file
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.modelfile import SUFFIXES, load_model
 from haugmbd.simulation.simulate import simulate
@@ -46,17 +48,32 @@ class Build:
         """Return the system with these parameters."""
         path = Path(self.model)
         if self.model in by_name():
-            made: Any = by_name()[self.model](**cell)
+            made: Any = _made(by_name()[self.model], self.model, cell)
         elif path.suffix in SUFFIXES:
             made = load_model(path, parameters=cell, allow_code=self.allow_code)
         else:
             function = run_file(path).get("system")
             if not callable(function) or isinstance(function, System):
                 raise UsageError(f"{self.model} must define a function system({', '.join(cell)}) that returns a System.")
-            made = function(**cell)
+            made = _made(function, f"system of {self.model}", cell)
         if not isinstance(made, System):
             raise UsageError(f"{self.model} makes a {type(made).__name__}, not a System.")
         return made
+
+
+def _made(function: Callable[..., Any], name: str, cell: dict[str, float]) -> Any:
+    """Return what a function makes of a cell, whose values are whole numbers where the function takes such.
+
+    Raise UsageError for a parameter that it does not have.
+    """
+    taken = inspect.signature(function).parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+        for key in cell:
+            if key not in taken:
+                has = f"its parameters are {', '.join(map(repr, taken))}" if taken else "it has no parameters"
+                raise UsageError(f"{name} has no parameter {key!r}{did_you_mean(key, taken)}; {has}.")
+    whole = {key for key, one in taken.items() if type(one.default) is int or one.annotation in (int, "int")}
+    return function(**{key: int(x) if key in whole and x == int(x) else x for key, x in cell.items()})
 
 
 @dataclass(frozen=True)
@@ -119,7 +136,10 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         run = Run(arguments.t_end, arguments.h, arguments.method, tuple(arguments.body))
         if run.method:
             method_from(run.method)
-        build(**{name: values[0] for name, values in cells.items()})
+        bodies = [body.name for body in build(**{name: values[0] for name, values in cells.items()}).bodies]
+        for name in run.bodies:
+            if name not in bodies:
+                raise UsageError(f"--body: no body is called {name!r}{did_you_mean(name, bodies)}.")
         executor = SERIAL if arguments.workers == 1 else None
         workers = None if arguments.workers == 1 else arguments.workers
         table = sweep(build, cells, run, executor, arguments.store, arguments.budget, workers=workers)

@@ -11,6 +11,7 @@ Source: Haug (2021), generalized forces and virtual work.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,8 @@ UNITS = {
 }
 UNITS |= {"coordinates": "rad or m", "rates": "rad/s or m/s", "forces": "N m or N"}
 """Units of the quantities; the rate has that of length or angle per second."""
+VECTORS = ("force", "torque", "point")
+"""Quantities whose last axis is x, y, z, if they are no numbers."""
 
 
 @public_class
@@ -99,6 +102,8 @@ class LoadHistory:
     power: Array
     energy: Array
     _values: dict[str, Array]
+    _coordinates: tuple[str, ...] = ()
+    _bodies: tuple[str, ...] = ()
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -197,6 +202,22 @@ class LoadHistory:
         return f"LoadHistory of {self.kind} {self.load!r}: {', '.join(self.quantities)}, {len(self.t)} states"
 
 
+def columns_of(history: LoadHistory, quantity: str) -> dict[str, Array]:
+    """Return the columns (nt,) of a quantity by name: axes, bodies and axes, coordinates of joints, or points of contact."""
+    values: Array = getattr(history, quantity)
+    if values.ndim == 1:
+        return {quantity: values}
+    if values.ndim > 2:  # noqa: PLR2004
+        return {f"{body}, {axis}": values[:, n, k] for n, body in enumerate(history._bodies) for k, axis in enumerate("xyz")}
+    if quantity in VECTORS:
+        names: Sequence[str] = "xyz"
+    elif quantity in ("coordinates", "rates", "forces"):
+        names = history._coordinates
+    else:
+        names = [f"point {k}" for k in range(values.shape[1])]
+    return {name: values[:, k] for k, name in enumerate(names)}
+
+
 def load_named(model: Model, name: str) -> LoadEntry:
     """Return the force element of that name. Raise UsageError if there is none."""
     entries = {entry.load.name: entry for entry in model.loads}
@@ -220,7 +241,9 @@ def load_history(model: Model, t: Array, y: Array, name: str) -> LoadHistory:
         found = load.quantities(t[finite], bodies, angle)
         energy = load.ledger(t[finite], bodies, angle).potential
     values = {key: _spread(value, finite) for key, value in found.values.items()}
-    return LoadHistory(name, entry.load.kind, t, _spread(found.power, finite), _spread(energy, finite), values)
+    coordinates, involved = tuple(q.label for q in entry.load.coordinates()), tuple(body.name for body in entry.load.bodies())
+    power, energy = _spread(found.power, finite), _spread(energy, finite)
+    return LoadHistory(name, entry.load.kind, t, power, energy, values, coordinates, involved)
 
 
 def _spread(values: Array, finite: Any) -> Array:

@@ -4,6 +4,8 @@ r"""The search for singular configurations: the determinant of the augmented mat
     d singular values that vanish like |t - t*|:   g = 2 d log|t - t*| + smooth
 
 The product does not depend on the order of elimination, nor on small pivots elsewhere (massless axes, light bodies next to heavy ones).
+Of an edge that leaves rows out it contains the squared volume of all of them, which does not depend on the selection: see
+`kkt.rank_deficient`.
 It is sampled at equal parts of the motion (rotation of the fastest body, or displacement relative to the size), on the dense output
 and, ahead of the last state, on the parabola.  A local minimum is enclosed; it is a singular configuration if g decreases without bound
 as the enclosure shrinks.
@@ -61,11 +63,14 @@ def log_determinant(P: Pack, t: float, y: Array) -> tuple[int, float]:
     code = factorize(P)
     if code != OK:
         return (OK, NO_PIVOT) if code == SINGULAR else (code, np.nan)
-    D_inv = ws.inverse_pivots(P)
+    D_inv, span, first_edge = ws.inverse_pivots(P), ws.row_spans(P), ws.n_bodies(P)
     g = 0.0
     for n in range(D_inv.shape[0]):
+        leaves_out = n >= first_edge and span[n - first_edge, 0] != 0.0
+        if leaves_out:
+            g += np.log(abs(span[n - first_edge, 0]))
         for a in range(6):
-            if D_inv[n, a] != 0.0:
+            if D_inv[n, a] != 0.0 and not leaves_out:
                 g -= np.log(abs(D_inv[n, a]))
     return OK, g
 

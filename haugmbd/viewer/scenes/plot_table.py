@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.diagnostics.histories.driver_history import FORCES, driver_names
+from haugmbd.diagnostics.histories.load_history import columns_of
 from haugmbd.errors import HaugmbdError
 from haugmbd.simulation.results.result import Result
 from haugmbd.viewer.scenes.frames import Ints
@@ -29,7 +32,7 @@ COORDINATES = {
 }
 """Attributes of a JointHistory: unit, and names of their columns."""
 
-LETTERS = {"length": "l", "displacement": "x", "angle": "\u03b8", "force": "F", "torque": "M", "power": "P"}
+LETTERS = {"length": "l", "displacement": "x", "angle": "\u03b8", "force": "F", "torque": "M", "forces": "F", "power": "P"}
 """Quantities of loads and drivers that are shown, and names of their lines."""
 
 MOST_COMPONENTS = 9
@@ -108,10 +111,14 @@ class PlotTable:
             except HaugmbdError as error:
                 self.notes.append(f"load {name!r}: {str(error).splitlines()[0]}")
                 continue
-            values = {what: getattr(history, what) for what in LETTERS if what in history.quantities}
+            values = {what: columns_of(history, what) for what in LETTERS if what in history.quantities}
             found[name] = [
-                self.add(f"{what} [{history.unit(what)}]", LETTERS[what] if value.ndim == 1 else "xyz", value[self.rows])
-                for what, value in values.items()
-                if value.ndim < 3
+                self.add(
+                    f"{what} [{history.unit(what)}]",
+                    LETTERS[what] if what in columns else list(columns),
+                    np.stack(list(columns.values()), axis=-1)[self.rows],
+                )
+                for what, columns in values.items()
+                if len(columns) <= MOST_COMPONENTS
             ]
         return found

@@ -86,6 +86,7 @@ def test_a_text_is_a_method():
         ("RK4(h=open('x'))", "there is no 'open'"),
         ("RK4(h=[x for x in 'a'])", "is not a name, number or text"),
         ("RK4(**{})", "cannot be read"),
+        ("RK4, Heun", "each of several methods as a text of its own"),
         ("RK4(dt=1)", "did you mean 'h'"),
         ("Baumgarte", "Baumgarte needs arguments"),
         ("GGL", "GGL is not a formulation, integrator or stabilization"),

@@ -124,6 +124,7 @@ def test_cells_that_fail_are_rows(tmp_path, capsys):
         (("--set", "length=1", "--method", "RK5"), "RK5"),
         (("--set", "length=1", "--out", "table.txt"), "the table is a .csv file"),
         (("--set", "length=1", "--workers", "0"), "workers"),
+        (("--set", "length=1", "--body", "bra"), "no body is called 'bra'"),
     ],
 )
 def test_arguments_that_are_not_valid(argv, what, model, capsys):
@@ -139,6 +140,18 @@ def test_models_that_cannot_be_swept(tmp_path, capsys):
     path = tmp_path / "bar.py"
     path.write_text("system = 3\n")
     assert "must define a function system(a)" in said(capsys, "sweep", path, "--set", "a=1")[2]
+
+
+def test_values_are_whole_numbers_where_the_builder_takes_such(tmp_path, capsys):
+    code, out, _ = said(
+        capsys, "sweep", "windows", "--set", "n=1,2", "--set", "lean=0.5", "--body", "upright 1", *SHORT[:4], "--json"
+    )
+    assert code == 0
+    assert [row["status"] for row in json.loads(out)["rows"]] == ["ok", "ok"]
+    code, _, error = said(capsys, "sweep", "windows", "--set", "m=1")
+    assert code == 2
+    assert "windows has no parameter 'm'" in error
+    assert "its parameters are 'n', " in error
 
 
 def test_values():

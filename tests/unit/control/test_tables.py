@@ -144,3 +144,22 @@ def arm_without_calls():
     slow = system.add(mbd.LowPass("slow", "rail.rate", 0.1))
     system.add(mbd.JointForce("brake", [rail], slow["out"]))
     return system.compile()
+
+
+def test_the_length_of_a_linear_actuator_is_measured_as_that_of_a_spring():
+    """A ram of 5 N against weight and spring: with the block in a table, and by the functions of `quantities` at the stored states."""
+    system = mbd.System("ram", gravity=(0, 0, -9.81))
+    rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    system.add(RJ("pin", system.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
+    slow = system.add(mbd.LowPass("slow", "ram.rate", 0.05))
+    long = system.add(mbd.LowPass("long", "ram.length", 0.05))
+    system.add(mbd.LinearActuator("ram", system.ground, rod, point_i=(0, 0, 1), point_j=(1, 0, 0), force=5.0))
+    system.add(mbd.Torque("brake", rod, torque=(0, slow["out"], 0)))
+    system.add(mbd.Torque("more", rod, torque=(0, long["out"], 0)))
+    model = system.compile()
+    assert tables_of(model.network, len(model.y0)) is not None
+    result = mbd.simulate(model, 0.1, h=1e-3)
+    ram = result.load("ram")
+    for name, signal in (("slow", ram.rate), ("long", ram.length)):
+        slope = np.gradient(result.block(name).x[:, 0], result.t, edge_order=2)
+        np.testing.assert_allclose(slope[2:-2], ((signal - result.block(name).x[:, 0]) / 0.05)[2:-2], atol=1e-2)

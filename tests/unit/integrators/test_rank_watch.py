@@ -10,6 +10,7 @@ from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.gallery import andrews, bennett, four_bar, stewart_platform, windows
 from haugmbd.integrators.singularities.singularity_search import SingularSearch
 from haugmbd.integrators.watches.rank_watch import begin_watch, new_watch
+from joints import RJ, SJ, TJ
 from tests.support.models import model_of
 
 ROUNDING = 1e-10
@@ -131,3 +132,36 @@ def test_implicit_steps_of_any_length_do_not_leap_over_a_singular_configuration(
     result = mbd.simulate(system, 10.0, integrator=method(rtol=rtol, atol=rtol))
     sides = np.sign(result["bar 0"].r[:, 2])
     assert len(result.singular_crossings) == np.count_nonzero(np.diff(sides)) >= 10
+
+
+def two_cylinders():
+    """A crank with two rods without inertia about their axes, 20 degrees apart; each slider-crank of RJ, SJ and TJ has a row too many."""
+    crank_radius, length = 0.045, 0.15
+    system = mbd.System("engine", gravity=(0, 0, -9.81))
+    crank = system.add(mbd.Body("crank", 20.0, (0.1, 0.3, 0.3), omega_bar=(200.0, 0, 0)))
+    system.add(RJ("main", system.ground, crank, point=(0, 0, 0), axis=(1, 0, 0)))
+    for k, angle in enumerate(np.radians([0.0, 20.0])):
+        x = 0.065 * k
+        pin = np.array([x, crank_radius * np.sin(angle), crank_radius * np.cos(angle)])
+        top = np.array([x, 0.0, pin[2] + np.sqrt(length**2 - pin[1] ** 2)])
+        rod = system.add(mbd.Body(f"rod {k}", *mbd.inertia.rod(length, mass=0.5, axis=top - pin), r=(pin + top) / 2))
+        piston = system.add(mbd.Body(f"piston {k}", 0.4, (1e-3, 1e-3, 1e-3), r=top))
+        system.add(RJ(f"big end {k}", crank, rod, point=pin, axis=(1, 0, 0)))
+        system.add(SJ(f"small end {k}", rod, piston, point=top))
+        system.add(TJ(f"bore {k}", system.ground, piston, point=top, axis=(0, 0, 1)))
+    return system
+
+
+def test_rows_that_take_the_place_of_others_do_not_make_a_run_seem_singular():
+    """Where a rod is upright, the other of two rows of its RJ meets the axis without inertia; no motion of the engine is singular there."""
+    model = two_cylinders().compile()
+    assert len(model.redundancy.dropped) == 2
+    result = mbd.simulate(model, 0.02, h=1e-3, project_velocity=True)
+    least = []
+    for k in range(len(result)):
+        rows = mbd.evaluate(model, result.state(k)).Phi_q.toarray()
+        least.append(np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None], compute_uv=False)[model.redundancy.rank - 1])
+    assert min(least) > 0.5 * max(least)
+    assert result.warnings == ()
+    search = SingularSearch(model, model.pack().callback)
+    assert np.ptp(search.values(result.t.copy(), result.y.copy())) < 1.0

@@ -182,3 +182,30 @@ def test_names_are_shown_letter_by_letter():
         plt.close(ax.figure)
     assert plots[5].lines[0].get_label() == r" _pin \$\sqrt\$"
     assert plots[4].lines[0].get_label() == r" _a\$_^\$"
+
+
+def test_columns_of_loads_have_the_names_of_coordinates_bodies_and_points():
+    """A box has eight corners, of which the first three are no x, y, z; a load of two joints has two columns."""
+    from joints import RJ, TJ  # noqa: PLC0415
+
+    system = mbd.System("loads", gravity=(0, 0, -9.81))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.1, 0.1, 0.1)))
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1), r=(0, 0, 0.49)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 1, 0)))
+    rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointForce("both", [axle, rail], lambda t, q, qd: np.array([2.0, 3.0])))
+    system.add(mbd.StateForce("pair", [wheel, block], force=lambda t, r, p, v, w: np.arange(12.0).reshape(2, 6)))
+    system.add(
+        mbd.ContactForce("floor", block, system.ground, shape_i=mbd.Box((1, 1, 1)), shape_j=mbd.Plane(), K=1e4, restitution=0.5)
+    )
+    result = mbd.simulate(system, 0.02, h=1e-2)
+
+    def lines(*which, **options):
+        drawn = mbd.plot.load(result, *which, **options).lines
+        return {line.get_label().split(" (on ")[0]: line.get_ydata()[0] for line in drawn}  # equal lines say on which they are
+
+    assert lines("both") == {"axle.angle": 2.0, "rail.displacement": 3.0}
+    assert lines("pair", what="torque")["block, z"] == 11.0
+    points = lines("floor", what="normal_force")
+    assert list(points) == [f"point {k}" for k in range(8)]
+    assert sum(points.values()) == pytest.approx(result.load("floor").normal_force[0].sum())
