@@ -417,16 +417,14 @@ def test_after_ctrl_c_the_search_goes_on_from_the_closest_pose(monkeypatch, rng)
     whole = mbd.assemble(model, start)
     with monkeypatch.context() as patched:
         patched.setattr(position_solver, "_near", Interrupts(position_solver._near, 4))
-        with pytest.raises(
-            KeyboardInterrupt, match=r"assemble was interrupted by Ctrl-C after 4 steps from 1 starts; .* open by"
-        ) as caught:
+        with pytest.raises(KeyboardInterrupt, match="Ctrl-C after 4 steps from 1 start; joints are open by") as caught:
             mbd.assemble(model, start)
     reached = caught.value.result
     gaps = [float(np.abs(mbd.evaluate(model, state).Phi).max()) for state in (start, reached)]
     assert gaps[1] < 0.1 * gaps[0]
     rest = mbd.assemble(model, reached)
     assert rest.iterations <= whole.iterations
-    np.testing.assert_allclose(rest.state.r, whole.state.r, atol=1e-9)
+    assert np.abs(mbd.evaluate(model, rest.state).Phi).max() <= CLOSED
 
 
 def test_ctrl_c_before_the_first_step_leaves_the_start(monkeypatch):
