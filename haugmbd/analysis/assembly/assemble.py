@@ -18,7 +18,7 @@ import numpy as np
 
 from haugmbd.analysis.assembly.branch_repair import choices, turned_starts
 from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of, turned_round
-from haugmbd.analysis.assembly.constraint_system import Problem, displaced, pose_at, row_scale_to_metres
+from haugmbd.analysis.assembly.constraint_system import Problem, Search, digits_of, displaced, pose_at, row_scale_to_metres
 from haugmbd.analysis.assembly.continuation import continue_to_targets
 from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, read_fixed_coordinates
@@ -37,6 +37,8 @@ from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.system import System
 
 TOL = 1e-12
@@ -47,6 +49,9 @@ RATE_TOL = 1e-9
 
 RESTARTS = 4
 """Number of other starts if the first does not close. A single local minimum does not prove that there is no solution."""
+
+ATTEMPT = 60
+"""Largest number of steps from a start at which joints are turned back: from one that is right it takes some ten."""
 
 AGREE = 1e-2
 """Relative difference of the sums of squares below which two starts have found the same closest pose."""
@@ -67,6 +72,7 @@ def assemble(
     weights: Mapping[Body, float] | None = None,
     tol: float = TOL,
     repair: bool = True,
+    progress: bool = False,
 ) -> Assembly:
     """Assemble a mechanism: close all joints with the least motion of its bodies, then find the velocities.
 
@@ -84,6 +90,8 @@ def assemble(
         Largest remaining |Phi|, in the units of the rows (m, m2, 1, rad).
     repair : bool
         If True, turn joints back that closed in the opposite sense. If False, list them in `flipped`.
+    progress : bool
+        If True, show a progress bar: the digits to which the joints are closed.
 
     Returns
     -------
@@ -98,14 +106,41 @@ def assemble(
         If the system has faults.
     UsageError
         If an argument is not valid.
+    KeyboardInterrupt
+        After Ctrl-C; the attribute `result` is the State with the smallest gaps so far, from which the search can go on.
 
     Notes
     -----
     Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism.
     """
+    check_flags(progress=progress)
     model = compiled(system, "assemble")
     problem = pose_problem(model, start_of(model, state), hold, weights, tol)
-    start = problem.held.start
+    with Progress(progress, 0.0, digits_of(problem.size, tol), "digits") as bar:
+        search = Search(bar, problem.size, tol)
+        try:
+            return _assembled(problem._replace(search=search), repair)
+        except KeyboardInterrupt as stop:
+            raise _interrupted(problem, search, stop) from None
+
+
+def _interrupted(problem: Problem, search: Search, stop: KeyboardInterrupt) -> KeyboardInterrupt:
+    """Return Ctrl-C with the closest pose of the search."""
+    pose = pose_at(problem, problem.held.start) if search.closest is None else search.closest
+    starts = "1 start" if search.starts == 1 else f"{search.starts} starts"
+    told = KeyboardInterrupt(
+        f"assemble was interrupted by Ctrl-C after {search.steps} steps from {starts}; joints are open by "
+        f"{pose.furthest:.3g} m. The attribute `result` of this error is the State with these gaps: assemble(system, error.result) "
+        "goes on from there.",
+        *stop.args,
+    )
+    told.result = pose.state  # type: ignore[attr-defined]
+    return told
+
+
+def _assembled(problem: Problem, repair: bool) -> Assembly:
+    """Return the assembly. Raise AssemblyError, see `assemble`."""
+    model, start = problem.model, problem.held.start
     signs = signs_of(model)
     way = continue_to_targets(problem, start)
     closed = close_positions(problem, way.state)
@@ -199,7 +234,7 @@ def turned_back(
     found = []
     for base, turning in product((start, closed.pose.state), choices(model, signs, wrong, (np.nonzero(held)[0] + 1).tolist())):
         for guess in turned_starts(model, wrong, turning, base):
-            other = close_positions(problem, guess)
+            other = close_positions(problem, guess, ATTEMPT)
             if other.closed and not flipped(model, signs, other.pose.state):
                 found.append(other)
         if found:

@@ -9,6 +9,7 @@ Source: derived here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -24,14 +25,23 @@ TURNS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, -1.0))
 """Directions across the axis, in f and g of the joint, that are tried."""
 
 
+SINGLES, MANY = 4, 6
+"""Number of single bodies that are tried, and of wrong joints above which none is."""
+
+
 def choices(model: Model, signs: tuple[Sign, ...], wrong: tuple[str, ...], fixed: Iterable[int]) -> list[frozenset[int]]:
-    """Return the sets of bodies that may have to be turned: the one that makes all signs right, or single bodies, the lightest first."""
+    """Return the sets of bodies that may have to be turned: the one that makes all signs right, or single bodies.
+
+    Of those, the ones at most wrong joints, the lightest first; none where so many are wrong that no single turn makes them right.
+    """
     stay = {0, *fixed}
     turning = bodies_to_turn(model, signs, wrong, stay)
     if turning is not None:
         return [turning]
-    ends = {body for name in wrong for body in (model.joints[name].i, model.joints[name].j)} - stay
-    return [frozenset({body}) for body in sorted(ends, key=lambda body: float(model.mass[body]))]
+    if len(wrong) > MANY:
+        return []
+    ends = Counter(body for name in wrong for body in (model.joints[name].i, model.joints[name].j) if body not in stay)
+    return [frozenset({body}) for body in sorted(ends, key=lambda body: (-ends[body], float(model.mass[body])))[:SINGLES]]
 
 
 def bodies_to_turn(model: Model, signs: tuple[Sign, ...], wrong: Iterable[str], fixed: Iterable[int]) -> frozenset[int] | None:

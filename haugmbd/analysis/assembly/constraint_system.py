@@ -8,6 +8,7 @@ step   r <- r + dr,   p <- p exp(dpi_bar),   (dr, dpi_bar) = W^(-1/2) z
 from __future__ import annotations
 
 from functools import lru_cache
+from math import log10
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from haugmbd.math.euler_parameters import exponential, lengths, normalized, prod
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import constraint_gaps
 
 LARGEST_TURN = 0.7
@@ -30,7 +32,7 @@ NONE = np.zeros(0, dtype=np.int64)
 class Problem(NamedTuple):
     """The assembly problem: model, fixed coordinates, metric;  scale: (nc,) of rows to metres;  size: of the model [m];  tol: of |Phi|.
 
-    asleep: rows that are left out
+    asleep: rows that are left out;  search: is told of every pose, None for nobody
     """
 
     model: Model
@@ -40,6 +42,7 @@ class Problem(NamedTuple):
     size: float
     tol: float
     asleep: Ints = NONE
+    search: Search | None = None
 
 
 class Pose(NamedTuple):
@@ -59,6 +62,37 @@ class Pose(NamedTuple):
     def furthest(self) -> float:
         """Return the largest |s Phi| [m]."""
         return float(np.abs(self.gap).max(initial=0.0))
+
+
+class Search:
+    """A search for a closed pose: the closest pose and the number of steps, shown on a bar by the digits to which the joints are closed.
+
+    closest: None before the first pose
+    """
+
+    def __init__(self, bar: Progress, size: float, tol: float) -> None:
+        self.closest: Pose | None = None
+        self.steps = self.starts = 0
+        self._bar, self._size, self._most, self._all = bar, size, 0.0, digits_of(size, tol)
+
+    def begin(self) -> None:
+        """Count one more start."""
+        self.starts += 1
+
+    def at(self, pose: Pose) -> None:
+        """Store the pose of one more step if it is the closest of all."""
+        self.steps += 1
+        if self.closest is None or pose.furthest < self.closest.furthest:
+            self.closest = pose
+        gap = self.closest.furthest
+        self._most = min(self._all, max(self._most, digits_of(self._size, gap) if gap > 0.0 else self._all))
+        self._bar.reach(self._most)
+        self._bar.note(f"{self.steps} steps from {self.starts} starts, joints open by {gap:.0e} m")
+
+
+def digits_of(size: float, gap: float) -> float:
+    """Return the digits to which joints with a gap [m] are closed, in a model of a size [m]."""
+    return max(0.0, -log10(gap / size))
 
 
 def row_scale_to_metres(model: Model, rows: Rows, t: float, size: float) -> Array:

@@ -61,7 +61,7 @@ def continue_to_targets(problem: Problem, start: State) -> Continuation:
             else:
                 joints[goal.place] = at
         held = problem.held._replace(joints=tuple(joints))
-        closed = close_positions(problem._replace(held=held, asleep=asleep), state)
+        closed = close_positions(problem._replace(held=held, asleep=asleep, search=None), state)
         if not closed.closed:
             return Continuation(start, 0)
         state, iterations = closed.pose.state, iterations + closed.iterations

@@ -61,11 +61,15 @@ class PositionSolution(NamedTuple):
     closed: bool
 
 
-def close_positions(problem: Problem, start: State) -> PositionSolution:
-    """Return the position solution from `start`: a pose at which all rows hold, or the closest one."""
+def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS) -> PositionSolution:
+    """Return the position solution from `start`: a pose at which all rows hold, or the closest one after so many steps at most."""
     pose = best = pose_at(problem, start)
     damping, patient = FIRST_DAMPING, False
-    for k in range(ITERATIONS):
+    if problem.search is not None:
+        problem.search.begin()
+    for k in range(iterations):
+        if problem.search is not None:
+            problem.search.at(best)
         if best.worst <= problem.tol:
             return PositionSolution(best, k, True)
         new = _near(problem, pose)
@@ -81,7 +85,7 @@ def close_positions(problem: Problem, start: State) -> PositionSolution:
         if not _sum(new) < (1.0 - FLAT) * _sum(best):
             return PositionSolution(best, k, False)
         pose, best, patient = new, new, not new.furthest <= POOR * best.furthest
-    return PositionSolution(best, ITERATIONS, best.worst <= problem.tol)
+    return PositionSolution(best, iterations, best.worst <= problem.tol)
 
 
 def _sum(pose: Pose) -> float:

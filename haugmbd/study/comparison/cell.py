@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import ModelError, RunWarning, SlowFormulationWarning, UsageError, error_text
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.method import Method
 
 COMPLETED, BUDGET, FAILED, REFUSED, NOT_RUN = "completed", "budget", "failed", "refused", "not run"
@@ -88,6 +89,32 @@ def run_cell(method: Method, model: Model, t_end: float, *, repeats: int, budget
             break
         cpu, runs = min(cpu, again.counters.cpu), runs + 1
     return Cell(method.label, status, "" if status == COMPLETED else result.message, method, result, cpu, compilation, runs)
+
+
+def run_cells(
+    methods: Sequence[Method],
+    model: Model,
+    t_end: float,
+    *,
+    repeats: int,
+    budget: float | None,
+    more: Mapping[str, Any],
+    progress: bool,
+) -> list[Cell]:
+    """Return the cells of methods; after Ctrl-C the others are cells that were not run."""
+    cells: list[Cell] = []
+    with Progress(progress, 0, len(methods), "methods") as bar:
+        for method in methods:
+            stopped = bool(cells) and cells[-1].status == NOT_RUN
+            if not stopped:
+                try:
+                    cells.append(run_cell(method, model, t_end, repeats=repeats, budget=budget, more=more))
+                except KeyboardInterrupt:
+                    stopped = True
+            if stopped:
+                cells.append(Cell(method.label, NOT_RUN, "not run: Ctrl-C", method))
+            bar.reach(len(cells))
+    return cells
 
 
 def warm(method: Method, model: Model, t_end: float, more: Mapping[str, Any]) -> float:

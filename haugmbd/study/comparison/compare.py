@@ -14,8 +14,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.study.comparison.cell import NOT_RUN, REFUSED, Cell, run_cell
+from haugmbd.study.comparison.cell import REFUSED, Cell, run_cells
 from haugmbd.study.comparison.comparison import Comparison
 from haugmbd.study.comparison.measures import Measures, compared_states
 from haugmbd.study.comparison.reference import Reference, check_reference, compute_reference, default_reference
@@ -120,7 +119,9 @@ def compare(
     given = default_reference() if reference is None else reference
     if given is not False:
         check_reference(given, model, t_end, outputs, budget, more)
-    cells = _run_all(chosen, model, t_end, repeats, budget, more | {"store_every": store_every}, progress)
+    cells = run_cells(
+        chosen, model, t_end, repeats=repeats, budget=budget, more=more | {"store_every": store_every}, progress=progress
+    )
     found = None
     if given is not False:
         times = np.unique(np.concatenate([[t_end], *(c.result.t[compared_states(c.result, samples)] for c in cells if c.result)]))
@@ -171,25 +172,6 @@ def ready(methods: Any, span: float, h: float | None, rtol: float | None, atol: 
     if wrong:
         raise UsageError("; ".join(each.rstrip(".") for each in wrong) + ".")
     return chosen
-
-
-def _run_all(
-    methods: list[Method], model: Model, t_end: float, repeats: int, budget: float | None, more: dict[str, Any], progress: bool
-) -> list[Cell]:
-    """Run the methods; after Ctrl-C the others are cells that were not run."""
-    cells: list[Cell] = []
-    with Progress(progress, 0, len(methods), "methods") as bar:
-        for method in methods:
-            stopped = bool(cells) and cells[-1].status == NOT_RUN
-            if not stopped:
-                try:
-                    cells.append(run_cell(method, model, t_end, repeats=repeats, budget=budget, more=more))
-                except KeyboardInterrupt:
-                    stopped = True
-            if stopped:
-                cells.append(Cell(method.label, NOT_RUN, "not run: Ctrl-C", method))
-            bar.reach(len(cells))
-    return cells
 
 
 def _measured(

@@ -229,6 +229,7 @@ def convergence(
     state: State | None = None,
     project_velocity: bool = False,
     budget: float | None = None,
+    progress: bool = False,
 ) -> Convergence:
     """Return the orders of methods in every group of errors, from runs with several steps.
 
@@ -254,6 +255,8 @@ def convergence(
         If True, project inconsistent initial velocities on the velocity constraints.
     budget : float, optional
         Longest time of a run [s].
+    progress : bool
+        If True, show a progress bar. Runs that Ctrl-C ends or prevents are points without errors, and the others are returned.
 
     Returns
     -------
@@ -285,7 +288,15 @@ def convergence(
     model = model_given(system, "convergence")
     need_no_stops(model, "convergence")
     study = SharedRun(
-        model, float(t_end), wanted, outputs, given_reference(reference), budget, 1, other_arguments(state, project_velocity)
+        model,
+        float(t_end),
+        wanted,
+        outputs,
+        given_reference(reference),
+        budget,
+        1,
+        other_arguments(state, project_velocity),
+        progress,
     )
     settings = [Setting(one.label, float(step), one.with_step(float(step))) for one in chosen for step in steps]
     points, found = study.run(settings)

@@ -175,6 +175,7 @@ def projection_interval(
     outputs: Outputs | None = None,
     state: State | None = None,
     project_velocity: bool = False,
+    progress: bool = False,
 ) -> ProjectionInterval:
     """Return violation, errors and cost if the constraints are projected at every n-th step only.
 
@@ -204,6 +205,8 @@ def projection_interval(
         Initial state; by default the modelled one.
     project_velocity : bool
         If True, project inconsistent initial velocities on the velocity constraints.
+    progress : bool
+        If True, show a progress bar. Runs that Ctrl-C ends or prevents are points without errors, and the others are returned.
 
     Returns
     -------
@@ -234,7 +237,15 @@ def projection_interval(
         for n, rule in zip([*counts, 0], rules, strict=True)
     ]
     study = SharedRun(
-        model, float(t_end), wanted, outputs, given_reference(reference), None, 1, other_arguments(state, project_velocity)
+        model,
+        float(t_end),
+        wanted,
+        outputs,
+        given_reference(reference),
+        None,
+        1,
+        other_arguments(state, project_velocity),
+        progress,
     )
     *points, without = study.run(settings)[0]
     results = [point.cell.result if point.errors is not None else None for point in points]

@@ -14,8 +14,9 @@ from haugmbd.errors import UsageError
 from haugmbd.model.inspection.given import need_state
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.result import Result
-from haugmbd.study.comparison.cell import Cell, run_cell
+from haugmbd.study.comparison.cell import Cell, run_cells
 from haugmbd.study.comparison.reference import Reference, check_reference, compute_reference, default_reference
 from haugmbd.study.error_groups import GroupErrors, Outputs, group_errors
 from haugmbd.study.method import Method, MethodSet
@@ -64,15 +65,22 @@ class SharedRun:
     budget: float | None
     repeats: int
     more: dict[str, Any]
+    progress: bool = False
 
     def run(self, settings: Sequence[Setting]) -> tuple[list[Point], Reference]:
-        """Run the settings, and the reference at the times that they are compared at."""
+        """Run the settings, and the reference at the times that they are compared at. After Ctrl-C the others are points without errors."""
+        check_flags(progress=self.progress)
         self._check(settings)
         check_reference(self.reference, self.model, self.t_end, self.outputs, self.budget, self.more)
-        cells = [
-            run_cell(one.method, self.model, self.t_end, repeats=self.repeats, budget=self.budget, more=self.more)
-            for one in settings
-        ]
+        cells = run_cells(
+            [one.method for one in settings],
+            self.model,
+            self.t_end,
+            repeats=self.repeats,
+            budget=self.budget,
+            more=self.more,
+            progress=self.progress,
+        )
         done = [cell.result for cell in cells if cell.completed and cell.result is not None]
         at = common_states(done, self.t_end)
         times = np.unique(np.concatenate([[self.t_end], *(result.t[k] for result, k in zip(done, at, strict=True))]))

@@ -153,6 +153,7 @@ def tolerance_map(
     state: State | None = None,
     project_velocity: bool = False,
     budget: float | None = None,
+    progress: bool = False,
 ) -> ToleranceMap:
     """Return errors, violations and costs of a method with error control, for all pairs of tolerances.
 
@@ -178,6 +179,8 @@ def tolerance_map(
         If True, project inconsistent initial velocities on the velocity constraints.
     budget : float, optional
         Longest time of a run [s]; runs that need more are cells without values.
+    progress : bool
+        If True, show a progress bar. Runs that Ctrl-C ends or prevents are points without errors, and the others are returned.
 
     Returns
     -------
@@ -206,7 +209,15 @@ def tolerance_map(
     model = model_given(system, "tolerance_map")
     need_no_stops(model, "tolerance_map")
     study = SharedRun(
-        model, float(t_end), wanted, outputs, given_reference(reference), budget, 1, other_arguments(state, project_velocity)
+        model,
+        float(t_end),
+        wanted,
+        outputs,
+        given_reference(reference),
+        budget,
+        1,
+        other_arguments(state, project_velocity),
+        progress,
     )
     settings = [Setting("map", float(x), method.with_tolerances(float(x), float(y))) for x in relative for y in absolute]
     points, found = study.run(settings)

@@ -261,6 +261,7 @@ def work_precision(
     project_velocity: bool = False,
     budget: float | None = None,
     repeats: int = 3,
+    progress: bool = False,
 ) -> WorkPrecision:
     """Return errors and costs of methods at several steps or tolerances.
 
@@ -291,6 +292,8 @@ def work_precision(
         Longest time of a run [s]; runs that need more are points without error.
     repeats : int
         Number of runs of which the least CPU time counts.
+    progress : bool
+        If True, show a progress bar. Runs that Ctrl-C ends or prevents are points without errors, and the others are returned.
 
     Returns
     -------
@@ -327,7 +330,15 @@ def work_precision(
         else:
             settings += [Setting(one.label, float(x), one.with_step(float(x))) for x in steps]
     study = SharedRun(
-        model, float(t_end), wanted, outputs, given_reference(reference), budget, repeats, other_arguments(state, project_velocity)
+        model,
+        float(t_end),
+        wanted,
+        outputs,
+        given_reference(reference),
+        budget,
+        repeats,
+        other_arguments(state, project_velocity),
+        progress,
     )
     points, found = study.run(settings)
     by_label = {one.label: [point for point in points if point.setting.label == one.label] for one in chosen}

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.analysis.assembly import position_solver
+from haugmbd.analysis.assembly.branch_repair import bodies_to_turn, choices
 from haugmbd.analysis.assembly.branch_signs import signs_of
 from haugmbd.analysis.assembly.result import joint_gaps
-from haugmbd.gallery import chain, double_pendulum, four_bar, pendulum, planar_slider_crank, slider_crank
+from haugmbd.gallery import chain, double_pendulum, four_bar, hoberman_ring, pendulum, planar_slider_crank, slider_crank
 from haugmbd.math.euler_parameters import from_axis_angle, product, rotation_matrix
+from haugmbd.simulation.stepping.progress import Progress
 from joints import CJ, RJ, Distance, RotationDriver, TranslationDriver
 from tests.support.faulty_mechanisms import MECHANISMS, bar_loop, planar_loop, shaken
 from tests.support.redundant_loops import bennett
 from tests.support.seeds import seeds
 
+assemble_module = importlib.import_module("haugmbd.analysis.assembly.assemble")
 CLOSED = 1e-12  # |Phi| in the rows' own units: the goal, rounding is 1e-15
 
 
@@ -380,3 +386,64 @@ def test_a_free_body_that_is_held_has_nothing_to_solve_for(capfd):
     body = system.add(mbd.Body("body", 1.0, (1, 1, 1), v=(1.0, 0, 0)))
     np.testing.assert_array_equal(mbd.assemble(system, hold=body).state.v[1], (1.0, 0.0, 0.0))
     assert capfd.readouterr() == ("", "")
+
+
+def test_no_single_body_is_turned_where_the_joints_of_a_whole_ring_are_wrong():
+    """Every joint of a ring is wrong, and no turn of one body mends that: ten thousand steps were tried, for half a minute."""
+    model = hoberman_ring().compile(check_pose=False)
+    signs = signs_of(model)
+    wrong = tuple(dict.fromkeys(sign.joint for sign in signs))
+    odd = wrong if bodies_to_turn(model, signs, wrong, [0]) is None else wrong[1:]
+    assert len(odd) > 6
+    assert choices(model, signs, odd, []) == []
+    assert len(choices(model, signs, odd[:2], [])) <= 4
+
+
+class Interrupts:
+    """Raises KeyboardInterrupt at the n-th call of a function."""
+
+    def __init__(self, function, n):
+        self.function, self.left = function, n
+
+    def __call__(self, *given):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return self.function(*given)
+
+
+def test_after_ctrl_c_the_search_goes_on_from_the_closest_pose(monkeypatch, rng):
+    model = four_bar().compile(check_pose=False)
+    start = shaken(model.state(), 0.3, rng)
+    whole = mbd.assemble(model, start)
+    with monkeypatch.context() as patched:
+        patched.setattr(position_solver, "_near", Interrupts(position_solver._near, 4))
+        with pytest.raises(KeyboardInterrupt, match="Ctrl-C after 4 steps from 1 start; joints are open by") as caught:
+            mbd.assemble(model, start)
+    reached = caught.value.result
+    gaps = [float(np.abs(mbd.evaluate(model, state).Phi).max()) for state in (start, reached)]
+    assert gaps[1] < 0.1 * gaps[0]
+    rest = mbd.assemble(model, reached)
+    assert rest.iterations <= whole.iterations
+    assert np.abs(mbd.evaluate(model, rest.state).Phi).max() <= CLOSED
+
+
+def test_ctrl_c_before_the_first_step_leaves_the_start(monkeypatch):
+    model = four_bar().compile(check_pose=False)
+    monkeypatch.setattr(assemble_module, "continue_to_targets", Interrupts(None, 1))
+    with pytest.raises(KeyboardInterrupt, match="after 0 steps") as caught:
+        mbd.assemble(model)
+    np.testing.assert_array_equal(caught.value.result.y, model.y0)
+
+
+def test_progress_is_shown_in_digits(monkeypatch, rng):
+    shown = []
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._stop)))
+    model = four_bar().compile(check_pose=False)
+    mbd.assemble(model, shaken(model.state(), 0.1, rng), progress=True)
+    digits = [now for now, _ in shown]
+    assert digits == sorted(digits)
+    assert digits[0] < 2.0
+    assert shown[-1][0] == shown[-1][1]
+    with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
+        mbd.assemble(model, progress=1)

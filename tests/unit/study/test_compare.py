@@ -15,7 +15,7 @@ from haugmbd.gallery import andrews, double_pendulum, four_bar, heavy_top
 from haugmbd.integrators.base import methods_below
 from haugmbd.simulation.compatibility import STABILIZATIONS
 from haugmbd.simulation.stepping import run
-from haugmbd.study.comparison import compare as compare_module
+from haugmbd.study.comparison import cell as cell_module
 
 SAME = 1e-9
 """Relative: the same formula a second way."""
@@ -240,10 +240,10 @@ def test_a_budget_ends_a_cell_and_ctrl_c_the_comparison(monkeypatch):
     def struck(method, *args, **more):
         if method.label == "Heun":
             raise KeyboardInterrupt
-        return compare_module_run(method, *args, **more)
+        return run_cell(method, *args, **more)
 
-    compare_module_run = compare_module.run_cell
-    monkeypatch.setattr(compare_module, "run_cell", struck)
+    run_cell = cell_module.run_cell
+    monkeypatch.setattr(cell_module, "run_cell", struck)
     found = mbd.compare(heavy_top(), [*methods, mbd.Method(integrator=mbd.RK3(h=1e-3), label="RK3")], 0.02, repeats=1)
     assert [cell.status for cell in found.cells.values()] == ["completed", "not run", "not run"]
 

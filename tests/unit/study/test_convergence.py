@@ -7,6 +7,8 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import haugmbd as mbd
+from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.study.comparison import cell as cell_module
 from haugmbd.study.precision.order_fit import fit_order
 from tests.support.point_pendulum import point_pendulum
 
@@ -183,3 +185,37 @@ def test_wrong_names_say_which_one_was_meant(found):
         found.order("RK4", "position")
     with pytest.raises(mbd.UsageError, match="where is 'begin'"):
         found.errors("RK4", "positions", where="begin")
+
+
+THREE_STEPS = {"h": [0.04, 0.02, 0.01]}
+TOLERANCES = {"rtol": [1e-5, 1e-7], "atol": [1e-6, 1e-8]}
+RK4, DOPRI = [mbd.Method(integrator=mbd.RK4())], mbd.Method(integrator=mbd.DormandPrince())
+REFERENCE = mbd.Method(integrator=mbd.RK4(h=0.002))
+STUDIES = {
+    "convergence": lambda **more: mbd.convergence(point_pendulum(), RK4, 0.2, **THREE_STEPS, **more),
+    "work_precision": lambda **more: mbd.work_precision(point_pendulum(), RK4, 0.2, repeats=1, **THREE_STEPS, **more),
+    "tolerance_map": lambda **more: mbd.tolerance_map(point_pendulum(), t_end=0.2, method=DOPRI, **TOLERANCES, **more),
+    "projection_interval": lambda **more: mbd.projection_interval(point_pendulum(), every=[1, 2, 4], h=0.01, t_end=0.2, **more),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_one_ctrl_c_ends_a_study_and_the_runs_before_it_are_kept(monkeypatch, name):
+    """`simulate` returns what it has; the other runs followed, and each needed a Ctrl-C of its own."""
+    began, shown = [], []
+    run_cell = cell_module.run_cell
+
+    def struck(method, *given, **more):
+        began.append(method)
+        if len(began) == 2:
+            return cell_module.Cell(method.label, cell_module.NOT_RUN, "interrupted by Ctrl-C", method)
+        return run_cell(method, *given, **more)
+
+    monkeypatch.setattr(cell_module, "run_cell", struck)
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._stop)))
+    found = STUDIES[name](reference=REFERENCE, groups=["positions"], progress=True)
+    assert len(began) == 2
+    assert any(now == stop > 2 for now, stop in shown)
+    assert str(found)
+    with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
+        STUDIES[name](progress=1)
