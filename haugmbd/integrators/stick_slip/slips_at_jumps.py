@@ -21,7 +21,8 @@ class SlipsAtJumps:
     """The margins of the joints of a run that stick."""
 
     def __init__(self, problem: Problem, state_space: MaximalStateSpace) -> None:
-        self.problem, self.state_space, self.watch = problem, state_space, Watch(state_space.model)
+        self.problem, self.state_space = problem, state_space
+        self.watch = Watch(state_space.model, problem.pack.callback)
         self.names = [entry.load.name for entry in state_space.model.loads if entry.load.kind == "JointFriction"]
 
     @classmethod
