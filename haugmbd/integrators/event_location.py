@@ -29,6 +29,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.leaps import turn_of_values
+from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options
 from haugmbd.integrators.watches.event_watch import CLEAR, NO_EVENTS, POSSIBLE
@@ -101,6 +102,8 @@ class EventLocator:
 
     def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need) -> None:
         self.events, self.problem, self.method, self.need = events, problem, method, need
+        space = problem.state_space
+        self._memory = problem.pack.callback.memory if isinstance(space, MaximalStateSpace) and space.has_delays else None
         self._before: dict[int, float] = {}
         self._watched, self._looked = all(event.watched for event in events), 0.0
         self.is_clear = False
@@ -248,6 +251,10 @@ class EventLocator:
         return {n: known[n] if n in known else self.events[n].value(state) for n in which}
 
     def _state(self, t: float, y: Array) -> Any:
+        """Return the state of a flat vector, with the outputs that delays have by the motion so far."""
+        if self._memory is not None:
+            y = y.copy()
+            self._memory.network.put_delays(np.array([t]), y[None], self._memory)
         return self.problem.state_space.state(t, y)
 
     def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket, curve: Any) -> tuple[Moment, float]:

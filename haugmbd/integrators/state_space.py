@@ -125,6 +125,12 @@ class MaximalStateSpace:
     def units(self) -> Array:
         return units_of_state(self.model)
 
+    @property
+    def has_delays(self) -> bool:
+        """Return whether the model has blocks that delay a signal."""
+        network = self.model.force_callbacks.network
+        return network is not None and bool(network.delays)
+
     def state(self, t: float, y: Array) -> State:
         return State.from_y(t, y, self.model.nb + 1)
 

@@ -5,4 +5,5 @@ sharp_turn           whether a joint that slows down stops or turns
 slow_sliding         joints of several rates that are too slow to follow the direction of their velocity
 endless_events       stops and slips that follow one another without end
 stick                events at which joints come to rest and slip, and how they continue
+slips_at_jumps       joints that slip where forces jump, at calls of sampled blocks
 """

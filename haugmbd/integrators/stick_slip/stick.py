@@ -107,7 +107,7 @@ class _Stick:
 
     def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float, h: float, unseen: float) -> None:
         self.problem, self.state_space, self.h = problem, state_space, h
-        self.watch = Watch(state_space.model)
+        self.watch = Watch(state_space.model, problem.pack.callback)
         self.modes = workspace_array(problem.pack, "FRICTION_MODES")
         self.ints = state_space.model.tables["FRICTION_INTS"]
         self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
@@ -121,7 +121,7 @@ class _Stick:
     @cached_property
     def _watch_by_columns(self) -> Watch:
         """The watch of a model whose friction is found by sweeps, for the rates that these leave out."""
-        return Watch(self.state_space.model, by_columns=True)
+        return Watch(self.state_space.model, self.problem.pack.callback, by_columns=True)
 
     @property
     def is_still(self) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRICTION_UNDECIDED, OK
 from haugmbd.forces.friction.joint_friction import JointFriction
@@ -75,11 +76,12 @@ def watch_entry(P: Pack, t: Array, y: Array, units: Array, out: Array) -> tuple[
 class Watch:
     """The quantities of the joints at many states, evaluated once for all of them, in a workspace of their own.
 
+    callback: that of a run, whose blocks know its motion so far; without it delays have the outputs that the states have
     by_columns: also where friction is found by sweeps over a forest, which leave no rates by the friction of each channel
     """
 
-    def __init__(self, model: Model, *, by_columns: bool = False) -> None:
-        pack = model.pack()
+    def __init__(self, model: Model, callback: Callback | None = None, *, by_columns: bool = False) -> None:
+        pack = model.pack() if callback is None else model.pack()._replace(callback=callback)
         self.model, self.pack = model, pack._replace(ints=without_sweeps(pack.ints)) if by_columns else pack
         self.modes = workspace_array(self.pack, "FRICTION_MODES")
         self.terms = workspace_array(self.pack, "FRICTION_TERMS")

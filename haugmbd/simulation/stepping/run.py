@@ -23,6 +23,7 @@ from haugmbd.integrators.singularities.singularity_crossing import crossing_sear
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
+from haugmbd.integrators.stick_slip.slips_at_jumps import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
 from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.simulation.results.records import Counters
@@ -147,6 +148,7 @@ class Run(Generic[R]):
         blocks = (None, ()) if callbacks is None else (callbacks.network, callbacks.unchecked_outputs)
         self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies, *blocks)
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
+        self.slips = None if self.clock is None else SlipsAtJumps.of(problem)
         self.cpu = time.process_time()
 
     def run(self, progress: bool = False) -> R:
@@ -206,11 +208,13 @@ class Run(Generic[R]):
         p, (t, y, y_dot) = self.problem, self._last
         p.t, p.y[:], k1[:] = float(t[0]), y[0], y_dot[0]
         before, ended = self.locator.before_jump(p.t, p.y), False
+        margins = {} if self.slips is None else self.slips.margins()
         if clock.leave_stop(p):
             self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
             self._continue_from_state(k1)
             records, ended = self.locator.across_jump(before, p.t, p.y)
             self.records += records
+            self.records += [] if self.slips is None else self.slips.records(margins)
         self.stored.put_last(p.t, p.y)
         if ended:
             assert self.locator.ended_by is not None

@@ -323,3 +323,20 @@ def test_a_stop_that_lasts_less_than_half_a_step_is_not_leapt_over(method):
     np.testing.assert_allclose([event.t for event in result.events], [t1, 0.75], rtol=0.0, atol=SHORT_STOP)
     way = (rate * t1 + (1.0 - np.cos(w * t1)) / w + (end - 0.75) - np.cos(w * end) / w) / w
     assert result["block"].r[-1, 0] == pytest.approx(way, rel=0.0, abs=SHORT_STOP)
+
+
+@pytest.mark.parametrize("options", [{"h": 1e-2}, {"rtol": 1e-8}], ids=["fixed", "adaptive"])
+def test_a_joint_slips_at_the_call_of_a_sampled_block(options):
+    """At 0.1 s the force goes from 3 to 8 N, beyond mu_s N = 6 N: x'' = 8 - 5 for 0.1 s, then -5 for 0.06 s."""
+    system = mbd.System("jump")
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1)))
+    rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointFriction("friction", rail, mbd.Coulomb(0.6, 0.5), preload=10.0))
+    law = system.add(mbd.Sampled("law", 0.1, lambda t, signals: (3.0, 8.0, 0.0, 0.0)[round(10.0 * t)]))
+    system.add(mbd.Motor("drive", rail, force=law["out"]))
+    result = mbd.simulate(system, 0.35, **options)
+    slips, stops = result.events
+    assert (slips.name, slips.t, stops.name) == ("friction slips", 0.1, "friction stops")
+    assert slips.jump == pytest.approx((6.0 - 8.0) - (6.0 - 3.0), rel=1e-12)
+    assert stops.t == pytest.approx(0.26, abs=1e-9)
+    assert result["block"].r[-1, 0] == pytest.approx(0.5 * 3.0 * 0.1**2 + 0.3**2 / 10.0, abs=1e-9)
