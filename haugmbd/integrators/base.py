@@ -37,8 +37,6 @@ class Integrator(ABC):
     reference: ClassVar[str]
     solves_constraints: ClassVar[bool] = False
     """Whether the method solves the constraints in its step, so that it takes no stabilization."""
-    dense: ClassVar[bool] = True
-    """Whether dense output of order six is as accurate as the steps.  Otherwise requested states come from steps that end there."""
     keeps_factor: ClassVar[bool] = False
     """Whether the method solves with the factor of another pose, which only the compiled NewtonEuler allows."""
     one_step: ClassVar[bool] = True
@@ -73,6 +71,11 @@ class Integrator(ABC):
     def examples(cls) -> dict[str, Integrator]:
         """Return one method of each kind that differs in its stabilizations, by its name."""
         return {cls.__name__: cls()}
+
+    @property
+    def dense(self) -> bool:
+        """Whether dense output of order six is as accurate as the steps.  Otherwise requested states come from steps that end there."""
+        return True
 
     @property
     def keeps_positions(self) -> bool:

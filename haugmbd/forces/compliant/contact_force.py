@@ -10,7 +10,9 @@ v_0 is the speed d' at touch, at least the floor speed. It is stored in the stat
 point of contact, with the rate 0: the run sets it at touch, an event. It is 0 before the first touch; max(|d'|, floor) is used then.
 
 Until it touches, a point has no force in a run, however deep a stage of a step looks across the surface: every step up to the touch is
-smooth, ends at it where the motion reaches it, and the next one begins with the force. Anything else evaluates forces by the state.
+smooth, ends at it where the motion reaches it, and the next one begins with the force. A point that a run holds closed has, for d <= 0,
+the odd continuation -K |d|^n of the elastic force: the step across its release is smooth, too. Anything else evaluates forces by the
+state.
 Sources: Hunt, Crossley (1975); Hertz (1881) for n = 3/2; Flores, Lankarani, Contact Force Models for Multibody Dynamics (2016).
 """
 
@@ -57,6 +59,9 @@ HUNT_CROSSLEY = HuntCrossley()
 
 TOUCH_RTOL = 1e-12
 """Relative to 1 m and the distance from the origin: points nearer than this touch. Above the rounding of events, below any indentation."""
+
+CLOSED = 8
+"""Of what a run holds: the first bit of the points that are closed, behind those of the open ones; a box has 8 corners."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -322,9 +327,17 @@ def friction_over_slip(floats: Array, k: int, slip: float) -> float:
 
 
 @kernel
-def is_held_open(ints: Ints, k: int, which: int, F: Array) -> bool:
-    """Return whether a run holds a point of contact open; F: the driver table."""
-    return (int(F[ints[k, HOLD], HELD]) >> which) & 1 == 1
+def has_force(ints: Ints, k: int, which: int, F: Array, depth: float) -> bool:
+    """Return whether a point of contact has a force: a run holds it closed, or it is inside and not held open; F: the driver table."""
+    held = int(F[ints[k, HOLD], HELD])
+    return (held >> (which + CLOSED)) & 1 == 1 or (depth > 0.0 and (held >> which) & 1 == 0)
+
+
+@kernel
+def elastic_force(floats: Array, k: int, depth: float) -> float:
+    """Return K d^n, or its odd continuation outside."""
+    force: float = floats[k, K] * abs(depth) ** floats[k, EXPONENT]
+    return force if depth > 0.0 else -force
 
 
 @kernel
@@ -333,11 +346,9 @@ def add_forces(ints: Ints, floats: Array, first: int, last: int, m: Motion, Q: A
     for k in range(first, last):
         a, b = m.body_of[ints[k, MIDDLE]], m.body_of[ints[k, POINT]]
         for which in range(int(floats[k, POINTS])):
-            if is_held_open(ints, k, which, m.F):
-                continue
             x = contact_point(ints, floats, k, which, m)
-            if x.depth > 0.0:
-                elastic = floats[k, K] * x.depth ** floats[k, EXPONENT]
+            if has_force(ints, k, which, m.F, x.depth):
+                elastic = elastic_force(floats, k, x.depth)
                 N = elastic * damping_factor(floats, k, m.angles[ints[k, TOUCH] + which], x.rate)
                 friction = N * friction_over_slip(floats, k, (dot(x.slip, x.slip)) ** 0.5)
                 F = sub(scale(N, x.normal), scale(friction, x.slip))
@@ -379,16 +390,14 @@ def add_tangent(ints: Ints, floats: Array, first: int, last: int, m: Motion, T: 
     for k in range(first, last):
         a, b = m.body_of[ints[k, MIDDLE]], m.body_of[ints[k, POINT]]
         for which in range(int(floats[k, POINTS])):
-            if is_held_open(ints, k, which, m.F):
-                continue
             x = contact_point(ints, floats, k, which, m)
-            if x.depth > 0.0:
+            if has_force(ints, k, which, m.F, x.depth):
                 given, n = m.angles[ints[k, TOUCH] + which], floats[k, EXPONENT]
-                elastic = floats[k, K] * x.depth**n
+                elastic = elastic_force(floats, k, x.depth)
                 factor = damping_factor(floats, k, given, x.rate)
                 if factor > 0.0:
                     damping = elastic * floats[k, C] / touch_speed(floats, k, given, x.rate)
-                    normal = T.c_K * n * elastic / x.depth * factor + T.c_C * damping
+                    normal = T.c_K * n * floats[k, K] * abs(x.depth) ** (n - 1.0) * factor + T.c_C * damping
                     add_direction(T, k, a, b, m, x, normal, x.normal)
                 slip = dot(x.slip, x.slip) ** 0.5
                 e = scale(1.0 / slip, x.slip) if slip > 0.0 else across(x.normal)

@@ -69,8 +69,11 @@ class DOP853(EmbeddedRungeKutta):
     """
 
     reference = "Dormand and Prince 1981; Hairer, Norsett and Wanner, Solving ODE I, sec. II.5 and II.10 (DOP853)"
-    dense = False
     order = 8
     error_order = 8
     tableau = TABLEAU
     errors = ERRORS
+
+    @property
+    def dense(self) -> bool:
+        return False

@@ -33,6 +33,8 @@ from haugmbd.workspace.layout import workspace_array
 ONE_STEP = ("RK23", "RK45", "DOP853")
 """Methods whose state may be corrected between steps."""
 METHODS = (*ONE_STEP, "Radau", "BDF", "LSODA")
+HIGH_ORDER = ("DOP853", "LSODA")
+"""Methods of order up to eight and twelve, whose steps are longer than dense output of order six can follow."""
 TIMES = {"Radau": 3, "BDF": 1, "LSODA": 1}
 """Number of times after its start at which one of the other methods evaluates y' in a step that it tries."""
 
@@ -79,6 +81,10 @@ class SciPySolver(Adaptive):
     @property
     def correctable(self) -> bool:
         return self.method in ONE_STEP
+
+    @property
+    def dense(self) -> bool:
+        return self.method not in HIGH_ORDER
 
     def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`, a step at a time."""
@@ -143,11 +149,12 @@ class SciPySolver(Adaptive):
     def _tried(self, solver: Any, t: float, before: int, callback: set[float]) -> int:
         """Return how many steps from `t` were tried for one, which SciPy does not report.
 
-        A Runge-Kutta method evaluates all its stages each time; the others evaluate at the end of each step that they try.
+        A Runge-Kutta method evaluates all its stages each time; the others evaluate at the end of each step that they try.  The times of a
+        step that is a rounding of t, to a stop, are the same.
         """
         if self.method in ONE_STEP:
             return int(solver.nfev - before) // int(solver.n_stages)
-        return sum(bool(time > t) for time in callback) // TIMES[self.method]
+        return max(1, sum(bool(time > t) for time in callback) // TIMES[self.method])
 
 
 class _Stopped(Exception):  # noqa: N818  it ends SciPy's step, and no user meets it

@@ -329,7 +329,7 @@ class BDF(ImplicitFixedOrAdaptive):
     constraint_form : ConstraintForm
         Form of the constraints that is solved; by default `GGL()`.
     tol : float
-        Error that Newton's iteration may leave in a step [m, rad].
+        Error that Newton's iteration may leave in a step [m, rad]; with error control at most a hundredth of the allowed error.
     newton : ModifiedNewton or FullNewton
         The matrix of Newton's iteration.
 

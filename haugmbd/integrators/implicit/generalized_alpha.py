@@ -319,6 +319,7 @@ class GeneralizedAlpha(Newmarks, ImplicitFixedOrAdaptive):
         velocities that fulfil their constraints when the step changes.
     tol : float
         Error that Newton's iteration may leave in a step [m, rad]; a hundredth of it, relative to 1 + |u|, for velocities.
+        With error control at most a hundredth of the allowed error.
     newton : ModifiedNewton or FullNewton
         The matrix of Newton's iteration.
 

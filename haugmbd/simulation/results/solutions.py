@@ -247,7 +247,8 @@ class HasSolutions(ABC):
         Notes
         -----
         The total is constant on an exact solution. The work is integrated over dense output between the stored states, which calls the
-        user's functions again.
+        user's functions again. Where states are farther apart than that follows, as after `DOP853` or with `store_every`, the drift is
+        that of the work: give `t_eval`.
         """
         return energy_over_time(self.model, self.t, self.y, self._solve)
 

@@ -3,15 +3,20 @@ r"""The stops of a run, at which a step ends and the run continues: times of sam
 A sampled block is called at the times k period, with the state at the end of the step; its new values hold from there. With stops at
 t_0 + k delay the motion t - delay ago is always complete. At a breaking point the output of a delay has a jump or a kink: the step to it
 has the values before, and the run continues with those behind it.
+
+Delays read the motion by dense output. Where the steps of a method are longer than that follows, states in their middles, and in the
+middles of their halves, are added by steps that end there, until dense output agrees with them within the tolerances of the method.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import floor
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import OK
 from haugmbd.control.diagram.breaking_points import BreakingPoints
 from haugmbd.control.diagram.memory import Between, Memory
 from haugmbd.control.diagram.network import Network
@@ -19,19 +24,62 @@ from haugmbd.control.sampled import SAME, Sampled, multiple_at
 from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.event_location import Moment, step_to
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.step_context import Problem, copy_options
+
+AGREES = 2.0
+"""Times the tolerances of the method, as the error of a step: dense output has that of the step, too."""
+FALLS = 0.25
+"""Of the difference over a whole step: that over half of it is smaller, by 1/64 in positions, unless it is the error of the steps."""
+
+
+class Halves:
+    """The states in the middles of steps that dense output does not follow."""
+
+    def __init__(self, problem: Problem, method: Integrator) -> None:
+        self.problem, self.method = (
+            replace(problem, options=copy_options(problem.options)),
+            method,
+        )  # not counted as work of the method
+        self.relative, absolute = method.tolerances
+        self.absolute = absolute * method.units(problem)
+
+    def between(self, start: Moment, end: Moment, before: float = np.inf) -> list[Moment]:
+        """Return states between both ends of a step, in the order of time, until dense output agrees with them.
+
+        before: the difference over the whole step, of which this is a half, in the tolerances
+        """
+        if not end.t > start.t:
+            return []
+        t = 0.5 * (start.t + end.t)
+        middle = step_to(self.problem, self.method, start, t, self._need)
+        ends = (np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot]))
+        shown = self.problem.state_space.between(np.array([t]), *ends)[0]
+        size = self.absolute + self.relative * np.maximum(np.abs(start.y), np.abs(end.y))
+        difference = float(np.sqrt(np.mean(((shown - middle.y) / size) ** 2)))
+        if not AGREES < difference < FALLS * before:
+            return [middle]
+        return [*self.between(start, middle, difference), middle, *self.between(middle, end, difference)]
+
+    def _need(self, code: int, t: float) -> None:
+        """Raise the error of a code that is not OK."""
+        if code != OK:
+            raise self.problem.state_space.error(self.problem.pack, code, t)
 
 
 class Clock:
-    """The stops of one run, and the memory of its blocks.  called: the last time of a call [s]."""
+    """The stops of one run, and the memory of its blocks.  called: the last time of a call [s];  halves: None if steps need none."""
 
-    def __init__(self, network: Network, memory: Memory | None, between: Between, t: float, order: float | None) -> None:
-        self.network, self.memory, self.between, self.t_start = network, memory, between, t
+    def __init__(
+        self, network: Network, memory: Memory | None, between: Between, t: float, order: float | None, halves: Halves | None = None
+    ) -> None:
+        self.network, self.memory, self.between, self.t_start, self.halves = network, memory, between, t, halves
         self.breaks = BreakingPoints(network, order, network.near)
         if memory is not None:
             memory.near = network.near
         self._longest_step, self._t_before = 0.0, t
+        self._end: Moment | None = None
         self.called = -np.inf
 
     @classmethod
@@ -48,7 +96,9 @@ class Clock:
             raise UsageError(
                 f"{names} needs the motion so far, which a formulation written in Python does not keep: use NewtonEuler()."
             )
-        return cls(network, memory, problem.state_space.between, problem.t, getattr(method, "order", None))
+        long = not method.dense and method.correctable  # those of LSODA, which starts anew at each stop, are short enough
+        halves = Halves(problem, method) if network.delays and long else None
+        return cls(network, memory, problem.state_space.between, problem.t, getattr(method, "order", None), halves)
 
     def begin(self, problem: Problem) -> None:
         """Call the sampled blocks that are due at the start, from where delays know the motion."""
@@ -100,7 +150,11 @@ class Clock:
             self._longest_step = max(self._longest_step, time - self._t_before)
             self._t_before = time
             if self.memory is not None and self.network.delays:
-                self.memory.add(time, state, rates)
+                end = Moment(time, state.copy(), rates.copy())
+                between = [] if self.halves is None or self._end is None else self.halves.between(self._end, end)
+                for there in (*between, end):
+                    self.memory.add(*there)
+                self._end = end
 
     def put_delays(self, t: Array, y: Array) -> None:
         """Write the outputs of delays to states y (n, ny) at t (n,)."""

@@ -106,7 +106,8 @@ class Run(Generic[R]):
         self.problem, self.method, self.t_end, self.record, self.before = problem, method, t_end, record, before
         model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
         skips = times is not None or recording.every > 1
-        self.touches = TouchEvents(model, logs=skips) if model is not None and model.has_contacts else None
+        holds = method.stops_at_kinks and not method.one_step
+        self.touches = TouchEvents(model, holds=holds, logs=skips) if model is not None and model.has_contacts else None
         self.stops = None if model is None else StopEvents.of(model, kinks=method.stops_at_kinks)
         switches = [one for one in (self.touches, self.stops) if one is not None]
         problem.events = SwitchPlaces(problem.y.size, switches).watch if switches else NO_EVENTS

@@ -15,7 +15,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.histories.contact_impacts import ImpactLog
-from haugmbd.forces.compliant.contact_force import ContactForce, at_touch
+from haugmbd.forces.compliant.contact_force import CLOSED, ContactForce, at_touch
 from haugmbd.forces.compliant.indentation import Indentation
 from haugmbd.forces.registry import table_of
 from haugmbd.forces.written_line import HELD
@@ -45,11 +45,13 @@ class TouchPoint(NamedTuple):
 class TouchEvents(Switches):
     """The points of contact of one run: which are closed, and their events.
 
+    holds: whether closed points are held closed, for a method whose steps go beyond a release, which is located on their dense output;
+        steps of others end at it, and those that are too long for a contact are not stable with a force that pulls
     log: their impacts, of a run that does not store every step; else they follow from its states
     """
 
-    def __init__(self, model: Model, *, logs: bool = False) -> None:
-        self.model, self.pack = model, model.pack()
+    def __init__(self, model: Model, *, holds: bool = False, logs: bool = False) -> None:
+        self.model, self.holds, self.pack = model, holds, model.pack()
         self.entries = [entry for entry in model.loads if isinstance(entry.load, ContactForce)]
         row, first = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(ContactForce)]), WIDTH * (model.nb + 1)
         self.points = [
@@ -72,12 +74,14 @@ class TouchEvents(Switches):
         self.modes[:] = np.where(closed, PUSHES, OUTSIDE)
 
     def hold(self, pack: Pack) -> None:
-        """Write to the workspace of the run which points are open: it holds for the steps that follow."""
-        F, is_open = workspace_array(pack, "F"), ~self.closed
+        """Write to the workspace of the run which points are open, and which are held closed: it holds for the steps that follow."""
+        F = workspace_array(pack, "F")
         for entry in self.entries:
             F[entry.drivers[0], HELD] = 0.0
-        for place, held in zip(self.points, is_open.tolist(), strict=True):
-            F[place.entry.drivers[0], HELD] += float(held << place.point)
+        for place, closed in zip(self.points, self.closed.tolist(), strict=True):
+            F[place.entry.drivers[0], HELD] += float((closed and self.holds) << (place.point + CLOSED)) + float(
+                (not closed) << place.point
+            )
 
     def _bodies(self, y: Array) -> Array:
         """Return the states of all bodies, (nb + 1, n, 13)."""

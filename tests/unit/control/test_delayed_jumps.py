@@ -208,3 +208,17 @@ def test_kinks_that_come_back_through_two_delays_leave_the_order():
     errors = [abs(end(h) - x[0]) for h in (0.1, 0.05)]
     assert errors[1] < max(errors[0] / 10, EXACT * 10)
     assert errors[0] < 1e-6
+
+
+@pytest.mark.parametrize("method", [mbd.DOP853, mbd.SciPySolver], ids=["DOP853", "of SciPy"])
+def test_a_delay_is_as_accurate_as_the_steps_of_a_method_of_order_eight(method):
+    """A mass on a spring, x = cos 5 t; the integral of x(t - 1/2) is t, then 1/2 + sin(5 t - 5/2) / 5.  Dense output was 8e-7 off."""
+    system = mbd.System("oscillator")
+    mass = system.add(mbd.Body("mass", 1.0, (0.1, 0.1, 0.1), r=(1.0, 0, 0)))
+    rail = system.add(TJ("rail", system.ground, mass, point=(0, 0, 0), axis=(1, 0, 0), q0=1.0))
+    system.add(mbd.JointSpring("spring", rail, k=25.0, free=0.0))
+    system.add(mbd.DelayLine("line", "rail.displacement", 0.5))
+    system.add(mbd.Block("sum", 0.0, derivative=lambda t, x, s: s["line.out"], outputs={"x": lambda t, x, s: x[0]}))
+    result = mbd.simulate(system, 1.0, integrator=method(rtol=1e-7, atol=1e-8))
+    expected = np.where(result.t < 0.5, result.t, 0.5 + np.sin(5.0 * result.t - 2.5) / 5.0)
+    np.testing.assert_allclose(result.block("sum").x[:, 0], expected, rtol=0.0, atol=5e-8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -119,6 +120,33 @@ def test_events_keep_the_order_of_explicit_methods():
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(orders > 3.7)  # seen 3.84 and 3.93
     assert errors[-1] < 1e-10  # seen 1e-11
+
+
+BOUNCED = 0.25
+"""[s] The end of a bounce: 40 ms in the air, 76 ms in contact, and in the air again."""
+
+
+@pytest.mark.parametrize(
+    ("method", "steps", "order"),
+    [(mbd.RadauIIA, 32, 5), (partial(mbd.BDF, order=3), 128, 3), (mbd.GeneralizedAlpha, 64, 2)],
+    ids=["RadauIIA", "BDF3", "GeneralizedAlpha"],
+)
+def test_events_keep_the_order_of_implicit_methods(method, steps, order):
+    """A ball of 1 kg falls on a spring and leaves it: d'' = g - K d in closed form.  A step across the release has no kink of the force."""
+    K, v, touch = 2e3, 1.0, 0.04
+    w, fast, height = np.sqrt(K), v + G * touch, v * touch + 0.5 * G * touch**2
+    after = BOUNCED - touch - 2.0 / w * (np.pi - np.arctan(w * fast / G))
+    expected = [0.1 + fast * after - 0.5 * G * after**2, fast - G * after]
+    system = mbd.System("bounce", gravity=(0, 0, -G))
+    ball = system.add(mbd.Body("ball", 1.0, (0.004, 0.004, 0.004), r=(0, 0, 0.1 + height), v=(0, 0, -v)))
+    shapes = {"shape_i": mbd.Sphere(0.1), "shape_j": mbd.Plane()}
+    system.add(mbd.ContactForce("floor", ball, system.ground, **shapes, K=K, model=mbd.HuntCrossley(exponent=1.0), restitution=1.0))
+    model, errors = system.compile(), []
+    for n in (steps, 2 * steps):
+        result = mbd.simulate(model, BOUNCED, integrator=method(h=BOUNCED / n))
+        assert [event.name for event in result.events] == ["floor: touch", "floor: release"]
+        errors.append(np.abs([result.r[-1, 1, 2] - expected[0], result.v[-1, 1, 2] - expected[1]]))
+    assert np.all(np.log2(errors[0] / errors[1]) > order - 0.3)
 
 
 def test_the_first_step_of_rk4_in_a_hertz_contact_has_the_error_of_simpsons_rule():

@@ -139,3 +139,11 @@ def test_states_between_long_steps_of_a_stiff_system_are_as_good_as_the_steps(k,
     worst = [abs(run.r - mbd.simulate(system, 1.0, integrator=sharp, t_eval=run.t).r).max() for run in (at_steps, between)]
     assert max(worst) < 3e-5
     assert at_steps.counters.rejected < at_steps.counters.steps
+
+
+def test_a_given_tolerance_of_newtons_iteration_counts_under_error_control():
+    """It was replaced by a hundredth of the allowed error where that is larger."""
+    usual, sharp, loose = (mbd.RadauIIA(rtol=1e-6, atol=1e-6, **given) for given in ({}, {"tol": 1e-13}, {"tol": 1.0}))
+    assert usual.newton_tol == loose.newton_tol == pytest.approx(1e-2 * 2e-6)
+    assert sharp.newton_tol == pytest.approx(1e-13 * mbd.GGL().share)
+    assert mbd.RadauIIA(rtol=1e-13, atol=1e-13).newton_tol == mbd.RadauIIA(1e-3).newton_tol

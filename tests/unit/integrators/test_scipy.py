@@ -11,6 +11,7 @@ import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, slider_crank
 from haugmbd.integrators import SciPySolver, ode_function
 from haugmbd.integrators.explicit.scipy_solver import METHODS
+from joints import TJ
 from tests.support.integrator_cases import CASES
 from tests.support.models import model_of
 from tests.support.scipy_cases import SEEN
@@ -138,3 +139,34 @@ def test_counters_are_plain_numbers_which_files_can_hold(method, tmp_path):
     result = mbd.simulate(model_of(double_pendulum), 0.05, integrator=SciPySolver(method), stabilization=None)
     assert {type(number) for number in vars(result.counters).values()} == {int, float}
     assert mbd.load(result.save(tmp_path / "run.npz")).counters == result.counters
+
+
+AT_GIVEN_TIMES = {"DOP853": 1e-10, "LSODA": 1e-11, "RK45": 1e-8}
+"""Tolerances of SciPy's methods at which dense output of order six, in their long steps, was up to 1e4 times as wrong as the steps."""
+
+
+@pytest.mark.parametrize(("method", "tolerance"), AT_GIVEN_TIMES.items())
+def test_states_at_given_times_are_as_accurate_as_the_steps(method, tolerance):
+    """A rigid body turns freely, after Euler's equations by SciPy alone."""
+    J, omega = np.array([1.0, 2.0, 2.5]), np.array([1.0, 2.0, 3.0])
+    system = mbd.System("turns freely")
+    system.add(mbd.Body("body", 1.0, J, omega_bar=omega))
+    times = np.linspace(0.0, 2.0, 21)
+    solver = mbd.SciPySolver(method, rtol=tolerance, atol=tolerance)
+    found = mbd.simulate(system, 2.0, integrator=solver, stabilization=None, t_eval=times).omega_bar[:, 1]
+    exact = solve_ivp(
+        lambda t, w: -np.cross(w, J * w) / J, (0.0, 2.0), omega, "DOP853", times, rtol=1e-13, atol=1e-14, max_step=0.05
+    )
+    assert np.abs(found - exact.y.T).max() < 100.0 * tolerance
+
+
+@pytest.mark.parametrize("method", ["Radau", "DOP853"])
+def test_a_step_of_a_rounding_to_a_stop_counts_no_rejected_step(method):
+    """Radau's stages in a step of 3e-17 s have one time: each such step made the number of rejected ones smaller, below zero."""
+    system = mbd.System("cart")
+    cart = system.add(mbd.Body("cart", 2.0, (0.1, 0.1, 0.1), v=(1.0, 0, 0)))
+    rail = system.add(TJ("rail", system.ground, cart, point=(0, 0, 0), axis=(1, 0, 0)))
+    law = system.add(mbd.Sampled("law", 0.0371, lambda t, signals: -3.0 * signals["rail.displacement"]))
+    system.add(mbd.Motor("drive", rail, force=law["out"]))
+    solver = mbd.SciPySolver(method, rtol=0.1, atol=0.1)
+    assert mbd.simulate(system, 0.5, integrator=solver, stabilization=None).counters.rejected == 0

@@ -25,6 +25,7 @@ from haugmbd.compiled.jit import kernel, routine
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
+from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.implicit.base import NEWTON_TOL, PART, Implicit, ImplicitFixedOrAdaptive, Rule
 from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
 from haugmbd.integrators.implicit.generalized_alpha import PLACE
@@ -140,8 +141,8 @@ class RadauIIA(ImplicitFixedOrAdaptive):
     constraint_form : GGL or Index2
         Form of the constraints that is solved; by default `GGL()`.
     tol : float
-        Error that Newton's iteration may leave in a step [m, rad].  With error control a hundredth of the allowed error is used if it is
-        smaller.
+        Error that Newton's iteration may leave in a step [m, rad].  With error control at most a hundredth of the allowed error; by default
+        as much as that, but no less than with a fixed step.
     newton : ModifiedNewton or FullNewton
         The matrix of Newton's iteration.
 
@@ -169,7 +170,10 @@ class RadauIIA(ImplicitFixedOrAdaptive):
     def newton_tol_of(self, length: float) -> float:
         """Return the error that Newton's iteration may leave: `tol` with a fixed step, else a hundredth of the allowed error."""
         tol = Implicit.newton_tol_of(self, length)
-        return max(tol, PART * self.step_error(length)) if self.adaptive else tol
+        if not self.adaptive:
+            return tol
+        at_most = PART * self.step_error(length)
+        return max(tol, at_most) if isinstance(self.tol, DefaultNumber) else min(tol, at_most)
 
     def rule(self, problem: Problem, pack: Pack, h: float) -> Rule:
         """Return the routines of Radau IIA; the error of a step is estimated only under error control."""
