@@ -442,7 +442,8 @@ def velocity_faults(model: Model, state: State | None = None, rows: Rows | None 
         texts = [_velocity_gap(gap, allowed, entry.rows[is_angle[entry.rows] == turns], turns) for turns in (False, True)]
         if any(texts):
             what = f"its bodies move apart at t = {state.t:g} s: " + " and ".join(text for text in texts if text)
-            remedy = "Give velocities that keep the joint closed, or project them: simulate(..., project_velocity=True)."
+            project = "simulate(..., project_velocity=True), or mbd.assemble(system).model for other calls"
+            remedy = f"Give velocities that keep the joint closed, or project them: {project}."
             found.append(Fault(f"joint {entry.name!r}", what, remedy))
     return tuple(found)
 
