@@ -117,11 +117,14 @@ def _row(path: Path, lab: str, exercises: tuple[str, ...], timeout: float) -> tu
             except (ValueError, KeyError, TypeError) as error:
                 return path.name, states, f"it is not a notebook: {error}"
         reason = _run(script, record, timeout)
-        if record.exists():
-            for line in record.read_text(encoding="utf-8").splitlines():
-                said: dict[str, Any] = json.loads(line)
-                if said["lab"] == lab:
-                    states |= {name: state for name, state, _ in said["findings"]}
+        lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+        said: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    for one in said:
+        if one["lab"] == lab:
+            states |= {name: state for name, state, _ in one["findings"]}
+    labs = dict.fromkeys(one["lab"] for one in said)
+    if lab not in labs and not reason:
+        reason = f"it calls no check of {lab}" + (f", but of {', '.join(labs)}" if labs else "")
     return path.name, states, reason
 
 

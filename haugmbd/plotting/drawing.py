@@ -88,8 +88,8 @@ def finish(
 
     span: times that the x axis covers;  noise: size of the values that is rounding, 0 if it is not known;  equal: both scales are equal
     """
-    if overlays(ax) <= 1 or not ax.get_title(loc="left"):
-        _fit_title(ax, title)
+    shown = ax.get_title(loc="left").replace("\n", " ").replace(r"\$", "$")
+    _fit_title(ax, title if overlays(ax) <= 1 or not shown else _of_both(shown, title))
     ax.set_xlabel(xlabel)
     same = ax.get_ylabel() in ("", ylabel)
     ax.set_ylabel(ylabel if same else f"{ax.get_ylabel()}; {ylabel}")
@@ -103,6 +103,13 @@ def finish(
     _mark_identical(ax)
     _legend(ax, equal=equal)
     return ax
+
+
+def _of_both(shown: str, title: str) -> str:
+    """Return the title of an overlay: that of the first plot, with the name of another joint, body or load of which it shows the same."""
+    names, _, what = shown.rpartition(": ")
+    name, _, same = title.rpartition(": ")
+    return f"{names}, {name}: {what}" if names and what == same and name not in names.split(", ") else shown
 
 
 def set_limits(ax: Axes, low: float, high: float) -> None:

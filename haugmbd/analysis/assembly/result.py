@@ -21,6 +21,8 @@ from haugmbd.system.checks.constraint_residuals import constraint_gaps
 
 SHOWN = 12
 """Number of bodies or joints that a text lists before it counts the others."""
+ROUNDING = 1e-14
+"""Gaps that a text leaves out, relative to the size of the model, and in radians: positions are rounded to some 1e-16 of it."""
 
 
 class Correction(NamedTuple):
@@ -100,16 +102,16 @@ class Assembly:
         rates = f"velocities: |Phi_q u - nu| {self.rate_before:.3g} -> {self.rate_after:.3g}"
         lines = [head, rates, *([f"held: {'; '.join(self.held)}"] if self.held else [])]
         lines += [f"joint {flip.joint!r} was turned round{'' if flip.repaired else ', and still is'}" for flip in self.flips]
-        lines += _listed("joint", [(g.joint, g.distance, g.angle) for g in self.gaps], "was open by")
-        lines += _listed("body", [(c.body, c.distance, c.angle) for c in self.corrections], "was moved by")
+        lines += _listed("joint", [(g.joint, g.distance, g.angle) for g in self.gaps], "was open by", self.model.length)
+        lines += _listed("body", [(c.body, c.distance, c.angle) for c in self.corrections], "was moved by", self.model.length)
         return "\n".join(lines)
 
     __repr__ = __str__
 
 
-def _listed(kind: str, items: Sequence[tuple[str, float, float]], verb: str) -> list[str]:
-    """Return one line for each of the first few items that are not zero."""
-    some = [(name, d, a) for name, d, a in items if d > 0.0 or a > 0.0]
+def _listed(kind: str, items: Sequence[tuple[str, float, float]], verb: str, size: float) -> list[str]:
+    """Return one line for each of the first few items that are more than rounding."""
+    some = [(name, d, a) for name, d, a in items if d > ROUNDING * size or a > ROUNDING]
     lines = [f"{kind} {name!r} {verb} {d:.4g} m, {degrees(a):.4g} degrees" for name, d, a in some[:SHOWN]]
     return [*lines, *([f"and {len(some) - SHOWN} more"] if len(some) > SHOWN else [])]
 

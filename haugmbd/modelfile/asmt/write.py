@@ -26,7 +26,7 @@ from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.asmt.formulas import WORD, WORDS
 from haugmbd.modelfile.asmt.records import HEADS
 from haugmbd.modelfile.asmt.write_couplings import record_of
-from haugmbd.modelfile.exports.export import Export, checked, finished, write_text
+from haugmbd.modelfile.exports.export import Export, Exported, checked, exported, finished, kind_of, write_text
 from haugmbd.modelfile.parts.functions import expression_text
 from haugmbd.modelfile.values import finite
 from haugmbd.system.system import System
@@ -112,7 +112,7 @@ def write_asmt(system: System, path: str | FilePath, *, length: float = 1.0, lea
     unit = finite(length)
     if unit is None or unit <= 0.0:
         raise UsageError(f"length is {length!r}, must be a positive number of metres, such as 0.001 for millimetres.")
-    writer = _Writer(system, unit)
+    writer = _Writer(exported(system), unit)
     text = writer.text()
     left = finished(path, writer.faults, leave_out)
     write_text(path, text)
@@ -132,7 +132,7 @@ def row(values: Any) -> str:
 class _Writer:
     """Collects the lines of a file: markers by body, joints and motions."""
 
-    def __init__(self, system: System, length: float) -> None:
+    def __init__(self, system: Exported, length: float) -> None:
         self.system = system
         self.length = length
         self.name = re.sub(r"[/\s]+", "_", system.name) or "Assembly"
@@ -151,7 +151,7 @@ class _Writer:
             else:
                 joints += self.joint(joint)
         for load in self.system.loads:
-            self.faults.append(Fault(load.where, f"the file holds no {type(load).__name__}", REMEDY))
+            self.faults.append(Fault(load.where, f"the file holds no {kind_of(load)}", REMEDY))
         if any(shape is not ... for body in self.system.bodies for shape in body.shape):
             self.left.append("shapes")
         lines = [HEADS[0], "Assembly", *record(1, "Notes", "(Text string: '' runs: (Core.RunArray runs: #() values: #()))")]

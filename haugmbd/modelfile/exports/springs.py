@@ -12,6 +12,7 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, JointSpring
 from haugmbd.forces.base import ForceElement
+from haugmbd.modelfile.exports.export import Exported
 from haugmbd.modelfile.exports.limits import limit_of
 from haugmbd.system.system import System
 from joints import CJ, RJ, TJ
@@ -47,12 +48,12 @@ def modelled_angle(joint: Joint) -> float:
     return float(np.arctan2(i[:, 1] @ j[:, 0], i[:, 0] @ j[:, 0])) + joint.q0
 
 
-def joints_with_loads(system: System) -> list[Joint]:
+def joints_with_loads(system: System | Exported) -> list[Joint]:
     """Return the joints that have a spring or a limit which a file can hold."""
     return [joint for load in system.loads if (joint := _joint_of(load)) is not None]
 
 
-def loads_in_tree(system: System, cut: Iterable[Joint], remedy: str, faults: list[Fault]) -> list[ForceElement]:
+def loads_in_tree(system: System | Exported, cut: Iterable[Joint], remedy: str, faults: list[Fault]) -> list[ForceElement]:
     """Return the loads without those along joints that close loops, where a file holds none; faults for these."""
     closing, found = {id(joint) for joint in cut}, []
     for load in system.loads:

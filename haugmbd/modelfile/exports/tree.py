@@ -12,6 +12,7 @@ from typing import NamedTuple
 from haugmbd.bodies.body import Body
 from haugmbd.constraints.joint import Joint
 from haugmbd.graph import Groups
+from haugmbd.modelfile.exports.export import Exported
 from haugmbd.modelfile.exports.springs import joints_with_loads
 from haugmbd.system.system import System
 
@@ -26,7 +27,7 @@ class Branch(NamedTuple):
 
 
 def spanning_tree(
-    system: System, kinds: tuple[type[Joint], ...], loops: tuple[type[Joint], ...]
+    system: System | Exported, kinds: tuple[type[Joint], ...], loops: tuple[type[Joint], ...]
 ) -> tuple[list[Branch], list[Joint]]:
     """Return the branches, each after that of its parent, and the joints that are not in the tree.
 
@@ -53,7 +54,7 @@ def _without_loops(joints: Iterable[Joint], bodies: Sequence[Body]) -> list[Join
     return kept
 
 
-def _grown(system: System, kinds: tuple[type[Joint], ...], joints: Sequence[Joint]) -> tuple[list[Branch], list[Joint]]:
+def _grown(system: System | Exported, kinds: tuple[type[Joint], ...], joints: Sequence[Joint]) -> tuple[list[Branch], list[Joint]]:
     """Return the tree that grows from the ground and from bodies that hang on nothing, and the joints that are not in it."""
     at: dict[int, list[Joint]] = {}
     for joint in joints:

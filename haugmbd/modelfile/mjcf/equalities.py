@@ -10,7 +10,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.couplings import constant_terms
-from haugmbd.modelfile.exports.export import element, numbers
+from haugmbd.modelfile.exports.export import Exported, element, numbers
 from haugmbd.modelfile.exports.tree import Branch
 from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Fixed, Planar
@@ -18,7 +18,7 @@ from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Fixed, Plan
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 
 
-def equality(system: System, joint: Joint, branches: list[Branch], faults: list[Fault]) -> list[str]:
+def equality(system: System | Exported, joint: Joint, branches: list[Branch], faults: list[Fault]) -> list[str]:
     """Return the equalities of a joint that closes a loop or couples others; a fault for one that cannot be written."""
     if isinstance(joint, Coupling):
         return _coupling(joint, branches, faults)

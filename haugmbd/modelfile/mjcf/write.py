@@ -26,8 +26,10 @@ from haugmbd.modelfile.exports.export import (
     Export,
     checked,
     element,
+    exported,
     finished,
     indented,
+    kind_of,
     numbers,
     write_text,
 )
@@ -93,9 +95,10 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
         raise ModelFileError(
             str(path), [Fault("body 'world'", "MuJoCo has its own body of this name", "Rename it.")], "cannot hold the system"
         )
-    branches, cut = spanning_tree(system, TREE, CLOSING)
+    held = exported(system)
+    branches, cut = spanning_tree(held, TREE, CLOSING)
     undrawn: list[str] = []
-    springs = _springs(loads_in_tree(system, cut, REMEDY, faults), undrawn, faults)
+    springs = _springs(loads_in_tree(held, cut, REMEDY, faults), undrawn, faults)
     inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}
     rates: dict[int, list[float]] = {id(body): [] for body in system.bodies}
     for branch in reversed(branches):
@@ -134,7 +137,8 @@ def _springs(loads: list[ForceElement], left: list[str], faults: list[Fault]) ->
             impulsive = isinstance(load, JointLimit) and load.impulsive
             left.append(f"{load.where}: {'restitution' if impulsive else 'stiffness and damping'} of its stops")
         else:
-            what = f"the file holds no {type(load).__name__} but one RSDA or linear JointSpring on a joint, and a JointLimit on an RJ or TJ"
+            holds = "one RSDA or linear JointSpring on a joint, and a JointLimit on an RJ or TJ"
+            what = f"the file holds no {kind_of(load)}; of loads it holds {holds}"
             faults.append(Fault(load.where, what, REMEDY))
     return found
 

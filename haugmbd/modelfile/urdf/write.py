@@ -25,7 +25,18 @@ from haugmbd.errors import Fault
 from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.exports.drawn import written_shapes
-from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, rpy, write_text
+from haugmbd.modelfile.exports.export import (
+    Export,
+    checked,
+    element,
+    exported,
+    finished,
+    indented,
+    kind_of,
+    numbers,
+    rpy,
+    write_text,
+)
 from haugmbd.modelfile.exports.limits import limit_of
 from haugmbd.modelfile.exports.springs import loads_in_tree, plain_spring
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
@@ -81,7 +92,8 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     """
     path = checked(system, path, ".urdf")
     faults: list[Fault] = []
-    branches, cut = spanning_tree(system, tuple(TREE), CLOSING)
+    held = exported(system)
+    branches, cut = spanning_tree(held, tuple(TREE), CLOSING)
     points = {id(system.ground): np.zeros(3)}
     root = ROOT
     while root in (body.name for body in system.bodies[1:]):
@@ -91,7 +103,7 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     parts = [element("link", written_shapes(system.ground, lambda shape: visuals.text(shape, np.zeros(3)), undrawn), name=root)]
     followed, loose = followers(cut, branches, REMEDY, faults)
     limits: dict[int, str] = {}
-    damping = _damping(loads_in_tree(system, cut, REMEDY, faults), limits, undrawn, faults)
+    damping = _damping(loads_in_tree(held, cut, REMEDY, faults), limits, undrawn, faults)
     dynamics = {key: [element("dynamics", damping=numbers(c))] for key, c in damping.items()}
     for follower, (leader, multiplier) in followed.items():
         mimic = element("mimic", joint=leader.name, multiplier=numbers(multiplier), offset="0.0")
@@ -136,7 +148,7 @@ def _damping(loads: list[ForceElement], limits: dict[int, str], left: list[str],
             faults.append(
                 Fault(
                     load.where,
-                    f"a URDF holds no {type(load).__name__} but the damping of an RJ or a TJ, and a JointLimit of one",
+                    f"a URDF holds no {kind_of(load)}; of loads it holds the damping of an RJ or a TJ, and a JointLimit of one",
                     REMEDY,
                 )
             )

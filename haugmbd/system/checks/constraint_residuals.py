@@ -230,7 +230,8 @@ def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
     if state.angles.shape != (len(model.y0) - 13 * n,):
         what = f"angles has shape {state.angles.shape}, expected {(len(model.y0) - 13 * n,)}: one for each integrated joint angle"
         what += ", and each touch speed of a contact"
-        found.append(Fault("state", what, remedy))
+        moved = "model.state().replace(t=s.t, r=s.r, p=s.p, v=s.v, omega_bar=s.omega_bar)"
+        found.append(Fault("state", what, f"{remedy} With the bodies of a state s of another model: {moved}."))
     if not np.isfinite([state.t, *state.angles.ravel()]).all():
         found.append(Fault("state", f"t = {state.t} or angles = {state.angles.tolist()} is not finite", remedy))
     if not found:
@@ -442,7 +443,8 @@ def velocity_faults(model: Model, state: State | None = None, rows: Rows | None 
         texts = [_velocity_gap(gap, allowed, entry.rows[is_angle[entry.rows] == turns], turns) for turns in (False, True)]
         if any(texts):
             what = f"its bodies move apart at t = {state.t:g} s: " + " and ".join(text for text in texts if text)
-            remedy = "Give velocities that keep the joint closed, or project them: simulate(..., project_velocity=True)."
+            project = "simulate(..., project_velocity=True), or mbd.assemble(system).model for other calls"
+            remedy = f"Give velocities that keep the joint closed, or project them: {project}."
             found.append(Fault(f"joint {entry.name!r}", what, remedy))
     return tuple(found)
 

@@ -447,3 +447,16 @@ def test_progress_is_shown_in_digits(monkeypatch, rng):
     assert shown[-1][0] == shown[-1][1]
     with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
         mbd.assemble(model, progress=1)
+
+
+def test_a_text_does_not_list_gaps_of_rounding():
+    """Points and centres of mass whose differences are not exact."""
+    system = mbd.System("bars")
+    before = system.ground
+    for k in range(3):
+        bar = system.add(mbd.Body(f"bar {k}", 1.0, (0.1, 0.1, 0.1), r=(k + 1.0 / 3.0, 0.7, 0.1)))
+        system.add(RJ(f"pin {k}", before, bar, point=(k + 1e-3 / 7.0, 0.1 / 3.0, 1e-3), axis=(0, 0, 1)))
+        before = bar
+    found = mbd.assemble(system)
+    assert 0.0 < max(gap.distance for gap in found.gaps) < 1e-15
+    assert "open by" not in str(found)

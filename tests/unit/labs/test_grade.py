@@ -92,3 +92,11 @@ def test_wrong_arguments_are_refused(tmp_path):
         grade(tmp_path / "nowhere", "lab1")
     with pytest.raises(mbd.UsageError, match="timeout"):
         grade(tmp_path, "lab1", timeout=0.0)
+
+
+@pytest.mark.slow
+def test_a_file_that_checks_another_lab_or_none_says_so(tmp_path):
+    (tmp_path / "a.py").write_text("print(1)\n")
+    (tmp_path / "b.py").write_text(PROGRAM.replace("lab9", "lab1").replace("'sweet spot': SPOT", "'release': 1.0"))
+    reasons = [row[2] for row in grade(tmp_path, "lab9").rows]
+    assert reasons == ["it calls no check of lab9", "it calls no check of lab9, but of lab1"]

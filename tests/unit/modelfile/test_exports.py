@@ -200,7 +200,7 @@ def test_springs_along_joints_come_back(leads, tmp_path):
     system = sprung(leads, k=5.0, c=0.7, free=0.4)
     mbd.write_mjcf(system, tmp_path / "stiff.xml")
     same(system, mbd.read_mjcf(tmp_path / "stiff.xml"))
-    with pytest.raises(mbd.ModelFileError, match="'TJ spring': a URDF holds no JointSpring but the damping"):
+    with pytest.raises(mbd.ModelFileError, match="'TJ spring': a URDF holds no JointSpring; of loads it holds the damping"):
         mbd.write_urdf(system, tmp_path / "stiff.urdf")
 
 
@@ -268,3 +268,37 @@ def test_the_restitution_of_rigid_stops_is_said_to_be_left_out(write, name, tmp_
     system, rail = started(TJ, 0.7)
     system.add(mbd.JointLimit("stop", rail, lower=0.1, restitution=0.5))
     assert any(text.startswith("JointLimit 'stop'") and "restitution" in text for text in write(system, tmp_path / name).left_out)
+
+
+@pytest.mark.parametrize(
+    ("write", "read", "ending"),
+    [(mbd.write_urdf, mbd.read_urdf, "urdf"), (mbd.write_asmt, mbd.read_asmt, "asmt")],
+    ids=["URDF", "ASMT"],
+)
+def test_the_rotor_of_a_motor_is_left_out_with_the_motor(write, read, ending, tmp_path):
+    """It would be a free body without a gear; its thin inertia could not even be read again."""
+    system = mbd.System("drive", gravity=(0, 0, -9.80665))
+    arm = system.add(mbd.Body("arm", 2.0, (0.1, 0.2, 0.2), r=(0.5, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.Motor("motor", pin, torque=1.0, ratio=10.0, rotor_inertia=1e-3))
+    with pytest.raises(mbd.ModelFileError, match="Motor 'motor': .* holds no Motor with a rotor") as raised:
+        write(system, tmp_path / f"drive.{ending}")
+    assert len(raised.value.faults) == 1
+    left = write(system, tmp_path / f"drive.{ending}", leave_out=True).left_out
+    assert "Motor with a rotor" in left[0]
+    again = read(tmp_path / f"drive.{ending}")
+    assert [body.name for body in again.bodies] == ["ground", "arm"]
+    bare = mbd.System("bare", gravity=system.gravity)
+    bare_arm = bare.add(mbd.Body("arm", 2.0, (0.1, 0.2, 0.2), r=(0.5, 0, 0)))
+    bare.add(RJ("pin", bare.ground, bare_arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    np.testing.assert_allclose(mbd.accelerations(again).v_dot, mbd.accelerations(bare).v_dot, atol=1e-12)
+
+
+def test_a_rotor_that_something_else_is_attached_to_stays_and_is_named(tmp_path):
+    system = mbd.System("drive")
+    arm = system.add(mbd.Body("arm", 2.0, (0.1, 0.2, 0.2), r=(0.5, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.Motor("motor", pin, torque=1.0, ratio=10.0, rotor_inertia=1e-3))
+    system.add(mbd.Torque("brake", system["motor rotor"], torque=(0, -0.1, 0)))
+    with pytest.raises(mbd.ModelFileError, match="'motor bearing'"):
+        mbd.write_urdf(system, tmp_path / "drive.urdf")

@@ -117,6 +117,8 @@ def test_single_lines_of_an_overlay_have_their_own_colours(bar):
     assert [line.get_label() for line in own(ax)] == ["A", "B"]
     assert len({line.get_color() for line in own(ax)}) == 2
     assert ax.get_ylabel() == "angle [rad]"
+    mbd.plot.joint(bar[:0.5], "A", ax=ax)
+    assert ax.get_title(loc="left") == "A, B: angle"
 
 
 def test_identical_lines_are_seen(bar):
