@@ -11,12 +11,9 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
-from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.text import path_of
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.system.system import System
@@ -44,40 +41,6 @@ class Export:
     def __str__(self) -> str:
         """Return the report, one fact a line."""
         return "\n".join([*(f"wrote {path}" for path in self.files), *(f"left out: {text}" for text in self.left_out)])
-
-
-@dataclass(frozen=True)
-class Exported:
-    """What of a system a file may hold: all parts but those that force elements have added to it, such as the rotors of motors."""
-
-    name: str
-    gravity: Any
-    bodies: tuple[Body, ...]
-    joints: tuple[Joint, ...]
-    loads: tuple[ForceElement, ...]
-
-    @property
-    def ground(self) -> Body:
-        """Return the ground."""
-        return self.bodies[0]
-
-
-def exported(system: System) -> Exported:
-    """Return what of a system a file may hold.  What an element has added leaves with it, unless other parts are attached to it."""
-    added = {id(part) for load in system.loads for part in load.parts()}
-    joints = [joint for joint in system.joints if id(joint) not in added]
-    attached = {id(body) for joint in joints for body in (joint.i, joint.j)}
-    attached |= {id(body) for load in system.loads if not load.parts() for body in load.bodies()}
-    attached |= {id(part) for joint in joints for part in joint.needs()}
-    if added & attached:
-        added = set()
-    bodies = tuple(body for body in system.bodies if id(body) not in added)
-    return Exported(system.name, system.gravity, bodies, tuple(j for j in system.joints if id(j) not in added), tuple(system.loads))
-
-
-def kind_of(load: ForceElement) -> str:
-    """Return the class of a force element in messages, with what it has added to the system."""
-    return f"{type(load).__name__} with a rotor" if load.parts() else type(load).__name__
 
 
 def checked(system: Any, path: Any, ending: str) -> Path:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from haugmbd.bodies.body import Body
 from haugmbd.constraints.joint import Joint
 from haugmbd.graph import Groups
-from haugmbd.modelfile.exports.export import Exported
+from haugmbd.modelfile.exports.exported_parts import Exported
 from haugmbd.modelfile.exports.springs import joints_with_loads
 from haugmbd.system.system import System
 

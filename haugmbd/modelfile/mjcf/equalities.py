@@ -10,7 +10,8 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.couplings import constant_terms
-from haugmbd.modelfile.exports.export import Exported, element, numbers
+from haugmbd.modelfile.exports.export import element, numbers
+from haugmbd.modelfile.exports.exported_parts import Exported
 from haugmbd.modelfile.exports.tree import Branch
 from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Fixed, Planar

@@ -22,17 +22,8 @@ from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.drawn import positive, rgba, written_shapes
-from haugmbd.modelfile.exports.export import (
-    Export,
-    checked,
-    element,
-    exported,
-    finished,
-    indented,
-    kind_of,
-    numbers,
-    write_text,
-)
+from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, write_text
+from haugmbd.modelfile.exports.exported_parts import exported, kind_of
 from haugmbd.modelfile.exports.limits import limit_of
 from haugmbd.modelfile.exports.springs import loads_in_tree, plain_spring
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree

@@ -25,18 +25,8 @@ from haugmbd.errors import Fault
 from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.exports.drawn import written_shapes
-from haugmbd.modelfile.exports.export import (
-    Export,
-    checked,
-    element,
-    exported,
-    finished,
-    indented,
-    kind_of,
-    numbers,
-    rpy,
-    write_text,
-)
+from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, rpy, write_text
+from haugmbd.modelfile.exports.exported_parts import exported, kind_of
 from haugmbd.modelfile.exports.limits import limit_of
 from haugmbd.modelfile.exports.springs import loads_in_tree, plain_spring
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
