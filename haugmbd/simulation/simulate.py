@@ -162,7 +162,8 @@ def simulate(
     stabilization : Stabilization or None
         Constraint stabilization, as an object: Projection(), Baumgarte(alpha, beta), or None.
     project_velocity : bool
-        If True, project inconsistent initial velocities on the velocity constraints. If False, raise ModelError for them.
+        If True, project inconsistent initial velocities on the velocity constraints, by the least change in the norm of the mass matrix.
+        If False, raise ModelError for them.
     redundancy : DropDependentRows or MinimumNorm, optional
         Rule for the multipliers of dependent constraints. The motion does not depend on it.
     tolerance : float, optional
@@ -278,7 +279,8 @@ def run_system(
     check_friction(model, method)
     check_start(model, start, project_velocity=project_velocity)  # its workspace is gone when that of the run is made
     pack = rule.fitted(model, formulation.pack(model))
-    start = projected(model, pack, start) if project_velocity else start
+    if project_velocity:  # whatever the formulation: runs with each start from one state
+        start = projected(model, pack if formulation.block_factor else model.pack(), start)
     deep = deep_contact_notes(model, start.t, start.y)
     problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
     settings = replace(methods, stabilization=None).texts if method.solves_constraints else methods.texts
