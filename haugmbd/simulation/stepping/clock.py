@@ -38,10 +38,8 @@ class Halves:
     """The states in the middles of steps that dense output does not follow."""
 
     def __init__(self, problem: Problem, method: Integrator) -> None:
-        self.problem, self.method = (
-            replace(problem, options=copy_options(problem.options)),
-            method,
-        )  # not counted as work of the method
+        self.problem = replace(problem, options=copy_options(problem.options))  # not counted as work of the method
+        self.method = method
         self.relative, absolute = method.tolerances
         self.absolute = absolute * method.units(problem)
 
