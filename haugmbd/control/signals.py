@@ -125,9 +125,11 @@ def _joint_signal(joint: Joint, quantity: str) -> JointSignal | str:
     coordinate = quantity.removesuffix(f"_{RATE}")
     if coordinate in numbered:
         return JointSignal(Coordinate(joint, *numbered[coordinate]), is_rate=quantity != coordinate)
-    if quantity not in OF_JOINTS:
-        return f"{of_joint} has no signal {quantity!r}{did_you_mean(quantity, (*OF_JOINTS, *numbered))}: it has angle, displacement or rate"
     names = [what for what in (ANGLE, DISPLACEMENT) for _ in ways[what]]
+    if quantity not in OF_JOINTS:
+        own = (*(what for what in dict.fromkeys(names) if what not in several), *numbered)
+        has = f"it has {', '.join(own)} and {'rates of them' if len(own) > 1 else RATE}" if own else "it has none"
+        return f"{of_joint} has no signal {quantity!r}{did_you_mean(quantity, (*OF_JOINTS, *numbered))}: {has}"
     if quantity == RATE:
         if len(names) != 1:
             take = ", ".join(f"{name}_{RATE}" for name in (*(what for what in ways if len(ways[what]) == 1), *numbered))

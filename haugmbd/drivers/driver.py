@@ -113,7 +113,8 @@ class Unusable(Driver):
 
     def faults(self) -> tuple[Fault, ...]:
         """Return a fault that shows the given value."""
-        return (Fault("driver", f"{shown(self.given)} is not a function of time", ACCEPTED),)
+        formula = f" A formula as text is mbd.Expression({self.given!r:.40})." if isinstance(self.given, str) else ""
+        return (Fault("driver", f"{shown(self.given)} is not a function of time", f"{ACCEPTED}{formula}"),)
 
     def fault_at(self, t: float) -> Fault | None:
         """Return the same fault at all times."""

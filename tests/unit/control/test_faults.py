@@ -45,7 +45,7 @@ def nothing(t, x, signals):
 @pytest.mark.parametrize(
     ("blocks", "words"),
     [
-        ([reads("a", "rail.speed")], ["Block 'a'", "joint 'rail' (TJ) has no signal 'speed'"]),
+        ([reads("a", "rail.speed")], ["Block 'a'", "joint 'rail' (TJ) has no signal 'speed'", "it has displacement and rate"]),
         ([reads("a", "rail.angle")], ["Block 'a'", "'rail'", "displacement"]),
         ([reads("a", "b.v"), reads("b", "rail.rate")], ["Block 'a'", "Block 'b' has no output 'v'"]),
         (

@@ -179,6 +179,7 @@ BAD = [
     (lambda t: np.interp(t, [0, 1], [0, 1]), "np.interp has no derivative rule"),
     (None, "None is not a function of time"),
     ("sin(t)", "'sin(t)' (str)"),
+    ("sin(t)", "A formula as text is mbd.Expression('sin(t)')"),
     (True, "True (bool)"),
     (1j, "1j (complex)"),
     (np.nan, "the constant is nan"),
