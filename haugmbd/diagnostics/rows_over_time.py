@@ -8,6 +8,7 @@ The rows are evaluated by address, so that this loop adds half a second to a col
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -68,23 +69,51 @@ def run(P: Pack, t: Array, y: Array, x: Array, slots: Ints, group: Ints, gaps: A
     return 0, t.shape[0]
 
 
-def wrench_on(model: Model, joint: JointEntry, body: int, t: Array, y: Array, solutions: Array) -> Array:
-    """Return -Phi_q^T lam (nt, 6) of the rows of a joint on a body that they touch: force global, moment in the body frame.
+BLOCK = 1_000_000
+"""Numbers of the wrenches of a block of joints: 8 MB."""
 
-    A coupling of several moving bodies has no entry for the ground, which takes the opposite of what the others get.
+
+class JointWrenches:
+    """The wrenches -Phi_q^T lam of the joints of a model at the states y (nt, ny), for one joint after the other.
+
+    Each evaluation of the rows is one of all joints. The first joint that is asked for is evaluated by itself, all others in blocks, so
+    that the cost of all joints does not grow with the square of their number.
     """
-    edge = model.tables["EDGES"][model.slot_of_row[joint.rows[0]] // 6]
-    wrench = rows_over_time(model, t, y, solutions=solutions, rows=joint.rows).wrench[:, 0]
-    if body in edge[:2] or body in edge[2:][edge[2:] > 0]:
-        found: Array = wrench[:, int(np.nonzero(edge == body)[0][0])]
-        return found
-    total = np.zeros((len(t), 6))
-    for side, other in enumerate(edge.astype(np.int64).tolist()):
-        if other:
-            r, p = (y[:, WIDTH * other + a : WIDTH * other + b] for a, b in PARTS[:2])
-            moment = np.einsum("tij,tj->ti", rotation_matrix(p), wrench[:, side, 3:]) + cross(r, wrench[:, side, :3])
-            total -= np.hstack([wrench[:, side, :3], moment])
-    return total
+
+    def __init__(self, model: Model, t: Array, y: Array, solve: Callable[[], Array]) -> None:
+        self.model, self.t, self.y, self._solve = model, t, y, solve
+        self._wrench: dict[str, Array] | None = None
+
+    def on(self, joint: JointEntry, body: int) -> Array:
+        """Return the wrench (nt, 6) of the rows of a joint on a body that they touch: force global, moment in the body frame.
+
+        A coupling of several moving bodies has no entry for the ground, which takes the opposite of what the others get.
+        """
+        edge = self.model.tables["EDGES"][self.model.slot_of_row[joint.rows[0]] // 6]
+        wrench = self._of(joint)
+        if body in edge[:2] or body in edge[2:][edge[2:] > 0]:
+            found: Array = wrench[:, int(np.nonzero(edge == body)[0][0])]
+            return found
+        total = np.zeros((len(self.t), 6))
+        for side, other in enumerate(edge.astype(np.int64).tolist()):
+            if other:
+                r, p = (self.y[:, WIDTH * other + a : WIDTH * other + b] for a, b in PARTS[:2])
+                moment = np.einsum("tij,tj->ti", rotation_matrix(p), wrench[:, side, 3:]) + cross(r, wrench[:, side, :3])
+                total -= np.hstack([wrench[:, side, :3], moment])
+        return total
+
+    def _of(self, joint: JointEntry) -> Array:
+        """Return the wrench (nt, sides, 6) of a joint on the bodies of its edge."""
+        if self._wrench is None or joint.name not in self._wrench:
+            names = list(self.model.joints)
+            first = names.index(joint.name)
+            most = 1 if self._wrench is None else max(1, BLOCK // (6 * self.model.sides * max(1, len(self.t))))
+            entries = [self.model.joints[name] for name in names[first : first + most]]
+            rows = np.concatenate([entry.rows for entry in entries])
+            group = np.repeat(np.arange(len(entries)), [len(entry.rows) for entry in entries])
+            found = rows_over_time(self.model, self.t, self.y, solutions=self._solve(), rows=rows, group=group).wrench
+            self._wrench = {entry.name: found[:, k] for k, entry in enumerate(entries)}
+        return self._wrench[joint.name]
 
 
 def rows_over_time(

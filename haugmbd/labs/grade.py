@@ -11,16 +11,21 @@ import tempfile
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.labs.check import LABS, RECORD
 from haugmbd.labs.notebook import program_of
 from haugmbd.labs.report import MISSING, RIGHT
+from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.text_table import table_lines
 
 ENDINGS = (".py", ".ipynb")
+
+Row: TypeAlias = tuple[str, dict[str, str], str]
+"""Name, states and error of a file, see `Grades.rows`."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Grades:
 
     lab: str
     exercises: tuple[str, ...]
-    rows: tuple[tuple[str, dict[str, str], str], ...]
+    rows: tuple[Row, ...]
 
     def right(self, name: str) -> int:
         """Return how many answers of a file are right. Raise UsageError if there is no such file."""
@@ -63,7 +68,7 @@ class Grades:
 
 
 @check_keywords
-def grade(folder: str | Path, lab: str, *, timeout: float = 300.0) -> Grades:
+def grade(folder: str | Path, lab: str, *, timeout: float = 300.0, progress: bool = False) -> Grades:
     """Run every program and notebook of a folder, and collect what `check` says about one lab.
 
     Parameters
@@ -74,11 +79,14 @@ def grade(folder: str | Path, lab: str, *, timeout: float = 300.0) -> Grades:
         The lab, "lab1" to "lab12".
     timeout : float
         Longest time for one file [s].
+    progress : bool
+        If True, show a progress bar.
 
     Returns
     -------
     Grades
-        A row for each file, in the order of their names. The last check of a file counts.
+        A row for each file, in the order of their names. The last check of a file counts. After Ctrl-C the files that were not run have
+        the error "not run: Ctrl-C".
 
     Raises
     ------
@@ -89,6 +97,7 @@ def grade(folder: str | Path, lab: str, *, timeout: float = 300.0) -> Grades:
     -----
     The files are run as they are: do it in an account where students' programs may run. No network is needed.
     """
+    check_flags(progress=progress)
     where = Path(folder)
     if lab not in LABS:
         raise UsageError(f"no lab is called {lab!r}; there are {', '.join(LABS)}.")
@@ -100,10 +109,23 @@ def grade(folder: str | Path, lab: str, *, timeout: float = 300.0) -> Grades:
     if not files:
         raise UsageError(f"folder {str(folder)!r} has no .py and no .ipynb files.")
     exercises = tuple(LABS[lab].exercises)
-    return Grades(lab, exercises, tuple(_row(path, lab, exercises, timeout) for path in files))
+    return Grades(lab, exercises, _rows(files, lab, exercises, timeout, progress))
 
 
-def _row(path: Path, lab: str, exercises: tuple[str, ...], timeout: float) -> tuple[str, dict[str, str], str]:
+def _rows(files: list[Path], lab: str, exercises: tuple[str, ...], timeout: float, progress: bool) -> tuple[Row, ...]:
+    """Run the files, and return their rows; after Ctrl-C the others are rows that were not run."""
+    rows: list[Row] = []
+    with Progress(progress, 0, len(files), "files") as bar:
+        try:
+            for path in files:
+                rows.append(_row(path, lab, exercises, timeout))  # noqa: PERF401  those before Ctrl-C are kept
+                bar.done()
+        except KeyboardInterrupt:
+            rows += [(path.name, dict.fromkeys(exercises, MISSING), "not run: Ctrl-C") for path in files[len(rows) :]]
+    return tuple(rows)
+
+
+def _row(path: Path, lab: str, exercises: tuple[str, ...], timeout: float) -> Row:
     """Run one file, and return its row."""
     states = dict.fromkeys(exercises, MISSING)
     with tempfile.TemporaryDirectory() as place:

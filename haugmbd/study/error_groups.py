@@ -27,6 +27,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.joint_reactions.reactions import reactions_over_time
+from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.errors import HaugmbdError, UsageError, error_text
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.length import POWERS
@@ -312,8 +313,9 @@ def _wrenches(model: Model, t: Array, y: Array, lam: Array) -> Array:
     x[:, 6 * (model.nb + 1) :][:, model.slot_of_row] = lam
     nodes = x.reshape(len(t), x.shape[1] // 6, 6)
     found = np.zeros((len(t), len(model.joints), 6))
+    wrenches = JointWrenches(model, t, y, lambda: nodes)
     for k, name in enumerate(model.joints):
-        one = reactions_over_time(model, t, y, lambda: nodes, name, frame="joint")
+        one = reactions_over_time(wrenches, name, frame="joint")
         found[:, k, :3], found[:, k, 3:] = one.force, one.torque / model.length
     return np.where(_unique(model), found, 0.0)
 

@@ -20,10 +20,10 @@ import numpy as np
 
 from haugmbd.analysis.assembly.assemble import pose_problem
 from haugmbd.analysis.assembly.branch_repair import turned
-from haugmbd.analysis.assembly.branch_signs import flipped, signs_of
+from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
-from haugmbd.analysis.assembly.position_solver import close_positions
+from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
 from haugmbd.analysis.assembly.regularized_least_squares import dense
 from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
 from haugmbd.analysis.initial_model import beginning_at, compiled, start_of, with_angles
@@ -38,6 +38,8 @@ from haugmbd.math.euler_parameters import conjugate, from_axis_angle, logarithm,
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.system import System
 
 DIFFERENT = 1e-6
@@ -94,6 +96,7 @@ def assembly_modes(
     hold: Iterable[FixedCoordinates | Body | Joint] | FixedCoordinates | Body | Joint = (),
     starts: int = 40,
     seed: int = 0,
+    progress: bool = False,
 ) -> tuple[AssemblyMode, ...]:
     """Return the assembly modes that are found from random starts.
 
@@ -109,6 +112,8 @@ def assembly_modes(
         Number of random starts.
     seed : int
         Seed of the random starts.
+    progress : bool
+        If True, show a progress bar.
 
     Returns
     -------
@@ -121,6 +126,8 @@ def assembly_modes(
         If the first mode cannot be assembled.
     UsageError
         If an argument is not valid.
+    KeyboardInterrupt
+        After Ctrl-C; the attribute `result` is the tuple of the modes so far.
 
     Notes
     -----
@@ -129,6 +136,7 @@ def assembly_modes(
     for name, value, least in (("starts", starts, 1), ("seed", seed, 0)):
         if not (isinstance(value, Integral) and value >= least):
             raise UsageError(f"{name} = {value!r} must be a whole number, {least} or more.")
+    check_flags(progress=progress)
     model = compiled(system, "assembly_modes")
     problem = pose_problem(model, start_of(model, state), hold)
     first = close_positions(problem, problem.held.start)
@@ -136,18 +144,37 @@ def assembly_modes(
         what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"
         raise AssemblyError([Fault("assembly_modes", what, "assemble(system) names the joints that stay open.")], None)
     problem = with_free_joints_held(problem, first.pose.state)
-    found, counts = [first.pose.state], [0]
-    signs = signs_of(model)
-    for start in random_starts(model, first.pose.state, starts, seed):
-        closed = close_positions(problem, start)
-        if not closed.closed or flipped(model, signs, closed.pose.state):
-            continue
-        near = [k for k, other in enumerate(found) if same(problem, other, closed.pose.state)]
-        if near:
-            counts[near[0]] += 1
-        else:
-            found.append(closed.pose.state)
-            counts.append(1)
+    found, counts, signs = [first.pose.state], [0], signs_of(model)
+    with Progress(progress, 0, starts, "starts") as bar:
+        try:
+            for start in random_starts(model, first.pose.state, starts, seed):
+                _count(problem, signs, found, counts, close_positions(problem, start))
+                bar.done()
+        except KeyboardInterrupt as stop:
+            told = KeyboardInterrupt(
+                f"assembly_modes was interrupted by Ctrl-C after {sum(counts)} starts that closed. The attribute `result` of this error "
+                f"has the {len(found)} modes so far.",
+                *stop.args,
+            )
+            told.result = _modes(problem, found, counts)  # type: ignore[attr-defined]
+            raise told from None
+    return _modes(problem, found, counts)
+
+
+def _count(problem: Problem, signs: tuple[Sign, ...], found: list[State], counts: list[int], closed: PositionSolution) -> None:
+    """Add a closed pose to the modes, or count it with the one that it is."""
+    if not closed.closed or flipped(problem.model, signs, closed.pose.state):
+        return
+    near = [k for k, other in enumerate(found) if same(problem, other, closed.pose.state)]
+    if near:
+        counts[near[0]] += 1
+    else:
+        found.append(closed.pose.state)
+        counts.append(1)
+
+
+def _modes(problem: Problem, found: list[State], counts: list[int]) -> tuple[AssemblyMode, ...]:
+    """Return the modes of the poses, the nearest to the first one first."""
     made = [_mode(problem, found[0], one, count) for one, count in zip(found, counts, strict=True)]
     return tuple(sorted(made, key=lambda branch: branch.distance))
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.joint_reactions.joint_wrench import at_joint_point, place_on
-from haugmbd.diagnostics.rows_over_time import wrench_on
+from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.math.body_columns import PARTS
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import Dependency
@@ -153,7 +153,7 @@ def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, o
     body = place.body
     x = np.zeros((m, model.nb + 1 + len(model.tables["EDGES"]), 6))
     x.reshape(m, -1)[:, 6 * (model.nb + 1) + model.slot_of_row] = stresses.lam
-    wrench = wrench_on(model, entry, body, stresses.t, stresses.y, x)
+    wrench = JointWrenches(model, stresses.t, stresses.y, lambda: x).on(entry, body)
     r, p = (stresses.y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
     found = at_joint_point(place, frame, r, p, wrench)
     parts = np.hstack([found.force, found.torque / stresses.length[:, None]])

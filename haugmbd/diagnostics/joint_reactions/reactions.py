@@ -17,6 +17,7 @@ from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
 from haugmbd.diagnostics.joint_reactions.tooth_forces import gears_on, wrench_with_teeth
+from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math.body_columns import PARTS
 from haugmbd.model.inspection.given import model_given
@@ -76,27 +77,25 @@ class Reaction:
 
 
 def reactions_over_time(
-    model: Model,
-    t: Array,
-    y: Array,
-    solve: Callable[[], Array],
+    wrenches: JointWrenches,
     joint: str,
     *,
     on: str = "j",
     frame: str = "ground",
     stresses: Callable[[], SelfStresses] | None = None,
 ) -> Reaction:
-    """Return the reaction of `joint` at the states y (nt, ny); `solve()` returns their solutions (nt, nn, 6).
+    """Return the reaction of `joint` at the states of `wrenches`.
 
     stresses: returns the self-stresses along the motion; by default they are computed
 
     Raises UsageError for an unknown joint, side or frame.
     """
+    model, t, y = wrenches.model, wrenches.t, wrenches.y
     check_wrench_arguments(model.joints, model.body_names, joint, on, frame)
     e = model.joints[joint]
     place = place_on(e, on, model.body_names)
     body = place.body
-    wrench = wrench_with_teeth(model, e, body, t, y, solve())
+    wrench = wrench_with_teeth(wrenches, e, body)
     r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
     found = at_joint_point(place, frame, r, p, wrench)
     known = stresses() if stresses is not None else self_stresses(model, t, y)
@@ -138,5 +137,5 @@ def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", f
     model = model_given(model, "reaction")
     state = model.state() if state is None else state
     t, y = np.array([state.t]), state.y[None]
-    found = reactions_over_time(model, t, y, lambda: solve_states(model, t, y), joint, on=on, frame=frame)
+    found = reactions_over_time(JointWrenches(model, t, y, lambda: solve_states(model, t, y)), joint, on=on, frame=frame)
     return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0], found.unique)

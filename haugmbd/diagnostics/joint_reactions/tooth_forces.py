@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.tooth_contact import ToothContact
-from haugmbd.diagnostics.rows_over_time import wrench_on
+from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry, parts_of
 from haugmbd.model.immutable import once_per_model
@@ -26,18 +26,19 @@ from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
 
-def wrench_with_teeth(model: Model, e: JointEntry, body: int, t: Array, y: Array, solutions: Array) -> Array:
-    """Return the wrench (nt, 6) of a joint on a body, as `wrench_on`, with the tooth forces of gears whose geometry is given."""
+def wrench_with_teeth(wrenches: JointWrenches, e: JointEntry, body: int) -> Array:
+    """Return the wrench (nt, 6) of a joint on a body, as `wrenches.on`, with the tooth forces of gears whose geometry is given."""
+    model, y = wrenches.model, wrenches.y
     contact = e.part.tooth_contact()
     if contact is not None:
-        return _in_body(_tooth_wrench(model, e, contact, body, t, y, solutions), body, y)
-    wrench = wrench_on(model, e, body, t, y, solutions)
+        return _in_body(_tooth_wrench(wrenches, e, contact, body), body, y)
+    wrench = wrenches.on(e, body)
     for gear in gears_on(model, e):
         contact = gear.part.tooth_contact()
         assert contact is not None
         wheel = number_of(model, contact.wheels[contact.bearings.index(e.part)])
-        couple = _global(wrench_on(model, gear, wheel, t, y, solutions), wheel, y)
-        change = _tooth_wrench(model, gear, contact, wheel, t, y, solutions) - couple
+        couple = _global(wrenches.on(gear, wheel), wheel, y)
+        change = _tooth_wrench(wrenches, gear, contact, wheel) - couple
         wrench = wrench + _in_body(-change if body == wheel else change, body, y)
     return wrench
 
@@ -54,14 +55,15 @@ def _bearings_of_gears(model: Model) -> tuple[tuple[str, tuple[Joint, ...]], ...
     return tuple((name, tuple(contact.bearings)) for name, contact in contacts if contact is not None)
 
 
-def _tooth_wrench(model: Model, gear: JointEntry, contact: ToothContact, body: int, t: Array, y: Array, solutions: Array) -> Array:
+def _tooth_wrench(wrenches: JointWrenches, gear: JointEntry, contact: ToothContact, body: int) -> Array:
     """Return the tooth force on a body and its moment about the global origin, (nt, 6), global; zero for other bodies than the wheels."""
+    model, y = wrenches.model, wrenches.y
     a, b = (number_of(model, wheel) for wheel in contact.wheels)
     if body not in (a, b):
-        return np.zeros((len(t), 6))
+        return np.zeros((len(y), 6))
     r, A = _pose(number_of(model, contact.carrier), y)
     axis, tangent, towards, line = (A @ x for x in (contact.axis, contact.t, contact.s, contact.l))
-    couple = _global(wrench_on(model, gear, a, t, y, solutions), a, y)
+    couple = _global(wrenches.on(gear, a), a, y)
     moment = couple[:, 3:] - cross(r + A @ contact.point, couple[:, :3])
     F = (np.einsum("ti,ti->t", moment, axis) / contact.radius)[:, None]
     force = F * (tangent + contact.along * line) + np.abs(F) * contact.apart * towards

@@ -22,6 +22,7 @@ from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses, self_stresses
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction, reactions_over_time
 from haugmbd.diagnostics.method_solutions import multipliers_of_method
+from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import solve_states
@@ -71,6 +72,11 @@ class HasSolutions(ABC):
     def _self_stresses(self) -> SelfStresses:
         """Return the self-stresses at some of the states; none without redundant rows."""
         return self_stresses(self.model, self.t, self.y)
+
+    @cached_property
+    def _wrenches(self) -> JointWrenches:
+        """Return the wrenches of joints, computed in blocks."""
+        return JointWrenches(self.model, self.t, self.y, self._solve)
 
     @property
     def _solutions_of_method(self) -> Array:
@@ -203,7 +209,7 @@ class HasSolutions(ABC):
             If the joint, side or frame does not exist.
         """
         stresses = lambda: self._self_stresses  # noqa: E731  computed only where it is asked for
-        return reactions_over_time(self.model, self.t, self.y, self._solve, joint, on=on, frame=frame, stresses=stresses)
+        return reactions_over_time(self._wrenches, joint, on=on, frame=frame, stresses=stresses)
 
     @overload
     def violation(self, level: Level = ..., by: Literal["row"] = ..., *, of_method: bool = ...) -> Array: ...

@@ -26,8 +26,9 @@ from haugmbd.integrators import RK4, Baumgarte
 from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
-from haugmbd.simulation.arguments import need_no_stops
+from haugmbd.simulation.arguments import check_flags, need_no_stops
 from haugmbd.simulation.run_options import NEWTON_EULER
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.gains.gain_drawing import draw_map
 from haugmbd.study.gains.gain_runs import GainCell, GainRuns
 from haugmbd.study.gains.stability_function import spectral_radius, stability_limit
@@ -184,6 +185,7 @@ def gain_map(
     level: Level = "position",
     integrator: Integrator = RK4_METHOD,
     formulation: Formulation = NEWTON_EULER,
+    progress: bool = False,
 ) -> GainMap:
     """Return where Baumgarte stabilization is stable, and how large the violation is, for all pairs of gains.
 
@@ -203,6 +205,8 @@ def gain_map(
         A method of fixed step, without its step: RK4(), Heun(), RK3(), SemiImplicitEuler(), RKMK4().
     formulation : Formulation
         Algorithm for the accelerations.
+    progress : bool
+        If True, show a progress bar.
 
     Returns
     -------
@@ -225,6 +229,7 @@ def gain_map(
     numbers: dict[str, tuple[npt.ArrayLike, str, bool]] = {
         "alpha": (alpha, "1/s", False), "beta": (beta, "1/s", False), "h": (h, "s", True),
     }  # fmt: skip
+    check_flags(progress=progress)
     a, b, steps = check_gain_arguments(numbers, t_end, level, "gain_map").values()
     model = model_given(system, "gain_map")
     need_no_stops(model, "gain_map")
@@ -239,7 +244,11 @@ def gain_map(
         return [runs[k].cell(float(a[i]), float(b[j])) for k, i, j in places[first:last]]
 
     found = (one for block in in_blocks(len(places), 1, processors(), cell) for one in block)
-    cells = dict(zip(places, found, strict=True))
+    cells: dict[tuple[int, int, int], GainCell] = {}
+    with Progress(progress, 0, len(places), "runs") as bar:
+        for place, one in zip(places, found, strict=True):
+            cells[place] = one
+            bar.done()
     shape = (len(steps), len(a), len(b))
     stable = np.array([cell.stable for cell in cells.values()]).reshape(shape)
     violation = np.array([cell.violation for cell in cells.values()]).reshape(shape)

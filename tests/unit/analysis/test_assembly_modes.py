@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import four_bar, slider_crank
+from haugmbd.simulation.stepping.progress import Progress
 from tests.support.faulty_mechanisms import bar_loop, planar_loop
 from tests.support.redundant_loops import bennett
+
+modes_module = importlib.import_module("haugmbd.analysis.assembly.assembly_modes")
 
 
 def mirrored(point, one, other):
@@ -61,3 +66,23 @@ def test_bennett_has_one():
 def test_what_cannot_be_assembled_has_none():
     with pytest.raises(mbd.AssemblyError):
         mbd.assembly_modes(bar_loop((1.0, 1.0, 1.0), (4.0, 0.0)))
+
+
+def test_after_ctrl_c_the_modes_so_far_are_kept(monkeypatch):
+    calls, shown, close_positions = [], [], modes_module.close_positions
+
+    def struck(*given):
+        calls.append(0)
+        if len(calls) == 12:
+            raise KeyboardInterrupt
+        return close_positions(*given)
+
+    system = four_bar()
+    whole = mbd.assembly_modes(system, starts=10)
+    monkeypatch.setattr(modes_module, "close_positions", struck)
+    reach = Progress.reach
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._stop)) or reach(self, now))
+    with pytest.raises(KeyboardInterrupt, match="assembly_modes was interrupted by Ctrl-C after .* starts that closed") as caught:
+        mbd.assembly_modes(system, starts=20, progress=True)
+    assert shown[-1] == (10, 20)
+    assert [mode.distance for mode in caught.value.result] == [mode.distance for mode in whole]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.labs import grade
 from haugmbd.labs.notebook import program_of
+from haugmbd.simulation.stepping.progress import Progress
 
 PROGRAM = "import haugmbd as mbd\nprint(mbd.labs.check('lab9', {'sweet spot': SPOT, 'elbow': ...}))\n"
 
@@ -100,3 +102,29 @@ def test_a_file_that_checks_another_lab_or_none_says_so(tmp_path):
     (tmp_path / "b.py").write_text(PROGRAM.replace("lab9", "lab1").replace("'sweet spot': SPOT", "'release': 1.0"))
     reasons = [row[2] for row in grade(tmp_path, "lab9").rows]
     assert reasons == ["it calls no check of lab9", "it calls no check of lab9, but of lab1"]
+
+
+def test_after_ctrl_c_the_files_that_were_run_keep_their_rows(monkeypatch, tmp_path):
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.py").write_text("")
+    grade_module = importlib.import_module("haugmbd.labs.grade")
+    began, shown = [], []
+
+    def run(*_):
+        began.append(0)
+        if len(began) == 2:
+            raise KeyboardInterrupt
+        return "of a.py"
+
+    monkeypatch.setattr(grade_module, "_run", run)
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._stop)))
+    found = grade(tmp_path, "lab9", progress=True)
+    assert [(name, reason) for name, _, reason in found.rows] == [
+        ("a.py", "of a.py"),
+        ("b.py", "not run: Ctrl-C"),
+        ("c.py", "not run: Ctrl-C"),
+    ]
+    assert shown == [(1, 3)]
+    assert found.right("c.py") == 0
+    with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
+        grade(tmp_path, "lab9", progress=1)
