@@ -62,7 +62,22 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         return self._final_module
 
 
-class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
+class CountedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The LLVM code of an entry.  The kernels in it are its own, and their names are not seen from other machine code.
+
+    Numba tells functions of one factory apart by a number, which it counts in each process. In machine code of two processes, kept on
+    disk, two different ones may have the same name: as names of all, an entry would call the kernel of the other one.
+    """
+
+    def _finalize_final_module(self) -> None:
+        """Hide the kernels, which are optimised by now, and make machine code."""
+        for function in self._final_module.functions:
+            if function.linkage == llvm.Linkage.linkonce_odr and not function.is_declaration:
+                function.linkage = "internal"
+        super()._finalize_final_module()
+
+
+class EntryLibrary(CountedLibrary):
     """The LLVM code of an entry, optimised once: Numba's first round removes the counting of references, of which there is none."""
 
     def add_ir_module(self, ir_module: Any) -> None:
@@ -110,10 +125,10 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
     lowering_class = QuickLower
 
     def run_pass(self, state: Any) -> bool:
-        """Lower to a library that is optimised once."""
-        if not state.flags.nrt:
-            state.library = EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-            state.library.enable_object_caching()
+        """Lower to a library that is optimised once, unless references are counted."""
+        library = CountedLibrary if state.flags.nrt else EntryLibrary
+        state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
         done: bool = super().run_pass(state)
         return done
 
