@@ -121,7 +121,9 @@ def eliminated_chosen(w: Workspace, all_wide: bool) -> int:
     add_tangents(w, f)
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
-    choice = RowChoice(ws.padding(w), ws.kept_rows(w), ws.pivot_scale(w), ws.pivot_rows(w), ws.row_spans(w))
+    choice = RowChoice(
+        ws.padding(w), ws.kept_rows(w), ws.pivot_scale(w), ws.pivot_rows(w), ws.row_spans(w), ws.jacobian(w), ws.length(w)
+    )
     worst, node = factor_chosen_nodes(steps_of(w), choice, f, x, all_wide)
     if not worst > SINGULAR_TOL:
         return report(ws.status(w), SINGULAR, node, worst)

@@ -11,8 +11,9 @@ decides the rank off the manifold.  A row that is left out has an infinite pivot
         = det(S_k) det(1 + W W^T),  W = S_dk S_k^-1                        by one selection, d: the rows that are left out
 
 is the squared volume that all the rows of an edge span (Cauchy, Binet), while its rank is r.  It does not depend on the selection, and
-vanishes where the rank falls: see `integrators.rank_watch`.  Rows are scaled for their selection only: those that meet a body without
-inertia about an axis are larger by powers of ten, and which of two rows does so changes along the motion.
+vanishes where the rank falls: see `integrators.rank_watch`.  Rows are scaled by their compliance for their selection only: those that
+meet a body without inertia about an axis are larger by powers of ten, and which of two rows does so changes along the motion. In the
+volume their unit is the length of their gradient, with rotations as lengths, so that rows of points and of angles can be added.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class RowChoice(NamedTuple):
     """The selection of rows.
 
     pad, kept: (ne, 6) tables of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 8) work array
+    J: (6 ne, sides, 6) gradients of the rows;  length: the characteristic length [m]
     span: (ne, 1) squared volume of the rows of each edge of which some are left out
     """
 
@@ -42,6 +44,8 @@ class RowChoice(NamedTuple):
     scale: Array
     S: Array
     span: Array
+    J: Array
+    length: float
 
 
 @inlined
@@ -89,7 +93,7 @@ def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
         row = next_row(S, c.kept[edge])
         S[k, 7] = row
         take(S, row)
-    c.span[edge, 0] = squared_volume(S, c.scale[node], wanted)
+    c.span[edge, 0] = squared_volume(c, edge, node, wanted)
     for a in range(6):
         if S[a, 6] == 0.0:
             for b in range(6):
@@ -124,15 +128,22 @@ def take(S: Array, row: int) -> None:
 
 
 @kernel
-def squared_volume(S: Array, scale: Array, n_taken: int) -> float:
-    """Return V^2 of all rows, by the elimination of those in S[:, 7]; the rows of S that are left out become W, and L of 1 + W W^T.
+def in_lengths(c: RowChoice, edge: int, node: int, row: int) -> float:
+    """Return by what a squared row in units of its scale is multiplied to be one in units of its gradient."""
+    squared = 0.0
+    for side in range(c.J.shape[1]):
+        for a in range(3):
+            squared += c.J[6 * edge + row, side, a] ** 2 + (c.J[6 * edge + row, side, 3 + a] / c.length) ** 2
+    return c.scale[node, row] / squared  # type: ignore[no-any-return]
 
-    scale: (6,) of the rows, by which S has been divided
-    """
-    found = 1.0
+
+@kernel
+def squared_volume(c: RowChoice, edge: int, node: int, n_taken: int) -> float:
+    """Return V^2 of all rows, by the elimination of those in S[:, 7]; the rows of S that are left out become W, and L of 1 + W W^T."""
+    S, found = c.S, 1.0
     for i in range(n_taken - 1, -1, -1):
         row = int(S[i, 7])
-        found *= S[row, row] * scale[row]
+        found *= S[row, row] * in_lengths(c, edge, node, row)
         for a in range(6):
             if S[a, 6] == 0.0:
                 for j in range(i + 1, n_taken):
@@ -143,7 +154,7 @@ def squared_volume(S: Array, scale: Array, n_taken: int) -> float:
         if S[a, 6] == 0.0:
             for i in range(n_taken):
                 row = int(S[i, 7])
-                S[a, row] *= sqrt(scale[a] / scale[row])
+                S[a, row] *= sqrt(in_lengths(c, edge, node, a) / in_lengths(c, edge, node, row))
             for b in range(a + 1):
                 if S[b, 6] == 0.0:
                     S[a, b] = 1.0 if a == b else 0.0

@@ -14,7 +14,7 @@ ROUNDING = 1e-11
 
 
 def edge(rng, n, rank, kept):
-    """S of n rows of this rank, D (6, 6) with paddings, and the choice of the rows `kept`, with scales."""
+    """S of n rows of this rank, in units of their gradients, D (6, 6) with paddings, and the choice of the rows `kept`, with scales."""
     S = np.zeros((6, 6))
     rows = rng.normal(size=(n, rank))
     S[:n, :n] = rows @ rows.T
@@ -22,7 +22,12 @@ def edge(rng, n, rank, kept):
     scale[0, :n] = rng.uniform(0.5, 2.0, n)
     pad, table = np.zeros((1, 6)), np.zeros((1, 6))
     pad[0, n:], table[0, list(kept)] = -1.0, 1.0
-    return S[:n, :n], -S, RowChoice(pad, table, scale, np.zeros((6, 8)), np.zeros((1, 1)))
+    J, length = np.zeros((6, 2, 6)), 0.1
+    J[:n] = rng.normal(size=(n, 2, 6))
+    size = np.sqrt((J[:n, :, :3] ** 2 + (J[:n, :, 3:] / length) ** 2).sum(axis=(1, 2)))
+    D = np.zeros((6, 6))
+    D[:n, :n] = -S[:n, :n] * np.outer(size, size)
+    return S[:n, :n], D, RowChoice(pad, table, scale, np.zeros((6, 8)), np.zeros((1, 1)), J, length)
 
 
 @pytest.mark.parametrize(("n", "rank"), [(2, 1), (5, 1), (5, 3), (5, 4), (6, 5), (6, 2)])
@@ -42,9 +47,8 @@ def test_the_squared_volume_falls_with_the_rank():
     """Rows of rank two that are a little apart from rank one."""
     for distance in (1e-3, 1e-6):
         rows = np.outer([1.0, 2.0, -1.0], [1.0, 0.0]) + distance * np.outer([1.0, 0.5, 3.0], [0.0, 1.0])
-        _, _, choice = edge(np.random.default_rng(1), 3, 2, (0, 1))
-        D = np.zeros((6, 6))
-        D[:3, :3] = -rows @ rows.T
+        S, D, choice = edge(np.random.default_rng(1), 3, 2, (0, 1))
+        D[:3, :3] *= (rows @ rows.T) / S
         assert choose(choice, 0, 0, D)
         sums = sum(np.linalg.det(rows[list(pair)]) ** 2 for pair in combinations(range(3), 2))
         np.testing.assert_allclose(choice.span[0, 0], sums, rtol=1e-13 / distance**2)
