@@ -15,7 +15,6 @@ from haugmbd.gallery import andrews, double_pendulum, four_bar, heavy_top
 from haugmbd.integrators.base import methods_below
 from haugmbd.simulation.compatibility import STABILIZATIONS
 from haugmbd.simulation.stepping import run
-from haugmbd.study.comparison import cell
 from haugmbd.study.comparison import cell as cell_module
 
 SAME = 1e-9
@@ -46,7 +45,7 @@ def comparison(model):
         mbd.Method(integrator=mbd.DOP853(rtol=1e-12, atol=1e-14), label="exact"),
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cell, "REPEATS_FOR", np.inf)  # a busy computer may take longer
+        patch.setattr(cell_module, "REPEATS_FOR", np.inf)  # a busy computer may take longer
         return mbd.compare(model, methods, T_END, outputs={"x": x_of_rocker}, repeats=2)
 
 
