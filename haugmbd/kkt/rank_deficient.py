@@ -34,7 +34,7 @@ SWITCH = 1e-2
 class RowChoice(NamedTuple):
     """The selection of rows.
 
-    pad, kept: (ne, 6) tables of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 8) work array
+    pad, kept: (ne, 6) tables of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 9) work array
     J: (6 ne, sides, 6) gradients of the rows;  length: the characteristic length [m]
     span: (ne, 1) squared volume of the rows of each edge of which some are left out
     """
@@ -76,7 +76,8 @@ def factor_chosen_nodes(s: EliminationSteps, c: RowChoice, f: Factor, x: Array, 
 def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
     """Write 1 to S[:, 6] for rows that are eliminated and 0 for the others, whose rows and columns in D (6, 6) become those of -1.
 
-    S[:, 7]: the rows in the order of their elimination, after the scaling of each.  Return whether any row is left out.
+    S[:, 7]: the rows in the order of their elimination, after the scaling of each;  S[:, 8]: see `put_units`
+    Return whether any row is left out.
     """
     S, wanted, rows = c.S, 0, 0
     for a in range(6):
@@ -93,7 +94,8 @@ def choose(c: RowChoice, edge: int, node: int, D: Array) -> bool:
         row = next_row(S, c.kept[edge])
         S[k, 7] = row
         take(S, row)
-    c.span[edge, 0] = squared_volume(c, edge, node, wanted)
+    put_units(c, edge, node)
+    c.span[edge, 0] = squared_volume(S, wanted)
     for a in range(6):
         if S[a, 6] == 0.0:
             for b in range(6):
@@ -128,22 +130,24 @@ def take(S: Array, row: int) -> None:
 
 
 @kernel
-def in_lengths(c: RowChoice, edge: int, node: int, row: int) -> float:
-    """Return by what a squared row in units of its scale is multiplied to be one in units of its gradient."""
-    squared = 0.0
-    for side in range(c.J.shape[1]):
-        for a in range(3):
-            squared += c.J[6 * edge + row, side, a] ** 2 + (c.J[6 * edge + row, side, 3 + a] / c.length) ** 2
-    return c.scale[node, row] / squared  # type: ignore[no-any-return]
+def put_units(c: RowChoice, edge: int, node: int) -> None:
+    """Write by what a row in units of its scale is multiplied to be one in units of its gradient to S[:, 8]."""
+    turns = 1.0 / (c.length * c.length)
+    for row in range(6):
+        squared = 0.0
+        for side in range(c.J.shape[1]):
+            d = c.J[6 * edge + row, side]
+            squared += d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + turns * (d[3] * d[3] + d[4] * d[4] + d[5] * d[5])
+        c.S[row, 8] = sqrt(c.scale[node, row] / squared) if squared > 0.0 else 1.0
 
 
 @kernel
-def squared_volume(c: RowChoice, edge: int, node: int, n_taken: int) -> float:
+def squared_volume(S: Array, n_taken: int) -> float:
     """Return V^2 of all rows, by the elimination of those in S[:, 7]; the rows of S that are left out become W, and L of 1 + W W^T."""
-    S, found = c.S, 1.0
+    found = 1.0
     for i in range(n_taken - 1, -1, -1):
         row = int(S[i, 7])
-        found *= S[row, row] * in_lengths(c, edge, node, row)
+        found *= S[row, row] * S[row, 8] * S[row, 8]
         for a in range(6):
             if S[a, 6] == 0.0:
                 for j in range(i + 1, n_taken):
@@ -154,7 +158,7 @@ def squared_volume(c: RowChoice, edge: int, node: int, n_taken: int) -> float:
         if S[a, 6] == 0.0:
             for i in range(n_taken):
                 row = int(S[i, 7])
-                S[a, row] *= sqrt(in_lengths(c, edge, node, a) / in_lengths(c, edge, node, row))
+                S[a, row] *= S[a, 8] / S[row, 8]
             for b in range(a + 1):
                 if S[b, 6] == 0.0:
                     S[a, b] = 1.0 if a == b else 0.0

@@ -126,7 +126,7 @@ WORK = {
     "SOLUTION": "(nn, 6) solution, by nodes",
     "SOLVE_FOR": "(1, 1) unknowns of the right-hand side: ACCELERATIONS, POSITIONS or VELOCITIES",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
-    "PIVOTS": "(6, 8) the rows of one edge while some of them are chosen",
+    "PIVOTS": "(6, 9) the rows of one edge while some of them are chosen",
     "SPAN": "(ne, 1) squared volume of the rows of edges of which some are left out, see `kkt.rank_deficient`; 0 for the others",
     "LEAST_SQUARES": "(5, 6 nn) vectors of the conjugate gradients for dependent rows, and lengths of rows, see `kkt.least_squares`",
     "STATUS": "(1, 4) status: code, place, number, and a step [s] for some codes",

@@ -17,7 +17,7 @@ from haugmbd.kkt.rank_deficient import next_row, take
 class Kept(NamedTuple):
     """The selection of rows.
 
-    kept: (ne, 6) table of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 8) work array
+    kept: (ne, 6) table of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 9) work array
     """
 
     kept: Array

@@ -306,7 +306,7 @@ def _work(n_bodies: int, p: _Parts, n_nodes: int) -> dict[str, tuple[int, int]]:
         "RIGHT": (n_nodes, 6),
         "SOLUTION": (n_nodes, 6),
         "CORRECTION": (n_nodes, 6),
-        "PIVOTS": (6, 8),
+        "PIVOTS": (6, 9),
         "SPAN": (len(p.edges.bodies), 1),
         "SOLVE_FOR": (1, 1),
         "STATUS": (1, 4),

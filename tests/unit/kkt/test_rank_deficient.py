@@ -27,7 +27,7 @@ def edge(rng, n, rank, kept):
     size = np.sqrt((J[:n, :, :3] ** 2 + (J[:n, :, 3:] / length) ** 2).sum(axis=(1, 2)))
     D = np.zeros((6, 6))
     D[:n, :n] = -S[:n, :n] * np.outer(size, size)
-    return S[:n, :n], D, RowChoice(pad, table, scale, np.zeros((6, 8)), np.zeros((1, 1)), J, length)
+    return S[:n, :n], D, RowChoice(pad, table, scale, np.zeros((6, 9)), np.zeros((1, 1)), J, length)
 
 
 @pytest.mark.parametrize(("n", "rank"), [(2, 1), (5, 1), (5, 3), (5, 4), (6, 5), (6, 2)])
