@@ -44,13 +44,16 @@ def rises_and_falls(gap: Any, rate: Any, gap_after: Any, rate_after: Any, *, zer
     return (rate > 0.0) & (rate_after < 0.0) & (gap <= zero) & (gap_after <= zero)
 
 
-def turn_of(measure: Callable[[float], tuple[float, float]], start: float, end: float, zero: float = 0.0) -> float | None:
+def turn_of(
+    measure: Callable[[float], tuple[float, float]], start: float, end: float, zero: float = 0.0, *, opens: bool = False
+) -> float | None:
     """Return a time between two at which a gap is on the other side of zero than at both; None if there is none.
 
     measure: gap and rate at a time;  zero: above it the gap is open
+    opens: whether a gap that is closed at both times is searched for one at which it is open, too
     """
     (gap, rate), (gap_after, rate_after) = measure(start), measure(end)
-    rises = rate > 0.0
+    rises = opens and bool(rises_and_falls(gap, rate, gap_after, rate_after, zero=zero))
     for search in range(SEARCHES):
         h = end - start
         if not rises and not falls_and_rises(h, gap, rate, gap_after, rate_after, zero=zero):

@@ -24,6 +24,7 @@ from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.impulses.impulse_result import Impulse, SolvedImpulse
 from haugmbd.contact.impulses.plain_impulse import plain_impulse
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.energy import kinetic_energy
 from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import EnergyWarning, warn_user
 from haugmbd.model.model import Model
@@ -98,7 +99,7 @@ def _with_auxiliary_rows(q: ImpulseArguments) -> Impulse:
     acting = np.concatenate([np.ones(len(found.mu), dtype=bool), found.f > 0.0])
     more = beside.correction(acting, np.concatenate([q.closed.rows.nu, found.bound]), u_plus)
     u_plus, Lam = beside.moved(more, u_plus, Lam)
-    before, after = kinetic(model, u), kinetic(model, u_plus)
+    before, after = kinetic_energy(model, np.stack([u, u_plus])).tolist()
     gain = _gain(q, found, u, max(before, after))
     if gain:
         warn_user(gain, EnergyWarning)
@@ -115,12 +116,6 @@ def _with_auxiliary_rows(q: ImpulseArguments) -> Impulse:
         messages=(*found.remarks, *([gain] if gain else []), *_pulls(model, Lam)),
         _solved=(SolvedImpulse(model.joints, factor.rows, Lam), SolvedImpulse(q.closed.joints, q.closed.rows, mu)),
     )
-
-
-def kinetic(model: Model, u: Array) -> float:
-    """Return the kinetic energy [J] of velocities u (nb + 1, 6)."""
-    spin = np.einsum("ka,kab,kb->", u[:, 3:], model.J_bar, u[:, 3:])
-    return 0.5 * float(np.einsum("k,ka,ka->", model.mass, u[:, :3], u[:, :3]) + spin)
 
 
 def _pulls(model: Model, Lam: Array) -> tuple[str, ...]:

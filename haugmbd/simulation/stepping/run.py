@@ -11,13 +11,13 @@ from weakref import proxy
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.compiled.status_codes import OK
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError, error_text
-from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
+from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
@@ -25,29 +25,21 @@ from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick_slip.slips_at_jumps import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
-from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.run_options import Recording
+from haugmbd.simulation.stepping.broken_motions import before_break, with_known_turns
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
-from haugmbd.simulation.stepping.stop_events import StopEvents
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
-from haugmbd.simulation.stepping.switch_events import SwitchEvent, SwitchPlaces
-from haugmbd.simulation.stepping.touch_events import TouchEvents
+from haugmbd.simulation.stepping.switch_events import SwitchEvent
+from haugmbd.simulation.stepping.switching import Switching
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 
-CREPT = 1e-6
-"""Relative to |t| + 1 s: distance after the last time of a run at which drivers are checked for a break."""
-SAME = 1e-12
-"""Relative to |t| + 1 s: an event nearer to one of its own than this, across a restart, is the same one."""
 FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
-MOST_AT_ONCE = 40
-"""Times that a contact or stop may switch at one instant, beside once for each other one; more have no end."""
-
 LONGEST_BATCH, BATCHES = 0.1, 20
 """[s] longest time of a batch of a run with a budget, and least number of batches in the budget: by so much it may be exceeded."""
 
@@ -106,12 +98,9 @@ class Run(Generic[R]):
         self.problem, self.method, self.t_end, self.record, self.before = problem, method, t_end, record, before
         model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
         skips = times is not None or recording.every > 1
-        holds = method.stops_at_kinks and not method.one_step
-        self.touches = TouchEvents(model, holds=holds, logs=skips) if model is not None and model.has_contacts else None
-        self.stops = None if model is None else StopEvents.of(model, kinks=method.stops_at_kinks)
-        switches = [one for one in (self.touches, self.stops) if one is not None]
-        problem.events = SwitchPlaces(problem.y.size, switches).watch if switches else NO_EVENTS
-        events = (*map(counting_turns, recording.events), *(event for one in switches for event in one.events()))
+        self.switching = Switching(problem, method, logs=skips)
+        problem.events = self.switching.watch
+        events = (*map(counting_turns, recording.events), *self.switching.events())
         need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
         self.locator = EventLocator(events, problem, method, need)
         self.records: list[EventRecord] = []
@@ -127,9 +116,6 @@ class Run(Generic[R]):
         self.gap = (0.0, "", problem.t)
         self.ended = ""
         self.before_jump: Array | None = None
-        self.switched: list[Array] = []
-        self.restarts: list[float] = []
-        self.most_at_once = MOST_AT_ONCE + sum(len(one.rows) for one in switches)
         self.drift: AngleDrift = AngleDrift(problem.state_space, 0 if before is None else before.drift.since - before.steps)
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.clock = Clock.of(problem, method)
@@ -180,10 +166,7 @@ class Run(Generic[R]):
         k1 = np.zeros(p.y.size)
         if self.before is None:
             self.drift.leave_start(p.y)
-        if self.touches is not None:
-            self.touches.start(p.t, p.y, p.pack)
-        if self.stops is not None:
-            self.stops.start(p.y, p.pack)
+        self.switching.start()
         if clock is not None:
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
@@ -235,7 +218,7 @@ class Run(Generic[R]):
                 self._last = (*self._last[:2], whole.start_rates[None])
             # before events and states at wanted times call the user's functions again
             stopped = self._error(whole.code, whole.t_stop)
-            whole, stopped = self.drift.cut(*self._with_known_turns(*self._unbroken(whole, stopped)), self.steps)
+            whole, stopped = self.drift.cut(*self._followable(whole, stopped), self.steps)
             self._measure(whole)
             try:
                 batch, ended = self._located(whole)
@@ -254,15 +237,16 @@ class Run(Generic[R]):
             if ended and stopped is not None and not isinstance(stopped, Exception):
                 raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
             self.exhausted = self._budget_is_used_up()
-            if (ended and not self.switched) or self.exhausted:
+            waiting = self.switching.waiting
+            if (ended and not waiting) or self.exhausted:
                 return False
             drifted = None if ended else self.drift.state_without(self.steps)
-            self.switched += [] if drifted is None else [drifted]
-            if self.switched:
+            waiting += [] if drifted is None else [drifted]
+            if waiting:
                 restore_memory(p.options, options)
-                self._restart(k1)
-                return True
-            if not self.locator.is_clear and self._followed():
+            elif not self.locator.is_clear:
+                self.records += self.switching.across(float(self._last[0][-1]), self._last[1][0])
+            if waiting:
                 self._restart(k1)
                 return True
             options = copy_options(p.options)
@@ -291,44 +275,13 @@ class Run(Generic[R]):
                 self.stored.put_last(float(t[-1]), ends[1][0])
         return batch.first(len(batch.t) - 1)
 
-    def _followed(self) -> bool:
-        """Switch contacts and stops that are beyond their events at the end of a batch in which no event was found.
-
-        Return whether the run restarts there.
-        """
-        t, y, known = float(self._last[0][-1]), self._last[1][0].copy(), len(self.records)
-        if self.touches is not None:
-            self.records += self.touches.follow(t, y)
-        if self.stops is not None and (across := self.stops.across(y)).any():
-            self.records += self.stops.follow(across, t, y)
-        elif len(self.records) == known:
-            return False
-        self.switched.append(y)
-        return True
-
     def _restart(self, k1: Array) -> None:
         """Continue from the last state, at which a contact or a stop has touched or been released; switch others at the same instant."""
         p, t = self.problem, float(self._last[0][-1])
-        self._need_progress(t)
-        p.t, p.y[:] = t, self.switched.pop()
-        if self.touches is not None:
-            self.records += self.touches.switch(None, t, p.y)
-            self.touches.hold(p.pack)
-        if self.stops is not None:
-            self.records += self.stops.follow(self.stops.across(p.y), t, p.y)
-            self.stops.hold(p.pack)
+        self.switching.need_progress(t, self.records[-1].name if self.records else "")
+        self.records += self.switching.restart(t)
         self._need(p.post_step(p.pack, p.options, t, p.y, k1), t)
         self._continue_from_state(k1)
-
-    def _need_progress(self, t: float) -> None:
-        """Raise SimulationError if contacts and stops switch without end at one instant, because steps leap through them."""
-        self.restarts = [*self.restarts[1 - self.most_at_once :], t]
-        if len(self.restarts) == self.most_at_once and t - self.restarts[0] <= SHORTEST * (1.0 + abs(t)):
-            steps = "a smaller rtol" if self.method.step is None else f"a much smaller h than {self.method.step:.3g} s, or rtol="
-            name = self.records[-1].name.rpartition(": ")[0]
-            raise SimulationError(
-                f"{name} touches and is released without end at t = {t:.9g} s: its force is too stiff. Give {steps}."
-            )
 
     def _continue_from_state(self, k1: Array) -> None:
         """Let the run continue from the current state of the problem, with the rates k1 (ny,)."""
@@ -346,39 +299,11 @@ class Run(Generic[R]):
             if gap > self.gap[0]:
                 self.gap = (gap, joint, float(batch.t[-1]))
 
-    def _unbroken(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
-        """Return the batch up to a jump or kink of a joint's driver, and the error that stops the run there.
-
-        No method can follow a jump.
-        """
-        if batch.code == USER_STOPPED:  # no callback is evaluated after an error
-            return batch, stopped
-        t = np.concatenate([self._last[0], batch.t])
-        if stopped is not None:  # error control creeps up to the place, a fixed step leaps over it
-            ahead = max(CREPT * (1.0 + abs(t[-1])), self.method.step or 0.0)
-            t = np.append(t, min(self.t_end, max(batch.t_stop, t[-1]) + ahead))
-        try:
-            broken = self.problem.state_space.broken(t)
-        except Exception as error:  # noqa: BLE001  a driver in Python raised: what is before is kept
-            return batch._replace(code=USER_STOPPED), stopped or error
-        if broken is None:
-            return batch, stopped
-        t_broken, what = broken
-        k = int(np.searchsorted(batch.t, t_broken))
-        before = batch.first(k)._replace(t_stop=t_broken)
-        stop = SimulationError(f"the simulation stops at t = {t_broken:.9g} s: {what}")
-        stop.__cause__ = stopped
-        return before, stop
-
-    def _with_known_turns(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
-        """Return the batch up to the state at which the turn of an angle is not known any more, and the error that stops the run there."""
-        lost = None if batch.curve is not None else self.problem.state_space.lost_turn(batch.t, batch.y)
-        if lost is None:
-            return batch, stopped
-        k, what = lost
-        stop = SimulationError(what)
-        stop.__cause__ = stopped
-        return batch.first(k)._replace(t_stop=float(batch.t[k])), stop
+    def _followable(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
+        """Return the batch up to where its motion cannot be followed, and the error that stops the run there."""
+        space = self.problem.state_space
+        whole = before_break(space, batch, stopped, float(self._last[0][0]), self.method.step, self.t_end)
+        return with_known_turns(space, *whole)
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
         """Raise the error that stopped the run, with the result before it; the cause, where the motion has left a table or a curve."""
@@ -401,30 +326,20 @@ class Run(Generic[R]):
             self._store(batch)
             self._keep_result(error)
             raise
-        if self.touches is not None and len(cut.t):
-            self.touches.add_steps(*(np.concatenate(pair) for pair in zip(self._last, cut[:3], strict=True)))
+        if len(cut.t):
+            self.switching.add_steps(*(np.concatenate(pair) for pair in zip(self._last, cut[:3], strict=True)))
         own = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
         records = sorted((*own, *records), key=lambda one: one.t)
+        records = self.switching.without_known(records, self.records)
         if ended and isinstance(self.locator.ended_by, SwitchEvent):
-            event, y = self.locator.ended_by, cut.y[-1].copy()
-            records = self._new(records)
-            records[-1:] = event.switches.switch(event.number, float(cut.t[-1]), y)
-            self.switched.append(y)
+            y = cut.y[-1].copy()
+            records[-1:] = self.switching.at_event(self.locator.ended_by, float(cut.t[-1]), y)
             if self.stored.selection.wanted is None:
                 cut.y[-1] = y
-            self.records += records
-            return cut, True
-        self.records += self._new(records)
-        if ended:
+        elif ended:
             self.t_end, self.ended = float(cut.t[-1]), records[-1].name
+        self.records += records
         return cut, ended
-
-    def _new(self, records: list[EventRecord]) -> list[EventRecord]:
-        """Return the events without those that were recorded at the instant of a touch or release, where the run has restarted."""
-        if self.touches is None and self.stops is None:
-            return records
-        known = [(one.name, one.t) for one in self.records]
-        return [one for one in records if not any(n == one.name and one.t - t <= SAME * (1.0 + abs(t)) for n, t in known)]
 
     def _check_rows(self, batch: StepBatch) -> None:
         """Raise SimulationError if the motion has left its branch, or a table, without a violation of the kept rows."""
@@ -482,7 +397,6 @@ class Run(Generic[R]):
             cpu=time.process_time() - self.cpu,
         )
         outcome, events, crossings = self._outcome(interrupted, error), tuple(self.records), tuple(p.singular_crossings)
-        log = None if self.touches is None else self.touches.log
         return self.record(
             Recorded(
                 *self.stored.found(self._last),
@@ -491,7 +405,7 @@ class Run(Generic[R]):
                 events=events,
                 singular_crossings=crossings,
                 energy_restored=float(o.max_energy_restored),
-                contact_impacts=None if log is None else log.impacts(),
+                contact_impacts=self.switching.impacts(),
             )
         )
 

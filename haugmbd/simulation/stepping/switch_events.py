@@ -284,13 +284,9 @@ class SwitchEvent(Event):
 
         at: the flat state at a time [s]
         """
-        place, gap, gap_after = self.switches.places.table[self.place], self._gap(at(start)), self._gap(at(end))
-        is_open_point = place[POINT] >= 0.0 and place[MODE] == OUTSIDE
-        if falls_and_rises(end - start, *gap, *gap_after, zero=ROUNDING) or (
-            is_open_point and rises_and_falls(*gap, *gap_after, zero=ROUNDING)
-        ):
-            return turn_of(lambda now: self._gap(at(now)), start, end, ROUNDING)
-        return None
+        place = self.switches.places.table[self.place]
+        is_open_point = bool(place[POINT] >= 0.0 and place[MODE] == OUTSIDE)
+        return turn_of(lambda now: self._gap(at(now)), start, end, ROUNDING, opens=is_open_point)
 
     def _gap(self, y: Array) -> tuple[float, float]:
         """Return gap and rate at a flat state."""

@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.integrators.watches.event_watch import NO_EVENTS
-from haugmbd.simulation.stepping import run
+from haugmbd.simulation.stepping import switching
 from haugmbd.simulation.stepping.switch_events import SwitchEvent, SwitchPlaces
 from joints import RJ, TJ
 from tests.support.contacts import ball_on_floor
@@ -64,7 +64,7 @@ def tumbling_box(rng):
 def both(system, t_end, monkeypatch, **options):
     """Return the results with and without the look in compiled code."""
     watched = mbd.simulate(system, t_end, **options)
-    monkeypatch.setattr(run, "SwitchPlaces", Unwatched)
+    monkeypatch.setattr(switching, "SwitchPlaces", Unwatched)
     return watched, mbd.simulate(system, t_end, **options)
 
 
