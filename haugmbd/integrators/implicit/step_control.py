@@ -53,6 +53,8 @@ CLOSE_SIGNATURE = types.float64(PACK_TYPE, STEP_TYPE, CONTROL_TYPE, F2, F1)
 
 TURN, LONGEST_TURN = 1.0, 2.0
 """[rad] In a step under error control: by how much a body turns at most at the speed before it, and at that behind it."""
+LOST = 1e300
+"""The error of a step that has no end, or in which a body turns by more."""
 SMALLEST_PART = 2.0**-17
 """Smallest part of a fixed step before it is given up."""
 SMALLEST_STEP = 1e-14
@@ -158,6 +160,48 @@ def fastest_rotation(y: Array, n: int) -> float:
     return sqrt(most)
 
 
+@inlined
+def next_step(P: Pack, control: Control, t: float, y: Array) -> tuple[float, float, bool]:
+    """Return the size of the next step, the end of the fixed step or of the run that it belongs to [s], and whether it ends there."""
+    whole, target = control.h_fixed, control.t_end
+    if whole > 0.0 and control.t_first + (control.n_done + 1.0 + REST) * whole < target:
+        target = control.t_first + (control.n_done + 1.0) * whole
+    h = min(control.h_next, control.h_max)
+    if whole == 0.0:
+        omega = fastest_rotation(y, ws.n_bodies(P))
+        if h * omega > TURN:
+            h = TURN / omega
+    parts = ceil((target - t) / h - REST)
+    if parts <= 1.0:
+        return target - t, target, True
+    if whole > 0.0 or parts == 2.0:  # equal steps to the end, not a long one and a tiny one
+        h = (target - t) / parts
+    return h, target, False
+
+
+@inlined
+def try_step(
+    method: MethodRoutines, P: Pack, step: Step, newton: Newton, control: Control, options: Options, memory: MethodMemory, y: Array
+) -> tuple[int, float]:
+    """Predict, solve and close the step of step.h from step.t; return the code, and the error relative to its tolerance.
+
+    The error of a step in which a turn may be lost is LOST.
+    """
+    h = step.h
+    put_state_trapezoids(P, h, y, ws.angle_rates(P))
+    code = method.predict(P, step, newton, memory.history, y)
+    turn_ahead(P, h, y)
+    if code == OK:
+        code = method.solve(P, method.tangents, method.place, newton, options, memory.history, step.t + h, y)
+    if code == OK:
+        code = check_finite(P, y)
+    if code != OK:
+        return code, LOST
+    if control.h_fixed == 0.0 and h * fastest_rotation(y, ws.n_bodies(P)) > LONGEST_TURN:
+        return OK, LOST
+    return OK, method.close(P, step, control, memory.history, y)
+
+
 @released
 @entry
 def run_entry(
@@ -178,64 +222,41 @@ def run_entry(
     done, lam = 0, ws.multipliers(P)
     t, whole = control.t, control.h_fixed
     while done < steps.y.shape[0] and t < control.t_end:
-        target = control.t_end
-        if whole > 0.0 and control.t_first + (control.n_done + 1.0 + REST) * whole < target:
-            target = control.t_first + (control.n_done + 1.0) * whole
-        h = min(control.h_next, control.h_max)
-        if whole == 0.0:
-            omega = fastest_rotation(y, ws.n_bodies(P))
-            if h * omega > TURN:
-                h = TURN / omega
-        parts = ceil((target - t) / h - REST)
-        last = parts <= 1.0
-        if last:
-            h = target - t
-        elif whole > 0.0 or parts == 2.0:  # equal steps to the end, not a long one and a tiny one
-            h = (target - t) / parts
+        h, target, last = next_step(P, control, t, y)
         if whole > 0.0 and newton.constraint_form == KEEP_POSITIONS:  # the shorter the step, the less u' changes a displacement
             newton.tolerance = control.newton_tol * h / whole
         save(P, y, memory.saved)
         step.h, step.t = h, t
-        put_state_trapezoids(P, h, y, ws.angle_rates(P))
-        code = method.predict(P, step, newton, memory.history, y)
-        turn_ahead(P, h, y)
-        if code == OK:
-            code = method.solve(P, method.tangents, method.place, newton, options, memory.history, t + h, y)
-        if code == OK:
-            code = check_finite(P, y)
-        lost = whole == 0.0 and code == OK and h * fastest_rotation(y, ws.n_bodies(P)) > LONGEST_TURN
-        error = method.close(P, step, control, memory.history, y) if code == OK and not lost else 1e300
-        if code == OK and error <= 1.0:
-            finish_step(P, y, steps.y_dot[done])
-            step.h_before = h
-            t = target if last else t + h
-            control.t = t
-            stored = whole == 0.0 or last
-            if stored:
-                copy_line(y, steps.y[done])
-                copy_line(lam, steps.lam[done])
-                steps.t[done] = t
-                done += 1
-                control.n_done += 1.0
-            if whole > 0.0:
-                control.h_next = min(whole, control.h_next * step.factor)
-            elif not last or step.factor < 1.0:
-                control.h_next = h * step.factor
-            if stored:
-                rows = watch_implicit_step(P, memory.watch, step, newton, control, y, steps.y_dot[done - 1])
-                if watch_events(memory.events, t, y, steps.y_dot[done - 1]) or rows:
-                    return OK, done
+        code, error = try_step(method, P, step, newton, control, options, memory, y)
+        if code != OK or not error <= 1.0:  # NaN, too
+            restore(P, y, memory.saved)
+            control.n_rejected += 1.0
+            if code != OK and code not in SHORTER_STEP_MAY_AVOID:
+                return code, done
+            control.h_next = h * (0.5 if whole > 0.0 or (code == OK and error == LOST) else 0.25 if code != OK else step.factor)
+            if control.h_next < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + min(1.0, control.t_end - t))):
+                if code == OK:
+                    code = STEP_TOO_SMALL
+                    ws.status(P)[2] = control.h_next
+                return code, done
             continue
-        restore(P, y, memory.saved)
-        control.n_rejected += 1.0
-        if code != OK and code not in SHORTER_STEP_MAY_AVOID:
-            return code, done
-        control.h_next = h * (0.5 if whole > 0.0 or lost else 0.25 if code != OK else step.factor)
-        if control.h_next < max(SMALLEST_PART * whole, SMALLEST_STEP * (abs(t) + min(1.0, control.t_end - t))):
-            if code == OK:
-                code = STEP_TOO_SMALL
-                ws.status(P)[2] = control.h_next
-            return code, done
+        finish_step(P, y, steps.y_dot[done])
+        step.h_before = h
+        t = target if last else t + h
+        control.t = t
+        if whole > 0.0:
+            control.h_next = min(whole, control.h_next * step.factor)
+        elif not last or step.factor < 1.0:
+            control.h_next = h * step.factor
+        if whole == 0.0 or last:
+            copy_line(y, steps.y[done])
+            copy_line(lam, steps.lam[done])
+            steps.t[done] = t
+            done += 1
+            control.n_done += 1.0
+            rows = watch_implicit_step(P, memory.watch, step, newton, control, y, steps.y_dot[done - 1])
+            if watch_events(memory.events, t, y, steps.y_dot[done - 1]) or rows:
+                return OK, done
     return OK, done
 
 
