@@ -326,8 +326,7 @@ class Run(Generic[R]):
             self._store(batch)
             self._keep_result(error)
             raise
-        if len(cut.t):
-            self.switching.add_steps(*(np.concatenate(pair) for pair in zip(self._last, cut[:3], strict=True)))
+        self.switching.add_steps(self._last, cut)
         own = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
         records = sorted((*own, *records), key=lambda one: one.t)
         records = self.switching.without_known(records, self.records)

@@ -9,6 +9,8 @@ A place that switches without end at one instant ends the run: its force is too 
 
 from __future__ import annotations
 
+import numpy as np
+
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
 from haugmbd.errors import SimulationError
@@ -16,6 +18,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import SHORTEST
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.watches.event_watch import NO_EVENTS, EventWatch
 from haugmbd.simulation.stepping.stop_events import StopEvents
@@ -60,10 +63,10 @@ class Switching:
         if self.stops is not None:
             self.stops.start(p.y, p.pack)
 
-    def add_steps(self, t: Array, y: Array, y_dot: Array) -> None:
-        """Add the steps between states y (n, ny) at t to the impacts, before any place is switched."""
-        if self.touches is not None:
-            self.touches.add_steps(t, y, y_dot)
+    def add_steps(self, last: tuple[Array, Array, Array], batch: StepBatch) -> None:
+        """Add the steps of a batch to the impacts, before any place is switched.  last: time, state and rates before it"""
+        if self.touches is not None and self.touches.adds_steps and len(batch.t):
+            self.touches.add_steps(*(np.concatenate(pair) for pair in zip(last, batch[:3], strict=True)))
 
     def at_event(self, event: SwitchEvent, t: float, y: Array) -> list[EventRecord]:
         """Switch the place of an event at the state y (ny,), to which touch speeds are written; return the records."""

@@ -69,6 +69,11 @@ class TouchEvents(Switches):
         flags: Flags = self.modes == PUSHES
         return flags
 
+    @property
+    def adds_steps(self) -> bool:
+        """Whether steps are part of an impact that is noted."""
+        return self.log is not None and bool(self.closed.any())
+
     def _close(self, closed: Flags) -> None:
         """Let these points be closed, and the others open."""
         self.modes[:] = np.where(closed, PUSHES, OUTSIDE)
@@ -122,8 +127,8 @@ class TouchEvents(Switches):
 
     def add_steps(self, t: Array, y: Array, y_dot: Array) -> None:
         """Add the steps between states y (n, ny) at t to the impacts, before any point is switched."""
-        if self.log is not None and self.closed.any():
-            self.log.add_steps(t, y, y_dot)
+        assert self.log is not None
+        self.log.add_steps(t, y, y_dot)
 
     def _note(self, k: int, t: float, rate: float) -> None:
         """Note the touch or release of a point in the log."""
