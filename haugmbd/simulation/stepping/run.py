@@ -34,8 +34,8 @@ from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
-from haugmbd.simulation.stepping.switch_events import SwitchEvent
-from haugmbd.simulation.stepping.switching import Switching
+from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent
+from haugmbd.simulation.stepping.switches.switching import Switching
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 
 FIRST_BATCH = 8

@@ -9,8 +9,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.integrators.watches.event_watch import NO_EVENTS
-from haugmbd.simulation.stepping import switching
-from haugmbd.simulation.stepping.switch_events import SwitchEvent, SwitchPlaces
+from haugmbd.simulation.stepping.switches import switching
+from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent, SwitchPlaces
 from joints import RJ, TJ
 from tests.support.contacts import ball_on_floor
 from tests.support.seeds import seeds

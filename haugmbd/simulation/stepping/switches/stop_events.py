@@ -19,7 +19,7 @@ from haugmbd.integrators.events import EventRecord, Flags
 from haugmbd.model.inspection.pressed_stops import Stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.stepping.switch_events import INSIDE, LEAVES, OUTSIDE, PUSHES, Switches
+from haugmbd.simulation.stepping.switches.switch_events import INSIDE, LEAVES, OUTSIDE, PUSHES, Switches
 from haugmbd.workspace.layout import Pack
 
 

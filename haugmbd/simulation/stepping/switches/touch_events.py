@@ -23,7 +23,7 @@ from haugmbd.integrators.events import EventRecord, Flags
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.stepping.switch_events import BEYOND, OUTSIDE, PUSHES, Switches
+from haugmbd.simulation.stepping.switches.switch_events import BEYOND, OUTSIDE, PUSHES, Switches
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 

@@ -21,9 +21,9 @@ from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.watches.event_watch import NO_EVENTS, EventWatch
-from haugmbd.simulation.stepping.stop_events import StopEvents
-from haugmbd.simulation.stepping.switch_events import SwitchEvent, SwitchPlaces
-from haugmbd.simulation.stepping.touch_events import TouchEvents
+from haugmbd.simulation.stepping.switches.stop_events import StopEvents
+from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent, SwitchPlaces
+from haugmbd.simulation.stepping.switches.touch_events import TouchEvents
 
 SAME = 1e-12
 """Relative to |t| + 1 s: an event nearer to one of its own than this, across a restart, is the same one."""
