@@ -12,6 +12,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+BY_PYTHON = 1000
+"""Objects that may be set aside without a wish of the user: Python 3.12 starts with 375. A user sets aside all, some thousands."""
+
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
@@ -36,7 +39,7 @@ def _let_grow_old() -> None:
     They are set aside and given back at once, which joins lists. A callback of the collector that gives them back later would be Python
     code that runs at any moment: a Ctrl-C that arrives there is printed, and lost.
     """
-    _left_alone[0] = _left_alone[0] or gc.get_freeze_count() > 0
+    _left_alone[0] = _left_alone[0] or gc.get_freeze_count() > BY_PYTHON
     if not _left_alone[0]:
         gc.freeze()
         gc.unfreeze()

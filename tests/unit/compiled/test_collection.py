@@ -42,7 +42,7 @@ def nothing_set_aside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 PROGRAM = """
 import gc
-from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled.compiler.collection import BY_PYTHON, collection_paused
 
 class Loop:
     freed = 0
@@ -59,13 +59,13 @@ gc.collect(1)
 assert Loop.freed == 0
 gc.collect()
 assert Loop.freed == 1
-assert gc.get_freeze_count() == 0
+assert gc.get_freeze_count() < BY_PYTHON
 
 gc.freeze()  # by the user
 with collection_paused():
     pass
 gc.collect()
-assert gc.get_freeze_count() > 0
+assert gc.get_freeze_count() > BY_PYTHON
 print("well")
 """
 
@@ -89,7 +89,7 @@ def test_no_code_of_ours_runs_in_collections() -> None:
 def test_what_the_user_has_frozen_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The count walks through all of them: a tenth of a second in a large process, in which models are compiled in a millisecond."""
     counts = []
-    monkeypatch.setattr(gc, "get_freeze_count", lambda: counts.append(1) or 10)
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: counts.append(1) or 2 * collection.BY_PYTHON)
     for _ in range(5):
         with collection_paused():
             pass

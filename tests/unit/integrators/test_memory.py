@@ -23,9 +23,22 @@ def thrown() -> mbd.System:
     return system
 
 
+def counts_twice() -> bool:
+    """Return whether tracemalloc counts an array twice while it grows in place, as with NumPy 2.5."""
+    tracemalloc.start()
+    try:
+        array = np.empty((100_000, 8))
+        array.resize((110_000, 8), refcheck=False)
+        return tracemalloc.get_traced_memory()[1] > 1.5 * array.nbytes
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.slow
 def test_the_peak_of_a_long_run():
     """200,000 states of 26 numbers are 42 MB; batches in flight are some MB, whatever the length."""
+    if counts_twice():
+        pytest.skip("tracemalloc counts an array twice while it grows in place")
     model = thrown().compile()
     mbd.simulate(model, 1e-2, h=1e-3)
     tracemalloc.start()
