@@ -211,7 +211,7 @@ def _read_inertia(faults: list[Fault], where: str, value: Any) -> FloatArray:
 @lru_cache(maxsize=256)
 def _defects(J: bytes) -> list[tuple[str, str]]:
     """Return the defects of an inertia (3, 3), for which no rigid body exists; equal ones are checked once."""
-    return _unphysical(np.frombuffer(J).reshape(3, 3))
+    return inertia_defects(np.frombuffer(J).reshape(3, 3))
 
 
 @lru_cache(maxsize=256)
@@ -229,7 +229,7 @@ def _massless_axes(J_bar: bytes) -> FloatArray:
     return frozen(massless * np.sign(np.take_along_axis(massless, largest, axis=1)))
 
 
-def _unphysical(J: FloatArray) -> list[tuple[str, str]]:
+def inertia_defects(J: FloatArray) -> list[tuple[str, str]]:
     """Return the first defect of J and its remedy: asymmetry, a negative principal moment, a broken triangle inequality."""
     gap = np.abs(J - J.T)
     if gap.max() > SYMMETRY_RTOL * np.abs(J).max():

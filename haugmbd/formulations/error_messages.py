@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.bodies.body import MASSLESS_RTOL
 from haugmbd.compiled import status_codes
 from haugmbd.errors import SimulationError, SingularKKTError
 from haugmbd.forces.friction.bristle_range import BENT, relaxation_text
@@ -26,6 +27,8 @@ TOO_LARGE = (
 )
 FAR = 0.5
 """Relative to the size of a model: a stage that opens a joint by more does not belong to a motion of the mechanism."""
+LOST = 1e-11
+"""Relative to m a^2 of a body with joints at the distance a: a smaller moment of inertia is lost in the pivots of their rows."""
 ENOUGH = 0.5
 """[rad] Rotation in a step that is recommended to the user where RATTLE refuses a larger one."""
 
@@ -189,18 +192,43 @@ def _singular(one: Failure) -> str:
             f"SingularKKTError at t = {one.t:.6g} s: body {model.body_names[node]!r} has no inertia in a direction "
             f"(pivot {number:.1e}). Check its mass and J_bar."
         )
+    rows = rows_in(model, pack, model.state())
+    between = f"the rows of {', '.join(map(repr, joints_at(model, node)))}"
+    if body := _nearly_massless(model, rows):
+        pivot = f"pivot {number:.1e} of their scale"
+        return f"SingularKKTError at t = {one.t:.6g} s: {between} cannot be told from dependent ones ({pivot}). {body}"
     i, j, *more = model.tables["EDGES"][node - model.nb - 1]
     names = [repr(model.body_names[k]) for k in (i, j, *(body for body in more if body))]
-    report = rank_report(model, rows_in(model, pack, model.state()))
+    report = rank_report(model, rows)
     tied = [name for d in report.dependencies if d.row not in model.redundancy.dropped for name in report.joints_of(d)]
     others = [name for name in dict.fromkeys(tied) if name not in joints_at(model, node)]
     among = f"those of {', '.join(map(repr, others))}" if others else "others"
     return (
         f"SingularKKTError at t = {one.t:.6g} s: "
-        f"the rows of {', '.join(map(repr, joints_at(model, node)))} between {' and '.join(names)} depend on {among} there "
+        f"{between} between {' and '.join(names)} depend on {among} there "
         f"(pivot {number:.1e} of their scale). "
         "A singular position (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
         "A run crosses it if its velocity selects one motion; otherwise start away from it, or add a driver or a spring."
+    )
+
+
+def _nearly_massless(model: Model, rows: Rows) -> str:
+    """Return the body whose least moment of inertia is lost in the rounding of that of its mass at its joints; "" if there is none."""
+    force, moment = (np.linalg.norm(part, axis=2) for part in (rows.Phi_r, rows.PiBar))
+    pulls, arms = force > 0.0, np.zeros(model.nb + 1)
+    np.maximum.at(arms, rows.bodies[pulls], moment[pulls] / force[pulls])
+    moments = np.linalg.eigvalsh(model.J_bar)
+    least = np.where(moments > MASSLESS_RTOL * moments[:, -1:], moments, np.inf).min(axis=1)
+    size = model.mass * arms**2
+    size[0] = 0.0
+    lost = np.nonzero(least < LOST * size)[0]
+    if not len(lost):
+        return ""
+    k = int(lost[np.argmin(least[lost] / size[lost])])
+    return (
+        f"Body {model.body_names[k]!r} has a moment of inertia of {least[k]:.3g} kg m2, {least[k] / size[k]:.1e} of its mass at its "
+        f"farthest joint, m a^2 = {size[k]:.3g} kg m2: that is lost in rounding. Give zero, which is exact (a rod, a point mass), or more "
+        f"than {10.0 * LOST * size[k]:.1g} kg m2."
     )
 
 

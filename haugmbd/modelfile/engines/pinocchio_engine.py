@@ -53,7 +53,7 @@ def reduced(system: System) -> Reduced:
         return found
 
     def motion(rates: Array, body: str, point: Array) -> tuple[Array, Array]:
-        frame = model.getFrameId(body)
+        frame = model.getFrameId(body, pin.FrameType.BODY)  # a joint may have the name of a body
         pin.computeJointJacobians(model, d, q)
         pin.forwardKinematics(model, d, q, rates, np.zeros(model.nv))
         pin.updateFramePlacements(model, d)

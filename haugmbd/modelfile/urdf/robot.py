@@ -371,6 +371,11 @@ def _check_tree(robot: Robot, root: Element) -> None:
             )
         parents[joint.child] = joint.name
     roots = [name for name in robot.links if name not in parents]
+    if not robot.links:
+        robot.fault(
+            root.line, "<robot>", "it has no link", "Is the file whole? One that a program makes may be empty where it failed."
+        )
+        return
     if len(roots) != 1:
         names = ", ".join(map(repr, roots[:8])) or "none"
         robot.fault(

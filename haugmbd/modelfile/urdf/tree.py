@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.bodies.body import TRIANGLE_RTOL
+from haugmbd.bodies.body import inertia_defects
 from haugmbd.bodies.inertia import MassProperties, combine
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
@@ -22,6 +22,9 @@ from haugmbd.errors import UsageError
 from haugmbd.modelfile.imports.transform import IDENTITY, Transform
 from haugmbd.modelfile.urdf.robot import SLIDING, TURNING, Robot, UrdfJoint
 from haugmbd.modelfile.values import finite
+
+SHIFTED = 1e-12
+"""Relative to m c^2 of a link with its centre at the distance c from its origin: a smaller moment is rounding of a shift of the axes."""
 
 
 class Group(NamedTuple):
@@ -122,13 +125,15 @@ def _common(robot: Robot, members: dict[str, Transform]) -> MassProperties | Non
 def physical(inertia: MassProperties) -> tuple[MassProperties, str]:
     """Return the nearest inertia that a rigid body can have, and what was changed; "" if nothing was.
 
-    Negative principal moments become 0; where J3 > J1 + J2, half of the excess is added to J1 and to J2.
+    Negative principal moments become 0; where J3 > J1 + J2, half of the excess is added to J1 and to J2. Moments that are rounding beside
+    that of the mass about the origin of its link become 0, if some are wrong: they are left from a shift of the axes.
     """
-    moments, axes = np.linalg.eigh(inertia.J_bar)
-    better = np.maximum(moments, 0.0)
-    better[:2] += max(0.0, 0.5 * float(better[2] - better[0] - better[1]))
-    if np.abs(better - moments).max() <= TRIANGLE_RTOL * moments.max():
+    if not inertia_defects(inertia.J_bar):
         return inertia, ""
+    moments, axes = np.linalg.eigh(0.5 * (inertia.J_bar + inertia.J_bar.T))
+    rounding = SHIFTED * inertia.mass * float(inertia.center @ inertia.center)
+    better = np.where(np.abs(moments) <= rounding, 0.0, np.maximum(moments, 0.0))
+    better[:2] += max(0.0, 0.5 * float(better[2] - better[0] - better[1]))
     note = ", ".join(f"{a:.4g}" for a in moments), ", ".join(f"{b:.4g}" for b in better)
     repaired = MassProperties(inertia.mass, axes @ np.diag(better) @ axes.T, inertia.center)
     return repaired, f"principal moments ({note[0]}) became ({note[1]}) kg m2"

@@ -260,3 +260,29 @@ def test_friction_of_a_spherical_joint_between_rods(law: Any, speed: float) -> N
     found, dense = mbd.accelerations(model, turned), mbd.accelerations(system.compile(solver="dense"), turned)
     np.testing.assert_allclose(found.omega_bar_dot, dense.omega_bar_dot, rtol=0.0, atol=AGREE)
     np.testing.assert_allclose(found.lam, dense.lam, rtol=0.0, atol=AGREE * np.abs(dense.lam).max())
+
+
+def test_an_inertia_that_is_lost_in_rounding_is_named_with_zero_and_a_larger_one_that_are_not() -> None:
+    """Such numbers are given to keep a matrix regular. The pose was called singular."""
+    A, B, C, D = np.array([(0, 0, 0), (0, 0, 1), (3, 0, 2), (4, 0, 0)], dtype=float)
+
+    def four_bar(J: float) -> mbd.Model:
+        system = mbd.System("four-bar", gravity=(0, 0, -G))
+        inertias = {"crank": 0.1, "coupler": J, "rocker": 0.1}
+        ends = ((A, B), (B, C), (C, D))
+        crank, coupler, rocker = (
+            system.add(mbd.Body(name, 1.0, 3 * (inertias[name],), r=np.mean(two, axis=0)))
+            for name, two in zip(inertias, ends, strict=True)
+        )
+        for name, i, j, point in (("A", system.ground, crank, A), ("B", crank, coupler, B)):
+            system.add(RJ(name, i, j, point=point, axis=(0, 1, 0)))
+        system.add(SJ("C", coupler, rocker, point=C))
+        system.add(CJ("D", system.ground, rocker, point=D, axis=(0, 1, 0)))
+        return system.compile()
+
+    told = r"Body 'coupler' has a moment of inertia of 1e-15 kg m2, 4\.0e-16 of .*2\.5 kg m2: .* Give zero, .*more than 3e-10 kg m2"
+    with pytest.raises(mbd.SingularKKTError, match=told):
+        mbd.accelerations(four_bar(1e-15))
+    zero, larger = mbd.accelerations(four_bar(0.0)), mbd.accelerations(four_bar(3e-10))
+    np.testing.assert_allclose(larger.v_dot, zero.v_dot, rtol=0.0, atol=1e-9)
+    assert np.abs(zero.v_dot).max() > 1.0

@@ -48,6 +48,15 @@ def test_the_other_engine_accelerates_alike(engine, case):
     assert "all within 1e-09" in str(check)
 
 
+def test_a_joint_may_have_the_name_of_a_body():
+    """Pinocchio looks a frame up by its name alone, unless its type is given."""
+    pytest.importorskip("pinocchio")
+    system = mbd.System("arm", gravity=(0, 0, -9.81))
+    arm = system.add(mbd.Body("arm", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    system.add(RJ("arm", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    assert mbd.crosscheck_engine(system, "pinocchio", states=1).ok
+
+
 def test_motions_without_acceleration_are_no_difference():
     """Two sliders without gravity move straight on: their accelerations are rounding in both engines, of 1e-16."""
     pytest.importorskip("mujoco")

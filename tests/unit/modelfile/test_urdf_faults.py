@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,29 @@ def test_an_inertia_that_no_body_can_have_is_refused_or_repaired(tmp_path):
     assert "(0.1, 0.1, 0.5) became (0.25, 0.25, 0.5)" in system.import_report.substituted[0]
 
 
+def test_every_inertia_that_is_refused_can_be_repaired(tmp_path):
+    """Half of the excess of J3 over J1 + J2 was compared with the tolerance that the whole excess is judged by."""
+    for J3 in (0.2001, 0.2003, 0.2006):
+        text = robot(link("base"), link("odd", inertial(1.0, (0.1, 0.1, J3))), hinge("a", "base", "odd", 0.0))
+        with pytest.raises(mbd.ModelFileError, match="J_bar breaks the triangle") if J3 > 0.2002 else nullcontext():
+            read(tmp_path, text)
+        J_bar = read(tmp_path, text, repair_inertia=True)["odd"].J_bar
+        np.testing.assert_allclose(np.diag(J_bar), (0.5 * J3, 0.5 * J3, J3) if J3 > 0.2002 else (0.1, 0.1, J3), rtol=ROUNDING)
+
+
+def test_moments_that_a_shift_of_axes_has_left_are_repaired_to_zero(tmp_path):
+    """A mass of 1 kg at .05 m from the origin: 2.5e-3 kg m2 were taken from as much, with errors of 1e-18."""
+    left = '<origin xyz="0 0 0.05"/><mass value="1"/><inertia ixx="-2e-19" iyy="4e-18" izz="0" ixy="0" ixz="0" iyz="0"/>'
+    text = robot(link("base"), link("point", f"<inertial>{left}</inertial>"), hinge("a", "base", "point", 0.0))
+    with pytest.raises(mbd.ModelFileError, match="negative principal moment"):
+        read(tmp_path, text)
+    system = read(tmp_path, text, repair_inertia=True)
+    assert not system["point"].J_bar.any()
+    assert "(-2e-19, 0, 4e-18) became (0, 0, 0)" in system.import_report.substituted[0]
+
+
 FAULTS = [
+    (robot(), ["it has no link"]),
     (robot(link("a"), link("a"), joint("j", "revolut", "a", "b")), ["link 'a': the name is there twice", "'revolute'?", "no link 'b'"]),
     (robot(link("a"), link("b")), ["one root link, it has 2: 'a', 'b'"]),
     (robot(link("a"), link("b"), hinge("j", "a", "b", 0), hinge("k", "b", "a", 0)), ["one root link, it has 0"]),
