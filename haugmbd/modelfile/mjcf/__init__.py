@@ -1,15 +1,16 @@
 """MJCF, the models of MuJoCo, read through its own compiler (the package mujoco).
 
-bounds      files and counts that a model may name
-engine      a compiled model and its pose; what cannot be read
-joints      the joints of a body, several in a row included
-couplings   equalities of joints as couplings, armatures as rotors
-loads       springs, dampers and actuators of joints
-mechanism   from a compiled model to a System
-read        read_mjcf
-equalities  loops and couplings as equalities, for write_mjcf
-rates       rates of joints from the velocities of bodies, for write_mjcf
-write       write_mjcf
+bounds         files and counts that a model may name
+engine         a compiled model and its pose; what cannot be read
+joints         the joints of a body, several in a row included
+serial_joints  links between the joints of a body that act one after the other
+couplings      equalities of joints as couplings, armatures as rotors
+loads          springs, dampers and actuators of joints
+mechanism      from a compiled model to a System
+read           read_mjcf
+equalities     loops and couplings as equalities, for write_mjcf
+rates          rates of joints from the velocities of bodies, for write_mjcf
+write          write_mjcf
 """
 
 from haugmbd.modelfile.mjcf.read import read_mjcf

@@ -2,6 +2,7 @@ r"""Equalities of joints as couplings, and the armature of joints as rotors.
 
     equality    y - y_0 = a0 + a1 (x - x_0)       ->  Coupling {y: 1, x: -a1};  y is first put where the equation holds
                 y - y_0 = P(x - x_0)              ->  CoordinateFunction
+                of fixed tendons, L = sum c_k q_k:  L_1 - L_10 = a0 + a1 (L_2 - L_20)     ->  Coupling of all their joints
     armature    T = a q'^2 / 2 in M alone         ->  a rotor on the ground with the inertia a, which turns by q: theta = q
 
 The rotor is exact: its bearing stands on the ground, so that it has no other part in the motion than its moment a q'' on the joint; it has
@@ -26,7 +27,7 @@ from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.limits import Limit
-from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, LARGEST, SLIDE, Engine
+from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, LARGEST, ON_JOINTS, SLIDE, Engine
 from haugmbd.modelfile.mjcf.joints import ALIGNED
 from haugmbd.system.system import System
 from joints import RJ, CoordinateFunction, Coupling, Gear, RackPinion
@@ -134,6 +135,38 @@ def _function(engine: Engine, placed: dict[int, Placed], rule: Follower, name: s
     moved = np.polynomial.Polynomial(rule.a)(np.polynomial.Polynomial((start, way)))
     terms = [f"({sense * c!r}) * t**{k}" for k, c in enumerate(map(float, moved.coef)) if k and c]
     return CoordinateFunction(name, leader, follower, Expression(" + ".join(terms)))
+
+
+def terms_of_tendons(engine: Engine, k: int) -> dict[int, float] | str:
+    """Return the factors of joints in L_1 - a1 L_2 of an equality of tendons, or why there are none."""
+    m, factors = engine.m, dict[int, float]()
+    for tendon, a in ((int(m.eq_obj1id[k]), 1.0), (int(m.eq_obj2id[k]), -float(m.eq_data[k][1]))):
+        if tendon < 0:
+            continue
+        parts = range(m.tendon_adr[tendon], m.tendon_adr[tendon] + m.tendon_num[tendon])
+        if any(m.wrap_type[part] != ON_JOINTS for part in parts):
+            return f"tendon {engine.name('tendon', tendon)!r} runs through space"
+        for part in parts:
+            n = int(m.wrap_objid[part])
+            factors[n] = factors.get(n, 0.0) + a * float(m.wrap_prm[part])
+    return {n: c for n, c in factors.items() if c}
+
+
+def couple_tendons(engine: Engine, placed: dict[int, Placed], k: int, name: str) -> Joint | Fault:
+    """Return the coupling of an equality of fixed tendons, or why there is none."""
+    m, d, where, off = engine.m, engine.d, f"equality {name!r}", 'Remove it, or set active="false".'
+    a, factors = np.array(m.eq_data[k][:5]), terms_of_tendons(engine, k)
+    if isinstance(factors, str) or not np.all(np.abs(a) < LARGEST) or (a[2:].any() and m.eq_obj2id[k] >= 0):
+        what = factors if isinstance(factors, str) else f"its polynomial is {a.tolist()}, must be linear"
+        return Fault(where, f"a tendon equality cannot be read here: {what}", off)
+    missing = [n for n in factors if n not in placed]
+    if missing or not factors:
+        return Fault(where, f"a tendon equality of {len(factors)} joints, {len(missing)} of them without a coordinate", off)
+    gap = sum(c * float(d.qpos[m.jnt_qposadr[n]] - m.qpos0[m.jnt_qposadr[n]]) for n, c in factors.items()) - float(a[0])
+    if not abs(gap) <= OPEN:
+        what = f"its tendons are {gap:.4g} away from where it holds at this pose (rad or m)"
+        return Fault(where, what, "Give q= with coordinates at which it holds.")
+    return Coupling(name, {placed[n].coordinate: placed[n].sense * c for n, c in factors.items()})
 
 
 def armature(engine: Engine, leader: int) -> tuple[Array, list[tuple[int, float]]]:

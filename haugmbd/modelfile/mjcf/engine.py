@@ -17,8 +17,10 @@ from haugmbd.modelfile.values import finite
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """Types of joints, mjtJoint."""
-CONNECT, WELD, JOINT = range(3)
+CONNECT, WELD, JOINT, TENDON = range(4)
 """Types of equalities, mjtEq."""
+ON_JOINTS = 1
+"""Of mjtWrap: a part of a fixed tendon, whose length is a sum of joint coordinates."""
 
 
 LARGEST = 1e60
@@ -152,10 +154,9 @@ def refused(engine: Engine) -> list[Fault]:
         if not np.all(np.abs(numbers) < LARGEST):
             what = f"its position, mass or inertia has the number {numbers[np.argmax(np.abs(numbers))]:g}"
             refuse(f"body {engine.name('body', k)!r}", what, f"Give numbers below {LARGEST:g}.")
-    for k in range(m.ntendon):
-        refuse(
-            f"tendon {engine.name('tendon', k)!r}", "tendons cannot be read", "Remove it, or replace it by a spring between bodies."
-        )
+    for k in _acting_tendons(m):
+        what = "a tendon with a spring, a damper or an armature cannot be read"
+        refuse(f"tendon {engine.name('tendon', k)!r}", what, "Remove it, or replace it by a spring between bodies.")
     for k in range(getattr(m, "nflex", 0)):
         refuse(f"flex {engine.name('flex', k)!r}", "deformable bodies cannot be read", "Remove it.")
     if m.opt.density > 0.0 or m.opt.viscosity > 0.0:
@@ -174,6 +175,13 @@ def refused(engine: Engine) -> list[Fault]:
     return faults
 
 
+def _acting_tendons(m: Any) -> list[int]:
+    """Return the tendons that act on bodies, unless their limits or actuators do."""
+    keys = ("stiffness", "damping", "armature", "stiffnesspoly", "dampingpoly")
+    arrays = [np.asarray(getattr(m, f"tendon_{key}", np.zeros(m.ntendon))) for key in keys]
+    return [k for k in range(m.ntendon) if any(np.any(array[k]) for array in arrays)]
+
+
 def ignored(engine: Engine) -> list[str]:
     """Return the elements that are not read and do not change a motion without contacts, as texts."""
     m = engine.m
@@ -186,5 +194,8 @@ def ignored(engine: Engine) -> list[str]:
         "sites": m.nsite,
         "cameras and lights": m.ncam + m.nlight,
         "contact pairs": m.npair,
+        "tendons, which have no spring and no damper": m.ntendon,
+        "limits of tendons": int(np.count_nonzero(m.tendon_limited)),
+        "friction losses of tendons": int(np.count_nonzero(m.tendon_frictionloss)),
     }
     return [f"{what} ({n})" for what, n in counts.items() if n]

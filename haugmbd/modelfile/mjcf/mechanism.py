@@ -22,10 +22,21 @@ from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.masses import heavy
 from haugmbd.modelfile.imports.transform import IDENTITY, Transform
-from haugmbd.modelfile.mjcf.couplings import Follower, Placed, armature, coordinate_of, follow, followers, rotor
-from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, WELD, Engine
+from haugmbd.modelfile.mjcf.couplings import (
+    Follower,
+    Placed,
+    armature,
+    coordinate_of,
+    couple_tendons,
+    follow,
+    followers,
+    rotor,
+    terms_of_tendons,
+)
+from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, TENDON, WELD, Engine
 from haugmbd.modelfile.mjcf.joints import joint_of
 from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
+from haugmbd.modelfile.mjcf.serial_joints import links_between
 from haugmbd.system.system import System
 from joints import SJ, Fixed
 from joints.base import Place, Vectors
@@ -52,8 +63,8 @@ class Built(NamedTuple):
     faults: list[Fault]
 
 
-def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None) -> Built:
-    """Return the system at the pose of the engine; its equalities may be open."""
+def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *, stops: bool = False) -> Built:
+    """Return the system at the pose of the engine; its equalities may be open.  stops: whether limits of joints are wanted"""
     m = engine.m
     gravity = np.zeros(3) if engine.off("GRAVITY") else np.array(m.opt.gravity)
     still = np.flatnonzero(engine.leaders() == 0).tolist()
@@ -61,9 +72,10 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None) ->
     built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [])
     bodies = _bodies(engine, built)
     law = laws(engine, controls(engine, control), built.faults)
+    needed = _needed(engine, built, law, stops=stops)
     for k in range(1, m.nbody):
         if m.body_jntnum[k] > 0:
-            _add_joint(engine, built, bodies, k, law)
+            _add_joint(engine, built, bodies, k, law, needed)
     if control is None and m.nu:
         built.ignored.append(f"actuators ({m.nu})")
     built.warnings.extend(heavy("body", built.system.bodies))
@@ -157,28 +169,91 @@ def _placed(engine: Engine, k: int, frame: Transform, center: Array) -> list[Sha
     return [shape.placed(on.r - center, on.A) for shape in _shapes(engine, k, np.zeros(3))]
 
 
-def _add_joint(engine: Engine, built: Built, bodies: list[Body], k: int, law: Array) -> None:
-    """Add the joint of a body of the file against its parent, and the elements on it."""
+def _needed(engine: Engine, built: Built, law: Array, *, stops: bool) -> set[int]:
+    """Return the joints whose coordinates are needed: forces, rotors, equalities, or stops act along them."""
+    needed = {*np.flatnonzero(law.any(axis=1)).tolist(), *built.rotors}
+    for rule in followers(engine):
+        needed |= {rule.joint, rule.leader} - {-1}
+    for k in np.flatnonzero((engine.m.eq_type == TENDON) & (engine.m.eq_active0 != 0)).tolist():
+        needed |= set(terms) if isinstance(terms := terms_of_tendons(engine, k), dict) else set()
+    if stops and not engine.off("LIMIT"):
+        needed |= set(np.flatnonzero(engine.m.jnt_limited).tolist())
+    return needed
+
+
+def _add_joint(engine: Engine, built: Built, bodies: list[Body], k: int, law: Array, needed: set[int]) -> None:
+    """Add the joint of a body of the file against its parent, and the elements on it.
+
+    Several hinges and slides are added one by one, with links between them, where they are no joint of the catalogue, or where this has no
+    coordinate along one that is needed.
+    """
     m, d = engine.m, engine.d
     numbers = list(range(m.body_jntadr[k], m.body_jntadr[k] + m.body_jntnum[k]))
     kinds = [int(m.jnt_type[n]) for n in numbers]
     name = engine.name("joint", numbers[0]) if len(numbers) == 1 else "+".join(engine.name("joint", n) for n in numbers)
     i, j = bodies[m.body_parentid[k]], bodies[k]
+    serial = len(numbers) > 1 and set(kinds) <= {HINGE, SLIDE}
     try:
         joint = joint_of(name, i, j, kinds, np.array(d.xanchor[numbers]), np.array(d.xaxis[numbers]))
     except UsageError as error:
-        where = f"body {engine.name('body', k)!r}"
-        built.faults.append(Fault(where, str(error).rstrip("."), "Give one joint a body, with bodies between them."))
-        return
-    if joint is None:
-        return
+        if not serial:
+            where = f"body {engine.name('body', k)!r}"
+            built.faults.append(Fault(where, str(error).rstrip("."), "Give one joint a body, with bodies between them."))
+            return
+        joint = None
+    else:
+        if joint is None:  # free
+            return
+    placed = {} if joint is None else _coordinates(engine, joint, numbers)
+    if joint is not None and not (serial and (needed & set(numbers)) - set(placed)):
+        _put_joint(engine, built, joint, placed, law)
+    else:
+        _put_serial_joints(engine, built, (i, j), k, law)
+
+
+def _coordinates(engine: Engine, joint: Joint, numbers: list[int]) -> dict[int, Placed]:
+    """Return the hinges and slides of the file that are coordinates of a joint."""
+    kinds = {n: int(engine.m.jnt_type[n]) for n in numbers}
+    found = {n: coordinate_of(joint, kind, np.array(engine.d.xaxis[n])) for n, kind in kinds.items() if kind in (HINGE, SLIDE)}
+    return {n: coordinate for n, coordinate in found.items() if coordinate is not None}
+
+
+def _put_joint(engine: Engine, built: Built, joint: Joint, placed: dict[int, Placed], law: Array) -> None:
+    """Add a joint, and springs, dampers and actuators along its coordinates."""
     built.faults.extend(joint.faults())
     built.system.add(joint)
-    for n, kind in zip(numbers, kinds, strict=True):
-        placed = coordinate_of(joint, kind, np.array(d.xaxis[n])) if kind in (HINGE, SLIDE) else None
-        if placed is not None:
-            built.placed[n] = placed
-    _add_loads(engine, built, joint, numbers, kinds, law)
+    built.placed.update(placed)
+    for n, (coordinate, sense) in placed.items():
+        if not law[n].any():
+            continue
+        name, start = engine.name("joint", n), float(engine.d.qpos[engine.m.jnt_qposadr[n]])
+        if engine.m.jnt_type[n] == HINGE and joint.rotates_about_h:
+            loads = [hinge_load(f"{name} force", joint, law[n], start, sense)]
+        else:
+            loads = loads_along(name, coordinate, sense, law[n], start)
+        for load in loads:
+            built.faults.extend(load.faults())
+            built.system.add(load)
+
+
+def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k: int, law: Array) -> None:
+    """Add the joints of a body one by one, with links between them."""
+    m, d, system = engine.m, engine.d, built.system
+    numbers = list(range(m.body_jntadr[k], m.body_jntadr[k] + m.body_jntnum[k]))
+    taken = {engine.name("body", n) for n in range(m.nbody)} | {engine.name("joint", n) for n in range(m.njnt)}
+    links = links_between(engine, m.body_parentid[k], numbers, taken | {body.name for body in system.bodies})
+    for link in links:
+        system.add(link)
+    chain = [ends[0], *links, ends[1]]
+    names = " and ".join(repr(engine.name("joint", n)) for n in numbers)
+    built.substituted.append(
+        f"body {engine.name('body', k)!r}: between its joints {names} are {len(links)} links of {links[0].mass:.4g} kg and "
+        f"{links[0].J_bar[0, 0]:.4g} kg m2"
+    )
+    for i, j, n in zip(chain, chain[1:], numbers, strict=False):
+        joint = joint_of(engine.name("joint", n), i, j, [int(m.jnt_type[n])], np.array(d.xanchor[[n]]), np.array(d.xaxis[[n]]))
+        assert joint is not None
+        _put_joint(engine, built, joint, _coordinates(engine, joint, [n]), law)
 
 
 def _add_rotor(engine: Engine, built: Built, n: int, a: float) -> None:
@@ -194,30 +269,6 @@ def _add_rotor(engine: Engine, built: Built, n: int, a: float) -> None:
         built.system.add(part)
 
 
-def _add_loads(engine: Engine, built: Built, joint: Joint, numbers: list[int], kinds: list[int], law: Array) -> None:
-    """Add springs, dampers and actuators of the joints of a body."""
-    m = engine.m
-    for n, kind in zip(numbers, kinds, strict=True):
-        if not law[n].any():
-            continue
-        name = engine.name("joint", n)
-        if kind == SLIDE or not joint.rotates_about_h:
-            if n in built.placed:
-                coordinate, sense = built.placed[n]
-                start = float(engine.d.qpos[m.jnt_qposadr[n]])
-                for load in loads_along(name, coordinate, sense, law[n], start):
-                    built.faults.extend(load.faults())
-                    built.system.add(load)
-                continue
-            what = "a spring, damper or actuator of one of several joints of a body cannot be read here"
-            built.faults.append(Fault(f"joint {name!r}", what, "Give one joint a body, with bodies between them."))
-            continue
-        sense = float(np.sign(joint.frame_i.A[:, 2] @ engine.d.xaxis[n]))
-        load = hinge_load(f"{name} force", joint, law[n], float(engine.d.qpos[m.jnt_qposadr[n]]), sense)
-        built.faults.extend(load.faults())
-        built.system.add(load)
-
-
 def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int, rule: Follower | None) -> None:
     """Add the joint of a connect, of a weld, or of an equality of joints (rule); a fault for other equalities."""
     m = engine.m
@@ -228,6 +279,9 @@ def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int, rule
         return
     if rule is not None:
         _close(built, follow(engine, built.placed, rule, _free(built, name)), "joint")
+        return
+    if kind == TENDON:
+        _close(built, couple_tendons(engine, built.placed, k, _free(built, name)), "tendon")
         return
     if kind not in (CONNECT, WELD):
         words = engine.mujoco.mjtEq(kind).name.removeprefix("mjEQ_").lower()

@@ -69,7 +69,8 @@ def read_mjcf(
     -----
     connect and weld are exact joints here, and equalities of joints exact couplings; MuJoCo's are soft. Contacts and friction losses
     are not read, and the report says so. An armature is inertia of the body of a joint at the world, and a rotor otherwise.
-    Tendons, deformable bodies and media are refused by name.
+    Between hinges and slides of one body that no joint here stands for are small links, which the report lists. An equality of fixed
+    tendons is a coupling. Tendons with springs or dampers, deformable bodies and media are refused by name.
     The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only.
     Source: MuJoCo's documentation, XML reference and Computation.
     """
@@ -77,7 +78,8 @@ def read_mjcf(
     engine, note = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
     faults = refused(engine)
     if not faults:
-        built = mechanism(engine, engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem, control)
+        name = engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem
+        built = mechanism(engine, name, control, stops=stop_stiffness is not None)
         faults = built.faults
     if faults:
         raise ModelFileError(str(path), faults)

@@ -56,7 +56,7 @@ def compared(system, m, d, qacc, tol):
     for k, body in enumerate(system.bodies[1:], start=1):
         number = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, body.name)
         if number < 0:
-            assert body.name.endswith(" rotor")
+            assert body.name.endswith((" rotor", " link"))
             continue
         a = np.zeros(6)
         mujoco.mj_objectAcceleration(m, d, mujoco.mjtObj.mjOBJ_XBODY, number, a, 0)
@@ -316,9 +316,9 @@ def test_followers_are_put_where_their_equalities_hold(tmp_path):
         system(circle.format(0.3))
     universal = (
         '<body name="u"><joint name="p" type="ball"/>' + solid + '<body name="v"><joint name="q" axis="1 0 0"/>'
-        '<joint name="w" axis="1 1 0"/>' + solid + "</body></body>"
+        '<joint name="w" type="ball"/>' + solid + "</body></body>"
     )
-    with pytest.raises(mbd.ModelFileError, match="joint 'q' is one of several of its body"):
+    with pytest.raises(mbd.ModelFileError, match="a ball or free joint with others(.|\n)*joint 'q' is one of several of its body"):
         read(tmp_path, mjcf.model(tree + universal, equality='<joint joint1="q" joint2="x"/>'))
 
 
@@ -410,27 +410,86 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
     text = mjcf.model(
         f'<body name="a" gravcomp="1"><joint name="j" axis="0 1 0"/>{body}<site name="s"/>'
         f'<body name="b"><joint name="k" axis="0 0 1"/>{body}<site name="t" pos="1 0 0"/></body>'
-        f'<body name="c"><joint type="slide" name="l"/><joint axis="1 1 0" name="m" damping="1"/>{body}</body>'
+        f'<body name="c"><joint type="slide" name="l"/><joint type="ball" name="m"/>{body}</body>'
         f'<body name="d"><joint type="ball" name="n" damping="1" armature="0.1"/>{body}</body></body>',
-        tendon='<spatial name="rope"><site site="s"/><site site="t"/></spatial>',
+        tendon='<spatial name="rope" stiffness="1"><site site="s"/><site site="t"/></spatial>',
         equality='<weld name="off" body1="a" active="false"/>',
         actuator='<general name="m" joint="j" dyntype="integrator"/><position name="p" joint="k" kp="1" forcerange="-1 1"/>',
     )
     with pytest.raises(mbd.ModelFileError) as error:
         read(tmp_path, text)
-    for what in ("tendon 'rope': tendons cannot be read", "body 'a': gravcomp is 1"):
+    for what in ("tendon 'rope': a tendon with a spring, a damper or an armature", "body 'a': gravcomp is 1"):
         assert what in str(error.value)
-    text = text.replace(' gravcomp="1"', "").replace('<spatial name="rope"><site site="s"/><site site="t"/></spatial>', "")
+    text = text.replace(' gravcomp="1"', "").replace(' stiffness="1"', "")
     with pytest.raises(mbd.ModelFileError) as error:
         read(tmp_path, text, control={})
     for what in (
         "joint 'n': its armature 0.1 is that of a ball",
-        "body 'c': 1 hinges and 1 slides in this arrangement",
+        "body 'c': a ball or free joint with others on one body",
         "joint 'n': stiffness or damping of a ball",
         "actuator 'm': it has an activation state",
         "actuator 'p': its force depends on the motion and is limited",
     ):
         assert what in str(error.value)
+
+
+LINKS = 1e-5
+"""Relative: links between the joints of a body have 1e-6 of the mass of all bodies; seen 3e-6."""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_joints_of_one_body_with_springs_act_one_after_the_other(seed, tmp_path):
+    """A thigh with three hinges, a foot with a hinge and a slide across it, and a tendon that only measures, as humanoids have."""
+    rng = np.random.default_rng(seed)
+    solid = '<inertial pos="0.1 0.2 -0.3" mass="1" diaginertia="0.1 0.2 0.2"/>'
+    text = mjcf.model(
+        f'<body name="pelvis" pos="0 0 1"><freejoint name="root"/>{solid}'
+        '<body name="thigh" pos="0.2 0 0"><joint name="x" axis="1 0 0" damping="2" stiffness="7" armature="0.02" springref="20"/>'
+        f'<joint name="z" axis="0 0 1" damping="1"/><joint name="y" axis="0 1 0" pos="0 0 0.02" stiffness="3"/>{solid}'
+        '<body name="foot" pos="0 0 -0.5"><joint name="a" axis="0 1 0" range="-170 170"/>'
+        f'<joint name="b" type="slide" axis="1 0 1"/>{solid}</body></body></body>',
+        tendon='<fixed name="measured"><joint joint="y" coef="1"/><joint joint="a" coef="-1"/></fixed>',
+        keyframe=f'<key name="k" qpos="0 0 1 1 0 0 0 {mjcf.numbers(rng.uniform(-0.7, 0.7, 5))}" '
+        f'qvel="{mjcf.numbers(rng.normal(size=11))}"/>',
+    )
+    m, d = engine(text, key=0)
+    system = read(tmp_path, text, key="k")
+    compared(system, m, d, d.qacc, LINKS)
+    report = system.import_report
+    assert [body.name for body in system.bodies if body.name.endswith(" link")] == ["x link", "z link", "a link"]
+    assert "body 'thigh': between its joints 'x' and 'z' and 'y' are 2 links of 3e-06 kg" in "\n".join(report.substituted)
+    assert "tendons, which have no spring and no damper (1)" in report.ignored
+    assert report.degrees_of_freedom == 11
+    stops = read(tmp_path, text, key="k", stop_stiffness=100.0)
+    assert any(isinstance(load, mbd.JointLimit) for load in stops.loads)
+
+
+def test_an_equality_of_fixed_tendons_is_a_coupling_of_their_joints(tmp_path):
+    """2 q1 + q2 - L10 = a0 + a1 (3 q3 - L20), against the KKT system of MuJoCo's M and forces; its own answer is soft."""
+    solid = '<inertial pos="0.3 0.1 0" mass="1" diaginertia="0.1 0.2 0.2"/>'
+    tree = (
+        f'<body name="a"><joint name="p" axis="0 1 0"/>{solid}<body name="b" pos="0.5 0 0"><joint name="q" axis="0 1 1"/>{solid}'
+        "</body></body>"
+        f'<body name="c" pos="0 1 0"><joint name="r" type="slide" axis="1 0 1" damping="0.3"/>{solid}</body>'
+    )
+    tendons = (
+        '<fixed name="s"><joint joint="p" coef="2"/><joint joint="q" coef="1"/></fixed>'
+        '<fixed name="t"><joint joint="r" coef="3"/></fixed>'
+    )
+    equality = '<tendon name="e" tendon1="s" tendon2="t" polycoef="0.4 0.5"/>'
+    key = '<key name="k" qpos="0.3 0.1 0.2" qvel="0.2 0.5 0.6"/>'  # 2 x 0.3 + 0.1 = 0.4 + 0.5 x 3 x 0.2, and its rate
+    text = mjcf.model(tree, tendon=tendons, equality=equality, keyframe=key)
+    m, d = engine(text, key=0)
+    M, J = np.zeros((3, 3)), np.array([[2.0, 1.0, -1.5]])
+    mujoco.mj_fullM(m, d, M)
+    qacc = np.linalg.solve(np.block([[M, J.T], [J, np.zeros((1, 1))]]), [*d.qfrc_smooth, 0.0])[:3]
+    system = read(tmp_path, text, key="k")
+    assert system.import_report.degrees_of_freedom == 2
+    compared(system, m, d, qacc, EXACT)
+    with pytest.raises(mbd.ModelFileError, match=r"equality 'e': its tendons are -0\.4 away .* Give q="):
+        read(tmp_path, text)
+    with pytest.raises(mbd.ModelFileError, match="its polynomial is .* must be linear"):
+        read(tmp_path, text.replace("0.4 0.5", "0.4 0.5 1"), key="k")
 
 
 def test_files_of_strangers_name_no_files_elsewhere_and_no_large_counts(tmp_path):

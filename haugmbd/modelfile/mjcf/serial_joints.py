@@ -1,0 +1,43 @@
+r"""Bodies between the joints of one body, which act one after the other where no joint of the catalogue stands for all of them.
+
+    parent --joint 1-- link 1 --joint 2-- link 2 ... --joint n-- body        link k: small, without weight worth the name, at anchor k
+    w_k = w_(k-1) + a_k q_k'             v_k = v_(k-1) + a_k q_k' x (x_k - anchor_k)    of a hinge,    v_(k-1) + a_k q_k'    of a slide
+
+MuJoCo's joints of one body are such a chain with links that have no inertia at all.
+Source: MuJoCo's documentation, Computation: kinematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.math.euler_parameters import cross
+from haugmbd.modelfile.imports.masses import substitute
+from haugmbd.modelfile.mjcf.engine import HINGE, Engine
+
+
+def links_between(engine: Engine, parent: int, numbers: list[int], taken: Collection[str]) -> list[Body]:
+    """Return the links between the joints of a body, one less than there are joints, with the velocities of the file.
+
+    parent: the body of the file before the first one;  taken: names that are in use
+    """
+    m, d = engine.m, engine.d
+    twist = np.zeros(6)
+    engine.mujoco.mj_objectVelocity(m, d, engine.mujoco.mjtObj.mjOBJ_XBODY, parent, twist, 0)
+    omega, v, at, links = twist[:3], twist[3:], np.array(d.xpos[parent]), list[Body]()
+    inertia, _ = substitute("link", "", float(m.body_mass.sum()))
+    for n in numbers[:-1]:
+        rate, anchor = float(d.qvel[m.jnt_dofadr[n]]) * d.xaxis[n], np.array(d.xanchor[n])
+        if m.jnt_type[n] == HINGE:
+            omega = omega + rate
+            v = v + cross(rate, at - anchor)
+        else:
+            v = v + rate
+        name = f"{engine.name('joint', n)} link"
+        while name in taken:
+            name += "_"
+        links.append(Body(name, inertia.mass, inertia.J_bar, r=anchor, v=v + cross(omega, anchor - at), omega_bar=omega, shape=()))
+    return links
