@@ -41,7 +41,7 @@ from haugmbd.system.system import System
 from joints import SJ, Fixed
 from joints.base import Place, Vectors
 
-SPHERE, CYLINDER, BOX = 2, 5, 6
+SPHERE, CAPSULE, CYLINDER, BOX = 2, 3, 5, 6
 """Types of geoms that have shapes here, mjtGeom."""
 
 
@@ -146,7 +146,7 @@ def _body(engine: Engine, built: Built, leader: int, members: list[int]) -> tupl
 
 
 def _shapes(engine: Engine, body: int, center: Array) -> tuple[Shape, ...]:
-    """Return boxes, balls and cylinders of a body, in its own axes from a point."""
+    """Return boxes, balls, cylinders and capsules of a body, in its own axes from a point."""
     m = engine.m
     found: list[Shape] = []
     for k in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
@@ -157,9 +157,11 @@ def _shapes(engine: Engine, body: int, center: Array) -> tuple[Shape, ...]:
             found.append(Box(2.0 * size, center=at, p=p, color=color))
         elif m.geom_type[k] == SPHERE:
             found.append(Sphere(float(size[0]), center=at, color=color))
-        elif m.geom_type[k] == CYLINDER:
+        elif m.geom_type[k] in (CYLINDER, CAPSULE):
             z = euler_parameters.rotation_matrix(p)[:, 2]
             found.append(Cylinder(float(size[0]), 2.0 * float(size[1]), center=at, axis=z, color=color))
+            if m.geom_type[k] == CAPSULE:
+                found += [Sphere(float(size[0]), center=at + way * float(size[1]) * z, color=color) for way in (-1.0, 1.0)]
     return tuple(found)
 
 

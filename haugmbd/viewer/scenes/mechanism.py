@@ -73,8 +73,8 @@ class JointPart:
 
     @property
     def placed(self) -> bool:
-        """Return whether it has a place; a joint between directions has none."""
-        return self.glyph != "orientation"
+        """Return whether it has a place; a joint between directions, or of what is not drawn, has none."""
+        return self.glyph not in ("orientation", "none")
 
     def data(self) -> dict[str, Any]:
         """Return the joint as the page reads it."""
@@ -201,6 +201,9 @@ def joint_part(joint: Joint, number: Mapping[int, int]) -> JointPart:
     rods = rods_of(rows, number)
     only_rods = joint.freedoms is None and 0 < len(rods) == len(rows)
     glyph = "distance" if only_rods else glyph_of(kind, joint.freedoms, rows)
+    moving = [body for body in (i.body, j.body) if not body.is_ground]
+    if any(body.shape == () for body in moving) and (glyph == "coupling" or len(moving) == 1):
+        glyph = "none"  # the bearing of a rotor that is not drawn, and its gear
     frames = (i.s_bar, i.A_bar, j.s_bar, j.A_bar)
     return JointPart(joint.name, kind, glyph, number[id(i.body)], number[id(j.body)], *frames, rods)
 

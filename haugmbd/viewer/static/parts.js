@@ -107,6 +107,7 @@ function jointGlyph(glyph, g, reach, metal, drive) {
     shaft.position.y = 2.2 * g;
     j.add(shaft);
   }
+  else if (glyph === "none") return { i, j };
   else if (glyph === "orientation") { i.add(ring(1.5 * g, 0.2 * g, metal)); j.add(solid("octahedron", 1.4 * g, 1.4 * g, 1.4 * g, metal)); }
   else { i.add(solid("octahedron", 1.5 * g, 1.5 * g, 1.5 * g, metal)); j.add(solid("octahedron", 2 * g, 2 * g, 2 * g, metal)); }
   return { i, j };

@@ -42,7 +42,7 @@ class Traces {
   // The path of a joint is made when the joint is selected for the first time.
   need(k) {
     const joint = this.world.joints[k];
-    if (this.known.has(k) || joint.glyph === "orientation" || joint.glyph.endsWith("driver")) return;
+    if (this.known.has(k) || ["orientation", "none"].includes(joint.glyph) || joint.glyph.endsWith("driver")) return;
     this.known.add(k);
     this.add(joint.j, joint.s_j, { joint: k });
   }

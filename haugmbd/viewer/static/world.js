@@ -294,7 +294,7 @@ class World {
     const found = [];
     for (const joint of this.joints) {
       const end = joint.i === 0 ? joint.s_i : joint.j === 0 ? joint.s_j : null;
-      if (!end || joint.glyph.endsWith("driver") || joint.glyph === "orientation") continue;
+      if (!end || joint.glyph.endsWith("driver") || ["orientation", "none"].includes(joint.glyph)) continue;
       const point = new THREE.Vector3(...end);
       if (found.every(([, other]) => other.distanceTo(point) > this.g)) found.push([joint, point]);
     }

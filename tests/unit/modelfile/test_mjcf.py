@@ -375,13 +375,16 @@ def test_names_frames_and_shapes(tmp_path):
         '<geom type="box" size="1 1 0.1" rgba="1 0 0 1"/>'
         '<body name="a" pos="0 0 1"><freejoint/><geom type="cylinder" size="0.1 0.3" euler="90 0 0" mass="1"/>'
         '<body name="hat" pos="0.2 0 0" euler="0 0 90"><geom type="sphere" size="0.05" pos="0.1 0 0" mass="0.5"/>'
-        '<geom size=".1 .1" type="capsule"/></body></body>'
+        '<geom size=".1 .2" pos="0 0 3" type="capsule"/></body></body>'
     )
     system = read(tmp_path, text)
     report = system.import_report
     assert report.body_of == {"a": "a", "hat": "a"}
     np.testing.assert_allclose(report.frames["hat"].point, (0.2, 0, 1), rtol=0, atol=1e-15)
-    tube, ball = system["a"].shape
+    tube, ball, *capsule = system["a"].shape
+    assert [type(shape).__name__ for shape in capsule] == ["Cylinder", "Sphere", "Sphere"]
+    ends = [system["a"].r + one.center for one in capsule[1:]]
+    np.testing.assert_allclose(ends, [(0.2, 0, 3.8), (0.2, 0, 4.2)], rtol=0, atol=1e-14)
     np.testing.assert_allclose(system["a"].r + ball.center, (0.2, 0.1, 1), rtol=0, atol=1e-14)
     assert abs(euler_parameters.rotation_matrix(tube.p)[1, 2]) == pytest.approx(1.0)
     assert system.ground.shape[0].color == "#ff0000"

@@ -16,10 +16,10 @@ from haugmbd.gallery import chain, pendulum
 from haugmbd.viewer import animation
 from haugmbd.viewer.animate import mechanism_of
 from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
-from haugmbd.viewer.scenes.mechanism import of_system
+from haugmbd.viewer.scenes.mechanism import of_model, of_system
 from haugmbd.viewer.scenes.meshes import unit_mesh
 from haugmbd.viewer.scenes.scene import size_of
-from joints import RJ
+from joints import RJ, Gear
 
 POSE = 2e-6
 """What the page promises of a pose [m]."""
@@ -107,6 +107,19 @@ def test_sticks_and_glyphs_are_small_where_joints_are_close():
         return rod_radius(mechanism, size) / size
 
     assert relative(chain(40)) < 0.5 * relative(chain(4))
+
+
+def test_bearings_and_gears_of_what_is_not_drawn_are_not_drawn():
+    """They stood as dots in the air: such as those of the rotors that stand for an armature of a robot's joints."""
+    system = mbd.System("motor", gravity=(0, 0, -9.81))
+    arm = system.add(mbd.Body("arm", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    rotor = system.add(mbd.Body("rotor", 1.0, (0.1, 0.1, 0.1), r=(0, 1, 0), shape=()))
+    pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    bearing = system.add(RJ("bearing", system.ground, rotor, point=(0, 1, 0), axis=(0, 1, 0)))
+    system.add(Gear("gear", pin, bearing, ratio=10.0))
+    for mechanism in (of_system(system), of_model(system.compile())):
+        assert {joint.name: joint.placed for joint in mechanism.joints} == {"pin": True, "bearing": False, "gear": False}
+    assert scene_of(mbd.picture(system).html)["joints"][1]["glyph"] == "none"
 
 
 @pytest.mark.slow
