@@ -83,16 +83,32 @@ MEANT = {
 
 ATTRIBUTES_MEANT = {
     "force": ("load(name)",),
-    "forces": ("load(name)",),
-    "torques": ("load(name)",),
+    "forces": ("load(name)", "force"),
+    "torques": ("load(name)", "torque"),
+    "moment": ("torque",),
     "reactions": ("reaction(name)",),
     "multipliers": ("lam",),
+    "position": ("r", "value"),
     "positions": ("r",),
+    "velocity": ("v", "rate"),
     "velocities": ("v",),
+    "speed": ("rate", "v"),
+    "acceleration": ("a",),
     "accelerations": ("a",),
+    "rotation": ("A",),
+    "orientation": ("A", "p"),
+    "angular_velocity": ("omega", "rate"),
+    "angular_acceleration": ("omega_dot", "acceleration"),
+    "theta": ("angle",),
+    "kinetic_energy": ("kinetic",),
+    "potential_energy": ("potential",),
+    "E": ("total",),
     "time": ("t",),
     "times": ("t",),
     "states": ("y",),
+    "to_netcdf": ("save",),
+    "export": ("save",),
+    "to_dataframe": ("to_pandas",),
 }
 """Attributes of other programs' results to those of haugmbd, or to several; the first of them that exists is suggested."""
 
@@ -195,21 +211,26 @@ def public_class(cls: C) -> C:
     return cls
 
 
+FEW = 15
+"""Number of attributes up to which all are listed where none is near to a name that does not exist."""
+
+
 class NamesMeant:
-    """Base class of results: an attribute that does not exist is an AttributeError with the name that was meant."""
+    """Base class of results and histories: an attribute that does not exist is an AttributeError with the name that was meant."""
 
     if not TYPE_CHECKING:  # a type checker knows the attributes that there are
 
         def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError, with the nearest name."""
+            """Raise AttributeError with the nearest name, or with all of them where there are few."""
             kind = type(self)
             if hasattr(kind, name):  # a property that raised AttributeError: its own is raised again
                 return object.__getattribute__(self, name)
             names = () if name.startswith("_") else (*dir(kind), *getattr(kind, "__dataclass_fields__", ()))
-            known = [each for each in names if not each.startswith("_")]
+            known = sorted({each for each in names if not each.startswith("_")}, key=str.lower)
             meant = ATTRIBUTES_MEANT.get(name, ("",))
             hint = next((f" (did you mean {text!r}?)" for text in meant if text.partition("(")[0] in known), "")
-            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint or did_you_mean(name, known)}")
+            hint = hint or did_you_mean(name, known) or (f"; it has {', '.join(known)}" if 0 < len(known) <= FEW else "")
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
 
 
 def _renamed(owner: str, old: str, new: str, self: Any) -> Any:

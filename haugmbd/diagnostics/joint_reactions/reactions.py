@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.deprecated import NamesMeant, check_keywords, public_class
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
 from haugmbd.diagnostics.joint_reactions.tooth_forces import wrench_with_teeth
@@ -28,7 +28,7 @@ from haugmbd.workspace.layout import WIDTH
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Reaction:
+class Reaction(NamesMeant):
     """The force and torque that a joint exerts on a body, at the joint's point on that body.
 
     Attributes
