@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -169,18 +169,35 @@ def check_keywords(function: F) -> F:
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         return function
     named = {name: each for name, each in parameters.items() if each.kind is not each.POSITIONAL_ONLY and name != "self"}
+    places = [] if any(each.kind is each.VAR_POSITIONAL for each in parameters.values()) else _by_position(parameters)
 
     @functools.wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
         try:
             return function(*args, **given)
         except TypeError:
-            if given.keys() <= named.keys():
+            too_many = bool(places) and len(args) > len(places)
+            if given.keys() <= named.keys() and not too_many:
                 raise
         who = type(args[0]).__name__ if function.__name__ == "__init__" and args else function.__name__
+        if too_many:
+            raise TypeError(_too_many(who, places, len(args), list(named)))
         return function(*args, **_translated(who, given, named))  # nothing has run: an unknown keyword is no call
 
     return checked  # type: ignore[return-value]
+
+
+def _by_position(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    """Return the names of the parameters that may be given by position."""
+    return [name for name, each in parameters.items() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+
+
+def _too_many(who: str, places: list[str], n: int, named: list[str]) -> str:
+    """Return what to write where n arguments are given by position, more than there are places."""
+    own = [name for name in places if name != "self"]
+    others = ", ".join(f"{name}=" for name in [name for name in named if name not in own][:3])
+    by_name = f": give the others by name, such as {others}" if others else ""
+    return f"{who}() takes {len(own)} arguments by position ({', '.join(own)}), not {n - len(places) + len(own)}{by_name}"
 
 
 def _translated(who: str, given: dict[str, Any], named: Iterable[str]) -> dict[str, Any]:

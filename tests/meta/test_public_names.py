@@ -118,6 +118,18 @@ def test_a_wrong_joint_or_keyword_of_one_says_which_one_was_meant():
             kind(nonsens=1)
 
 
+def test_arguments_by_position_that_are_too_many_are_asked_for_by_name():
+    ground, body = mbd.Body.ground(), mbd.Body("b", 1.0, (1, 1, 1))
+    with pytest.raises(TypeError, match=r"^simulate\(\) takes 2 arguments by position \(system, t_end\), not 3: .*, such as h=, "):
+        mbd.simulate(pendulum(), 0.02, 1e-2)
+    with pytest.raises(TypeError, match=r"^RJ\(\) takes 3 arguments by position \(name, i, j\), not 5: .*, such as point=, axis="):
+        joints.RJ("j", ground, body, (0, 0, 0), (0, 0, 1))
+    with pytest.raises(
+        TypeError, match=r"^Body\(\) takes 3 arguments by position \(name, mass, J_bar\), not 4: .*, such as r=, p=, "
+    ):
+        mbd.Body("b", 1.0, (1, 1, 1), (0, 0, 0))
+
+
 def test_a_wrong_attribute_of_a_result_says_which_one_was_meant():
     result = mbd.simulate(pendulum(), 0.02, h=1e-2)
     for wrong, meant in (("forces", r"load\(name\)"), ("reactoin", "reaction"), ("reactions", r"reaction\(name\)"), ("time", "t")):
