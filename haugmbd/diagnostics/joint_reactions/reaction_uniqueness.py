@@ -87,6 +87,8 @@ def joint_reactions(
         [
             JointReaction(part.name, tuple(not one for one in carried), carried)
             if id(part) in shared
+            else JointReaction(part.name, (False,) * 6, carried)  # its tooth force
+            if part.name in stresses and _bearings(part)
             else JointReaction(part.name, ALL, carried)
             if part.name not in stresses
             else _reaction(part.name, wrenches, range(first[k], first[k + 1]), carried, stresses[part.name])
