@@ -49,7 +49,7 @@ def check(lab: str, answers: Mapping[str, Any]) -> LabReport:
     Parameters
     ----------
     lab : str
-        "lab1" to "lab12".
+        "lab1" to "lab12", or one of your own (`add`).
     answers : dict
         The answers by the names of the exercises. `...` and None stand for no answer.
 
