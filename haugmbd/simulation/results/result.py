@@ -346,7 +346,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return save(self, path)
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write one line for each state, with columns such as `crank.r.x`, and return the path."""
+        """Write one line for each state, with columns such as `crank.r.x`, and return the path.
+
+        Other quantities are written by `to_pandas().to_csv(path)`.
+        """
         from haugmbd.simulation.results.io.results import to_csv  # noqa: PLC0415  imported only where a result is written
 
         return to_csv(self, path)
