@@ -9,7 +9,7 @@ import numpy as np
 
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.model.inspection.given import need_state
+from haugmbd.model.inspection.given import need_state, no_model
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers, need_no_stops
@@ -141,7 +141,7 @@ def compiled(system: Any) -> Model:
         return system.compile()
     if isinstance(system, Model):
         return system
-    raise UsageError(f"compare got {system!r}, and needs a System or a compiled Model.")
+    raise no_model(system, "compare")
 
 
 def check_counts(**counts: int) -> None:
