@@ -66,3 +66,21 @@ def test_matrices_that_are_kept_for_other_solutions_cannot_be_changed(name):
 
     with pytest.raises(ValueError, match="read-only"):
         mbd.accelerations(pendulum().compile(), formulation=returning(spoil))
+
+
+def test_methods_of_ones_own_need_no_reference(tmp_path):
+    """A report of a comparison gives the sources of its methods, after all of them have run."""
+
+    @dataclass(frozen=True)
+    class Still(mbd.Baumgarte):
+        reference = None
+
+    mine = returning(lambda kkt, x: x)
+    assert mbd.cite(mine, mbd.RK4(), Still(1.0, 1.0)).lines[1:] == (
+        ("Mine", "no reference given"),
+        ("RK4", mbd.RK4.reference),
+        ("Still", "no reference given"),
+    )
+    method = mbd.Method(formulation=mine, integrator=mbd.RK4(0.05), label="mine")
+    page = mbd.compare(pendulum(), [method], 0.1, repeats=1).report(tmp_path / "mine.html")
+    assert "no reference given" in page.read_text(encoding="utf-8")
