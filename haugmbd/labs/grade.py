@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.labs.check import LABS, RECORD
+from haugmbd.labs.check import RECORD, lab_named
 from haugmbd.labs.notebook import program_of
 from haugmbd.labs.own import add_from
 from haugmbd.labs.report import MISSING, RIGHT
@@ -106,8 +106,7 @@ def grade(
     where, own = Path(folder), None if module is None else Path(module)
     if own is not None:
         add_from(own)
-    if lab not in LABS:
-        raise UsageError(f"no lab is called {lab!r}; there are {', '.join(LABS)}.")
+    exercises = tuple(lab_named(lab).exercises)
     if isinstance(timeout, bool) or not (isinstance(timeout, Real) and 0.0 < timeout < float("inf")):
         raise UsageError(f"timeout = {timeout!r} must be a positive number of seconds.")
     if not where.is_dir():
@@ -117,7 +116,6 @@ def grade(
         files = [path for path in files if path.resolve() != own.resolve()]
     if not files:
         raise UsageError(f"folder {str(folder)!r} has no .py and no .ipynb files.")
-    exercises = tuple(LABS[lab].exercises)
     return Grades(lab, exercises, _rows(files, lab, exercises, own, timeout, progress))
 
 

@@ -16,10 +16,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import HaugmbdError, UsageError, error_text
 from haugmbd.labs import answers
 from haugmbd.labs.answers import Exercise, Judge, one_number
-from haugmbd.labs.check import LABS, Lab
-
-GIVEN = frozenset(LABS)
-"""The labs of the package, which are not replaced."""
+from haugmbd.labs.check import LABS, OWN, Lab
 
 
 @check_keywords
@@ -43,7 +40,7 @@ def add(lab: str, title: str, exercises: Mapping[str, tuple[str, Judge]]) -> Non
     """
     if not (isinstance(lab, str) and lab and isinstance(title, str)):
         raise UsageError(f"lab = {lab!r} and title = {title!r} must be strings.")
-    if lab in GIVEN:
+    if lab in LABS:
         raise UsageError(f"{lab!r} is a lab of the package: give yours another name.")
     if not (isinstance(exercises, Mapping) and exercises):
         raise UsageError(f"exercises of {lab!r} must be a dict of names and pairs (question, judge), with one at least.")
@@ -57,7 +54,7 @@ def add(lab: str, title: str, exercises: Mapping[str, tuple[str, Judge]]) -> Non
                 f"exercise {name!r} of {lab!r}: the question must be a string, and the judge a function of the answer."
             )
         made[name] = Exercise(question, _sentence_of(lab, name, judge))
-    LABS[lab] = Lab(title, made)
+    OWN[lab] = Lab(title, made)
 
 
 def _sentence_of(lab: str, name: str, judge: Callable[[Any], Any]) -> Judge:
