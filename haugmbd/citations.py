@@ -60,7 +60,7 @@ def cite(*methods: Formulation | Integrator | Stabilization | ConstraintForm | N
         method = Unstabilized() if given is None else given
         if isinstance(method, type) or not isinstance(method, Formulation | Integrator | Stabilization | ConstraintForm):
             raise UsageError(f"cite got {given!r}: give formulations, integrators and stabilizations, as objects.")
-        lines.append((type(method).__name__, method.reference))
+        lines.append((type(method).__name__, getattr(method, "reference", None) or "no reference given"))
         if isinstance(method, Implicit):
             lines.append((type(method.form).__name__, method.form.reference))
     return Citation(tuple(lines))

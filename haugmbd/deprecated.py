@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -83,16 +83,32 @@ MEANT = {
 
 ATTRIBUTES_MEANT = {
     "force": ("load(name)",),
-    "forces": ("load(name)",),
-    "torques": ("load(name)",),
+    "forces": ("load(name)", "force"),
+    "torques": ("load(name)", "torque"),
+    "moment": ("torque",),
     "reactions": ("reaction(name)",),
     "multipliers": ("lam",),
+    "position": ("r", "value"),
     "positions": ("r",),
+    "velocity": ("v", "rate"),
     "velocities": ("v",),
+    "speed": ("rate", "v"),
+    "acceleration": ("a",),
     "accelerations": ("a",),
+    "rotation": ("A",),
+    "orientation": ("A", "p"),
+    "angular_velocity": ("omega", "rate"),
+    "angular_acceleration": ("omega_dot", "acceleration"),
+    "theta": ("angle",),
+    "kinetic_energy": ("kinetic",),
+    "potential_energy": ("potential",),
+    "E": ("total",),
     "time": ("t",),
     "times": ("t",),
     "states": ("y",),
+    "to_netcdf": ("save",),
+    "export": ("save",),
+    "to_dataframe": ("to_pandas",),
 }
 """Attributes of other programs' results to those of haugmbd, or to several; the first of them that exists is suggested."""
 
@@ -153,18 +169,35 @@ def check_keywords(function: F) -> F:
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         return function
     named = {name: each for name, each in parameters.items() if each.kind is not each.POSITIONAL_ONLY and name != "self"}
+    places = [] if any(each.kind is each.VAR_POSITIONAL for each in parameters.values()) else _by_position(parameters)
 
     @functools.wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
         try:
             return function(*args, **given)
         except TypeError:
-            if given.keys() <= named.keys():
+            too_many = bool(places) and len(args) > len(places)
+            if given.keys() <= named.keys() and not too_many:
                 raise
         who = type(args[0]).__name__ if function.__name__ == "__init__" and args else function.__name__
+        if too_many:
+            raise TypeError(_too_many(who, places, len(args), list(named)))
         return function(*args, **_translated(who, given, named))  # nothing has run: an unknown keyword is no call
 
     return checked  # type: ignore[return-value]
+
+
+def _by_position(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    """Return the names of the parameters that may be given by position."""
+    return [name for name, each in parameters.items() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+
+
+def _too_many(who: str, places: list[str], n: int, named: list[str]) -> str:
+    """Return what to write where n arguments are given by position, more than there are places."""
+    own = [name for name in places if name != "self"]
+    others = ", ".join(f"{name}=" for name in [name for name in named if name not in own][:3])
+    by_name = f": give the others by name, such as {others}" if others else ""
+    return f"{who}() takes {len(own)} arguments by position ({', '.join(own)}), not {n - len(places) + len(own)}{by_name}"
 
 
 def _translated(who: str, given: dict[str, Any], named: Iterable[str]) -> dict[str, Any]:
@@ -195,21 +228,26 @@ def public_class(cls: C) -> C:
     return cls
 
 
+FEW = 15
+"""Number of attributes up to which all are listed where none is near to a name that does not exist."""
+
+
 class NamesMeant:
-    """Base class of results: an attribute that does not exist is an AttributeError with the name that was meant."""
+    """Base class of results and histories: an attribute that does not exist is an AttributeError with the name that was meant."""
 
     if not TYPE_CHECKING:  # a type checker knows the attributes that there are
 
         def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError, with the nearest name."""
+            """Raise AttributeError with the nearest name, or with all of them where there are few."""
             kind = type(self)
             if hasattr(kind, name):  # a property that raised AttributeError: its own is raised again
                 return object.__getattribute__(self, name)
             names = () if name.startswith("_") else (*dir(kind), *getattr(kind, "__dataclass_fields__", ()))
-            known = [each for each in names if not each.startswith("_")]
+            known = sorted({each for each in names if not each.startswith("_")}, key=str.lower)
             meant = ATTRIBUTES_MEANT.get(name, ("",))
             hint = next((f" (did you mean {text!r}?)" for text in meant if text.partition("(")[0] in known), "")
-            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint or did_you_mean(name, known)}")
+            hint = hint or did_you_mean(name, known) or (f"; it has {', '.join(known)}" if 0 < len(known) <= FEW else "")
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
 
 
 def _renamed(owner: str, old: str, new: str, self: Any) -> Any:

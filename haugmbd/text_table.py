@@ -8,7 +8,7 @@ GAP = "  "
 """Between two columns."""
 
 CUT = ".."
-"""The end of an entry that is longer than its column."""
+"""In place of what is left out of an entry that is longer than its column."""
 
 
 def table_lines(
@@ -45,10 +45,25 @@ def table_lines(
     ):
         widths[max(may_be_cut, key=lambda k: widths[k])] -= 1
     rule = tuple("-" * n for n in widths)
-    return [_line(line, widths, right) for line in (head, rule, *lines)]
+    fitted = [_fitted([line[k] for line in (head, rule, *lines)], n) for k, n in enumerate(widths)]
+    return [_line(cells, widths, right) for cells in zip(*fitted, strict=True)]
+
+
+def _fitted(cells: Sequence[str], n: int) -> list[str]:
+    """Return the entries of a column that is n wide: cut at their ends, or between where others would look the same."""
+    at_end = [x if len(x) <= n else x[: n - len(CUT)] + CUT for x in cells]
+    alike: dict[str, set[str]] = {x: set() for x in at_end}
+    for cut, whole in zip(at_end, cells, strict=True):
+        alike[cut].add(whole)
+    return [_cut_between(whole, n) if len(alike[cut]) > 1 else cut for cut, whole in zip(at_end, cells, strict=True)]
+
+
+def _cut_between(text: str, n: int) -> str:
+    """Return the beginning and the end of a text, n characters."""
+    last = (n - len(CUT)) // 2
+    return text if len(text) <= n else text[: n - len(CUT) - last] + CUT + text[len(text) - last :]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], right: Collection[int]) -> str:
     """Return one line."""
-    fitted = [x if len(x) <= n else x[: n - len(CUT)] + CUT for x, n in zip(cells, widths, strict=True)]
-    return GAP.join(x.rjust(n) if k in right else x.ljust(n) for k, (x, n) in enumerate(zip(fitted, widths, strict=True))).rstrip()
+    return GAP.join(x.rjust(n) if k in right else x.ljust(n) for k, (x, n) in enumerate(zip(cells, widths, strict=True))).rstrip()

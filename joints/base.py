@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.validation import FloatArray, frozen
-from haugmbd.constraints import Joint
+from haugmbd.constraints import Coordinate, Joint
 from haugmbd.errors import Fault, UsageError
 
 
@@ -111,6 +111,11 @@ def posed(body: Body) -> bool:
 
 def driven(name: str, joint: Joint) -> Joint:
     """Return the joint that is driven. Raise UsageError if it is not a Joint, such as a name."""
+    if isinstance(joint, Coordinate):
+        raise UsageError(
+            f"joint {name!r} drives a joint, got the coordinate {joint!r}. Give the joint itself, where it has one such freedom; "
+            f"Coupling({name!r}, {{coordinate: 1}}, f) drives one coordinate of several."
+        )
     if not isinstance(joint, Joint):
         what = f"joint {name!r} drives a joint, got {joint!r}"
         raise UsageError(f"{what}. Give the object that system.add(RJ(...)) returned.")

@@ -37,7 +37,10 @@ def pages(root: Path, generated: Path) -> dict[str, str]:
         made[f"api/{slug(group)}.rst"] = page(group.capitalize(), [f"haugmbd.{name}" for name in names])
     kinds = [kind.__name__ for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES)]
     made["api/joints.rst"] = page("Joints", [f"joints.{name}" for name in kinds])
-    made["api/labs.rst"] = page("Labs", [f"haugmbd.labs.{name}" for name in ("check", "mystery", "grade", "LabReport", "Grades")])
+    made["api/labs.rst"] = page(
+        "Labs",
+        [f"haugmbd.labs.{name}" for name in ("check", "mystery", "grade", "add", "number", "array", "word", "LabReport", "Grades")],
+    )
     made["api/faults.rst"] = page(
         "Faults for teaching", [f"haugmbd.faults.{name}" for name in mbd.faults.__all__ if name[0].islower()]
     )

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from haugmbd.errors import ModelError, UsageError
-from haugmbd.model.inspection.given import need_state
+from haugmbd.errors import ModelError
+from haugmbd.model.inspection.given import need_state, no_model
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
@@ -21,7 +21,7 @@ def compiled(system: System | Model, who: str) -> Model:
         return system
     if isinstance(system, System):
         return system.compile(check_pose=False)
-    raise UsageError(f"{who} got {system!r}, and needs a System or a compiled Model.")
+    raise no_model(system, who)
 
 
 def start_of(model: Model, state: State | None) -> State:

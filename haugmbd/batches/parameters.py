@@ -125,6 +125,13 @@ def read_parameters(model: Model, given: Any, members: int | None, caller: str =
     return tuple(read)
 
 
+PATHS = (
+    "paths are 'gravity', 'BODY.mass', 'JOINT.point', 'SPRING.k', and names of the parameters that an Expression of time reads; other "
+    "parameters of a model file are in its numbers: build by load_model(path, parameters=...) for each value"
+)
+"""What can be given in place of an unknown path."""
+
+
 def _built_on(model: Model, path: str, wanted: Variable) -> str:
     """Return a fault if a force element has built parts of its own on what varies; "" if none has."""
     for entry in model.loads:
@@ -142,9 +149,7 @@ def unknown(model: Model, path: Any, known: Mapping[str, Variable]) -> str:
     parts = [part for part in parts_of(model) if part.name == name]
     if not dot or not parts:
         hint = did_you_mean(path, known)
-        example = (
-            "" if hint else ": paths are 'gravity', 'BODY.mass', 'JOINT.point', 'SPRING.k', and names of the system's parameters"
-        )
+        example = "" if hint else f": {PATHS}"
         return f"{path!r} is not a parameter of model {model.name!r}{hint}{example}"
     if attribute in TOPOLOGY:
         return f"{path!r} changes the topology, and a batch has one: build and compile another system"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import public_class
+from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.diagnostics.work import work_over_time
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import cross, rotation_matrix
@@ -29,7 +29,7 @@ from haugmbd.workspace.layout import WIDTH
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Energy:
+class Energy(NamesMeant):
     """Energies and work over time.
 
     Attributes
@@ -70,7 +70,7 @@ class Energy:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Momentum:
+class Momentum(NamesMeant):
     """Linear and angular momentum over time, global.
 
     Attributes

@@ -153,9 +153,15 @@ def fingerprint(fault: str, model: Any = None, *, state: State | None = None, t_
     with FAULTS[fault](given) as broken:
         blocks = verify(broken).wrong
     coarse, fine = (_measured_broken(fault, given, start, t_end, step) for step in (h, 0.5 * h))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        seen = tuple(Seen(name, coarse[name], healthy[name], float(np.log2(coarse[name] / fine[name]))) for name in DIAGNOSTICS)
+    seen = tuple(Seen(name, coarse[name], healthy[name], _order(coarse[name], fine[name])) for name in DIAGNOSTICS)
     return Fingerprint(fault, seen, blocks)
+
+
+def _order(coarse: float, fine: float) -> float:
+    """Return the order of an error in the step; of one that is zero throughout 0, of one that vanishes with the step infinity."""
+    if fine == 0.0:
+        return 0.0 if coarse == 0.0 else np.inf
+    return float(np.log2(coarse / fine)) if coarse > 0.0 else -np.inf
 
 
 def _measured_broken(fault: str, model: Model, state: State, t_end: float, h: float) -> dict[str, float]:

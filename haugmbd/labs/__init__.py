@@ -8,6 +8,7 @@ motion       exercises of labs 1, 3, 9 and 12: motion, reactions, drives, impuls
 constraints  exercises of labs 2, 6, 7 and 8: equations, formulations, redundancy, serial chains
 integration  exercises of labs 4, 5, 10 and 11: drift, gains, stiffness, long runs
 check        the table of labs, and `check`
+own          labs of a lecturer's own
 mystery      models with a fault whose name is not said
 notebook     notebooks as programs
 grade        all answers of a class, without a network
@@ -16,6 +17,7 @@ grade        all answers of a class, without a network
 from haugmbd.labs.check import LABS, check
 from haugmbd.labs.grade import Grades, grade
 from haugmbd.labs.mystery import MYSTERIES, mystery
+from haugmbd.labs.own import add, array, number, word
 from haugmbd.labs.report import Finding, LabReport
 
-__all__ = ["LABS", "MYSTERIES", "Finding", "Grades", "LabReport", "check", "grade", "mystery"]
+__all__ = ["LABS", "MYSTERIES", "Finding", "Grades", "LabReport", "add", "array", "check", "grade", "mystery", "number", "word"]

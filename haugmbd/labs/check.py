@@ -39,7 +39,18 @@ LABS = {
     "lab11": Lab("long runs: energy and symplectic methods", integration.LAB11),
     "lab12": Lab("a study overnight", motion.LAB12),
 }
-"""The labs, by name."""
+"""The labs of the package, by name."""
+
+OWN: dict[str, Lab] = {}
+"""Labs of a lecturer's own, by name, see `own`."""
+
+
+def lab_named(lab: Any) -> Lab:
+    """Return a lab of the package or of one's own. Raise UsageError if there is none of that name."""
+    labs = LABS | OWN
+    if not isinstance(lab, str) or lab not in labs:
+        raise UsageError(f"no lab is called {lab!r}{did_you_mean(str(lab), labs)}; there are {', '.join(labs)}.")
+    return labs[lab]
 
 
 @check_keywords
@@ -49,7 +60,7 @@ def check(lab: str, answers: Mapping[str, Any]) -> LabReport:
     Parameters
     ----------
     lab : str
-        "lab1" to "lab12".
+        "lab1" to "lab12", or one of your own (`add`).
     answers : dict
         The answers by the names of the exercises. `...` and None stand for no answer.
 
@@ -67,9 +78,7 @@ def check(lab: str, answers: Mapping[str, Any]) -> LabReport:
     -----
     The right numbers are computed when they are needed, from closed forms where there are any. They are not told.
     """
-    if lab not in LABS:
-        raise UsageError(f"no lab is called {lab!r}{did_you_mean(str(lab), LABS)}; there are {', '.join(LABS)}.")
-    title, exercises = LABS[lab]
+    title, exercises = lab_named(lab)
     if not isinstance(answers, Mapping):
         raise UsageError(
             f"answers of {lab} must be a dict by the names {', '.join(map(repr, exercises))}, not {type(answers).__name__}."

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.labs.check import LABS, RECORD
+from haugmbd.labs.check import RECORD, lab_named
 from haugmbd.labs.notebook import program_of
+from haugmbd.labs.own import add_from
 from haugmbd.labs.report import MISSING, RIGHT
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
@@ -68,7 +69,9 @@ class Grades:
 
 
 @check_keywords
-def grade(folder: str | Path, lab: str, *, timeout: float = 300.0, progress: bool = False) -> Grades:
+def grade(
+    folder: str | Path, lab: str, *, module: str | Path | None = None, timeout: float = 300.0, progress: bool = False
+) -> Grades:
     """Run every program and notebook of a folder, and collect what `check` says about one lab.
 
     Parameters
@@ -76,7 +79,9 @@ def grade(folder: str | Path, lab: str, *, timeout: float = 300.0, progress: boo
     folder : path
         A folder with .py and .ipynb files, one for each student.
     lab : str
-        The lab, "lab1" to "lab12".
+        The lab, "lab1" to "lab12", or one of your own.
+    module : path, optional
+        The Python file that adds a lab of your own by `add`. The programs import it by its name, from a copy beside them.
     timeout : float
         Longest time for one file [s].
     progress : bool
@@ -91,46 +96,52 @@ def grade(folder: str | Path, lab: str, *, timeout: float = 300.0, progress: boo
     Raises
     ------
     UsageError
-        If there is no such folder or lab, no file in the folder, or the timeout is not positive.
+        If there is no such folder, lab or module, no file in the folder, or the timeout is not positive.
 
     Notes
     -----
     The files are run as they are: do it in an account where students' programs may run. No network is needed.
     """
     check_flags(progress=progress)
-    where = Path(folder)
-    if lab not in LABS:
-        raise UsageError(f"no lab is called {lab!r}; there are {', '.join(LABS)}.")
+    where, own = Path(folder), None if module is None else Path(module)
+    if own is not None:
+        add_from(own)
+    exercises = tuple(lab_named(lab).exercises)
     if isinstance(timeout, bool) or not (isinstance(timeout, Real) and 0.0 < timeout < float("inf")):
         raise UsageError(f"timeout = {timeout!r} must be a positive number of seconds.")
     if not where.is_dir():
         raise UsageError(f"folder = {str(folder)!r} is not a folder.")
     files = sorted(path for path in where.iterdir() if path.suffix.lower() in ENDINGS)
+    if own is not None:  # it may lie in the folder itself
+        files = [path for path in files if path.resolve() != own.resolve()]
     if not files:
         raise UsageError(f"folder {str(folder)!r} has no .py and no .ipynb files.")
-    exercises = tuple(LABS[lab].exercises)
-    return Grades(lab, exercises, _rows(files, lab, exercises, timeout, progress))
+    return Grades(lab, exercises, _rows(files, lab, exercises, own, timeout, progress))
 
 
-def _rows(files: list[Path], lab: str, exercises: tuple[str, ...], timeout: float, progress: bool) -> tuple[Row, ...]:
+def _rows(
+    files: list[Path], lab: str, exercises: tuple[str, ...], own: Path | None, timeout: float, progress: bool
+) -> tuple[Row, ...]:
     """Run the files, and return their rows; after Ctrl-C the others are rows that were not run."""
     rows: list[Row] = []
     with Progress(progress, 0, len(files), "files") as bar:
         try:
             for path in files:
-                rows.append(_row(path, lab, exercises, timeout))  # noqa: PERF401  those before Ctrl-C are kept
+                rows.append(_row(path, lab, exercises, own, timeout))  # noqa: PERF401  those before Ctrl-C are kept
                 bar.done()
         except KeyboardInterrupt:
             rows += [(path.name, dict.fromkeys(exercises, MISSING), "not run: Ctrl-C") for path in files[len(rows) :]]
     return tuple(rows)
 
 
-def _row(path: Path, lab: str, exercises: tuple[str, ...], timeout: float) -> Row:
+def _row(path: Path, lab: str, exercises: tuple[str, ...], own: Path | None, timeout: float) -> Row:
     """Run one file, and return its row."""
     states = dict.fromkeys(exercises, MISSING)
     with tempfile.TemporaryDirectory() as place:
         record = Path(place) / "record.jsonl"
         script = Path(place) / "answer.py"
+        if own is not None:
+            (Path(place) / own.name).write_bytes(own.read_bytes())
         if path.suffix.lower() == ".py":
             script.write_bytes(path.read_bytes())
         else:

@@ -147,7 +147,8 @@ def spectrum(
 
     Notes
     -----
-    The mean is taken off, and Hann's window is applied: |sum w_k x_k exp(-i w t_k)| 2 / sum w_k.
+    The mean is taken off, and Hann's window is applied: |sum w_k x_k exp(-i w t_k)| 2 / sum w_k. An angle that turns on and on has a
+    trend, which fills the low frequencies: take derivative=1.
     """
     history = known(result).joint(joint)
     values, unit, kind = coordinate(history, what, derivative)

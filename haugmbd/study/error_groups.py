@@ -9,8 +9,10 @@ r"""Errors of a result against a reference, in groups, each over its own scale.
     an output f     max |f - f*| / max |f*|
 
 The scales are those of the reference over the whole run, so that errors at different times and of different methods can be compared.  A
-scale that is zero counts as one.  Multipliers and reactions are those that the method itself computed where the result has them
-(`record_method=True`).  Where rows depend on others, multipliers are converted to those of the kept rows by the rule of the model.
+scale that is zero, or rounding, counts as one.  Where no component of a reaction is unique, reactions have no errors.
+
+Multipliers and reactions are those that the method itself computed where the result has them (`record_method=True`).  Where rows depend on
+others, multipliers are converted to those of the kept rows by the rule of the model.
 """
 
 from __future__ import annotations
@@ -36,6 +38,9 @@ from haugmbd.simulation.results.result import Result
 
 GROUPS = ("positions", "orientations", "velocities", "multipliers", "reactions", "energy")
 """The groups of errors, besides the outputs."""
+
+NOTHING = 1e-13
+"""Scale that is rounding: of speeds relative to L over the time of the run, of energies to the potential one, of reactions to all."""
 
 Outputs = Mapping[str, Callable[[Result], Any]]
 """By name: functions of a result that return one value, (nt,) or (nt, ...), at each of its states."""
@@ -191,7 +196,7 @@ def _put(found: GroupErrors, group: str, difference: Callable[[], Array]) -> Non
         raise
     except HaugmbdError as error:
         found.errors[group] = np.full(len(found.t), np.nan)
-        found.notes[group] = error_text(error)
+        found.notes[group] = str(error) if type(error) is HaugmbdError else error_text(error)
 
 
 def _not_zero(scale: float) -> float:
@@ -263,8 +268,9 @@ DIFFERENCES: dict[str, Callable[[Result, Result, Ints], Array]] = {
 
 
 def _speed(exact: Result) -> float:
-    """Return the largest speed [m/s], with rotations about the characteristic length."""
-    return float(max(_norm(exact.v).max(), exact.model.length * _norm(exact.omega_bar).max()))
+    """Return the largest speed [m/s], with rotations about the characteristic length; 0 where it is rounding."""
+    L, span = exact.model.length, float(np.ptp(exact.t))
+    return _over(float(max(_norm(exact.v).max(), L * _norm(exact.omega_bar).max())), L / span if span > 0.0 else 0.0)
 
 
 def _load(exact: Result) -> float:
@@ -273,14 +279,20 @@ def _load(exact: Result) -> float:
 
 
 def _force(exact: Result) -> float:
-    """Return the largest component of a reaction that is unique [N], torques over L."""
-    return float(np.abs(_wrenches(exact.model, exact.t, exact.y, exact.lam)).max(initial=0.0))
+    """Return the largest component of a reaction that is unique [N], torques over L; 0 where it is rounding of the others."""
+    every = np.abs(_all_wrenches(exact.model, exact.t, exact.y, exact.lam))
+    return _over(float((every * _unique(exact.model)).max(initial=0.0)), float(every.max(initial=0.0)))
 
 
 def _exchanged(exact: Result) -> float:
-    """Return the energy that is exchanged [J]."""
+    """Return the energy that is exchanged [J]; 0 where it is rounding."""
     kinetic, potential = kinetic_and_potential(exact.model, exact.t, exact.y)
-    return float(max(kinetic.max(), np.ptp(potential)))
+    return _over(float(max(kinetic.max(), np.ptp(potential))), float(np.abs(potential).max()))
+
+
+def _over(scale: float, whole: float) -> float:
+    """Return the scale, or 0 if it is rounding of a whole."""
+    return scale if scale > NOTHING * whole else 0.0
 
 
 SCALES: dict[str, Callable[[Result], float]] = {
@@ -305,10 +317,12 @@ def _units(model: Model) -> Array:
 
 
 def _wrenches(model: Model, t: Array, y: Array, lam: Array) -> Array:
-    """Return the reactions of all joints for multipliers lam (nt, nc), in their frames on body j, (nt, joints, 6); torques over L.
+    """Return `_all_wrenches` with zeros for components that are not unique, or that no joint carries."""
+    return np.where(_unique(model), _all_wrenches(model, t, y, lam), 0.0)
 
-    Components that are not unique are zero.
-    """
+
+def _all_wrenches(model: Model, t: Array, y: Array, lam: Array) -> Array:
+    """Return the reactions of all joints for multipliers lam (nt, nc), in their frames on body j, (nt, joints, 6); torques over L."""
     x = np.zeros((len(t), 6 * (model.nb + 1 + len(model.tables["EDGES"]))))
     x[:, 6 * (model.nb + 1) :][:, model.slot_of_row] = lam
     nodes = x.reshape(len(t), x.shape[1] // 6, 6)
@@ -317,16 +331,20 @@ def _wrenches(model: Model, t: Array, y: Array, lam: Array) -> Array:
     for k, name in enumerate(model.joints):
         one = reactions_over_time(wrenches, name, frame="joint")
         found[:, k, :3], found[:, k, 3:] = one.force, one.torque / model.length
-    return np.where(_unique(model), found, 0.0)
+    return found
 
 
 @lru_cache(maxsize=4)
 def _unique(model: Model) -> Any:
-    """Return whether each component of each joint's reaction is unique, (joints, 6)."""
+    """Return whether each component of each joint's reaction is unique and carried, (joints, 6). HaugmbdError if none is."""
     if not model.redundancy.dropped:
         return np.ones((len(model.joints), 6), dtype=bool)
     report = mobility(model)
-    return np.array([report.reaction(name).unique for name in model.joints], dtype=bool)
+    found = [(report.reaction(name), entry.part.tooth_contact()) for name, entry in model.joints.items()]
+    flags = np.array([np.array(one.unique) & (np.array(one.carried) | (teeth is not None)) for one, teeth in found], dtype=bool)
+    if not flags.any():
+        raise HaugmbdError(f"no component of a reaction that a joint of {model.name!r} carries is unique")
+    return flags
 
 
 def values_of(name: str, output: Callable[[Result], Any], result: Result) -> Array:

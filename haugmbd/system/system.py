@@ -156,6 +156,10 @@ class System(Pictured):
     def _as_joint(self, part: Any) -> Joint:
         """Return the joint for `part`."""
         if isinstance(part, Joint):
+            if not all(hasattr(part, name) for name in ("name", "frame_i", "frame_j")):
+                kind = type(part).__name__
+                remedy = f"let {kind}.__init__ call super().__init__(name, frame_i, frame_j)"
+                raise UsageError(f"system.add got a {kind} without its name or frames: {remedy}.")
             return part
         if isinstance(part, Primitive):
             return Single(self._free_name(part.kind), part)

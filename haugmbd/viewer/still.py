@@ -19,6 +19,7 @@ from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.model.inspection.given import no_model
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.result import Result
@@ -104,6 +105,8 @@ def picture(system: System | Model) -> Picture:
     elif isinstance(system, Model):
         mechanism = of_model(system)
     else:
+        if callable(getattr(system, "to_system", None)):
+            raise no_model(system, "picture")
         raise UsageError(f"{type(system).__name__} cannot be pictured: give a System or a compiled Model, or result.animate(path).")
     marks, outlines, notes = findings(system)
     packer = Packer()

@@ -54,3 +54,27 @@ def test_all_formulations_that_need_inertia_refuse_a_massless_axis_in_the_same_w
             with pytest.raises(mbd.ModelError, match="body 'rod': .* divides by the inertia, and J_bar is zero about an axis"):
                 ask(kind())
     assert refused == {"RangeSpace", "UdwadiaKalaba"}
+
+
+CHAIN = mbd.random_chain(2, seed=3)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        mbd.mobility,
+        mbd.equilibrium,
+        mbd.linearize,
+        mbd.assemble,
+        mbd.accelerations,
+        lambda given: mbd.kinematics(given, [0.0]),
+        lambda given: mbd.compare(given, [mbd.Method()], 0.1),
+        lambda given: mbd.convergence(given, [mbd.Method(integrator=mbd.RK4())], 0.1, h=[0.1, 0.05]),
+        lambda given: mbd.gain_map(given, alpha=[1.0], beta=[1.0], h=0.1, t_end=0.2),
+        lambda given: mbd.batch(given, parameters={}),
+        mbd.picture,
+    ],
+)
+def test_a_chain_is_refused_with_the_system_that_it_is(ask):
+    with pytest.raises(mbd.UsageError, match=r"SerialChain.*to_system\(\)"):
+        ask(CHAIN)

@@ -94,3 +94,16 @@ def test_a_translation_driver_moves_body_j_along_h(crank, rod):
 def test_a_driver_needs_a_joint():
     with pytest.raises(UsageError, match="drives a joint, got 'pin'"):
         joints.RotationDriver("motor", "pin", 0.0)
+
+
+def test_a_driver_of_a_coordinate_says_what_drives_it(crank, rod):
+    """A coordinate of a joint with several has a Coupling with f(t) as its driver."""
+    universal = joints.UJ("universal", crank, rod, point=(1, 2, 3), axis_i=(0, 0, 1), axis_j=(0, 1, 0))
+    angle = universal.coordinate("angle", 2)
+    words = r"got the coordinate universal.*Give the joint itself, .*Coupling\('motor', \{coordinate: 1\}, f\)"
+    with pytest.raises(UsageError, match=words):
+        joints.RotationDriver("motor", angle, 0.0)
+    with pytest.raises(UsageError, match="got the coordinate"):
+        joints.TranslationDriver("motor", angle, 0.0)
+    model = model_of(universal, joints.Coupling("motor", {angle: 1.0}, f=lambda t: 0.3 * t**2))
+    assert model.nc == 5

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import CJ, RJ, TJ, Gear, RackPinion
+from joints import CJ, RJ, TJ, Coupling, Gear, RackPinion
 
 PRESSURE, HELIX, TORQUE = np.radians(20.0), np.radians(15.0), 0.7
 BALANCED = 1e-10
@@ -206,3 +206,57 @@ def test_friction_beside_tooth_forces_runs():
     system = rack()
     system.add(mbd.JointFriction("rub", next(joint for joint in system.joints if joint.name == "second"), mbd.Coulomb(0.2)))
     system.compile()
+
+
+def planets(count, helix=0.0):
+    """A sun and a ring on a carrier, with planets between them that share the torque of the sun; the ring is held."""
+    z_sun, z_planet, z_ring = 20, 16, 52
+    r_sun, r_planet, r_ring = (0.002 * z for z in (z_sun, z_planet, z_ring))
+    system = mbd.System("planets")
+    carrier = system.add(mbd.Body("carrier", 2.0, (0.01, 0.01, 0.02)))
+    sun = system.add(mbd.Body("sun", 1.0, (1e-3, 1e-3, 2e-3)))
+    ring = system.add(mbd.Body("ring", 3.0, (0.02, 0.02, 0.04)))
+    axes = {"point": (0, 0, 0), "axis": (0, 0, 1)}
+    of_carrier = system.add(RJ("carrier axis", system.ground, carrier, **axes))
+    of_sun = system.add(RJ("sun axis", carrier, sun, **axes))
+    of_ring = system.add(RJ("ring axis", carrier, ring, **axes))
+    for k in range(count):
+        angle = 2.0 * np.pi * k / count
+        place = (r_sun + r_planet) * np.array([np.cos(angle), np.sin(angle), 0.0])
+        planet = system.add(mbd.Body(f"planet {k}", 0.4, (2e-4, 2e-4, 3e-4), r=place))
+        pin = system.add(RJ(f"pin {k}", carrier, planet, point=place, axis=(0, 0, 1)))
+        system.add(Gear(f"sun mesh {k}", of_sun, pin, teeth=(z_sun, z_planet), pitch_radius=(r_sun, r_planet), helix_angle=helix))
+        mesh = {"teeth": (z_planet, z_ring), "internal": True, "pitch_radius": (r_planet, r_ring), "helix_angle": -helix}
+        system.add(Gear(f"ring mesh {k}", pin, of_ring, **mesh))
+    system.add(Coupling("brake", {of_carrier: 1.0, of_ring: 1.0}))
+    system.add(mbd.Torque("drive", sun, torque=(0, 0, 10.0)))
+    return system
+
+
+@pytest.mark.parametrize("helix", [0.0, HELIX])
+def test_components_of_tooth_forces_that_are_called_unique_are_the_same_however_planets_share_the_load(helix):
+    system = planets(3, helix)
+    runs = [
+        mbd.simulate(system, 0.01, h=1e-3, redundancy=redundancy) for redundancy in (mbd.DropDependentRows(), mbd.MinimumNorm())
+    ]
+    asked = [("sun axis", "sun"), ("pin 1", "carrier"), ("carrier axis", "carrier"), ("brake", "ring")]
+    asked += [(f"{wheel} mesh {k}", on) for wheel in ("sun", "ring") for k in range(3) for on in (wheel, f"planet {k}", "carrier")]
+    differ = set()
+    for joint, on in asked:
+        for frame in ("ground", "body", "joint"):
+            one, other = (run.reaction(joint, on=on, frame=frame) for run in runs)
+            gap = np.abs(np.hstack([one.force - other.force, one.torque - other.torque])).max(axis=0)
+            assert (gap[list(one.unique)] < BALANCED * 100.0).all(), (joint, on, frame, gap, one.unique)  # forces of 100 N
+            differ |= {joint} if gap.max() > 1.0 else set()
+    assert {"sun mesh 0", "sun mesh 1", "sun mesh 2", "sun axis", "pin 1"} <= differ
+    spur = runs[0].reaction("sun mesh 0", on="sun")
+    assert spur.unique == (False, False, helix == 0.0, helix == 0.0, helix == 0.0, False)  # in the plane, and about the axis
+    assert runs[0].reaction("brake", on="ring").unique == (True,) * 6
+    assert mbd.simulate(planets(1, helix), 0.01, h=1e-3).reaction("sun mesh 0", on="sun").unique == (True,) * 6
+
+
+def test_mobility_does_not_call_bearings_unique_whose_tooth_forces_are_shared():
+    found = mbd.mobility(planets(3))
+    assert found.reaction("sun axis").marks == ("not", "not", "not", "not", "not", "-")
+    assert found.reaction("carrier axis").marks == ("unique", "unique", "unique", "unique", "unique", "-")
+    assert mbd.mobility(planets(1)).reaction("sun axis").all_unique

@@ -14,7 +14,7 @@ import pytest
 import haugmbd as mbd
 import joints
 from haugmbd import deprecated
-from haugmbd.gallery import pendulum
+from haugmbd.gallery import pendulum, slider_crank
 from haugmbd.public_names import PUBLIC, STUB
 
 
@@ -118,6 +118,18 @@ def test_a_wrong_joint_or_keyword_of_one_says_which_one_was_meant():
             kind(nonsens=1)
 
 
+def test_arguments_by_position_that_are_too_many_are_asked_for_by_name():
+    ground, body = mbd.Body.ground(), mbd.Body("b", 1.0, (1, 1, 1))
+    with pytest.raises(TypeError, match=r"^simulate\(\) takes 2 arguments by position \(system, t_end\), not 3: .*, such as h=, "):
+        mbd.simulate(pendulum(), 0.02, 1e-2)
+    with pytest.raises(TypeError, match=r"^RJ\(\) takes 3 arguments by position \(name, i, j\), not 5: .*, such as point=, axis="):
+        joints.RJ("j", ground, body, (0, 0, 0), (0, 0, 1))
+    with pytest.raises(
+        TypeError, match=r"^Body\(\) takes 3 arguments by position \(name, mass, J_bar\), not 4: .*, such as r=, p=, "
+    ):
+        mbd.Body("b", 1.0, (1, 1, 1), (0, 0, 0))
+
+
 def test_a_wrong_attribute_of_a_result_says_which_one_was_meant():
     result = mbd.simulate(pendulum(), 0.02, h=1e-2)
     for wrong, meant in (("forces", r"load\(name\)"), ("reactoin", "reaction"), ("reactions", r"reaction\(name\)"), ("time", "t")):
@@ -126,6 +138,41 @@ def test_a_wrong_attribute_of_a_result_says_which_one_was_meant():
     assert not hasattr(result, "__wrapped__")
     assert copy.copy(result).t.tolist() == result.t.tolist()
     assert pickle.loads(pickle.dumps(result)).t.tolist() == result.t.tolist()
+
+
+def test_a_wrong_attribute_of_a_history_says_which_one_was_meant_or_which_there_are():
+    result = mbd.simulate(slider_crank(driven=True), 0.02, h=1e-2)
+    rod, energy = result["rod"], result.energy()
+    histories = (
+        rod,
+        rod.point((0, 0, 0)),
+        result.joint("R"),
+        result.driver("drive"),
+        result.reaction("R"),
+        energy,
+        result.momentum(),
+    )
+    for history in histories:
+        name = type(history).__name__
+        with pytest.raises(AttributeError, match=f"'{name}' object has no attribute 'nonsens'; it has .*\\bt\\b"):
+            _ = history.nonsens
+        assert copy.copy(history).t.tolist() == result.t.tolist()
+    for history, wrong, meant in (
+        (rod, "position", "r"),
+        (rod, "velocity", "v"),
+        (rod, "acceleration", "a"),
+        (rod, "rotation", "A"),
+        (rod, "angular_velocity", "omega"),
+        (result.joint("R"), "velocity", "rate"),
+        (result.joint("R"), "theta", "angle"),
+        (result.driver("drive"), "moment", "torque"),
+        (result.reaction("R"), "moment", "torque"),
+        (energy, "kinetic_energy", "kinetic"),
+        (energy, "E", "total"),
+        (result, "to_netcdf", "save"),
+    ):
+        with pytest.raises(AttributeError, match=rf"has no attribute '{wrong}' \(did you mean '{meant}'\?"):
+            getattr(history, wrong)
 
 
 def test_a_type_error_of_a_function_that_runs_is_its_own():

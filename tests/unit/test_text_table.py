@@ -38,3 +38,15 @@ def test_a_long_name_is_cut_so_that_a_line_fits(width):
 
 def test_where_nothing_can_be_cut_the_line_is_longer():
     assert max(map(len, table_lines(HEAD, [("1", "abcdefgh", "2.5")], width=4, may_be_cut=(1,)))) > 4
+
+
+def test_names_that_differ_only_where_they_are_cut_are_cut_where_they_agree():
+    """Methods of a comparison that differ in a gain have other names in print, too."""
+    names = [f"RK4(h=0.002), Baumgarte(alpha={x}, beta={x})" for x in (5, 50, 500)]
+    names += ["Heun(h=0.002), Projection, and more words", "short"]
+    lines = table_lines(["method", "x"], [(name, "1") for name in names], width=31, may_be_cut=[0])[2:]
+    cells = [line[:28].rstrip() for line in lines]
+    assert len(set(cells)) == len(names)
+    assert [cell.endswith(f"={x})") for cell, x in zip(cells, (5, 50, 500), strict=False)] == [True] * 3
+    assert cells[0].startswith("RK4(h=")
+    assert cells[3:] == ["Heun(h=0.002), Projection,..", "short"]

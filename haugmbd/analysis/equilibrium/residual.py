@@ -17,11 +17,11 @@ from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states,
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
 from haugmbd.analysis.initial_model import start_of
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.errors import UsageError
 from haugmbd.forces.tsda import TSDA
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import exponential, normalized, product
 from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.inspection.given import no_model
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
@@ -65,7 +65,7 @@ class Residual(NamedTuple):
 def read_model(system: System | Model, state: State | None, who: str) -> tuple[Model, State]:
     """Return the model and the initial state. Raise UsageError or ModelError, which names the function `who`, if they are not valid."""
     if not isinstance(system, System | Model):
-        raise UsageError(f"{who} got {system!r}, and needs a System or a compiled Model.")
+        raise no_model(system, who)
     model = system if isinstance(system, Model) else system.compile()
     return model, start_of(model, state)
 

@@ -35,6 +35,7 @@ from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import frames_of
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.given import no_model
 from haugmbd.model.inspection.length import characteristic_length, unit_of_turns
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -94,7 +95,7 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
     elif isinstance(system, Model):
         model, faults = system, ()
     else:
-        raise UsageError(f"mobility got {system!r}, and needs a System or a compiled Model.")
+        raise no_model(system, "mobility")
     at, pose = _pose(model, state)
     rows = evaluate(model, at)
     open_joints = position_faults(model, at, rows)

@@ -9,14 +9,14 @@ import numpy as np
 
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import public_class
+from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
 
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class BlockHistory:
+class BlockHistory(NamesMeant):
     """The states and outputs of one block at all stored states.
 
     Attributes

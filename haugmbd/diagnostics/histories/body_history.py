@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import public_class
+from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.errors import UsageError, warn_user
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 
@@ -29,7 +29,7 @@ Accelerations = tuple[Array, Array]
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class PointHistory:
+class PointHistory(NamesMeant):
     """A point of a body over time.
 
     Attributes
@@ -60,7 +60,7 @@ class PointHistory:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class BodyHistory:
+class BodyHistory(NamesMeant):
     """One body over time.
 
     Attributes

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import public_class
+from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.diagnostics.dense_states import rates_of, states_between
 from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.drivers.driver import Constant
@@ -31,7 +31,7 @@ FORCES = {"rad": ("torque", "rad", "N m"), "m": ("force", "m", "N"), "m2": ("for
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class DriverHistory:
+class DriverHistory(NamesMeant):
     """One driver over time.
 
     Attributes

@@ -19,7 +19,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import public_class
+from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.errors import UsageError
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.friction_forces import friction_over_time
@@ -52,7 +52,7 @@ VECTORS = ("force", "torque", "point")
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class LoadHistory:
+class LoadHistory(NamesMeant):
     """One force element over time; which quantities it has depends on its kind.
 
     Attributes

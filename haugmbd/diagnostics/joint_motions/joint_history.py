@@ -14,6 +14,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind
+from haugmbd.deprecated import NamesMeant
 from haugmbd.diagnostics.joint_motions.joint_motion import (
     JointMotion,
     angle_in_turn,
@@ -33,7 +34,7 @@ from haugmbd.model.model import Model
 
 
 @dataclass(frozen=True, eq=False)
-class JointHistory:
+class JointHistory(NamesMeant):
     """The coordinates of one joint at all stored states.
 
     Attributes

@@ -17,7 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.diagnostics.joint_reactions.joint_wrench import at_joint_point, place_on
+from haugmbd.constraints.joint import Joint
+from haugmbd.diagnostics.joint_reactions.joint_wrench import ReactionPlace, at_joint_point, place_on
+from haugmbd.diagnostics.joint_reactions.tooth_forces import gears_on, wrench_with_teeth
 from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.math.body_columns import PARTS
 from haugmbd.math.euler_parameters import cross, rotation_matrix
@@ -71,7 +73,7 @@ class JointReaction:
 def joint_reactions(
     model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency], frames: JointFrames | None = None
 ) -> tuple[JointReaction, ...]:
-    """Return one record for each joint.  frames: those of the joints, if they are known"""
+    """Return one record for each joint; bearings of a gear whose tooth force is shared are not unique.  frames: of the joints, if known"""
     stresses: dict[str, list[dict[int, float]]] = {}
     for stress in _stresses(examined, dependencies):
         for joint in {model.labels[row].joint for row in stress}:
@@ -80,14 +82,25 @@ def joint_reactions(
     first = frames.first
     wrenches = joint_wrenches(rows, frames) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
     carries = _carried(wrenches, first)
+    shared = {id(bearing) for part in frames.parts if part.name in stresses for bearing in _bearings(part)}
     return tuple(
         [
-            JointReaction(part.name, ALL, carried)
+            JointReaction(part.name, tuple(not one for one in carried), carried)
+            if id(part) in shared
+            else JointReaction(part.name, (False,) * 6, carried)  # its tooth force
+            if part.name in stresses and _bearings(part)
+            else JointReaction(part.name, ALL, carried)
             if part.name not in stresses
             else _reaction(part.name, wrenches, range(first[k], first[k + 1]), carried, stresses[part.name])
             for k, (part, carried) in enumerate(zip(frames.parts, carries, strict=True))
         ]
     )
+
+
+def _bearings(part: Joint) -> tuple[Joint, ...]:
+    """Return the bearings through which the tooth forces of a gear go; none for other joints."""
+    contact = part.tooth_contact()
+    return () if contact is None else tuple(contact.bearings)
 
 
 def _carried(wrenches: Array, first: Ints) -> list[tuple[bool, ...]]:
@@ -146,19 +159,31 @@ def self_stresses(model: Model, t: Array, y: Array) -> SelfStresses:
 
 
 def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, on: str, frame: str) -> tuple[bool, ...]:
-    """Return whether each component of a joint's reaction, in the order of COMPONENTS, vanishes for all self-stresses."""
+    """Return whether each component of a joint's reaction, in the order of COMPONENTS, vanishes for all self-stresses.
+
+    Tooth forces of gears count: those that are not unique go through the bearings of their wheels.
+    """
+    if any(not all(unique_components(model, stresses, gear, side, "joint")) for gear in gears_on(model, entry) for side in "ij"):
+        return (False,) * 6
     if not stresses.lam[:, entry.rows].any():
-        return (True,) * 6
-    m, place = len(stresses.t), place_on(entry, on, model.body_names)
-    body = place.body
+        return ALL
+    place = place_on(entry, on, model.body_names)
+    signs = (1.0,) if entry.part.tooth_contact() is None else (1.0, -1.0)  # the other flanks: a gear presses apart either way
+    unique = np.all([_vanishing(model, stresses, entry, place, frame, sign) for sign in signs], axis=0)
+    return tuple(unique.tolist())
+
+
+def _vanishing(model: Model, stresses: SelfStresses, entry: JointEntry, place: ReactionPlace, frame: str, sign: float) -> Flags:
+    """Return whether each component of a joint's reaction vanishes for all self-stresses times a sign."""
+    m, body = len(stresses.t), place.body
     x = np.zeros((m, model.nb + 1 + len(model.tables["EDGES"]), 6))
-    x.reshape(m, -1)[:, 6 * (model.nb + 1) + model.slot_of_row] = stresses.lam
-    wrench = JointWrenches(model, stresses.t, stresses.y, lambda: x).on(entry, body)
+    x.reshape(m, -1)[:, 6 * (model.nb + 1) + model.slot_of_row] = sign * stresses.lam
+    wrench = wrench_with_teeth(JointWrenches(model, stresses.t, stresses.y, lambda: x), entry, body)
     r, p = (stresses.y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
     found = at_joint_point(place, frame, r, p, wrench)
     parts = np.hstack([found.force, found.torque / stresses.length[:, None]])
-    unique: Flags = np.all(np.abs(parts) <= UNIQUE_TOL, axis=0)
-    return tuple(unique.tolist())
+    flags: Flags = np.all(np.abs(parts) <= UNIQUE_TOL, axis=0)
+    return flags
 
 
 def _reaction(

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.deprecated import NamesMeant, check_keywords, public_class
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
-from haugmbd.diagnostics.joint_reactions.tooth_forces import gears_on, wrench_with_teeth
+from haugmbd.diagnostics.joint_reactions.tooth_forces import wrench_with_teeth
 from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math.body_columns import PARTS
@@ -28,7 +28,7 @@ from haugmbd.workspace.layout import WIDTH
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Reaction:
+class Reaction(NamesMeant):
     """The force and torque that a joint exerts on a body, at the joint's point on that body.
 
     Attributes
@@ -100,8 +100,6 @@ def reactions_over_time(
     found = at_joint_point(place, frame, r, p, wrench)
     known = stresses() if stresses is not None else self_stresses(model, t, y)
     unique = unique_components(model, known, e, on, frame)
-    if not all(all(unique_components(model, known, gear, "j", "joint")) for gear in gears_on(model, e)):
-        unique = (False,) * 6  # tooth forces that are not unique go through the bearing
     return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point, unique)
 
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
+from haugmbd.errors import UsageError
 from haugmbd.formulations.base import NONE, Formulation, KKTSolution, KKTSystem, SolveFor, Solver
 from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, singular, without_dependencies
 from haugmbd.kkt.entry_points import NO_REFINE
@@ -124,6 +125,7 @@ class PythonKKTSolver(Callback):
         self._square = unit**2
         self._M, self._scatter = mass_blocks(tables), scatter(model, self._slots)
         self._M[:, 3:, 3:] /= self._square
+        self._M.setflags(write=False)  # every solution has the same
         self._t, self._y = 0.0, model.y0
         self._sizes = NONE
         self._choose(np.arange(len(rows)) if every else np.nonzero(~np.isin(rows, model.redundancy.dropped))[0])
@@ -161,6 +163,7 @@ class PythonKKTSolver(Callback):
             solution = self._solver.solve(kkt)
         except np.linalg.LinAlgError as error:
             raise singular(kkt, f"its factorization did not converge ({error})") from error
+        solution = checked_solution(self._solver.formulation, kkt, solution)
         self.work.count(solution)
         self.last = solution
         n, u, lam = self._model.nb + 1, solution.u, solution.lam
@@ -177,6 +180,7 @@ class PythonKKTSolver(Callback):
         if self._rank == len(self._chosen) < len(self._rows):
             self._choose(independent(Phi_q, self._chosen))
         self._Phi_q, self._every = Phi_q[self._chosen], Phi_q
+        self._Phi_q.setflags(write=False)  # those of one state have the same
 
     def _fitted(self, b: Array) -> tuple[Array, Array]:
         """Return the selected rows and right-hand sides of the nearest consistent system of the same rank."""
@@ -214,6 +218,31 @@ class PythonKKTSolver(Callback):
             Phi_q, b_c = self._fitted(b)
         gaps = Phi, Phi_q @ u - nu
         return KKTSystem(self._model, state, solve_for, self._chosen_rows, self._rank, self._M, Phi_q, b_u, b_c, *gaps)
+
+
+def checked_solution(formulation: Formulation, kkt: KKTSystem, solution: Any) -> KKTSolution:
+    """Return what `solve` has returned, with arrays in place of lists. Raise UsageError for what is no solution of the system."""
+    if isinstance(solution, KKTSolution):
+        u, lam = solution.u, solution.lam
+        if isinstance(u, np.ndarray) and isinstance(lam, np.ndarray) and u.dtype == lam.dtype == np.float64:
+            if u.shape == kkt.b_u.shape and lam.shape == kkt.b_c.shape:
+                return solution
+    wrong, found = [], {}
+    for name, right in (("u", kkt.b_u), ("lam", kkt.b_c)) if isinstance(solution, KKTSolution) else ():
+        try:
+            found[name] = np.asarray(getattr(solution, name)).astype(np.float64, casting="same_kind")
+            if found[name].shape != right.shape:
+                wrong.append(f"{name} of shape {found[name].shape}")
+        except (TypeError, ValueError):
+            wrong.append(f"{name} that is no array of numbers")
+    if not found and not wrong:
+        wrong = ["None" if solution is None else type(solution).__name__]
+    if wrong:
+        raise UsageError(
+            f"formulation {type(formulation).__name__}: solve must return KKTSolution(u, lam) with u {kkt.b_u.shape} and lam "
+            f"{kkt.b_c.shape}, arrays of numbers: it returned {' and '.join(wrong)}."
+        )
+    return solution._replace(**found)  # type: ignore[no-any-return]
 
 
 def kkt_solution_of(pack: Pack) -> KKTSolution:

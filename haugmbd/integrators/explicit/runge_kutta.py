@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK
+from haugmbd.errors import UsageError
 from haugmbd.integrators.base import FixedStep, check_first_step
-from haugmbd.integrators.explicit.tableau import Tableau, combine
+from haugmbd.integrators.explicit.tableau import HIGHEST, Tableau, combine, order_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step, ends_batch, start_of, steps_to
 from haugmbd.integrators.watches.rank_watch import watch_stage
@@ -128,6 +129,14 @@ class RungeKutta(Explicit):
     """An explicit Runge-Kutta method: a subclass defines its `tableau` and its `order`."""
 
     tableau: ClassVar[Tableau]
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Raise UsageError for an order that the tableau does not have."""
+        super().__init_subclass__(**more)
+        if "tableau" in vars(cls) and getattr(cls, "order", None) is not None:
+            found = order_of(cls.tableau)
+            if found < min(cls.order, HIGHEST):
+                raise UsageError(f"{cls.__name__}: order = {cls.order}, and its tableau has the order {found}.")
 
     def steps(self, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> tuple[int, int]:
         return runge_kutta_steps(self.tableau, problem, t, h, Point(problem.y, k1), steps)

@@ -12,6 +12,12 @@ SYSTEM = ("haugmbd.system.system", "System")
 """Module and name of the class System, which this module does not import."""
 
 
+def no_model(given: Any, who: str) -> UsageError:
+    """Return the error of the function `who` for what is neither a System nor a Model; of a chain, with the System that it is."""
+    other = ": give chain.to_system()" if callable(getattr(given, "to_system", None)) and not isinstance(given, type) else ""
+    return UsageError(f"{who} got {given!r}, and needs a System or a compiled Model{other}.")
+
+
 def model_given(given: Any, who: str) -> Model:
     """Return the model given to the function `who`; a System is compiled.
 
@@ -22,6 +28,8 @@ def model_given(given: Any, who: str) -> Model:
     kinds = {(kind.__module__, kind.__name__) for kind in type(given).__mro__}
     model = given.compile() if SYSTEM in kinds else None
     if not isinstance(model, Model):
+        if callable(getattr(given, "to_system", None)):
+            raise no_model(given, who)
         raise UsageError(f"{who} needs a compiled Model or a System, got {given!r:.80}. Give system.compile().")
     return model
 

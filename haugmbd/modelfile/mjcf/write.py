@@ -128,8 +128,8 @@ def _springs(loads: list[ForceElement], left: list[str], faults: list[Fault]) ->
             impulsive = isinstance(load, JointLimit) and load.impulsive
             left.append(f"{load.where}: {'restitution' if impulsive else 'stiffness and damping'} of its stops")
         else:
-            holds = "one RSDA or linear JointSpring on a joint, and a JointLimit on an RJ or TJ"
-            what = f"the file holds no {kind_of(load)}; of loads it holds {holds}"
+            holds = "one RSDA without actuator on an RJ or CJ, or one linear JointSpring on an RJ or TJ, and a JointLimit on an RJ or TJ"
+            what = f"the file holds no such {kind_of(load)}; of loads it holds {holds}"
             faults.append(Fault(load.where, what, REMEDY))
     return found
 

@@ -86,6 +86,12 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     -----
     `result["crank"]` is the history of one body, `result[t0:t1]` the part of the motion between two times. The arrays are read-only,
     because accelerations, multipliers, reactions, violations and energies are computed from them; change a copy, `result.r.copy()`.
+    `Result(model, t, y)` is that of states of your own, flat ones as `State.y` in the rows of y, which is not copied.
+
+    Raises
+    ------
+    UsageError
+        If t and y are not the times and states of a motion of the model.
     """
 
     _model: Model | None
@@ -112,6 +118,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
+        for name in ("t", "y"):
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        _check_states(self._model, self.t, self.y)
         for name in ("t", "y", "_own", "_own_u_dot", "_turns"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only(getattr(self, name)))
@@ -337,7 +346,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return save(self, path)
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write one line for each state, with columns such as `crank.r.x`, and return the path."""
+        """Write one line for each state, with columns such as `crank.r.x`, and return the path.
+
+        Other quantities are written by `to_pandas().to_csv(path)`.
+        """
         from haugmbd.simulation.results.io.results import to_csv  # noqa: PLC0415  imported only where a result is written
 
         return to_csv(self, path)
@@ -368,3 +380,30 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
         return f"Result({self.names.model!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+
+
+def _numbers(name: str, given: Any) -> Array:
+    """Return times or states as an array of floats; raise UsageError for anything else."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"Result: {name} must be numbers, not {type(given).__name__}.") from None
+
+
+def _check_states(model: Any, t: Array, y: Array) -> None:
+    """Raise UsageError unless t (nt,) are times, and y (nt, ny) flat states of the model."""
+    if not isinstance(model, Model | None):
+        raise UsageError(f"Result needs a compiled Model, not {model!r}: give system.compile().")
+    if t.ndim != 1:
+        raise UsageError(f"Result: t has the shape {t.shape}, and needs (nt,): one time for each state.")
+    if y.ndim != 2 or len(y) != len(t) or (model is not None and y.shape[1] != model.y0.size):  # noqa: PLR2004
+        width, whose = ("ny", "it") if model is None else (model.y0.size, repr(model.name))
+        raise UsageError(
+            f"Result: y has the shape {y.shape}, and {whose} needs ({len(t)}, {width}): a flat state, State.y, for each of {len(t)} times."
+        )
+    if not np.isfinite(t).all():
+        k = int(np.argmin(np.isfinite(t)))
+        raise UsageError(f"Result: t must be finite, and t = {t[k]} s at index {k}.")
+    if (t[1:] < t[:-1]).any():
+        k = int(np.argmax(t[1:] < t[:-1]))
+        raise UsageError(f"Result: times do not increase: t falls from {t[k]:g} s to {t[k + 1]:g} s.")

@@ -14,7 +14,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import public_class
+from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError, UsageError, error_text
@@ -56,7 +56,7 @@ class Sensor:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class SensorHistory:
+class SensorHistory(NamesMeant):
     """The values of one sensor over time.
 
     Attributes

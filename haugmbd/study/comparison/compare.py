@@ -9,7 +9,7 @@ import numpy as np
 
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.model.inspection.given import need_state
+from haugmbd.model.inspection.given import need_state, no_model
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers, need_no_stops
@@ -55,7 +55,8 @@ def compare(
     system : System or Model
         The mechanism.
     methods : iterable of Method
-        The methods, each with its own label; or what `methods` returned: its refused combinations become rows with their reason.
+        The methods, each with its own label; or what `methods` returned: its refused combinations become rows with their reason, and
+        methods that h, rtol and atol make the same are run once.
     t_end : float
         Final time [s].
     reference : Method, Result or False, optional
@@ -140,7 +141,7 @@ def compiled(system: Any) -> Model:
         return system.compile()
     if isinstance(system, Model):
         return system
-    raise UsageError(f"compare got {system!r}, and needs a System or a compiled Model.")
+    raise no_model(system, "compare")
 
 
 def check_counts(**counts: int) -> None:
@@ -161,6 +162,8 @@ def ready(methods: Any, span: float, h: float | None, rtol: float | None, atol: 
     if not given:
         raise UsageError("there is no method to compare: give at least one that can be run.")
     chosen = [one.completed(h, rtol, atol) for one in given]
+    if isinstance(methods, MethodSet):  # two of a set may become the same by the step
+        chosen = [one for k, one in enumerate(chosen) if one not in chosen[:k]]
     labels = [one.label for one in chosen]
     for label in dict.fromkeys(label for label in labels if labels.count(label) > 1):
         wrong.append(f"{labels.count(label)} methods have the label {label!r}: give each its own, Method(..., label=...)")

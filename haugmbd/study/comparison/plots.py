@@ -105,7 +105,7 @@ def overlay_curves(comparison: ComparisonRows, level: str, ax: Axes | None) -> A
         raise UsageError(f"level is {level!r}{did_you_mean(str(level), known)}: give one of {', '.join(map(repr, known))}.")
     key = "drift" if level == ENERGY else level
     curves = {label: one.curves[key] for label, one in comparison.measures.items() if key in one.curves}
-    shown = {label: found for label, found in curves.items() if len(found[0])}
+    shown = {label: found for label, found in curves.items() if np.isfinite(found[1]).any()}
     missing = [label for label in comparison.labels if label not in shown]
     kept, note = largest({label: values for label, (_, values) in shown.items()})
     shown = {label: shown[label] for label in comparison.labels if label in kept}
@@ -182,7 +182,10 @@ def listed(labels: list[str]) -> str:
 
 def _legend(ax: Axes, lines: int, own: bool) -> None:
     """Put the legend beside the plot; a figure of our own becomes as high as it."""
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small", handlelength=3.2)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(
+            loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small", handlelength=3.2
+        )
     figure: Any = ax.get_figure()
     if own and figure is not None:
         figure.set_size_inches(figure.get_figwidth() + 2.0, max(figure.get_figheight(), LINE_HEIGHT * lines + MARGIN))

@@ -120,10 +120,7 @@ class ComparisonRows:
 
     def _table(self) -> list[str]:
         """Return the lines of the table."""
-        shown = [
-            (head, name) for head, name in PRINTED if name in self.columns and (self.reference or not name.startswith("error"))
-        ]
-        lines = []
+        shown, lines = self._printed(), []
         for label in self.labels:
             row = self.row(label)
             marks = (BELOW if name in self.limited[label] else "" for _, name in shown)
@@ -131,6 +128,10 @@ class ComparisonRows:
             lines.append((label, *numbers, row["status"]))
         head = ("method", *(head for head, _ in shown), "status")
         return table_lines(head, lines, right=range(1, len(head) - 1), width=WIDEST, may_be_cut=(0,))
+
+    def _printed(self) -> list[tuple[str, str]]:
+        """Return the heads and names of the columns of the printed table."""
+        return [(head, name) for head, name in PRINTED if name in self.columns and (self.reference or not name.startswith("error"))]
 
     def _remarks(self) -> list[str]:
         """Return the lines below the table: scales, the reference, and the methods that did not reach the end."""
@@ -140,7 +141,8 @@ class ComparisonRows:
         if self.reference is not None:
             lines.append(f"Errors relative to their scales, orientations in rad; reference: {self.reference.name}.")
             lines += self.reference.notes
-        if any(self.limited.values()):
+        printed = {name for _, name in self._printed()}
+        if any(printed.intersection(names) for names in self.limited.values()):
             lines.append(f"{BELOW} the reference is not good enough: the value is below its own uncertainty.")
         for label, cell in self.cells.items():
             if not cell.completed:

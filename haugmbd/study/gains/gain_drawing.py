@@ -46,8 +46,9 @@ def draw_map(
     _limit(ax, alpha, beta, h, integrator)
     low, high = max(alpha.min(), beta.min()), min(alpha.max(), beta.max())
     if low < high:
-        ax.plot([low, high], [low, high], color="white", linewidth=2.2)
-        ax.plot([low, high], [low, high], color="black", linewidth=1.0, linestyle=":", label=DOUBLE)
+        both = _fine(np.array([low, high]), low > 0.0)  # many points: the axes may have different scales
+        ax.plot(both, both, color="white", linewidth=2.2)
+        ax.plot(both, both, color="black", linewidth=1.0, linestyle=":", label=DOUBLE)
     if colors:
         least = np.where(stable & (alpha > 0.0)[:, None] & (beta > 0.0)[None, :], violation, np.inf)
         i, j = np.unravel_index(int(least.argmin()), least.shape)

@@ -41,7 +41,7 @@ def test_round_trip(chain, tmp_path, ending):
 @pytest.mark.slow
 def test_angles_and_interruption_are_kept(chain, tmp_path, ending):
     angles = np.linspace(0.0, 7.0, 2 * len(chain)).reshape(-1, 2)
-    result = mbd.Result(chain.model, chain.t, np.hstack([chain.y, angles]), interrupted=True)
+    result = mbd.Result(None, chain.t, np.hstack([chain.y, angles]), interrupted=True, _names=chain.names)
     loaded = mbd.load(result.save(str(tmp_path / f"a.{ending}")))
     np.testing.assert_array_equal(loaded.angles, angles)
     assert loaded.interrupted

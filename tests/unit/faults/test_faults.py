@@ -12,7 +12,7 @@ import haugmbd as mbd
 from haugmbd.faults.broken_model import BrokenModel
 from haugmbd.faults.example import example
 from haugmbd.faults.fingerprint import DIAGNOSTICS
-from haugmbd.gallery import double_pendulum, pendulum, slider_crank
+from haugmbd.gallery import double_pendulum, four_bar, pendulum, slider_crank
 
 ROUNDING = 1e-12  # of accelerations of size 10, from two ways to the same number
 
@@ -186,3 +186,13 @@ def test_a_model_of_ones_own_has_a_fingerprint():
     found = mbd.faults.fingerprint("wrong_gamma_sign", slider_crank(driven=True), t_end=0.05, h=1e-3)
     assert found.blocks == ("gamma",)
     assert {"position", "velocity", "acceleration"} <= set(found.sees)
+
+
+def test_a_diagnostic_that_is_zero_throughout_sees_nothing():
+    """A planar mechanism has no angular momentum about the vertical axis in its plane."""
+    found = mbd.faults.fingerprint("wrong_gamma_sign", four_bar(), t_end=0.05, h=5e-3)
+    momentum = next(one for one in found.diagnostics if one.name == "momentum")
+    assert momentum.error == momentum.healthy == 0.0
+    assert not momentum.sees
+    assert {"velocity", "acceleration"} <= set(found.sees)
+    assert "nan" not in str(found)

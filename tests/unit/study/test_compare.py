@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import warnings
 from types import SimpleNamespace
@@ -120,6 +121,20 @@ def test_values_below_the_uncertainty_of_the_reference_are_marked(comparison):
     assert np.isnan(comparison.uncertainty("cpu"))
     assert "~" in str(comparison)
     assert "the reference is not good enough" in str(comparison)
+    column = "error_energy_max"  # in the tables, not in print
+    assert column in comparison.columns
+    hidden = copy.copy(comparison)
+    vars(hidden)["limited"] = {label: (column,) for label in comparison.labels}
+    assert "~" not in str(hidden)
+
+
+def test_methods_of_two_sets_that_become_the_same_by_the_step_are_compared_once(model):
+    both = mbd.methods(integrators=[mbd.RK4(h=H)]) + mbd.methods(integrators=[mbd.Heun(), mbd.RK4()])
+    assert [one.label for one in both] == ["RK4(h=0.02), Projection", "Heun, Projection", "RK4, Projection"]
+    found = mbd.compare(model, both, 0.1, h=H, reference=False, repeats=1)
+    assert found.labels == ("RK4(h=0.02), Projection", "Heun(h=0.02), Projection")
+    with pytest.raises(mbd.UsageError, match=r"2 methods have the label 'RK4\(h=0.02\), Projection'"):
+        mbd.compare(model, list(both), 0.1, h=H)  # a list is as its author wrote it
 
 
 def test_what_is_refused_is_a_row_with_its_reason(comparison):

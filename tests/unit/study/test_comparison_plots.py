@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import four_bar
+from haugmbd.gallery import bricard, four_bar
 
 T_END, H = 0.2, 0.02
 STRANGE = "<script>alert('1')</script> & \"quotes\""
@@ -169,3 +169,12 @@ def test_a_report_without_completed_methods_says_why(tmp_path):
     assert "Methods that did not reach the end" in text
     assert "<img" not in text
     assert "rattle: refused" in str(found)
+
+
+def test_errors_of_reactions_of_which_none_is_unique_are_not_drawn():
+    method = mbd.Method(integrator=mbd.RK4(0.02), label="RK4")
+    found = mbd.compare(bricard(), [method], 0.1, groups=["reactions"], repeats=1)
+    ax = found.overlay("reactions")
+    assert ax.get_title(loc="left") == "Bricard: error of reactions\nnot drawn: RK4"
+    assert not ax.lines
+    assert found.notes["RK4"] == ("errors of reactions: no component of a reaction that a joint of 'Bricard' carries is unique",)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery import double_pendulum, four_bar
+from haugmbd.gallery import bricard, double_pendulum, four_bar
 from haugmbd.math.euler_parameters import product
 from haugmbd.study.error_groups import GROUPS, group_errors, scales_of
+from joints import TJ
 from tests.support.redundant_loops import loop, planar_points
 
 ROUNDING = 1e-12
@@ -90,6 +91,29 @@ def test_reactions_that_are_not_unique_are_left_out():
     assert errors.max("multipliers") > 1e-3
     assert errors.max("reactions") < 1e-9
     assert errors.scales["reactions"] > 1.0
+
+
+def test_where_no_reaction_is_unique_there_is_no_error_of_reactions_and_a_note_says_so():
+    """Each hinge of Bricard's linkage shares all that it carries: what is left are torques about the hinges, which are rounding."""
+    one, other = (mbd.simulate(bricard(), 0.05, h=0.01, formulation=f) for f in (mbd.NewtonEuler(), mbd.UdwadiaKalaba()))
+    errors = group_errors(one, other)
+    assert np.isnan(errors.errors["reactions"]).all()
+    assert "no component of a reaction that a joint of 'Bricard' carries is unique" in errors.notes["reactions"]
+    assert max(errors.max(group) for group in GROUPS if group != "reactions") < 1e-9
+
+
+def test_scales_that_are_rounding_count_as_one():
+    """A mass that hangs at rest on a spring: 1e-16 m/s over 1e-16 m/s is no error of 100 percent."""
+    system = mbd.System("at rest", gravity=(0, 0, -9.81))
+    mass = system.add(mbd.Body("mass", 3.0, (0.1, 0.2, 0.3), r=(0.3, 0.4, -1.2)))
+    system.add(TJ("guide", system.ground, mass, point=(0.3, 0.4, 0), axis=(0, 0, 1)))
+    spring = {"point_i": (0.3, 0.4, 0.1), "point_j": (0.3, 0.4, -1.2)}
+    system.add(mbd.TSDA("spring", system.ground, mass, **spring, k=700.0, l0=1.3 - 3.0 * 9.81 / 700.0))
+    one, other = (mbd.simulate(system, 1.0, h=h) for h in (0.01, 0.02))
+    assert 0.0 < np.abs(other.v).max() < 1e-13  # it does move, by rounding
+    errors = group_errors(one, other)
+    assert errors.scales["velocities"] == errors.scales["energy"] == 1.0
+    assert max(errors.max(group) for group in GROUPS) < 1e-12
 
 
 def test_the_reference_is_interpolated_where_it_has_no_state(reference):

@@ -9,6 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum
+from haugmbd.study.gains.gain_drawing import draw_map
 from haugmbd.study.gains.gain_limit import gain_limit
 from haugmbd.study.gains.gain_map import gain_map
 from haugmbd.study.gains.stability_function import spectral_radius, stability_limit
@@ -158,6 +159,29 @@ def test_the_map_shows_violation_limit_instability_and_the_best_gains(model):
         found.plot()
     with pytest.raises(mbd.UsageError, match="no step h = 0.03 s"):
         found.plot(h=0.03)
+    plt.close("all")
+
+
+def test_the_line_of_equal_gains_is_one_on_axes_of_different_scales():
+    alpha, beta = np.array([1.0, 5.0, 20.0, 50.0, 100.0, 200.0, 300.0]), np.array([1.0, 5.0, 20.0, 50.0, 100.0, 200.0, 400.0])
+    everywhere = np.ones((len(alpha), len(beta)))
+    ax = draw_map(
+        alpha=alpha,
+        beta=beta,
+        h=H,
+        stable=everywhere > 0.0,
+        violation=everywhere,
+        integrator=mbd.RK4(),
+        title="",
+        quantity="",
+        ax=None,
+    )
+    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "log")
+    (line,) = (line for line in ax.lines if line.get_label().startswith("alpha = beta"))
+    x, y = line.get_data()
+    on_screen = ax.transData.transform(np.stack([x, y], axis=1))
+    between = ax.transData.inverted().transform(0.5 * (on_screen[1:] + on_screen[:-1]))  # where the straight pieces run
+    np.testing.assert_allclose(between[:, 0], between[:, 1], rtol=0.01)
     plt.close("all")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from haugmbd import CD, DP1, Body, Model, System, UsageError, evaluate
+from haugmbd import CD, DP1, Body, Joint, Model, System, UsageError, evaluate
 from haugmbd.constraints import coincident
 from haugmbd.forces import PointForce
 from joints import RJ, SJ
@@ -144,3 +144,16 @@ def test_check_pose_false_still_refuses_bad_parts() -> None:
     system.add(Body("bad", -1.0, J))
     with pytest.raises(ValueError, match=r"1 fault: body 'bad': mass is -1.0 kg"):
         system.compile(check_pose=False)
+
+
+def test_a_joint_whose_constructor_forgets_its_base_class_is_refused():
+    class Forgotten(Joint):
+        def __init__(self, name, i, j):
+            self.bodies = (i, j)
+
+        def primitives(self):
+            return ()
+
+    system = System("forgotten")
+    with pytest.raises(UsageError, match=r"got a Forgotten without its name or frames: let Forgotten.__init__ call super\(\)"):
+        system.add(Forgotten("pin", system.ground, system.add(Body("b", 1.0, (1, 1, 1)))))

@@ -371,7 +371,7 @@ def check_arrays(arrays: Mapping[str, Any], names: Names, segments: tuple[int, .
         k, body = np.argwhere(far > UNIT_LENGTH)[0]
         raise UsageError(
             f"body {names.bodies[body]!r} has Euler parameters {arrays['p'][k, body].tolist()} at t = {arrays['t'][k]:g} s: "
-            "their length must be 1"
+            f"their length must be 1, and differs by {far[k, body]:.2g} (divide p by its length)"
         )
 
 
