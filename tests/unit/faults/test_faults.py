@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -186,3 +188,20 @@ def test_a_model_of_ones_own_has_a_fingerprint():
     found = mbd.faults.fingerprint("wrong_gamma_sign", slider_crank(driven=True), t_end=0.05, h=1e-3)
     assert found.blocks == ("gamma",)
     assert {"position", "velocity", "acceleration"} <= set(found.sees)
+
+
+@pytest.mark.parametrize("name", ["simulate", "verify"])
+def test_after_ctrl_c_there_is_no_fingerprint_of_a_part_of_a_run(monkeypatch, name):
+    """Both functions return what they have after Ctrl-C: it was taken for the whole."""
+    module = sys.modules["haugmbd.faults.fingerprint"]  # the package has a function of this name
+    function = getattr(module, name)
+
+    def struck(*given, **more):
+        found = function(*given, **more)
+        if name == "verify":
+            return replace(found, interrupted=True)
+        return replace(found, outcome=found.outcome._replace(status=mbd.RunStatus.INTERRUPTED))
+
+    monkeypatch.setattr(module, name, struck)
+    with pytest.raises(KeyboardInterrupt):
+        mbd.faults.fingerprint("wrong_gamma_sign", pendulum(), t_end=0.02, h=1e-3)
