@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from io import StringIO
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,6 +20,8 @@ from haugmbd.labs.check import LABS, RECORD
 from haugmbd.labs.notebook import program_of
 from haugmbd.labs.report import MISSING, RIGHT
 from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.text_table import table_lines
 
@@ -55,11 +58,13 @@ class Grades:
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the table to a CSV file, and return its path."""
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["file", *self.exercises, "right", "error"])
-            writer.writerows([name, *states.values(), self.right(name), reason] for name, states, reason in self.rows)
-        return Path(path)
+        where, text = path_of(path), StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(["file", *self.exercises, "right", "error"])
+        writer.writerows([name, *states.values(), self.right(name), reason] for name, states, reason in self.rows)
+        with replace_file(where) as file:
+            file.write(text.getvalue().encode())
+        return where
 
     def __str__(self) -> str:
         """Return the table."""
@@ -98,7 +103,7 @@ def grade(folder: str | Path, lab: str, *, timeout: float = 300.0, progress: boo
     The files are run as they are: do it in an account where students' programs may run. No network is needed.
     """
     check_flags(progress=progress)
-    where = Path(folder)
+    where = path_of(folder, "folder")
     if lab not in LABS:
         raise UsageError(f"no lab is called {lab!r}; there are {', '.join(LABS)}.")
     if isinstance(timeout, bool) or not (isinstance(timeout, Real) and 0.0 < timeout < float("inf")):

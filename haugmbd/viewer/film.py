@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from errno import ENOENT
+from os import strerror
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +18,7 @@ import numpy as np
 
 from haugmbd.errors import UsageError
 from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.viewer.animate import animate, maximal, mechanism_of
 from haugmbd.viewer.chromium import Chromium, find_chromium
@@ -68,7 +71,7 @@ def snapshot(result: Seen, t: float, path: str | Path, *, through: Through = "ma
         drawing.place(0)
         drawing.figure.savefig(where, dpi=DPI)
     except OSError as error:
-        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+        raise unwritable(where, error) from None
     finally:
         drawing.close()
     return where
@@ -127,7 +130,7 @@ def film(
             f"{where.suffix} needs ffmpeg, which is not installed: install it (apt-get install ffmpeg), or write a .gif."
         )
     if not where.parent.is_dir():
-        raise UsageError(f"cannot write {str(where)!r}: there is no folder {str(where.parent)!r}.")
+        raise unwritable(where, FileNotFoundError(ENOENT, strerror(ENOENT)))
     drawn = frames_of(seen, frames)
     engine = _engine(through)
     with Progress(progress, 0, len(drawn.t), "pictures") as bar:
@@ -188,7 +191,7 @@ def _drawn(drawing: Drawing, n: int, where: Path, fps: int, bar: Progress) -> in
             except KeyboardInterrupt:
                 pass  # the writer ends the file
     except OSError as error:
-        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+        raise unwritable(where, error) from None
     except subprocess.CalledProcessError:
         if made == n:
             raise  # Ctrl-C reaches ffmpeg, too, which ends its file and returns an error
@@ -257,7 +260,7 @@ def _joined(pictures: list[Any], where: Path, fps: int) -> Path:
 
 def _ending(path: str | Path, known: tuple[str, ...]) -> Path:
     """Return the path. Raise UsageError for an unknown ending."""
-    where = Path(path)
+    where = path_of(path)
     if where.suffix.lower() not in known:
         raise UsageError(f"{str(where)!r} ends with {where.suffix!r}: give one of {', '.join(known)}.")
     return where
@@ -275,5 +278,5 @@ def _written(where: Path, data: bytes) -> Path:
     try:
         where.write_bytes(data)
     except OSError as error:
-        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+        raise unwritable(where, error) from None
     return where

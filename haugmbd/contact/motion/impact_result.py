@@ -272,7 +272,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         UsageError
             For an unknown contact.
         """
-        placed = self._mechanism.placed.get(name)
+        placed = self._mechanism.placed.get(name) if isinstance(name, str) else None
         compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
         if placed is None and name in compliant:
             return super().contact(name)
@@ -328,9 +328,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         Raises
         ------
         UsageError
-            For another ending, a missing extra, or states that are not finite.
-        OSError
-            If the file cannot be written.
+            For another ending, a missing extra, states that are not finite, or a file that cannot be written (then it is an OSError, too).
 
         Notes
         -----
@@ -346,7 +344,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         return {"model": self._whole.names.model, "impacts": str([impact.t for impact in self.impacts]), **self.settings}
 
     def state(self, k: int = -1) -> State:
-        """Return the k-th state, by default the last one."""
+        """Return the k-th state, by default the last one. Raise UsageError if there is none of that number."""
         return self._whole.state(k)
 
     def at(self, t: float) -> State:

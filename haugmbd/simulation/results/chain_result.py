@@ -43,7 +43,7 @@ from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import SensorHistory
-from haugmbd.simulation.results.spans import check_time, times_within
+from haugmbd.simulation.results.spans import check_number, check_time, times_within
 from haugmbd.workspace.layout import WIDTH
 
 
@@ -318,9 +318,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         Raises
         ------
         UsageError
-            For another ending, a missing extra, or states that are not finite.
-        OSError
-            If the file cannot be written.
+            For another ending, a missing extra, states that are not finite, or a file that cannot be written (then it is an OSError, too).
 
         Notes
         -----
@@ -351,7 +349,8 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         return {"model": self.chain.name, **self.settings}
 
     def state(self, k: int = -1) -> ChainState:
-        """Return the k-th state; by default the last."""
+        """Return the k-th state; by default the last. Raise UsageError if there is none of that number."""
+        k = check_number(k, len(self.t))
         return ChainState(float(self.t[k]), self.q[k], self.qd[k])
 
     def __len__(self) -> int:

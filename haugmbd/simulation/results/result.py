@@ -42,7 +42,7 @@ from haugmbd.simulation.results.quantities import HasQuantities
 from haugmbd.simulation.results.records import Counters, Names
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.solutions import HasSolutions
-from haugmbd.simulation.results.spans import check_time, times_within
+from haugmbd.simulation.results.spans import check_number, check_time, times_within
 from haugmbd.workspace.layout import WIDTH
 
 
@@ -362,7 +362,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k], accelerations)
 
     def state(self, k: int = -1) -> State:
-        """Return the k-th state; by default the last."""
+        """Return the k-th state; by default the last. Raise UsageError if there is none of that number."""
+        k = check_number(k, len(self.t))
         return State.from_y(float(self.t[k]), self.y[k], len(self.names.bodies))
 
     def __repr__(self) -> str:
