@@ -37,6 +37,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
+from haugmbd.simulation.results.continuation import join_results
 from haugmbd.simulation.results.io.carried_model import restore
 from haugmbd.simulation.results.quantities import HasQuantities
 from haugmbd.simulation.results.records import Counters, Names
@@ -329,6 +330,32 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _turns=None if self._turns is None else self._turns[keep],
             _sensors=sensors,
         )
+
+    def join(self, *others: Result) -> Result:
+        """Return this result and those that follow on it as one.
+
+        Parameters
+        ----------
+        *others : Result
+            Results of the same model, each of which starts with the last state of the one before: `simulate(..., state=result.state())`.
+
+        Returns
+        -------
+        Result
+            All states, events, sensors, warnings and counters; joint angles count their turns on. How the run ended is the end of the
+            last one. Settings that differ stand one after the other.
+
+        Raises
+        ------
+        UsageError
+            If a result starts at another time or from another state, is of another model, or has recorded other sensors.
+        """
+        whole = self
+        for other in others:
+            if not isinstance(other, Result):
+                raise UsageError(f"join: {other!r:.60} is not a Result of simulate, as this one is.")
+            whole = join_results(whole, other)
+        return whole
 
     def save(self, path: str | Path) -> Path:
         """Write states, names, counters and settings to `path`, and return the path: .npz, or .nc (NetCDF-4, needs the extra `io`)."""
