@@ -155,7 +155,7 @@ def old_constructor(name: str, find: Callable[[str], Any]) -> Callable[..., Any]
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return " (did you mean ...?)" with the nearest name, or "" if none is near."""
-    names = list(names)
+    name, names = str(name), list(names)
     lower = {each.lower(): each for each in names}
     near = get_close_matches(name, names, n=1, cutoff=0.6) or [
         lower[x] for x in get_close_matches(name.lower(), lower, n=1, cutoff=0.6)

@@ -14,7 +14,7 @@ from haugmbd.batches.accelerations import BatchAccelerations, batch_acceleration
 from haugmbd.batches.direct_tables import direct_tables, member_model
 from haugmbd.batches.parameters import Parameter, read_parameters
 from haugmbd.batches.threads import check_threads
-from haugmbd.batches.trajectories import Trajectories, run_all
+from haugmbd.batches.trajectories import Members, Trajectories, run_all
 from haugmbd.batches.trajectory_store import TrajectoryStore, digest
 from haugmbd.batches.variant import variant_model
 from haugmbd.bodies.validation import for_kernels, numbers
@@ -41,6 +41,7 @@ from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, RunMethods, RunOutput
 from haugmbd.simulation.simulate import run_system
+from haugmbd.simulation.stepping.progress import Progress
 
 
 @public_class
@@ -173,6 +174,7 @@ class Batch:
         store_every: int = 1,
         budget: float | None = None,
         store: str | Path | None = None,
+        progress: bool = False,
     ) -> Trajectories:
         """Simulate every member to time `t_end`.
 
@@ -201,6 +203,8 @@ class Batch:
         store : path, optional
             A folder, to which each result is written when its run ends, so that memory is bounded. A batch with the same folder continues
             where another one of the same members and methods ended.
+        progress : bool
+            If True, show a progress bar.
 
         Returns
         -------
@@ -227,7 +231,7 @@ class Batch:
             "budget": budget,
         }
         check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every, budget=budget)
-        check_flags(project_velocity=project_velocity)
+        check_flags(project_velocity=project_velocity, progress=progress)
         check_budget(budget)
         check_formulation(formulation)
         check_kinds(self.model, None, stabilization)
@@ -245,7 +249,8 @@ class Batch:
             return run_system(model, float(t_end), methods, output, state=state, project_velocity=project_velocity, budget=budget)
 
         kept = None if store is None else TrajectoryStore(store, self._identity(t_end, method, options), len(self))
-        return run_all(len(self), len(self.model.y0), self.threads, run, kept, self.member_model)
+        with Progress(progress, 0, len(self), "members") as bar:
+            return run_all(Members(len(self), len(self.model.y0), run, self.member_model), self.threads, kept, bar)
 
     def _identity(self, t_end: float, method: Integrator, options: dict[str, Any]) -> str:
         """Return the digest of all that the trajectories depend on."""

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from haugmbd.errors import UsageError, error_text
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.load import load
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.stepping.progress import Progress
 
 PENDING = "not run: the batch was interrupted"
 
@@ -100,13 +101,18 @@ class Ended:
     y: Array | None = None
 
 
-def run_all(
-    n: int, ny: int, threads: int, run: Callable[[int], Result], store: TrajectoryStore | None, model_of: Callable[[int], Model]
-) -> Trajectories:
-    """Run the members 0 ... n - 1, and return their trajectories; after Ctrl-C those that have ended.
+class Members(NamedTuple):
+    """The members of a batch: their number;  length of a flat state;  the run of one;  its model, for results that are read from files."""
 
-    model_of: the model of a member, for results that are read from files
-    """
+    n: int
+    ny: int
+    run: Callable[[int], Result]
+    model_of: Callable[[int], Model]
+
+
+def run_all(members: Members, threads: int, store: TrajectoryStore | None, bar: Progress) -> Trajectories:
+    """Run all members, and return their trajectories; after Ctrl-C those that have ended."""
+    n, ny, run, model_of = members
     stopped = threading.Event()
 
     def member(first: int, last: int) -> list[Ended]:
@@ -118,6 +124,7 @@ def run_all(
     try:
         for block in blocks:
             ended += block
+            bar.reach(len(ended))
     except KeyboardInterrupt:
         interrupted = True
         stopped.set()

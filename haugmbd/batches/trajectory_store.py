@@ -20,6 +20,7 @@ import numpy as np
 
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.simulation.results.result import Result
 
 HEAD = "batch.json"
@@ -30,12 +31,16 @@ class TrajectoryStore:
     """Results of members in a folder."""
 
     def __init__(self, folder: str | Path, identity: str, members: int) -> None:
-        self.folder = Path(folder)
+        self.folder = path_of(folder, "store")
         head = {"format": FORMAT, "members": members, "identity": identity}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise UsageError(f"store = {str(folder)!r} is a file: give the name of a folder.") from None
+        except OSError as error:
+            raise UsageError(
+                f"store = {str(folder)!r} cannot be made: {error.strerror}. Give a folder that can be written to."
+            ) from None
         path = self.folder / HEAD
         if path.exists():
             self._check(path, head)

@@ -143,13 +143,13 @@ def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int,
         code, data, text = act(read_model(arguments.model, **reading_of(arguments)))
     except NothingToCheck as error:
         return failed(arguments, NOT_VALID, str(error))
+    except OSError as error:
+        note = str(error) if isinstance(error, HaugmbdError) else f"{error.filename or arguments.model}: {error.strerror or error}"
+        return failed(arguments, NOT_VALID, note)
     except HaugmbdError as error:
         faults = error.faults if isinstance(error, ModelError) else ()
         note = str(error) if isinstance(error, ModelFileError) else f"{arguments.model}{line_of(error, arguments.model)}: {error}"
         return failed(arguments, FAILED, note, str(error), [str(fault) for fault in faults])
-    except OSError as error:
-        note = f"{error.filename or arguments.model}: {error.strerror or error}"
-        return failed(arguments, NOT_VALID, note)
     print(json_line({"ok": code == OK, "model": arguments.model, **data}) if arguments.json else text)
     return code
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
+from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import RunWarning, UsageError
 from haugmbd.faults.contexts import FAULTS
 from haugmbd.faults.example import example
@@ -151,10 +152,12 @@ def fingerprint(fault: str, model: Any = None, *, state: State | None = None, t_
     start = state or start or given.state()
     healthy = _measured(given, given, start, t_end, h)
     with FAULTS[fault](given) as broken:
-        blocks = verify(broken).wrong
+        verification = verify(broken)
+    if verification.interrupted:
+        raise KeyboardInterrupt
     coarse, fine = (_measured_broken(fault, given, start, t_end, step) for step in (h, 0.5 * h))
     seen = tuple(Seen(name, coarse[name], healthy[name], _order(coarse[name], fine[name])) for name in DIAGNOSTICS)
-    return Fingerprint(fault, seen, blocks)
+    return Fingerprint(fault, seen, verification.wrong)
 
 
 def _order(coarse: float, fine: float) -> float:
@@ -171,10 +174,12 @@ def _measured_broken(fault: str, model: Model, state: State, t_end: float, h: fl
 
 
 def _measured(model: Model, run: Model, state: State, t_end: float, h: float) -> dict[str, float]:
-    """Return the diagnostics of a run of the model `run`, by the right model."""
+    """Return the diagnostics of a run of the model `run`, by the right model. Raise KeyboardInterrupt if Ctrl-C has ended the run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RunWarning)  # energy that is lost is what is looked for
         result = simulate(run, t_end, h=h, state=state, integrator=RK4(), stabilization=None)
+    if result.status is RunStatus.INTERRUPTED:
+        raise KeyboardInterrupt
     right = Result(model, result.t, result.y)
     energy, momentum = right.energy(), right.momentum().angular[:, 2]
     return {

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from io import StringIO
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,6 +21,8 @@ from haugmbd.labs.notebook import program_of
 from haugmbd.labs.own import add_from
 from haugmbd.labs.report import MISSING, RIGHT
 from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.text_table import table_lines
 
@@ -56,11 +59,13 @@ class Grades:
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the table to a CSV file, and return its path."""
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["file", *self.exercises, "right", "error"])
-            writer.writerows([name, *states.values(), self.right(name), reason] for name, states, reason in self.rows)
-        return Path(path)
+        where, text = path_of(path), StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(["file", *self.exercises, "right", "error"])
+        writer.writerows([name, *states.values(), self.right(name), reason] for name, states, reason in self.rows)
+        with replace_file(where) as file:
+            file.write(text.getvalue().encode())
+        return where
 
     def __str__(self) -> str:
         """Return the table."""
@@ -103,7 +108,7 @@ def grade(
     The files are run as they are: do it in an account where students' programs may run. No network is needed.
     """
     check_flags(progress=progress)
-    where, own = Path(folder), None if module is None else Path(module)
+    where, own = path_of(folder, "folder"), None if module is None else path_of(module, "module")
     if own is not None:
         add_from(own)
     exercises = tuple(lab_named(lab).exercises)

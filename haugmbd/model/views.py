@@ -120,7 +120,9 @@ class Animated:
         where: Path = viewer().snapshot(self, t, path, through=through)
         return where
 
-    def film(self, path: str | Path, *, frames: int = 150, fps: int = 25, through: str = "matplotlib") -> Path:
+    def film(
+        self, path: str | Path, *, frames: int = 150, fps: int = 25, through: str = "matplotlib", progress: bool = False
+    ) -> Path:
         """Write the motion as a film: .gif, or .mp4 and .webm, which need ffmpeg.
 
         Parameters
@@ -133,6 +135,8 @@ class Animated:
             Pictures per second; at most 50 of a .gif.
         through : {"matplotlib", "chromium"}
             The program that draws.
+        progress : bool
+            If True, show a progress bar.
 
         Returns
         -------
@@ -143,8 +147,10 @@ class Animated:
         ------
         UsageError
             If frames or fps is below 1, if the ending is unknown, if the path cannot be written, or if a program is not installed.
+        KeyboardInterrupt
+            After Ctrl-C; the pictures so far are in the file, which is the attribute `result`, None without any.
         """
-        where: Path = viewer().film(self, path, frames=frames, fps=fps, through=through)
+        where: Path = viewer().film(self, path, frames=frames, fps=fps, through=through, progress=progress)
         return where
 
     def _repr_html_(self) -> str:

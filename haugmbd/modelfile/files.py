@@ -28,6 +28,7 @@ from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
 from haugmbd.modelfile.schema import PARAMETERS
 from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
 from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.custom_joint import read_primitives
 from haugmbd.system.parameters import bind_expressions, expressions_of
 from haugmbd.system.system import System
@@ -75,7 +76,7 @@ def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None =
     -----
     Nothing of the file is executed. A file that a System was saved to gives the same equations, bit by bit.
     """
-    path = texts.path_of(path)
+    path = path_of(path)
     parsers: dict[str, tuple[Callable[[str], Any], Callable[[str], dict[Path, int]], int]] = {
         JSON: (texts.parse_json, texts.json_lines, texts.MAX_BYTES),
         TOML: (texts.parse_toml, texts.toml_lines, texts.MAX_BYTES_BY_HAND),
@@ -113,7 +114,7 @@ def _put_parameters(document: Any, given: Mapping[str, float], path: str) -> Non
 
 def save_model(system: System, path: str | FilePath) -> FilePath:
     """Write a system to a .json file; return the path. See `System.save`."""
-    path = texts.path_of(path)
+    path = path_of(path)
     if path.suffix != JSON:
         raise UsageError(f"path is {str(path)!r}: a system is saved as .json (a .toml is written by hand).")
     bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)

@@ -27,13 +27,6 @@ TOML_TABLE = re.compile(r"^\s*\[(\[)?([^\[\]]+)\]")
 TOML_KEY = re.compile(r"^\s*([A-Za-z0-9_$\-]+|\"[^\"]*\"|'[^']*')\s*=")
 
 
-def path_of(given: Any, what: str = "path") -> FilePath:
-    """Return a path. Raise UsageError for anything else."""
-    if not isinstance(given, str | FilePath):
-        raise UsageError(f"{what} is {given!r:.80}, must be the path of a file as str or Path.")
-    return FilePath(given)
-
-
 def read_bounded(path: FilePath, most: int) -> bytes:
     """Return the bytes of a regular file of at most `most` bytes. Raise UsageError for any other."""
     try:

@@ -214,9 +214,8 @@ class System(Pictured):
         Raises
         ------
         UsageError
-            If the ending is not .json, or if a part cannot be written: all of them, by name, such as a driver whose function is a lambda.
-        OSError
-            If the file cannot be written.
+            If the ending is not .json, if the file cannot be written (then it is an OSError, too), or if a part cannot: all of them, by
+            name, such as a driver whose function is a lambda.
 
         Notes
         -----

@@ -10,6 +10,7 @@ from haugmbd.contact.joint_stop import JointStop
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.chain_result import ReducedResult
+from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.result import Result
 from haugmbd.viewer.page import PAGES, html_page
 from haugmbd.viewer.scenes.frames import Seen, frames_of
@@ -108,7 +109,7 @@ def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:
 
 def written(text: str, path: str | Path) -> Path:
     """Write a page to a file and return its path. Raise UsageError if this fails, or if the name is not that of a page."""
-    where = Path(path)
+    where = path_of(path)
     if where.suffix.lower() not in PAGES:
         raise UsageError(
             f"{str(where)!r} does not end with .html: it is a page for a browser. film(...) writes .gif, .mp4 and .webm, to_gltf(...) .glb."
@@ -116,7 +117,5 @@ def written(text: str, path: str | Path) -> Path:
     try:
         where.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(
-            f"cannot write {str(where)!r}: {error.strerror}. Give a file in a folder that exists and can be written to."
-        ) from None
+        raise unwritable(where, error) from None
     return where

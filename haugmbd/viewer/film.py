@@ -6,14 +6,20 @@ r"""snapshot and film: a motion as a still picture or as a film, by matplotlib, 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
+from errno import ENOENT
+from os import strerror
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from haugmbd.errors import UsageError
+from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.results.io.paths import path_of, unwritable
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.viewer.animate import animate, maximal, mechanism_of
 from haugmbd.viewer.chromium import Chromium, find_chromium
 from haugmbd.viewer.drawing import Drawing
@@ -65,13 +71,21 @@ def snapshot(result: Seen, t: float, path: str | Path, *, through: Through = "ma
         drawing.place(0)
         drawing.figure.savefig(where, dpi=DPI)
     except OSError as error:
-        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+        raise unwritable(where, error) from None
     finally:
         drawing.close()
     return where
 
 
-def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS, through: Through = "matplotlib") -> Path:
+def film(
+    result: Seen,
+    path: str | Path,
+    *,
+    frames: int = FRAMES,
+    fps: int = FPS,
+    through: Through = "matplotlib",
+    progress: bool = False,
+) -> Path:
     """Write the motion as a film.
 
     Parameters
@@ -86,6 +100,8 @@ def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS
         Pictures per second; at most 50 of a .gif.
     through : {"matplotlib", "chromium"}
         Program that draws; "chromium" takes pictures of the page, and needs a Chromium.
+    progress : bool
+        If True, show a progress bar.
 
     Returns
     -------
@@ -96,7 +112,10 @@ def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS
     ------
     UsageError
         If frames or fps is not valid, the ending is unknown, the file cannot be written, or a program is missing.
+    KeyboardInterrupt
+        After Ctrl-C; the pictures so far are in the file, which is the attribute `result`, None without any.
     """
+    check_flags(progress=progress)
     where = _ending(path, FILMS)
     seen = maximal(result)[0]
     check_frames(frames, seen.r.shape[1] - 1)
@@ -111,36 +130,74 @@ def film(result: Seen, path: str | Path, *, frames: int = FRAMES, fps: int = FPS
             f"{where.suffix} needs ffmpeg, which is not installed: install it (apt-get install ffmpeg), or write a .gif."
         )
     if not where.parent.is_dir():
-        raise UsageError(f"cannot write {str(where)!r}: there is no folder {str(where.parent)!r}.")
+        raise unwritable(where, FileNotFoundError(ENOENT, strerror(ENOENT)))
     drawn = frames_of(seen, frames)
-    if _engine(through) == "chromium":
-        from PIL import Image  # noqa: PLC0415  comes with matplotlib
+    engine = _engine(through)
+    with Progress(progress, 0, len(drawn.t), "pictures") as bar:
+        if engine == "chromium":
+            made = _photographed(_screens(result, drawn.t, frames), where, fps, bar)
+        else:
+            made = _drawn(Drawing(mechanism_of(seen), drawn), len(drawn.t), where, fps, bar)
+    if made < len(drawn.t):
+        raise _interrupted(where, made, len(drawn.t))
+    return where
 
-        return _joined([_opened(Image, png) for png in _screens(result, drawn.t, frames)], where, fps)
-    return _drawn(Drawing(mechanism_of(seen), drawn), len(drawn.t), where, fps)
+
+def _interrupted(where: Path, made: int, n: int) -> KeyboardInterrupt:
+    """Return Ctrl-C with the film of the pictures so far."""
+    there = f"{str(where)!r}, the attribute `result` of this error, is the film of them" if made else "there is no film"
+    told = KeyboardInterrupt(f"film was interrupted by Ctrl-C after {made} of {n} pictures: {there}.")
+    told.result = where if made else None  # type: ignore[attr-defined]
+    return told
 
 
-def _drawn(drawing: Drawing, n: int, where: Path, fps: int) -> Path:
-    """Write a film by matplotlib's own writers."""
+def _photographed(screens: Iterator[bytes], where: Path, fps: int, bar: Progress) -> int:
+    """Write pictures of the page as a film, after Ctrl-C those so far; return their number."""
+    from PIL import Image  # noqa: PLC0415  comes with matplotlib
+
+    pictures: list[Any] = []
+    try:
+        for png in screens:
+            pictures.append(_opened(Image, png))
+            bar.done()
+    except KeyboardInterrupt:
+        if not pictures:
+            return 0
+    _joined(pictures, where, fps)
+    return len(pictures)
+
+
+def _drawn(drawing: Drawing, n: int, where: Path, fps: int, bar: Progress) -> int:
+    """Write a film by matplotlib's own writers, after Ctrl-C of the pictures so far; return their number."""
     from matplotlib.animation import FFMpegWriter, PillowWriter  # noqa: PLC0415  loaded only where a film is made
 
     class GifWriter(PillowWriter):
         """Writes pictures that stay for hundredths of a second, as those of a .gif do."""
 
         def finish(self) -> None:
-            _save_gif(self._frames, where, fps)  # type: ignore[attr-defined]
+            if made:
+                _save_gif(self._frames[:made], where, fps)  # type: ignore[attr-defined]
 
     writer: Any = GifWriter(fps=fps) if where.suffix.lower() == ".gif" else FFMpegWriter(fps=fps)
+    made = 0
     try:
         with writer.saving(drawing.figure, str(where), DPI):
-            for k in range(n):
-                drawing.place(k)
-                writer.grab_frame()
+            try:
+                for k in range(n):
+                    drawing.place(k)
+                    writer.grab_frame()
+                    made += 1
+                    bar.done()
+            except KeyboardInterrupt:
+                pass  # the writer ends the file
     except OSError as error:
-        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+        raise unwritable(where, error) from None
+    except subprocess.CalledProcessError:
+        if made == n:
+            raise  # Ctrl-C reaches ffmpeg, too, which ends its file and returns an error
     finally:
         drawing.close()
-    return where
+    return made
 
 
 def _at(frames: Frames, t: float) -> Frames:
@@ -190,8 +247,6 @@ def _joined(pictures: list[Any], where: Path, fps: int) -> Path:
     """Write pictures as a film."""
     if where.suffix.lower() == ".gif":
         return _save_gif(pictures, where, fps)
-    import subprocess  # noqa: PLC0415
-
     with tempfile.TemporaryDirectory(prefix="haugmbd-") as folder:
         for k, picture in enumerate(pictures):
             picture.save(Path(folder) / f"{k:05d}.png")
@@ -205,7 +260,7 @@ def _joined(pictures: list[Any], where: Path, fps: int) -> Path:
 
 def _ending(path: str | Path, known: tuple[str, ...]) -> Path:
     """Return the path. Raise UsageError for an unknown ending."""
-    where = Path(path)
+    where = path_of(path)
     if where.suffix.lower() not in known:
         raise UsageError(f"{str(where)!r} ends with {where.suffix!r}: give one of {', '.join(known)}.")
     return where
@@ -223,5 +278,5 @@ def _written(where: Path, data: bytes) -> Path:
     try:
         where.write_bytes(data)
     except OSError as error:
-        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}.") from None
+        raise unwritable(where, error) from None
     return where

@@ -23,6 +23,7 @@ from haugmbd.bodies.shapes.base import turn_of_z
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.system.system import System
 from haugmbd.viewer.animate import maximal, mechanism_of
 from haugmbd.viewer.scenes.frames import Frames, Ints, Seen, frames_of
@@ -79,7 +80,7 @@ def to_gltf(result: Seen | System, path: str | Path, *, frames: int | None = Non
     -----
     Source: Khronos Group, glTF 2.0 Specification (2021).
     """
-    where = Path(path)
+    where = path_of(path)
     if where.suffix.lower() != ".glb":
         raise UsageError(f"{str(where)!r} ends with {where.suffix!r}: give a name that ends with .glb.")
     if isinstance(result, System):
@@ -92,8 +93,7 @@ def to_gltf(result: Seen | System, path: str | Path, *, frames: int | None = Non
     try:
         where.write_bytes(data)
     except OSError as error:
-        remedy = "Give a file in a folder that exists and can be written to."
-        raise UsageError(f"cannot write {str(where)!r}: {error.strerror}. {remedy}") from None
+        raise unwritable(where, error) from None
     return where
 
 

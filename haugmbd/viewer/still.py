@@ -22,6 +22,7 @@ from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.model.inspection.given import no_model
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.chain_result import ReducedResult
+from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.result import Result
 from haugmbd.system.system import System
 from haugmbd.viewer.animate import animation, written
@@ -64,9 +65,8 @@ class Picture:
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, or the drawing alone to a .png, and return its path. Raise UsageError if it cannot be written."""
-        if Path(path).suffix.lower() != PNG:
-            return written(self.html, path)
-        return save_drawing(self._mechanism, Path(path))
+        where = path_of(path)
+        return save_drawing(self._mechanism, where) if where.suffix.lower() == PNG else written(self.html, where)
 
     def open(self) -> Path:
         """Write the page to a temporary file, open it in a browser, and return its path."""
@@ -136,7 +136,7 @@ def save_drawing(mechanism: Mechanism, path: Path) -> Path:
     try:
         drawing.figure.savefig(path, dpi=DPI)
     except OSError as error:
-        raise UsageError(f"cannot write {str(path)!r} ({error.strerror or error}): give another path.") from error
+        raise unwritable(path, error) from None
     finally:
         drawing.close()
     return path

@@ -27,6 +27,7 @@ from haugmbd.diagnostics.histories.driver_history import the_row
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, joint_reactions
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.dependent_rows import Rule, check_rule
@@ -37,8 +38,10 @@ from haugmbd.model.inspection.run_memory import stop_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
+from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, velocity_faults
 from haugmbd.system.system import System
 
@@ -80,6 +83,11 @@ class InverseDynamics:
         """Return the times [s], (nt,)."""
         return self.result.t
 
+    @property
+    def interrupted(self) -> bool:
+        """Return whether Ctrl-C ended the motion before the last of the times."""
+        return self.result.interrupted
+
     def __getitem__(self, driver: str | Joint) -> Array:
         name = entry_of(self.result.model, driver, "drivers").name if isinstance(driver, Joint) else driver
         if name not in self.force:
@@ -97,7 +105,8 @@ class InverseDynamics:
 
     def __str__(self) -> str:
         """Return the range of force and power of each driver, and the reactions that are not unique."""
-        head = f"inverse dynamics of {self.result.names.model!r}, {len(self.t)} states"
+        stopped = f", {self.result.message}" if self.interrupted else ""
+        head = f"inverse dynamics of {self.result.names.model!r}, {len(self.t)} states{stopped}"
         lines = [
             f"driver {name!r}: {tau.min():.6g} .. {tau.max():.6g}, power {self.power[name].min():.6g} .. {self.power[name].max():.6g} W"
             for name, tau in self.force.items()
@@ -115,6 +124,7 @@ def inverse_dynamics(
     *,
     drivers: Iterable[Joint | str] | None = None,
     redundancy: Rule | None = None,
+    progress: bool = False,
 ) -> InverseDynamics:
     """Return the forces and torques of the drivers for a prescribed motion.
 
@@ -129,11 +139,13 @@ def inverse_dynamics(
         Drivers whose forces are computed; by default all joints with a driver that is not constant.
     redundancy : DropDependentRows or MinimumNorm, optional
         Rule that selects one solution if the forces are not unique. By default such forces raise ModelError.
+    progress : bool
+        If True, show a progress bar.
 
     Returns
     -------
     InverseDynamics
-        Force and power of each driver, and the motion.
+        Force and power of each driver, and the motion; after Ctrl-C at the times that were reached, with `interrupted` set.
 
     Raises
     ------
@@ -143,14 +155,17 @@ def inverse_dynamics(
         If there are too few drivers, or an argument is not valid.
     SimulationError
         If the motion ends before the last time.
+    KeyboardInterrupt
+        After Ctrl-C before the first of the times.
 
     Notes
     -----
     Source: Haug (2021), inverse dynamics of kinematically driven systems.
     """
+    check_flags(progress=progress)
     if redundancy is not None:
         check_rule(redundancy)
-    result = _motion(system, motion, redundancy)
+    result = _motion(system, motion, redundancy, progress)
     model = result.model
     of_row = model.drivers_of_rows()
     rows = {name: (row := the_row(model, name), int(of_row[row])) for name in _names(model, drivers)}
@@ -166,24 +181,30 @@ def inverse_dynamics(
     return InverseDynamics(result, force, power, shared)
 
 
-def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Result:
+def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progress: bool) -> Result:
     """Return the motion as a Result of a model whose redundancy is examined."""
     if isinstance(motion, Piecewise):
         motion = _only_piece(motion)
     if not isinstance(motion, Result | State) and not _are_states(motion):
-        found = followed(system, read_times(motion), None, "inverse_dynamics")
-        model, t, y, turns = found.model, found.t, found.y, found._turns
+        times = read_times(motion)
+        with Progress(progress, 0, len(times), "times") as bar:
+            found = followed(system, times, None, "inverse_dynamics", bar)
+        model, t, y, turns, outcome = found.model, found.t, found.y, found._turns, found.outcome
     else:
         states = _states(motion)
         model = driven_model(system, states[0], "inverse_dynamics")
-        for state in states:
-            faults = state_faults(model, state)
-            if faults:
-                raise ModelError(faults)
+        with Progress(progress, 0, len(states), "states") as bar:
+            for state in states:
+                faults = state_faults(model, state)
+                if faults:
+                    raise ModelError(faults)
+                bar.done()
         determined_or_raise(model, states[0], "inverse_dynamics")
         t, y, turns = np.array([state.t for state in states]), np.array([state.y for state in states]), None
+        outcome = Outcome()
     given = model if redundancy is None else model.with_redundancy(redundancy)
-    result = Result(given, t, y, settings={"analysis": "inverse dynamics"}, _turns=turns)
+    interrupted = outcome.status is RunStatus.INTERRUPTED
+    result = Result(given, t, y, settings={"analysis": "inverse dynamics"}, interrupted=interrupted, outcome=outcome, _turns=turns)
     _check_fit(result)
     return result
 

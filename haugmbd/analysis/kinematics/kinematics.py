@@ -38,8 +38,10 @@ from haugmbd.model.internal_states import refuse_internal_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import rank_report
+from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import dropped_faults, state_faults
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
@@ -52,7 +54,7 @@ REGULAR_PIVOT = 1e-4
 
 
 @check_keywords
-def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None) -> Result:
+def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None, progress: bool = False) -> Result:
     """Return the motion of a mechanism whose drivers determine it.
 
     Parameters
@@ -64,12 +66,15 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     state : State, optional
         State at which the motion starts; by default the modelled state at t = 0. It selects the assembly mode, and need not fulfil the
         constraints exactly. Times before `state.t` are followed backwards.
+    progress : bool
+        If True, show a progress bar.
 
     Returns
     -------
     Result
         Positions, velocities, accelerations and reactions. `result.reaction("drive")` is the wrench of a driver.
         `result.singular_crossings` lists singular configurations that were crossed, where the motion is continued smoothly.
+        After Ctrl-C it has the times that were reached, and `interrupted` is set.
 
     Raises
     ------
@@ -83,16 +88,20 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     SimulationError
         If the motion ends at a configuration, goes beyond a rigid JointLimit, or touches with a ContactForce that is damped by the speed
         of the touch. The attribute `result` holds the states computed before.
+    KeyboardInterrupt
+        After Ctrl-C before the first of the times.
 
     Notes
     -----
     Turns of joints are counted from step to step between the times. Source: Haug (2021), spatial kinematic analysis.
     """
+    check_flags(progress=progress)
     times = read_times(t)
-    return followed(system, times, state, "kinematics")
+    with Progress(progress, 0, len(times), "times") as bar:
+        return followed(system, times, state, "kinematics", bar)
 
 
-def followed(system: System | Model, times: Array, state: State | None, who: str) -> Result:
+def followed(system: System | Model, times: Array, state: State | None, who: str, bar: Progress) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
     own = compiled(system, who)
     assembly = assemble(own, state)
@@ -109,16 +118,23 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
         raise SingularKKTError(f"{who} starts at a singular position: {_why(model, assembly.state)}")
     back = times < start.t
     earliest, broken = _unbroken(model, start.t, times)
-    first = follow(track, start, times[back & (times > earliest)][::-1])
-    whole = first.stopped is None and not np.isfinite(earliest)
+    first = follow(track, start, times[back & (times > earliest)][::-1], bar)
+    whole = first.stopped is None and not np.isfinite(earliest) and not first.interrupted
     latest = broken.t if broken is not None and broken.t > start.t else np.inf
-    second = follow(track, start, times[~back & (times < latest)]) if whole else Followed([], 0, [], None, [start])
+    second = follow(track, start, times[~back & (times < latest)], bar) if whole else Followed([], 0, [], None, [start])
     points = [*first.points[::-1], *second.points]
+    interrupted = first.interrupted or second.interrupted
+    if interrupted and not points:
+        raise KeyboardInterrupt
     result = _result(track, points, (first, second), time.process_time() - cpu)
+    if interrupted:
+        last = (second.points or first.points)[-1].t
+        message = f"interrupted by Ctrl-C: {len(points)} of {len(times)} times were reached, the last one t = {last:.9g} s"
+        result = replace(result, interrupted=True, outcome=Outcome(RunStatus.INTERRUPTED, message, result.outcome.notes))
     for found in (first, second):
         if found.stopped is not None:
             raise _failed(_stop(track, found.stopped, result, (min(times[0], start.t), max(times[-1], start.t))), result)
-    if broken is not None:
+    if broken is not None and not interrupted:
         raise _failed(SimulationError(f"the motion ends at t = {broken.t:.9g} s: {broken.fault}"), result)
     _check_dropped(result)
     beyond = (*profile_faults(model, result.y), *stop_faults(model, result.t, result.y), *touch_faults(model, result.t, result.y))

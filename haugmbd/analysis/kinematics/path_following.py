@@ -28,6 +28,7 @@ from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 CLOSE = 0.02
@@ -68,7 +69,7 @@ class Track(NamedTuple):
 class Followed(NamedTuple):
     """Points at the given times that were reached;  steps made;  gaps that were crossed;  last point if the motion stopped, else None.
 
-    way: all points of the motion, the start first
+    way: all points of the motion, the start first;  interrupted: whether Ctrl-C ended it
     """
 
     points: list[PathPoint]
@@ -76,18 +77,26 @@ class Followed(NamedTuple):
     gaps: list[Gap]
     stopped: PathPoint | None
     way: list[PathPoint]
+    interrupted: bool = False
 
 
-def follow(track: Track, start: PathPoint, times: Array) -> Followed:
-    """Follow the motion from `start` to each of the `times` in turn."""
-    here, trail = start, [start]
+def follow(track: Track, start: PathPoint, times: Array, bar: Progress) -> Followed:
+    """Follow the motion from `start` to each of the `times` in turn; after Ctrl-C the points so far are returned."""
     found = Followed([], 0, [], None, [start])
+    try:
+        return _follow(track, start, times, found, bar)
+    except KeyboardInterrupt:
+        return found._replace(steps=len(found.way) - 1, interrupted=True)
+
+
+def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: Progress) -> Followed:
+    """Follow the motion, and add its points to those found."""
+    here, trail = start, [start]
     steps, step = 0, np.inf
     for t in times.tolist():
         gap = found.gaps[-1] if found.gaps else None
         if gap is not None and (t - gap.before.t) * (t - gap.after.t) <= 0.0:
-            found.points.append(between(track.model, gap, t))
-            found.way.append(found.points[-1])
+            _add(found, between(track.model, gap, t), bar)
             continue
         while here.t != t:
             h = np.sign(t - here.t) * min(abs(t - here.t), step)
@@ -114,9 +123,15 @@ def follow(track: Track, start: PathPoint, times: Array) -> Followed:
             found.gaps.append(over)
             found.way.extend((over.before, over.after))
             here, step, trail = over.after, np.inf, [over.after]
-        found.points.append(here if here.t == t else between(track.model, found.gaps[-1], t))
-        found.way.append(found.points[-1])
+        _add(found, here if here.t == t else between(track.model, found.gaps[-1], t), bar)
     return found._replace(steps=steps)
+
+
+def _add(found: Followed, point: PathPoint, bar: Progress) -> None:
+    """Add the point of a wanted time; to the whole way first, which Ctrl-C may leave longer, but not shorter."""
+    found.way.append(point)
+    found.points.append(point)
+    bar.done()
 
 
 def counted_turns(model: Model, found: Followed) -> Array:

@@ -95,30 +95,45 @@ def chain_of(seed: int, most: int, kinds: tuple[str, ...], free: bool) -> Serial
 
 
 def run_crosscheck(arguments: argparse.Namespace) -> int:
-    """Check the chains, print the table and the worst chain, and return 1 if a difference is beyond the tolerance."""
+    """Check the chains, print the table and the worst chain, and return 1 if a difference is beyond the tolerance.
+
+    After Ctrl-C the table is that of the chains so far, and 1 is returned.
+    """
     runs: list[Run] = []
-    seed = arguments.seed
+    interrupted, seed = False, arguments.seed
     with Progress(True, 0, arguments.random, "chains") as bar:
-        for seed in range(arguments.seed, arguments.seed + arguments.random):
-            chain = chain_of(seed, arguments.links, arguments.joints, arguments.free)
-            q, qd, tau = random_motion(chain, seed)
-            wrenches = np.random.default_rng(seed).normal(size=(chain.n, 6))
-            try:
-                runs.append(Run(seed, crosscheck(chain, q, qd, tau, wrenches=wrenches, tol=arguments.tol)))
-            except SimulationError as error:
-                print(f"haugmbd: the chain of seed {seed} cannot be compared: {error}", file=sys.stderr)
-                if arguments.json:
-                    print(json_line({"ok": False, "error": str(error), "seed": seed}))
-                return 1
-            bar.reach(len(runs))
+        try:
+            for seed in range(arguments.seed, arguments.seed + arguments.random):
+                runs.append(_checked(arguments, seed))
+                bar.reach(len(runs))
+        except SimulationError as error:
+            print(f"haugmbd: the chain of seed {seed} cannot be compared: {error}", file=sys.stderr)
+            if arguments.json:
+                print(json_line({"ok": False, "error": str(error), "seed": seed}))
+            return 1
+        except KeyboardInterrupt:
+            if not runs:
+                raise
+            interrupted = True
     worst = max(runs, key=lambda run: (math.isnan(run.check.worst), run.check.worst))
+    good = worst.check.ok and not interrupted
     if arguments.json:
-        print(json_line(_data(runs, worst)))
-        return 0 if worst.check.ok else 1
+        print(json_line({**_data(runs, worst), "ok": good, "interrupted": interrupted}))
+        return 0 if good else 1
+    if interrupted:
+        print(f"haugmbd: interrupted by Ctrl-C after {len(runs)} of {arguments.random} chains", file=sys.stderr)
     _print_table(runs)
     print(f"\nthe worst is the chain of seed {worst.seed}; again, alone: {_repeat_command(arguments, worst.seed)}\n")
     print(worst.check)
-    return 0 if worst.check.ok else 1
+    return 0 if good else 1
+
+
+def _checked(arguments: argparse.Namespace, seed: int) -> Run:
+    """Check the chain of a seed."""
+    chain = chain_of(seed, arguments.links, arguments.joints, arguments.free)
+    q, qd, tau = random_motion(chain, seed)
+    wrenches = np.random.default_rng(seed).normal(size=(chain.n, 6))
+    return Run(seed, crosscheck(chain, q, qd, tau, wrenches=wrenches, tol=arguments.tol))
 
 
 def _data(runs: list[Run], worst: Run) -> dict[str, Any]:
@@ -128,7 +143,7 @@ def _data(runs: list[Run], worst: Run) -> dict[str, Any]:
         d.name: {"median": float(np.median(column)), "worst": float(column.max()), "seed": runs[int(np.argmax(column))].seed}
         for d, column in zip(runs[0].check, table.T, strict=True)
     }
-    return {"ok": worst.check.ok, "chains": len(runs), "differences": rows, "worst": worst.check.worst, "seed": worst.seed}
+    return {"ok": False, "chains": len(runs), "differences": rows, "worst": worst.check.worst, "seed": worst.seed}
 
 
 def _print_table(runs: list[Run]) -> None:

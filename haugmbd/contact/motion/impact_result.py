@@ -21,18 +21,21 @@ from haugmbd.contact.gap import placed_contacts
 from haugmbd.contact.impulses.impulse_result import Impulse
 from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
+from haugmbd.contact.motion.continuation import join_impacts
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, joined_impacts
 from haugmbd.diagnostics.histories.driver_history import DriverHistory
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
+from haugmbd.errors import UsageError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
+from haugmbd.simulation.results.continuation import total
 from haugmbd.simulation.results.joining import join_bodies, summed
 from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.records import Counters
@@ -246,10 +249,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
     @property
     def counters(self) -> Counters:
         """Work of all segments: sums, and the largest `max_euler_drift`."""
-        each = [segment.counters for segment in self.segments]
-        total: dict[str, Any] = {f.name: sum(getattr(c, f.name) for c in each) for f in fields(Counters)}
-        total["max_euler_drift"] = max((c.max_euler_drift for c in each), default=0.0)
-        return Counters(**total)
+        return total([segment.counters for segment in self.segments])
 
     def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]:
         return joined_impacts(piece._impacts_of(name) for piece in self._complete if len(piece))
@@ -272,7 +272,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         UsageError
             For an unknown contact.
         """
-        placed = self._mechanism.placed.get(name)
+        placed = self._mechanism.placed.get(name) if isinstance(name, str) else None
         compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
         if placed is None and name in compliant:
             return super().contact(name)
@@ -312,6 +312,31 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         kept: dict[str, Any] = {key: value[keep] for key, value in values.items() if isinstance(value, np.ndarray)}
         return replace(whole, **kept, _work=lambda: whole.work[keep])
 
+    def join(self, *others: ImpactResult) -> ImpactResult:
+        """Return this result and those that follow on it as one.
+
+        Parameters
+        ----------
+        *others : ImpactResult
+            Results of the same system and contacts, each of which starts with the last state of the one before.
+
+        Returns
+        -------
+        ImpactResult
+            All segments, impacts, events, sensors, warnings and counters, as of `Result.join`.
+
+        Raises
+        ------
+        UsageError
+            If a result starts at another time or from another state, is of another model or other contacts, or has recorded other sensors.
+        """
+        whole = self
+        for other in others:
+            if not isinstance(other, ImpactResult):
+                raise UsageError(f"join: {other!r:.60} is not an ImpactResult, as this one is.")
+            whole = join_impacts(whole, other)
+        return whole
+
     def save(self, path: str | Path) -> Path:
         """Write states, impacts, contacts, the model, sensors and settings to `path`, .npz or .nc (needs the extra `io`).
 
@@ -328,9 +353,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         Raises
         ------
         UsageError
-            For another ending, a missing extra, or states that are not finite.
-        OSError
-            If the file cannot be written.
+            For another ending, a missing extra, states that are not finite, or a file that cannot be written (then it is an OSError, too).
 
         Notes
         -----
@@ -346,7 +369,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         return {"model": self._whole.names.model, "impacts": str([impact.t for impact in self.impacts]), **self.settings}
 
     def state(self, k: int = -1) -> State:
-        """Return the k-th state, by default the last one."""
+        """Return the k-th state, by default the last one. Raise UsageError if there is none of that number."""
         return self._whole.state(k)
 
     def at(self, t: float) -> State:

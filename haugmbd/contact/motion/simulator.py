@@ -35,6 +35,7 @@ from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.stick_slip.slips_between_segments import slip_records, slips_at_opening, slips_by_impact
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.result import Result
@@ -153,6 +154,8 @@ class HybridSimulation:
                 found, self._jumped = jumps(self.events, state, after_impact.state)
                 self._note(found)
                 state = after_impact.state
+                if self._run_before is not None:
+                    self._jumps += slips_by_impact(self._run_before.problem, m.free, state)
                 pulls = pulls_of(m.free, after_impact.Lam)
                 self._jumps += [EventRecord(f"{name}: {LIFT_OFF}", state.t, state) for name in pulls]
         before = set(self.rest.closed)
@@ -199,12 +202,14 @@ class HybridSimulation:
         method = of.method.limited(self.h_closed) if closed else of.method
         pack = rule.fitted(model, model.pack())
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
+        if self._run_before is not None and not hit:
+            problem.slips = slips_at_opening(self._run_before.problem, state)
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
         deep = [] if self.segments else deep_contact_notes(model, t, state.y)
 
         def record(found: Recorded) -> Result:
             steps, restored = found.counters.steps, found.energy_restored
-            events = (*before, *found.events)
+            events = (*before, *slip_records(model, problem.slipped, state), *found.events)
             outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
             outcome = outcome.with_notes(
                 [*deep, *bristle_notes(model, found.t, found.y), *lift_off_notes(model, found.t, found.y, events)]

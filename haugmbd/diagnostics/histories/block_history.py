@@ -10,7 +10,7 @@ import numpy as np
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
-from haugmbd.model.description.labels import no_such
+from haugmbd.model.description.labels import named, no_such
 from haugmbd.model.model import Model
 
 
@@ -38,9 +38,7 @@ class BlockHistory(NamesMeant):
 
     def __getitem__(self, output: str) -> Array:
         """Return an output over time. Raise UsageError if there is none of that name."""
-        if output not in self.outputs:
-            raise no_such("output", output, self.outputs)
-        return self.outputs[output]
+        return named("output", output, self.outputs)
 
     def __repr__(self) -> str:
         return f"BlockHistory of {self.block!r}: {self.x.shape[1]} states, {', '.join(self.outputs)}, {len(self.t)} instants"
@@ -55,10 +53,10 @@ def block_history(model: Model, t: Array, y: Array, name: str) -> BlockHistory:
         If there is no block of that name.
     """
     network = model.network
-    blocks = {} if network is None else {block.name: block for block in network.blocks}
-    if network is None or name not in blocks:
-        raise no_such("block", name, blocks, {"result.load": [entry.load.name for entry in model.loads]})
-    block = blocks[name]
+    others = {"result.load": [entry.load.name for entry in model.loads]}
+    if network is None:
+        raise no_such("block", name, (), others)
+    block = named("block", name, {block.name: block for block in network.blocks}, others)
     finite = np.isfinite(y).all(axis=1)
     values = network.over_time(t[finite], y[finite], [f"{name}.{output}" for output in block.outputs])
     outputs = {}

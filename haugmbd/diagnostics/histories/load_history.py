@@ -24,7 +24,7 @@ from haugmbd.errors import UsageError
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.friction_forces import friction_over_time
 from haugmbd.model.compiling.loads import LoadEntry
-from haugmbd.model.description.labels import no_such
+from haugmbd.model.description.labels import named
 from haugmbd.model.inspection.energy_balance import own_states, with_known_outputs
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -221,9 +221,7 @@ def columns_of(history: LoadHistory, quantity: str) -> dict[str, Array]:
 def load_named(model: Model, name: str) -> LoadEntry:
     """Return the force element of that name. Raise UsageError if there is none."""
     entries = {entry.load.name: entry for entry in model.loads}
-    if name not in entries:
-        raise no_such("load", name, entries, {"result.joint": model.joints})
-    return entries[name]
+    return named("load", name, entries, {"result.joint": model.joints})
 
 
 def load_history(model: Model, t: Array, y: Array, name: str) -> LoadHistory:

@@ -6,4 +6,5 @@ slow_sliding         joints of several rates that are too slow to follow the dir
 endless_events       stops and slips that follow one another without end
 stick                events at which joints come to rest and slip, and how they continue
 slips_at_jumps       joints that slip where forces jump, at calls of sampled blocks
+slips_between_segments  joints that slip at an impact, and where a contact opens
 """

@@ -54,6 +54,8 @@ FIRST_BATCH = 8
 STILL_STEPS = 200
 """While a joint sticks, an adaptive step is at most the interval divided by this: the error control does not see the force of a joint that
 does not move."""
+SOON = 1e-3
+"""Of the longest step while a joint sticks: within it the direction shows in which a joint begins to slide."""
 FARTHER = 10.0
 """By so many times beyond zero the event of a joint is located that slips and sticks again in no time: one without load and limit, whose
 need grows faster than its limit."""
@@ -151,6 +153,7 @@ class _Stick:
                 arm = terms[k, at.ARM : at.ARM + n]
                 self.modes[k, at.MODE] = terms[k, at.STATE]
                 self.modes[k, at.AGAINST : at.AGAINST + n] = terms[k, at.DIRECTION : at.DIRECTION + n] / arm
+        self._keep_slips()
         self._stop([k for k in range(len(self.ints)) if self.modes[k, at.MODE] == at.STICKS])
         slow = [k for k, row in enumerate(self.ints) if self.modes[k, at.MODE] == at.SLIDES and row[at.CHANNELS] > 1]
         if slow:
@@ -160,6 +163,36 @@ class _Stick:
         self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
         watch.measure(k1)
         self._relocate_slip()
+
+    def _keep_slips(self) -> None:
+        """Let joints slide that have begun to slip at the start, and would stick, if friction of sliding lets them."""
+        p, watch = self.problem, self.watch
+        slips, p.slips = p.slips, None
+        if slips is None:
+            return
+        joints = [k for k in range(len(self.ints)) if slips[k, at.MODE] and self.modes[k, at.MODE] == at.STICKS]
+        while joints:
+            modes = self.modes.copy()
+            modes[joints] = slips[joints]
+            watch.modes[:] = modes
+            watch.forget()
+            soon = self.h_still * SOON
+            rates = self._rates(modes)
+            along = watch.at(p.t + soon, p.y + soon * rates, self.state_space)[:, ALONG]
+            back = [k for k in joints if not along[k] > CLEAR * BEYOND * watch.units[k, 0]]
+            if not back:
+                self.modes[:] = modes
+                p.slipped = joints
+                return
+            joints = [k for k in joints if k not in back]
+
+    def _rates(self, modes: Array) -> Array:
+        """Return the rates at the state of the problem with other modes, (ny,)."""
+        p, kept = self.problem, self.modes.copy()
+        self.modes[:], rates = modes, np.zeros_like(p.y)
+        self.need(p.rates(p.pack, p.options, p.t, p.y, rates), p.t)
+        self.modes[:] = kept
+        return rates
 
     def _relocate_slip(self) -> None:
         """Locate the next slip of a joint farther beyond its limit, if it has slipped without any motion and sticks again."""

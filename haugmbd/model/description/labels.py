@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from haugmbd.constraints.freedoms import Freedom
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
+
+T = TypeVar("T")
 
 
 class RowLabel(NamedTuple):
@@ -283,22 +285,31 @@ SHOWN = 12
 """Number of names that an error lists."""
 
 
-def no_such(what: str, name: str, names: Iterable[str], others: Mapping[str, Iterable[str]] | None = None) -> UsageError:
-    """Return the error of a name that does not exist: the names that do, the nearest one, and what else has that name.
+def no_such(what: str, name: Any, names: Iterable[str], others: Mapping[str, Iterable[str]] | None = None) -> UsageError:
+    """Return the error of a name that does not exist, or is none: the names that do, the nearest one, and what else has that name.
 
     what: "joint", "load", ...;  others: by the call that is meant, the names that it takes, such as {"result.load": loads}
     """
     known = list(names)
     listed = ", ".join(map(repr, known[:SHOWN])) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
     plural = "bodies" if what == "body" else f"{what}s"
-    hint = next((f"; {call}({name!r}) has it" for call, own in (others or {}).items() if name in own), "")
-    hint = hint or did_you_mean(str(name), known)
+    if not isinstance(name, str):
+        own_name = getattr(name, "name", None)
+        hint = f"; give the name, {own_name!r}" if own_name in known else ""
+    else:
+        hint = next((f"; {call}({name!r}) has it" for call, own in (others or {}).items() if name in own), "")
+        hint = hint or did_you_mean(name, known)
     there = f"the {plural} are {listed}" if known else f"there are no {plural}"
-    return UsageError(f"no {what} is called {name!r}; {there}{hint}.")
+    return UsageError(f"no {what} is called {name!r:.60}; {there}{hint}.")
+
+
+def named(what: str, name: Any, entries: Mapping[str, T], others: Mapping[str, Iterable[str]] | None = None) -> T:
+    """Return the entry of that name. Raise the error of `no_such` if there is none."""
+    if not isinstance(name, str) or name not in entries:
+        raise no_such(what, name, entries, others)
+    return entries[name]
 
 
 def joint_named(joints: Mapping[str, JointEntry], name: str) -> JointEntry:
     """Return the joint of that name. Raise UsageError, with the names of all joints, if there is none."""
-    if name not in joints:
-        raise no_such("joint", name, joints)
-    return joints[name]
+    return named("joint", name, joints)

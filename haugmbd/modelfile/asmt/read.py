@@ -14,8 +14,9 @@ from haugmbd.modelfile.asmt.records import parse_records
 from haugmbd.modelfile.imports.closing import OPEN, close_joints
 from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
-from haugmbd.modelfile.text import decode, path_of, read_bounded
+from haugmbd.modelfile.text import decode, read_bounded
 from haugmbd.modelfile.values import finite
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 
 MAX_BYTES = 32 * 2**20

@@ -33,6 +33,8 @@ from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.engines.report import EngineCheck
 from haugmbd.modelfile.files import at_state
 from haugmbd.modelfile.parts.joint_loads import value_at
+from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.system import System
 from joints import CJ, RJ, SJ, TJ, Coupling, Fixed
 
@@ -47,7 +49,9 @@ NULL = 1e-9
 
 
 @check_keywords
-def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int = 0, tol: float = TOL) -> EngineCheck:
+def crosscheck_engine(
+    system: System, engine: str, *, states: int = 5, seed: int = 0, tol: float = TOL, progress: bool = False
+) -> EngineCheck:
     """Compute accelerations of a mechanism at random states by another engine, too, and compare them body by body.
 
     Parameters
@@ -63,11 +67,14 @@ def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int
         Seed of the random states.
     tol : float
         Largest relative difference allowed.
+    progress : bool
+        If True, show a progress bar.
 
     Returns
     -------
     EngineCheck
-        The relative differences by body, and known differences between the engines; print it to read them.
+        The relative differences by body, and known differences between the engines; print it to read them. After Ctrl-C they are those of
+        the states so far, and `interrupted` is set.
 
     Raises
     ------
@@ -92,18 +99,26 @@ def crosscheck_engine(system: System, engine: str, *, states: int = 5, seed: int
         raise UsageError(f"states is {states!r}, must be a whole number from 1 to 1000.")
     if not (isinstance(tol, float) and 0.0 < tol < np.inf):
         raise UsageError(f"tol is {tol!r}, must be a positive number, such as {TOL:g}.")
+    check_flags(progress=progress)
     name = ENGINES[engine].version()
     model, rng = system.compile(), np.random.default_rng(seed)
     worst = {body.name: 0.0 for body in system.bodies[1:]}
     notes: tuple[str, ...] = ()
-    for number in range(states):
-        state = _random_state(model, rng, model.state(), MOVED if number else 0.0, partial(_within_limits, system))
-        here = at_state(system, state)
-        reduced: Reduced = ENGINES[engine].reduced(here)
-        notes = reduced.notes
-        for body, x in _differences(here, reduced).items():
-            worst[body] = max(worst[body], x)
-    return EngineCheck(system.name, name, states, worst, tol, notes)
+    done = 0
+    with Progress(progress, 0, states, "states") as bar:
+        try:
+            for number in range(states):
+                state = _random_state(model, rng, model.state(), MOVED if number else 0.0, partial(_within_limits, system))
+                here = at_state(system, state)
+                reduced: Reduced = ENGINES[engine].reduced(here)
+                notes = reduced.notes
+                worst = {body: max(worst[body], x) for body, x in _differences(here, reduced).items()}
+                done += 1
+                bar.done()
+        except KeyboardInterrupt:
+            if not done:
+                raise
+    return EngineCheck(system.name, name, done, worst, tol, notes, interrupted=done < states)
 
 
 def _within_limits(system: System, state: State) -> bool:

@@ -26,6 +26,8 @@ class EngineCheck:
         Largest relative difference allowed.
     notes : tuple of str
         Known differences between the engine and the system.
+    interrupted : bool
+        Whether Ctrl-C ended the comparison before all states.
     """
 
     system: str
@@ -34,6 +36,7 @@ class EngineCheck:
     relative: dict[str, float]
     tol: float
     notes: tuple[str, ...]
+    interrupted: bool = False
 
     @property
     def worst(self) -> float:
@@ -42,14 +45,15 @@ class EngineCheck:
 
     @property
     def ok(self) -> bool:
-        """Return whether every difference is within `tol`."""
-        return self.worst <= self.tol
+        """Return whether every difference is within `tol`; False if the comparison was interrupted."""
+        return self.worst <= self.tol and not self.interrupted
 
     def __str__(self) -> str:
         """Return the report: one line for each body, marked if it is beyond the tolerance."""
-        verdict = f"all within {self.tol:g}" if self.ok else f"BEYOND {self.tol:g}"
+        verdict = f"all within {self.tol:g}" if self.worst <= self.tol else f"BEYOND {self.tol:g}"
+        stopped = " (interrupted by Ctrl-C)" if self.interrupted else ""
         lines = [
-            f"{self.system!r} and {self.engine} at {self.states} states: largest relative difference {self.worst:.1e}, {verdict}"
+            f"{self.system!r} and {self.engine} at {self.states} states{stopped}: largest relative difference {self.worst:.1e}, {verdict}"
         ]
         lines += [f"{' ' if x <= self.tol else '!'} {name:<24} {x:8.1e}" for name, x in self.relative.items()]
         return "\n".join([*lines, *(f"note: {text}" for text in self.notes)])

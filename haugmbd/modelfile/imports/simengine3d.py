@@ -33,9 +33,10 @@ from haugmbd.modelfile.imports.prescribed import Prescribed, prescribed_value
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.imports.transform import ROUNDED, nearest_rotation
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
-from haugmbd.modelfile.text import MAX_BYTES, decode, json_lines, parse_json, path_of, read_bounded
+from haugmbd.modelfile.text import MAX_BYTES, decode, json_lines, parse_json, read_bounded
 from haugmbd.modelfile.values import Array as ArrayKind
 from haugmbd.modelfile.values import Number
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 
 GRAVITY = (0.0, 0.0, -9.81)

@@ -15,7 +15,7 @@ from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.mjcf.couplings import limits_of, other_limits, put_followers
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ignored, refused
 from haugmbd.modelfile.mjcf.mechanism import mechanism
-from haugmbd.modelfile.text import path_of
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 
 

@@ -13,13 +13,14 @@ from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.imports.closing import close_joints
 from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
-from haugmbd.modelfile.text import decode, path_of, read_bounded
+from haugmbd.modelfile.text import decode, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
 from haugmbd.modelfile.urdf.tree import coordinates
 from haugmbd.modelfile.urdf.visual import Meshes
 from haugmbd.modelfile.xml_reader import parse_xml
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)

@@ -31,9 +31,9 @@ from haugmbd.modelfile.exports.limits import limit_of
 from haugmbd.modelfile.exports.springs import loads_in_tree, plain_spring
 from haugmbd.modelfile.exports.tree import Branch, spanning_tree
 from haugmbd.modelfile.imports.limits import FAR, YIELD
-from haugmbd.modelfile.text import path_of
 from haugmbd.modelfile.urdf.followers import followers
 from haugmbd.modelfile.urdf.write_visual import Visuals
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 from joints import RJ, SJ, TJ, Fixed, Planar
 

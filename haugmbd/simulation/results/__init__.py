@@ -4,6 +4,7 @@ records       counters and names
 sensor        functions of time and state that are recorded with a run
 spans         times and spans of time of a result
 joining       histories of consecutive pieces as one
+continuation  runs that follow on one another as one
 io            results on disk
 tables        all quantities with units, for xarray and pandas
 quantities    joints, loads, drivers, points and sensors of a result by name

@@ -21,6 +21,7 @@ from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.joint_motions.turns import turning_joints
 from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes
 from haugmbd.diagnostics.work import integral, times_between
+from haugmbd.errors import UsageError
 from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
 from haugmbd.integrators.events import EventRecord
 from haugmbd.math.body_columns import EULER, VELOCITY
@@ -36,6 +37,13 @@ from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.results.continuation import (
+    check_coordinates_follow,
+    joined_outcome,
+    joined_sensors,
+    joined_settings,
+    total,
+)
 from haugmbd.simulation.results.io.chain_file import ChainRun, chain_run_of, contents_of_chain
 from haugmbd.simulation.results.io.results import write_contents
 from haugmbd.simulation.results.io.schema import Contents
@@ -43,7 +51,7 @@ from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import SensorHistory
-from haugmbd.simulation.results.spans import check_time, times_within
+from haugmbd.simulation.results.spans import check_number, check_time, times_within
 from haugmbd.workspace.layout import WIDTH
 
 
@@ -302,6 +310,31 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         found = self.state_space.between(np.array([time]), self.t, y, self.state_space.rates_of(y, self.qdd))[0]
         return ChainState(time, found[: self.chain.nq], found[self.chain.nq :])
 
+    def join(self, *others: ReducedResult) -> ReducedResult:
+        """Return this result and those that follow on it as one.
+
+        Parameters
+        ----------
+        *others : ReducedResult
+            Results of the same chain, tau and wrenches, each of which starts with the last state of the one before.
+
+        Returns
+        -------
+        ReducedResult
+            All states, events, sensors, warnings and counters, as of `Result.join`.
+
+        Raises
+        ------
+        UsageError
+            If a result starts at another time or from another state, is of another chain, tau or wrenches, or has recorded other sensors.
+        """
+        whole = self
+        for other in others:
+            if not isinstance(other, ReducedResult):
+                raise UsageError(f"join: {other!r:.60} is not a ReducedResult, as this one is.")
+            whole = _joined_pair(whole, other)
+        return whole
+
     def save(self, path: str | Path) -> Path:
         """Write coordinates, rates, forces, the chain, sensors and settings to `path`, .npz or .nc (needs the extra `io`).
 
@@ -318,9 +351,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         Raises
         ------
         UsageError
-            For another ending, a missing extra, or states that are not finite.
-        OSError
-            If the file cannot be written.
+            For another ending, a missing extra, states that are not finite, or a file that cannot be written (then it is an OSError, too).
 
         Notes
         -----
@@ -351,7 +382,8 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         return {"model": self.chain.name, **self.settings}
 
     def state(self, k: int = -1) -> ChainState:
-        """Return the k-th state; by default the last."""
+        """Return the k-th state; by default the last. Raise UsageError if there is none of that number."""
+        k = check_number(k, len(self.t))
         return ChainState(float(self.t[k]), self.q[k], self.qd[k])
 
     def __len__(self) -> int:
@@ -380,6 +412,45 @@ class RecordedTau:
         if self.t[k] == t or len(self.t) < 2 or not self.t[0] < t < self.t[-1]:
             return np.array(self.tau[k])
         return np.asarray(self._spline(t))
+
+
+def _joined_pair(first: ReducedResult, second: ReducedResult) -> ReducedResult:
+    """Return both results as one."""
+    one, other = first.state_space, second.state_space
+    same = all(np.array_equal(getattr(one.chain.tables, name), getattr(other.chain.tables, name)) for name in ("ints", "reals"))
+    if not same or [link.name for link in first.chain.links] != [link.name for link in second.chain.links]:
+        raise UsageError(f"the next run is of another chain, {second.chain.name!r}: of other links, joints, inertia or gravity.")
+    if not np.array_equal(one.wrenches, other.wrenches):
+        raise UsageError("the next run has other wrenches: a result has those of all its states.")
+    check_coordinates_follow(first, second)
+    q, t = (np.concatenate([getattr(first, name), getattr(second, name)[1:]]) for name in ("q", "t"))
+    return replace(
+        first,
+        state_space=replace(one, tau=_joined_tau(one.tau, other.tau)),
+        t=t,
+        q=q,
+        qd=np.concatenate([first.qd, second.qd[1:]]),
+        counters=total([first.counters, second.counters]),
+        settings=joined_settings(first.settings, second.settings),
+        interrupted=second.interrupted,
+        events=(*first.events, *second.events),
+        _sensors=joined_sensors(
+            first._sensors, {name: replace(s, t=s.t[1:], value=s.value[1:]) for name, s in second._sensors.items()}
+        ),
+        outcome=joined_outcome(first.outcome, second.outcome),
+    )
+
+
+def _joined_tau(one: Any, other: Any) -> Any:
+    """Return the generalized forces of both runs. Raise UsageError if they are not the same."""
+    if isinstance(one, RecordedTau) and isinstance(other, RecordedTau):
+        return RecordedTau(np.concatenate([one.t, other.t[1:]]), np.concatenate([one.tau, other.tau[1:]]))
+    if one is other or not (callable(one) or callable(other)) and np.array_equal(one, other):
+        return one
+    raise UsageError(
+        "the next run has another tau: a result recomputes the generalized forces of all its states. Give both runs the same function, "
+        "which may distinguish times."
+    )
 
 
 def reduced_result_of(contents: Contents, meta: Mapping[str, Any]) -> ReducedResult:

@@ -26,7 +26,7 @@ from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.math.euler_parameters import cross
-from haugmbd.model.description.labels import joint_named, no_such
+from haugmbd.model.description.labels import joint_named, named, no_such
 from haugmbd.model.inspection.points import locate
 from haugmbd.model.model import Model
 from haugmbd.model.views import Plots
@@ -341,10 +341,7 @@ class HasQuantities(ABC):
         UsageError
             If no sensor of that name was recorded. A resampled result has none.
         """
-        recorded = self._recorded()
-        if name not in recorded:
-            raise no_such("sensor", name, recorded)
-        return recorded[name]
+        return named("sensor", name, self._recorded())
 
     def _recorded(self) -> Mapping[str, SensorHistory]:
         """Return the sensors by name."""

@@ -37,12 +37,13 @@ from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
+from haugmbd.simulation.results.continuation import join_results
 from haugmbd.simulation.results.io.carried_model import restore
 from haugmbd.simulation.results.quantities import HasQuantities
 from haugmbd.simulation.results.records import Counters, Names
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.solutions import HasSolutions
-from haugmbd.simulation.results.spans import check_time, times_within
+from haugmbd.simulation.results.spans import check_number, check_time, times_within
 from haugmbd.workspace.layout import WIDTH
 
 
@@ -339,6 +340,32 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _sensors=sensors,
         )
 
+    def join(self, *others: Result) -> Result:
+        """Return this result and those that follow on it as one.
+
+        Parameters
+        ----------
+        *others : Result
+            Results of the same model, each of which starts with the last state of the one before: `simulate(..., state=result.state())`.
+
+        Returns
+        -------
+        Result
+            All states, events, sensors, warnings and counters; joint angles count their turns on. How the run ended is the end of the
+            last one. Settings that differ stand one after the other.
+
+        Raises
+        ------
+        UsageError
+            If a result starts at another time or from another state, is of another model, or has recorded other sensors.
+        """
+        whole = self
+        for other in others:
+            if not isinstance(other, Result):
+                raise UsageError(f"join: {other!r:.60} is not a Result of simulate, as this one is.")
+            whole = join_results(whole, other)
+        return whole
+
     def save(self, path: str | Path) -> Path:
         """Write states, names, counters and settings to `path`, and return the path: .npz, or .nc (NetCDF-4, needs the extra `io`)."""
         from haugmbd.simulation.results.io.results import save  # noqa: PLC0415  imported only where a result is written
@@ -374,7 +401,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return BodyHistory(body, self.t, self.r[:, k], self.p[:, k], self.v[:, k], self.omega_bar[:, k], accelerations)
 
     def state(self, k: int = -1) -> State:
-        """Return the k-th state; by default the last."""
+        """Return the k-th state; by default the last. Raise UsageError if there is none of that number."""
+        k = check_number(k, len(self.t))
         return State.from_y(float(self.t[k]), self.y[k], len(self.names.bodies))
 
     def __repr__(self) -> str:

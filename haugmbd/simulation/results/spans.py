@@ -1,4 +1,4 @@
-"""Times and spans of time of a result, as `result.at(t)` and `result[t0:t1]` take them."""
+"""Times, numbers of states and spans of time of a result, as `result.at(t)`, `result.state(k)` and `result[t0:t1]` take them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,15 @@ def check_time(t: Any, times: Array) -> float:
     if not times[0] <= float(t) <= times[-1]:
         raise UsageError(f"t = {float(t):g} s is outside the result, which goes from {times[0]:g} to {times[-1]:g} s.")
     return float(t)
+
+
+def check_number(k: Any, n: int) -> int:
+    """Return the number of a state, from 0 on. Raise UsageError if a result of n states has none of that number, which may be negative."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -n <= k < n:
+        at = "; result.at(t) is the state at a time [s]" if isinstance(k, float) else ""
+        have = f"has {n} states, of the numbers 0 to {n - 1}, or -{n} to -1 from the end" if n else "has no states"
+        raise UsageError(f"there is no state of the number {k!r:.60}: the result {have}{at}.")
+    return int(k) % n
 
 
 def times_within(span: slice, times: Array) -> tuple[npt.NDArray[np.bool_], tuple[float, float]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.study.comparison.rows import ComparisonRows
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Comparison(ComparisonRows):
 
     def to_csv(self, path: str | Path) -> Path:
         """Write one line for each method, with 17 digits, and return the path. An old file is replaced when the new one is complete."""
-        path = Path(path)
+        path = path_of(path)
         lines: list[list[str]] = [["label", *self.columns]]
         for label in self.labels:
             row = self.row(label)
@@ -133,4 +134,4 @@ class Comparison(ComparisonRows):
         """
         from haugmbd.study.comparison.report import write_report  # noqa: PLC0415  only where a report is written
 
-        return write_report(self, Path(path))
+        return write_report(self, path_of(path))

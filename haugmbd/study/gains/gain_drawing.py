@@ -34,7 +34,7 @@ def draw_map(
     quantity: str,
     ax: Axes | None,
 ) -> Axes:
-    """Draw the map of one step;  stable, violation: (na, nb).  With a single alpha or beta, a curve over the other."""
+    """Draw the map of one step;  stable, violation: (na, nb), NaN where no run was made.  With a single gain, a curve over the other."""
     ax = axes(ax)
     ax.set_title(literal(title), loc="left")
     rows, columns = np.argsort(alpha), np.argsort(beta)
@@ -80,8 +80,11 @@ def _colors(ax: Axes, alpha: Array, beta: Array, stable: npt.NDArray[np.bool_], 
     drawn = stable & (violation > 0.0)
     if drawn.any():
         draw_cells(ax, x, y, np.where(drawn, violation, np.nan), f"largest {quantity}")
-    if not stable.all():
-        lost = np.where(stable, np.nan, 1.0).T
+    missing = np.isnan(violation)
+    if missing.any():
+        ax.fill([], [], facecolor="white", edgecolor="0.45", label="not run")
+    if not (stable | missing).all():
+        lost = np.where(stable | missing, np.nan, 1.0).T
         ax.pcolor(x, y, np.ma.masked_invalid(lost), hatch="///", cmap="Greys", vmin=0.0, vmax=4.0, edgecolor="0.45", linewidth=0.0)
         ax.fill([], [], facecolor="0.85", edgecolor="0.45", hatch="///", label="unstable")
     return bool(drawn.any())
@@ -115,7 +118,7 @@ def _curve(
     x, name, other = (
         (alpha, r"$\alpha$", f"beta = {beta[0]:g} 1/s") if over_alpha else (beta, r"$\beta$", f"alpha = {alpha[0]:g} 1/s")
     )
-    y, held = violation.ravel(), stable.ravel()
+    y, held = violation.ravel(), (stable | np.isnan(violation)).ravel()
     order = np.argsort(x)
     x, y, held = x[order], y[order], held[order]
     ax.semilogy(x, np.where(held & (y > 0.0), y, np.nan), "o-", color="black", markersize=4, label=f"stable, {other}")

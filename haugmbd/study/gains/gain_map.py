@@ -30,7 +30,7 @@ from haugmbd.simulation.arguments import check_flags, need_no_stops
 from haugmbd.simulation.run_options import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.gains.gain_drawing import draw_map
-from haugmbd.study.gains.gain_runs import GainCell, GainRuns
+from haugmbd.study.gains.gain_runs import NOT_RUN, GainCell, GainRuns
 from haugmbd.study.gains.stability_function import spectral_radius, stability_limit
 from haugmbd.study.method import Method
 from haugmbd.study.violation.signal import signal_name
@@ -74,13 +74,13 @@ class GainMap:
     stable : ndarray of bool, (na, nb), or (nh, na, nb) for several steps
         Whether the violation stays bounded.
     violation : ndarray, the same shape
-        Largest violation of the run; inf where the run failed.
+        Largest violation of the run; inf where the run failed, NaN where there was none after Ctrl-C.
     spectral_radius : ndarray, the same shape
         Theoretical factor of the violation in a step; NaN for methods whose stability function is not known.
     unstabilized : float or ndarray, (nh,)
         Largest violation without stabilization.
     reasons : dict of tuple of int to str
-        Why cells are unstable, by index.
+        Why cells are unstable, or were not run, by index.
     best : BestGains or None
         The stable gains with the least violation; None if no cell is stable.
     notes : tuple of str
@@ -91,6 +91,8 @@ class GainMap:
         Name of the model; what the violation is, with its unit.
     t_end : float
         Length of the runs [s].
+    interrupted : bool
+        Whether Ctrl-C ended the map before all cells were run.
     """
 
     alpha: Array
@@ -107,12 +109,19 @@ class GainMap:
     model_name: str
     quantity: str
     t_end: float
+    interrupted: bool = False
 
     def __str__(self) -> str:
         """Return the number of stable cells, the best gains and the notes."""
+        size, ran = self.stable.size, int((~np.isnan(self.violation)).sum())
+        found = (
+            f"interrupted by Ctrl-C: {ran} of {size} cells were run, and {{}} of them"
+            if self.interrupted
+            else f"{{}} of {size} cells"
+        )
         lines = [
             f"{self.model_name}: Baumgarte stabilization with {type(self.integrator).__name__}, "
-            f"{int(self.stable.sum())} of {self.stable.size} cells are stable in {self.t_end:g} s"
+            f"{found.format(int(self.stable.sum()))} are stable in {self.t_end:g} s"
         ]
         if self.best is not None:
             a, b, h, least = self.best
@@ -219,6 +228,8 @@ def gain_map(
         If gains or steps are not valid, if the runs have too few steps, or if the methods cannot be combined.
     ModelError
         If the system or its initial state has faults.
+    KeyboardInterrupt
+        After Ctrl-C before the first cell; later the map is returned, with `interrupted` and without the other cells.
 
     Notes
     -----
@@ -243,12 +254,17 @@ def gain_map(
     def cell(first: int, last: int) -> list[GainCell]:
         return [runs[k].cell(float(a[i]), float(b[j])) for k, i, j in places[first:last]]
 
-    found = (one for block in in_blocks(len(places), 1, processors(), cell) for one in block)
-    cells: dict[tuple[int, int, int], GainCell] = {}
+    found: list[GainCell] = []
     with Progress(progress, 0, len(places), "runs") as bar:
-        for place, one in zip(places, found, strict=True):
-            cells[place] = one
-            bar.done()
+        try:
+            for block in in_blocks(len(places), 1, processors(), cell):
+                found += block
+                bar.done()
+        except KeyboardInterrupt:
+            if not found:
+                raise
+    missing = len(places) - len(found)
+    cells = dict(zip(places, [*found, *[GainCell(False, np.nan, NOT_RUN)] * missing], strict=True))
     shape = (len(steps), len(a), len(b))
     stable = np.array([cell.stable for cell in cells.values()]).reshape(shape)
     violation = np.array([cell.violation for cell in cells.values()]).reshape(shape)
@@ -270,6 +286,7 @@ def gain_map(
         model.name,
         name,
         float(t_end),
+        interrupted=missing > 0,
     )
 
 

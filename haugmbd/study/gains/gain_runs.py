@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations import Formulation
@@ -38,10 +39,15 @@ LEAST = 1e-15
 """Of the size of the model: a smaller violation is rounding, and its growth is not measured."""
 FEWEST_STEPS = 80
 """Steps below which growth cannot be judged."""
+NOT_RUN = "not run: Ctrl-C"
+"""Reason of a cell that was not run."""
 
 
 class GainCell(NamedTuple):
-    """One run.  stable;  violation: the largest |Phi|, inf if the run failed;  reason: why it is unstable, "" if it is not."""
+    """One run.
+
+    stable;  violation: the largest |Phi|, inf if the run failed, NaN if there was none;  reason: why it is unstable, "" if it is not
+    """
 
     stable: bool
     violation: float
@@ -97,12 +103,17 @@ class GainRuns:
         )
 
     def _run(self, alpha: float, beta: float) -> tuple[GainCell, Array]:
-        """Return the run, unstable if it fails or is lost, and its violation over time in units of the length."""
+        """Return the run, unstable if it fails or is lost, and its violation over time in units of the length.
+
+        Raise KeyboardInterrupt if Ctrl-C has ended the run: a part of it says nothing of the whole.
+        """
         with np.errstate(all="ignore"):
             try:
                 result = run_system(self.model, self.t_end, RunMethods(self.integrator, self.formulation, Baumgarte(alpha, beta)))
             except SimulationError as error:
                 return GainCell(False, np.inf, str(error)), np.zeros(0)
+            if result.status is RunStatus.INTERRUPTED:
+                raise KeyboardInterrupt
             sizes = scaled_norm(result, result.violation("position"))
             worst, lost = float(np.abs(result.violation(self.level)).max()), float(sizes.max())
             if not (np.isfinite(worst) and np.isfinite(lost)):

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.analysis.kinematics import path_following
 from haugmbd.gallery import double_pendulum, pendulum, slider_crank
 from haugmbd.gallery.linkages.slider_crank import crank_angle
 from haugmbd.math.euler_parameters import conjugate, product, rotation_matrix
+from haugmbd.simulation.stepping.progress import Progress
 from joints import CJ, RJ, SJ, TJ, UJ, Distance, Parallel, RackPinion, RollingDisc, RotationDriver, TranslationDriver
 from tests.support.redundant_loops import bennett, loop
 
@@ -435,3 +437,66 @@ def test_a_slider_that_rests_beside_or_in_its_dead_centre(n):
     )
     with pytest.raises(mbd.SimulationError, match="at a singular position.* no driver decides how this continues"):
         mbd.kinematics(slider(0.0), times)
+
+
+def strike(monkeypatch, calls):
+    """Let Ctrl-C come at the call with this number of the corrector."""
+    projected_point, left = path_following.projected_point, [calls]
+
+    def struck(*given):
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        return projected_point(*given)
+
+    monkeypatch.setattr(path_following, "projected_point", struck)
+
+
+@pytest.mark.parametrize(("first", "reached", "last"), [(0.0, 4, 0.3), (-1.0, 3, -0.3), (-0.2, 4, 0.1)])
+def test_after_ctrl_c_the_times_that_were_reached_are_returned(monkeypatch, first, reached, last):
+    """The start is corrected by another name; forwards the point of t = 0 is the start, backwards it is not reached."""
+    model, times = pendulum(driven=True).compile(), np.round(first + 0.1 * np.arange(11.0), 12)
+    whole = mbd.kinematics(model, times)
+    with monkeypatch.context() as patched:
+        strike(patched, 4)
+        result = mbd.kinematics(model, times)
+        motion = mbd.kinematics(model, times)
+    assert not whole.interrupted
+    np.testing.assert_array_equal(motion.t, times)
+    assert result.interrupted
+    assert result.status is mbd.RunStatus.INTERRUPTED
+    assert result.message == f"interrupted by Ctrl-C: {reached} of 11 times were reached, the last one t = {last:.9g} s"
+    kept = np.isin(whole.t, result.t)
+    assert kept.sum() == reached
+    np.testing.assert_array_equal(result.y, whole.y[kept])
+    np.testing.assert_array_equal(result.joint("pin").angle, whole.joint("pin").angle[kept])
+
+
+def test_inverse_dynamics_keeps_the_times_before_ctrl_c(monkeypatch):
+    model, times = pendulum(driven=True).compile(), np.linspace(0.0, 1.0, 11)
+    whole = mbd.inverse_dynamics(model, times)
+    strike(monkeypatch, 4)
+    found = mbd.inverse_dynamics(model, times)
+    assert found.interrupted
+    assert not whole.interrupted
+    np.testing.assert_array_equal(found.t, times[:4])
+    np.testing.assert_array_equal(found["drive"], whole["drive"][:4])
+    assert "4 states, interrupted by Ctrl-C: 4 of 11 times were reached, the last one t = 0.3 s" in str(found)
+
+
+@pytest.mark.parametrize("analysis", [mbd.kinematics, mbd.inverse_dynamics])
+def test_ctrl_c_before_the_first_time_leaves_nothing_to_return(monkeypatch, analysis):
+    model = pendulum(driven=True).compile()
+    strike(monkeypatch, 1)
+    with pytest.raises(KeyboardInterrupt):
+        analysis(model, [0.1, 0.2])
+
+
+@pytest.mark.parametrize("analysis", [mbd.kinematics, mbd.inverse_dynamics])
+def test_progress_is_shown_to_the_last_time(monkeypatch, analysis):
+    shown, reach = [], Progress.reach
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._stop)) or reach(self, now))
+    analysis(pendulum(driven=True), np.linspace(-0.1, 0.2, 4), progress=True)
+    assert shown[-4:] == [(1, 4), (2, 4), (3, 4), (4, 4)]  # behind the digits of the assembly
+    with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
+        analysis(pendulum(driven=True), [0.0, 1.0], progress=1)

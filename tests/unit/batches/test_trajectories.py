@@ -9,6 +9,7 @@ import haugmbd as mbd
 from haugmbd.batches import batch as module
 from haugmbd.batches.direct_tables import direct_model, direct_tables
 from haugmbd.batches.parameters import read_parameters
+from haugmbd.simulation.stepping.progress import Progress
 from joints import RJ
 from tests.support.variants import bouncing, controlled, driven, geared, spinning_top, states_of, swinging, trains
 
@@ -319,3 +320,13 @@ def test_bad_arguments_are_errors_and_no_flags(model, arguments, words):
     batch = mbd.batch(model, parameters={"link 2.mass": [1.0]})
     with pytest.raises(mbd.UsageError, match=words):
         batch.simulate(**arguments)
+
+
+def test_progress_is_shown_member_by_member(model, monkeypatch):
+    shown, reach = [], Progress.reach
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._stop, self._unit)) or reach(self, now))
+    batch = mbd.batch(model, parameters={"link 2.mass": [1.0, -1.0, 2.0]}, threads=2)
+    batch.simulate(0.02, h=1e-2, progress=True)
+    assert [one for one in shown if one[2] == "members"] == [(k, 3, "members") for k in (1, 2, 3)]
+    with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
+        batch.simulate(0.02, h=1e-2, progress=1)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from haugmbd.cli import main
+from haugmbd.cli.commands import crosscheck as command
 from haugmbd.cli.commands.crosscheck import chain_of
 from haugmbd.serial_chain.random_chain import KINDS
 
@@ -54,6 +55,32 @@ def test_the_chains_are_of_every_length_and_kind():
     assert {link.kind for chain in chains for link in chain.links} == set(KINDS)
     again = chain_of(7, 30, KINDS, False)
     assert np.array_equal(again.tables.reals, chains[7].tables.reals)
+
+
+def test_after_ctrl_c_the_table_is_that_of_the_chains_so_far(capsys, monkeypatch):
+    def struck(number):
+        left = [number]
+
+        def chain_or_ctrl_c(*given):
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+            return chain_of(*given)
+
+        monkeypatch.setattr(command, "chain_of", chain_or_ctrl_c)
+
+    struck(3)
+    assert main.main(["crosscheck", "--links", "3", "--random", "5"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("2 random chains, ")
+    assert "interrupted by Ctrl-C after 2 of 5 chains" in said.err
+    struck(3)
+    assert main.main(["crosscheck", "--links", "3", "--random", "5", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert (data["ok"], data["interrupted"], data["chains"]) == (False, True, 2)
+    struck(1)
+    with pytest.raises(KeyboardInterrupt):
+        main.main(["crosscheck", "--links", "3", "--random", "5"])
 
 
 def test_beyond_the_tolerance_is_exit_code_1(capsys):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -196,3 +198,20 @@ def test_a_diagnostic_that_is_zero_throughout_sees_nothing():
     assert not momentum.sees
     assert {"velocity", "acceleration"} <= set(found.sees)
     assert "nan" not in str(found)
+
+
+@pytest.mark.parametrize("name", ["simulate", "verify"])
+def test_after_ctrl_c_there_is_no_fingerprint_of_a_part_of_a_run(monkeypatch, name):
+    """Both functions return what they have after Ctrl-C: it was taken for the whole."""
+    module = sys.modules["haugmbd.faults.fingerprint"]  # the package has a function of this name
+    function = getattr(module, name)
+
+    def struck(*given, **more):
+        found = function(*given, **more)
+        if name == "verify":
+            return replace(found, interrupted=True)
+        return replace(found, outcome=found.outcome._replace(status=mbd.RunStatus.INTERRUPTED))
+
+    monkeypatch.setattr(module, name, struck)
+    with pytest.raises(KeyboardInterrupt):
+        mbd.faults.fingerprint("wrong_gamma_sign", pendulum(), t_end=0.02, h=1e-3)

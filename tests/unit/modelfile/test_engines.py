@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import haugmbd as mbd
+from haugmbd.modelfile.engines import check as engines_check
+from haugmbd.simulation.stepping.progress import Progress
 from joints import RJ, TJ, Distance, Fixed
 from tests.support import mechanisms
 
@@ -55,6 +57,34 @@ def test_a_joint_may_have_the_name_of_a_body():
     arm = system.add(mbd.Body("arm", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
     system.add(RJ("arm", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
     assert mbd.crosscheck_engine(system, "pinocchio", states=1).ok
+
+
+def test_after_ctrl_c_the_differences_are_those_of_the_states_so_far(monkeypatch):
+    pytest.importorskip("mujoco")
+    differences, calls, shown, reach = engines_check._differences, [], [], Progress.reach
+
+    def struck(*given):
+        calls.append(0)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return differences(*given)
+
+    system = mechanisms.random_tree(1, ("RJ",))
+    two = mbd.crosscheck_engine(system, "mujoco", states=2)
+    monkeypatch.setattr(engines_check, "_differences", struck)
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._unit)) or reach(self, now))
+    check = mbd.crosscheck_engine(system, "mujoco", states=4, progress=True)
+    assert check.interrupted
+    assert not check.ok
+    assert (check.states, check.relative) == (two.states, two.relative)
+    assert "at 2 states (interrupted by Ctrl-C): " in str(check)
+    assert "all within 1e-09" in str(check)
+    assert [now for now, unit in shown if unit == "states"] == [1, 2]
+    with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
+        mbd.crosscheck_engine(system, "mujoco", progress=1)
+    calls[:] = [0, 0]
+    with pytest.raises(KeyboardInterrupt):
+        mbd.crosscheck_engine(system, "mujoco", states=4)
 
 
 def test_motions_without_acceleration_are_no_difference():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum
+from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.study.gains import gain_map as gain_map_module
+from haugmbd.study.gains import gain_runs as gain_runs_module
 from haugmbd.study.gains.gain_drawing import draw_map
 from haugmbd.study.gains.gain_limit import gain_limit
 from haugmbd.study.gains.gain_map import gain_map
@@ -235,3 +239,76 @@ def test_a_map_does_not_depend_on_the_number_of_threads(model, monkeypatch):
     np.testing.assert_array_equal(maps[0].stable, maps[1].stable)
     assert maps[0].reasons == maps[1].reasons
     assert not maps[0].stable.all()
+
+
+class Interrupts:
+    """Raises KeyboardInterrupt at the n-th call of a function, or lets a run return what is computed, as `simulate` does."""
+
+    def __init__(self, function, n, t_end=None):
+        self.function, self.left, self.t_end = function, n, t_end
+
+    def __call__(self, *given, **more):
+        self.left -= 1
+        if self.left:
+            return self.function(*given, **more)
+        if self.t_end is None:
+            raise KeyboardInterrupt
+        found = self.function(given[0], self.t_end, *given[2:], **more)
+        return replace(found, outcome=found.outcome._replace(status=mbd.RunStatus.INTERRUPTED, message="interrupted by Ctrl-C"))
+
+
+@pytest.mark.parametrize("t_end", [None, 1.0])
+def test_after_ctrl_c_the_cells_so_far_are_kept(model, monkeypatch, t_end):
+    """A run ends at Ctrl-C without an exception: it was taken for a whole one."""
+    given = {"alpha": [10.0, 20.0], "beta": [10.0, 20.0], "h": H, "t_end": 2.0}
+    monkeypatch.setattr(gain_map_module, "processors", lambda: 1)
+    whole = gain_map(model, **given)
+    with monkeypatch.context() as patched:
+        patched.setattr(gain_runs_module, "run_system", Interrupts(gain_runs_module.run_system, 2 + 3, t_end))
+        found = gain_map(model, **given)
+    assert found.interrupted
+    assert not whole.interrupted
+    np.testing.assert_array_equal(found.violation, np.where([[True, True], [False, False]], whole.violation, np.nan))
+    assert found.stable.tolist() == [[True, True], [False, False]]
+    assert found.reasons == {(1, 0): "not run: Ctrl-C", (1, 1): "not run: Ctrl-C"}
+    assert found.best[:2] == whole.best[:2]
+    assert "interrupted by Ctrl-C: 2 of 4 cells were run, and 2 of them are stable in 2 s" in str(found)
+    ax = found.plot()
+    assert [text.get_text() for text in ax.get_legend().get_texts()][0] == "not run"
+    with monkeypatch.context() as patched:
+        patched.setattr(gain_runs_module, "run_system", Interrupts(gain_runs_module.run_system, 2, t_end))
+        with pytest.raises(KeyboardInterrupt):
+            gain_map(model, **given)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("t_end", [None, 1.0])
+def test_after_ctrl_c_a_limit_is_known_to_lie_between_two_gains(model, monkeypatch, t_end):
+    monkeypatch.setattr(gain_runs_module, "run_system", Interrupts(gain_runs_module.run_system, 2 + 4, t_end))
+    with pytest.raises(KeyboardInterrupt, match="alpha h = 0.08[0-9]* is stable, and no larger one was tried") as caught:
+        gain_limit(model, ratio=1.0, h=H, t_end=1.0)
+    low, high = caught.value.result
+    assert 0.0 < low
+    assert high == np.inf
+
+
+@pytest.mark.parametrize("t_end", [None, 1.0])
+def test_after_ctrl_c_in_the_bisection_both_gains_are_known(model, monkeypatch, t_end):
+    monkeypatch.setattr(gain_runs_module, "run_system", Interrupts(gain_runs_module.run_system, 2 + 20, t_end))
+    with pytest.raises(KeyboardInterrupt, match=r"is stable, and alpha h = [0-9.]* is not") as caught:
+        gain_limit(model, ratio=2.0, h=H, t_end=2.0)
+    low, high = caught.value.result
+    assert low < LIMITS[2.0] * (1.0 + NEAR)
+    assert LIMITS[2.0] * (1.0 - NEAR) < high < np.inf
+
+
+def test_the_progress_of_a_limit_is_shown_in_digits(model, monkeypatch):
+    shown, reach = [], Progress.reach
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._unit)) or reach(self, now))
+    gain_limit(model, ratio=2.0, h=H, t_end=2.0, rtol=0.1, progress=True)
+    reached = [now for now, unit in shown if unit == "digits"]  # not those of the runs
+    assert len(reached) > 1
+    assert reached == sorted(reached)
+    assert reached[-1] == pytest.approx(1.0)
+    with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
+        gain_limit(model, ratio=2.0, h=H, t_end=2.0, progress=1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -11,11 +13,14 @@ from PIL import Image
 import haugmbd as mbd
 from haugmbd.bodies import inertia
 from haugmbd.gallery import pendulum, slider_crank
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.viewer.animate import mechanism_of
 from haugmbd.viewer.drawing import Drawing
 from haugmbd.viewer.scenes.frames import frames_of
 from haugmbd.viewer.scenes.meshes import triangles_of, unit_mesh
 from haugmbd.viewer.scenes.shapes import equivalent_solid
+
+film_module = sys.modules["haugmbd.viewer.film"]  # the package has a function of this name
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +91,49 @@ def test_a_gif_has_its_frames(swing, tmp_path):
         assert film.n_frames == 5
 
 
+@pytest.mark.parametrize("through", ["matplotlib", "chromium"])
+def test_after_ctrl_c_the_pictures_so_far_are_a_film(swing, tmp_path, monkeypatch, through):
+    """The third picture is not drawn."""
+    place, shown, reach = Drawing.place, [], Progress.reach
+
+    def struck(drawing, k):
+        if k == 2:
+            raise KeyboardInterrupt
+        place(drawing, k)
+
+    def screens(result, times, frames):
+        drawing = Drawing(mechanism_of(result), frames_of(result, frames))
+        for k in range(len(times)):
+            struck(drawing, k)
+            picture = io.BytesIO()
+            drawing.figure.savefig(picture, format="png", dpi=20)
+            yield picture.getvalue()
+
+    monkeypatch.setattr(Drawing, "place", struck)
+    monkeypatch.setattr(film_module, "_screens", screens)
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append((now, self._stop)) or reach(self, now))
+    with pytest.raises(KeyboardInterrupt, match=r"after 2 of 4 pictures: .*swing.gif', the attribute") as caught:
+        swing.film(tmp_path / "swing.gif", frames=4, fps=10, through=through, progress=True)
+    assert caught.value.result == tmp_path / "swing.gif"
+    with Image.open(tmp_path / "swing.gif") as film:
+        assert film.n_frames == 2
+    assert shown == [(1, 4), (2, 4)]
+
+
+@pytest.mark.parametrize("through", ["matplotlib", "chromium"])
+def test_ctrl_c_before_the_first_picture_leaves_no_film(swing, tmp_path, monkeypatch, through):
+    def struck(*_):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(Drawing, "place", lambda drawing, k: next(struck()))
+    monkeypatch.setattr(film_module, "_screens", struck)
+    with pytest.raises(KeyboardInterrupt, match="after 0 of 4 pictures: there is no film") as caught:
+        swing.film(tmp_path / "swing.gif", frames=4, through=through)
+    assert caught.value.result is None
+    assert not (tmp_path / "swing.gif").exists()
+
+
 def test_mp4_names_ffmpeg_where_it_is_missing(swing, tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(mbd.UsageError, match="ffmpeg"):
@@ -107,6 +155,7 @@ def test_mp4_names_ffmpeg_where_it_is_missing(swing, tmp_path, monkeypatch):
         (lambda result, folder: result.film(folder / "x.gif", fps=0), "fps is 0"),
         (lambda result, folder: result.film(folder / "x.gif", fps=60), "a .gif has at most 50 pictures a second"),
         (lambda result, folder: result.film(folder / "no" / "x.gif"), "no folder"),
+        (lambda result, folder: result.film(folder / "x.gif", progress=1), "progress = 1 must be True or False"),
     ],
 )
 def test_mistakes_are_named(swing, tmp_path, call, words):

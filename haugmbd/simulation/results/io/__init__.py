@@ -1,6 +1,7 @@
 """Results on disk.
 
 checksums      a seal and checksums of files
+paths          paths that are given, and the error of a file that cannot be written
 atomic         files that are whole or not there
 schema         what variables and metadata of a file are
 carried_model  the model in a file

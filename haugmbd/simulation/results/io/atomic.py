@@ -14,19 +14,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from haugmbd.simulation.results.io.paths import unwritable
+
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a binary file. `path` is replaced by it if the block ends without an error, and is unchanged otherwise.
 
-    Raises OSError, of `path`, if the folder is missing or cannot be written to, and the errors of the block.
+    Raises UnwritableFileError, of `path`, if it cannot be written to, and other errors of the block.
     """
-    target = path.resolve()  # a link keeps pointing to where it points
-    temporary = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.tmp")
     try:
-        file = temporary.open("xb")
+        with _replacement(path.resolve()) as file:  # a link keeps pointing to where it points
+            yield file
     except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from None
+        raise unwritable(path, error) from None
+
+
+@contextmanager
+def _replacement(target: Path) -> Iterator[BinaryIO]:
+    """Yield a new file beside the target, which takes its place."""
+    temporary = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.tmp")
+    file = temporary.open("xb")
     try:
         with file:
             yield file

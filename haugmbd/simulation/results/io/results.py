@@ -24,6 +24,7 @@ from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.checksums import seal, seal_zip
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.simulation.results.io.schema import (
     AXES,
     BODY_VARIABLES,
@@ -56,10 +57,10 @@ def write_contents(path: str | Path, make: Callable[[], Contents]) -> Path:
     """Write the contents that `make` returns to `path`, .npz or .nc; return the path.
 
     An old file of that name is replaced when the new one is complete, and is unchanged after an error.
-    Raises UsageError for another ending, a missing extra, or states that are not valid (times that do not increase, NaN); OSError if the
-    file cannot be written.
+    Raises UsageError for another ending, a missing extra, states that are not valid (times that do not increase, NaN), or a file that
+    cannot be written.
     """
-    path = Path(path)
+    path = path_of(path)
     write = _writer(path)
     try:
         contents = make()
@@ -73,7 +74,7 @@ def write_contents(path: str | Path, make: Callable[[], Contents]) -> Path:
 
 def to_csv(result: Saved, path: str | Path) -> Path:
     """Write one line for each state, with 17 digits, so that no digit is lost. After an error an old file is unchanged."""
-    path = Path(path)
+    path = path_of(path)
     header, columns = ["t"], [result.t[:, None]]
     for k, body in enumerate(result.names.bodies[1:], start=1):
         for name, parts in COMPONENTS.items():

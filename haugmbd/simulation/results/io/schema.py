@@ -25,7 +25,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -377,31 +377,40 @@ def check_arrays(arrays: Mapping[str, Any], names: Names, segments: tuple[int, .
 
 def check_model(model: Model, names: Names, numbers: Mapping[str, Array] | None, ny: int) -> None:
     """Raise UsageError unless names, sizes and numbers of the model are those of the file."""
-    given = Names.of(model)
-    for what, of_file, of_model in (
-        ("bodies", names.bodies, given.bodies),
-        ("joints", names.joints, given.joints),
-        ("rows", names.rows, given.rows),
+    given = Names.of(model), numbers_of(model), model.y0.size
+    difference = difference_of_models((names, numbers, ny), given, ("in the file", "in the model"))
+    if difference:
+        raise UsageError(f"is of another model: {difference}. Pass the model it came from")
+
+
+Recognized: TypeAlias = tuple[Names, Mapping[str, Array] | None, int]
+"""By what a model is recognized: its names, its numbers where they are known, and the length of its states."""
+
+
+def difference_of_models(first: Recognized, second: Recognized, words: tuple[str, str]) -> str:
+    """Return in what two models differ, "" if they are the same;  words: where each of them is."""
+    for what, of_first, of_second in (
+        ("bodies", first[0].bodies, second[0].bodies),
+        ("joints", first[0].joints, second[0].joints),
+        ("rows", first[0].rows, second[0].rows),
     ):
-        if of_file != of_model:
-            odd = ", ".join(map(repr, sorted(set(of_file) ^ set(of_model))[:5])) or "their order"
-            raise UsageError(f"is of another model: its {what} differ, in {odd}. Pass the model it came from")
-    if ny != model.y0.size:
-        raise UsageError(
-            f"is of another model: its states are of {ny} numbers, the model's of {model.y0.size}. Pass the model it came from"
-        )
-    for what, table in numbers_of(model).items():
-        stored = (numbers or {}).get(what)
+        if of_first != of_second:
+            odd = ", ".join(map(repr, sorted(set(of_first) ^ set(of_second))[:5])) or "their order"
+            return f"its {what} differ, in {odd}"
+    if first[2] != second[2]:
+        return f"states are of {first[2]} numbers {words[0]}, and of {second[2]} {words[1]}"
+    for what, table in (second[1] or {}).items():
+        stored = (first[1] or {}).get(what)
         if stored is None or table.size == stored.size == 0:
             continue
         if stored.shape != table.shape:
-            raise UsageError(f"is of another model: its {what} are {stored.shape}, not {table.shape}. Pass the model it came from")
+            return f"its {what} are {stored.shape} {words[0]}, not {table.shape}"
         differ = ~(np.abs(stored - table) <= SAME_NUMBER * np.abs(table).max())
         if differ.any():
             row, column = np.argwhere(differ)[0].tolist()
-            of = f"{'J_bar' if column else 'mass'} of body {names.bodies[row]!r}" if what == "inertias" else f"line {row}"
-            where = f"{of}: {stored[row, column]!s} in the file, {table[row, column]!s} in the model"
-            raise UsageError(f"is of another model: its {what} differ, {where}. Pass the model it came from")
+            of = f"{'J_bar' if column else 'mass'} of body {first[0].bodies[row]!r}" if what == "inertias" else f"line {row}"
+            return f"its {what} differ, {of}: {stored[row, column]!s} {words[0]}, {table[row, column]!s} {words[1]}"
+    return ""
 
 
 def numbers_of(model: Model) -> dict[str, Array]:

@@ -1,0 +1,195 @@
+r"""Runs that follow on one another as one: `first.join(second)`.
+
+    times       t_1 ... t_n | t_n ... t_m         the state at t_n, which both have, stands once
+    turns       theta_2 + 2 pi k                  k whole turns, with which the angles that the second run has counted go on
+
+A run counts the turns of a joint from its own start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.histories.contact_impacts import joined_impacts
+from haugmbd.diagnostics.run_warnings import Outcome
+from haugmbd.errors import UsageError
+from haugmbd.simulation.results.io.schema import difference_of_models, numbers_of
+from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.results.spans import ROUNDING
+
+R = TypeVar("R", bound=Any)
+
+SAME_STATE = 1e-8
+"""Difference of two states that are the same, relative to the largest number of their kind: a run projects its first state."""
+CONTINUE = "Continue from the last state: simulate(system, t_end, state=result.state())"
+
+
+def join_results(first: R, second: R) -> R:
+    """Return both results as one. Raise UsageError unless the second follows on the first, and is of the same model."""
+    check_model_of(first, second)
+    check_follows(first, second)
+    later = second.at_states(np.arange(len(second.t)) > 0)
+    rows = len(first.names.rows), (len(first.names.bodies), 6)
+    kept = first._contact_impacts is not None or second._contact_impacts is not None
+    joined: R = replace(
+        first,
+        _model=first._model if first._model is not None else second._model,
+        t=np.concatenate([first.t, later.t]),
+        y=np.concatenate([first.y, later.y]),
+        counters=total([first.counters, second.counters]),
+        settings=joined_settings(first.settings, second.settings),
+        interrupted=second.interrupted,
+        events=(*first.events, *second.events),
+        singular_crossings=(*first.singular_crossings, *second.singular_crossings),
+        _own=_both(first, later, "_own", (rows[0],)),
+        _own_u_dot=_both(first, later, "_own_u_dot", rows[1]),
+        _sensors=joined_sensors(first._sensors, later._sensors),
+        _turns=None
+        if first._turns is None or later._turns is None
+        else np.concatenate([first._turns, turned(first, second, later)]),
+        _contact_impacts=joined_impacts([first._all_impacts(), second._all_impacts()]) if kept else None,
+        outcome=joined_outcome(first.outcome, second.outcome),
+    )
+    return joined
+
+
+def turned(first: Any, second: Any, part: Any) -> Array:
+    """Return the angles of a part of the second result, counted on from the first."""
+    turns = np.round((first._turns[-1] - second._turns[0]) / (2.0 * np.pi))
+    counted: Array = part._turns + 2.0 * np.pi * turns
+    return counted
+
+
+def check_model_of(first: Any, second: Any) -> None:
+    """Raise UsageError unless both results are of one model."""
+    this, other = ((one.names, _numbers(one), one.y.shape[1]) for one in (first, second))
+    difference = difference_of_models(this, other, ("in this run", "in the next"))
+    if difference:
+        raise UsageError(
+            f"the next run is of another model: {difference}. Runs of one model are joined; of two models, each result has its own."
+        )
+
+
+def _numbers(result: Any) -> Mapping[str, Array] | None:
+    """Return the numbers by which the model of a result is recognized, where they are known."""
+    found: Mapping[str, Array] | None = numbers_of(result.model) if result.has_model else result._model_numbers
+    return found
+
+
+def check_times(first: Any, second: Any) -> float:
+    """Return the time at which the first result ends. Raise UsageError, with the numbers, unless the second starts there."""
+    for who, result in (("this run", first), ("the next run", second)):
+        if not len(result.t):
+            raise UsageError(f"{who} has no states: there is nothing to join.")
+    end, start = float(first.t[-1]), float(second.t[0])
+    if abs(start - end) > ROUNDING * (1.0 + abs(end)):
+        overlap = f" Of runs that overlap, take a part: result[:{start:g}]." if first.t[0] <= start < end else ""
+        raise UsageError(f"the next run starts at t = {start:.9g} s, and this one ends at t = {end:.9g} s. {CONTINUE}.{overlap}")
+    return end
+
+
+def check_follows(first: Any, second: Any) -> None:
+    """Raise UsageError, with the numbers, unless the second result starts with the last state of the first."""
+    end = check_times(first, second)
+    for name, unit, floor in _kinds(first, second):
+        a, b = getattr(first, name)[-1], getattr(second, name)[0]
+        gap = np.minimum(_sizes(b - a), _sizes(b + a)) if name == "p" else _sizes(b - a)
+        if not gap.size:
+            continue
+        scale = max(floor, *(float(np.abs(getattr(one, name)).max(initial=0.0)) for one in (first, second)))
+        k = int(gap.argmax())
+        if not gap[k] <= SAME_STATE * scale:
+            of = (
+                f"number {k} of the angles and internal states" if name == "angles" else f"{name} of body {first.names.bodies[k]!r}"
+            )
+            raise _other_state(f"{of} is {_shown(b[k])}{unit}, and {_shown(a[k])}{unit}", end)
+
+
+def _other_state(text: str, end: float) -> UsageError:
+    """Return the error of a run that starts from another state."""
+    return UsageError(
+        f"the next run starts from another state: at t = {end:.9g} s {text} at the end of this one. {CONTINUE}. Where velocities jump or "
+        "joints are moved by hand, there are two motions."
+    )
+
+
+def check_coordinates_follow(first: Any, second: Any) -> None:
+    """Raise UsageError, with the numbers, unless the second motion in joint coordinates starts with the last state of the first."""
+    end = check_times(first, second)
+    for name in ("q", "qd"):
+        a, b = getattr(first, name)[-1], getattr(second, name)[0]
+        scale = max(float(np.abs(getattr(one, name)).max(initial=0.0)) for one in (first, second))
+        if not (np.abs(b - a) <= SAME_STATE * scale).all():
+            raise _other_state(f"{name} is {_shown(b)}, and {_shown(a)}", end)
+
+
+def _kinds(first: Any, second: Any) -> list[tuple[str, str, float]]:
+    """Return the kinds of numbers of a state, their unit, and a size that they have in any case."""
+    span = float(second.t[-1] - first.t[0]) or 1.0
+    length = float(first.model.length) if first.has_model else max(float(np.ptp(first.r, axis=(0, 1)).max()), 1e-300)
+    return [
+        ("r", " m", length),
+        ("p", "", 1.0),
+        ("v", " m/s", length / span),
+        ("omega_bar", " rad/s", 1.0 / span),
+        ("angles", "", 1.0),
+    ]
+
+
+def _sizes(x: Array) -> Array:
+    """Return the size of each line of numbers."""
+    found: Array = np.abs(x) if x.ndim == 1 else np.linalg.norm(x, axis=1)
+    return found
+
+
+def _shown(x: Any) -> str:
+    return "(" + ", ".join(f"{value:.9g}" for value in x) + ")" if np.ndim(x) else f"{float(x):.9g}"
+
+
+def _both(first: Any, later: Any, name: str, shape: tuple[int, ...]) -> Array | None:
+    """Return what both runs have recorded; NaN for the states of one that has not."""
+    parts = [(one, getattr(one, name)) for one in (first, later)]
+    if all(values is None for _, values in parts):
+        return None
+    return np.concatenate([np.full((len(one.t), *shape), np.nan) if values is None else values for one, values in parts])
+
+
+def check_sensors(first: Mapping[str, SensorHistory], later: Mapping[str, SensorHistory]) -> None:
+    """Raise UsageError if two runs recorded different sensors."""
+    if first.keys() != later.keys():
+        names = ["sensors " + ", ".join(map(repr, each)) if each else "no sensor" for each in (first, later)]
+        raise UsageError(f"this run recorded {names[0]}, and the next {names[1]}: record the same in both, sensors=[...].")
+
+
+def joined_sensors(first: Mapping[str, SensorHistory], later: Mapping[str, SensorHistory]) -> dict[str, SensorHistory]:
+    """Return the sensors of both runs."""
+    check_sensors(first, later)
+    return {
+        name: replace(one, t=np.concatenate([one.t, later[name].t]), value=np.concatenate([one.value, later[name].value]))
+        for name, one in first.items()
+    }
+
+
+def joined_settings(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of both runs: where they differ, one after the other."""
+    names = dict.fromkeys([*first, *second])
+    pairs = {name: (first.get(name, "none"), second.get(name, "none")) for name in names}
+    return {name: a if a == b else f"{a}, then {b}" for name, (a, b) in pairs.items()}
+
+
+def joined_outcome(first: Outcome, second: Outcome) -> Outcome:
+    """Return the end of the second run, with the warnings of both."""
+    return second._replace(notes=tuple(dict.fromkeys([*first.notes, *second.notes])))
+
+
+def total(counters: Sequence[Counters]) -> Counters:
+    """Return the work of several runs: sums, and the largest `max_euler_drift`."""
+    sums: dict[str, Any] = {f.name: sum(getattr(c, f.name) for c in counters) for f in fields(Counters)}
+    sums["max_euler_drift"] = max((c.max_euler_drift for c in counters), default=0.0)
+    return Counters(**sums)
