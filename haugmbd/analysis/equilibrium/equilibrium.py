@@ -32,6 +32,7 @@ from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_frict
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_space import NOISE, RANK_TOL, scale_of
 from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
+from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import pulls_of
@@ -80,6 +81,9 @@ def equilibrium(
 
     Raises
     ------
+    SingularKKTError
+        If the pose in balance is singular, as bars in line or a lattice that has collapsed: the tangent space of the constraints is not
+        defined there, and there is no stability. The message names the rows; the attribute `result` is the State there.
     SimulationError
         If no equilibrium is found; the message names the body that moves on, and the attribute `result` is the last State. If forces
         are not smooth where they are in balance, so that there is no stiffness, or are in balance beyond a rigid JointLimit or
@@ -99,6 +103,7 @@ def equilibrium(
     try:
         found = _searched(evaluator, start, downhill, progress)
     except NotHeld as error:
+        _check_regular(error.result[0], "no equilibrium is found, and the last pose, in the attribute `result`,")
         raise _not_held(evaluator, *error.result) from None
     except NoStiffness as error:
         raise SimulationError(
@@ -107,7 +112,7 @@ def equilibrium(
             state_of(evaluator, error.result.y),
         ) from None
     kappa, V = np.linalg.eigh(0.5 * (found.K + found.K.T))
-    place = found.place
+    place, evaluator = found.place, found.place.evaluator
     at_rest = state_of(evaluator, place.y)
     faults = position_faults(model, at_rest)
     if faults:  # of dropped rows that do not hold at this pose
@@ -153,10 +158,16 @@ def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, progre
                 found = find_balance_of_states(evaluator, start.y, search)
             else:
                 found = find_balance(evaluator, start.y, search, downhill=downhill)
+            _check_regular(found.place, "the pose in the attribute `result`, where the forces are in balance,")
         except KeyboardInterrupt as stop:
             raise _interrupted(evaluator, search, start, stop) from None
         bar.reach(DIGITS)
     return found
+
+
+def _check_regular(place: TrialPose, what: str) -> None:
+    """Raise SingularKKTError if a pose is singular."""
+    check_regular(place.evaluator.model, state_of(place.evaluator, place.y), place.evaluator.kept, what)
 
 
 def _interrupted(evaluator: ResidualEvaluator, search: Search, start: State, stop: KeyboardInterrupt) -> KeyboardInterrupt:

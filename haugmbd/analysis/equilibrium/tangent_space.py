@@ -51,6 +51,11 @@ STALLED_TOL = 1e-9
 """Largest |Phi|, measured in the same way, if Newton's method makes no more progress; above it the pose cannot be closed."""
 
 
+OPEN = 1e-2
+"""Largest |Phi|, measured in the same way, of a dropped row that holds: loops with axes that do not fit drop rows that are open by as
+much. Where the kept rows close in another way it is a large part of 1."""
+
+
 MAX_CORRECTIONS = 30
 
 
@@ -61,32 +66,38 @@ solution: where rows are nearly dependent, hundreds of them would take most of t
 
 
 class Tangent(NamedTuple):
-    """Tangent space.  N: (6 nb, nd) orthonormal;  lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows."""
+    """Tangent space.
+
+    N: (6 nb, nd) orthonormal;  lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows
+    weakest: the smallest distance of a row from the span of rows before it, in an order that keeps it large
+    """
 
     N: Array
     lam: Array
+    weakest: float = 1.0
 
 
 def tangent(residual: Residual) -> Tangent:
     """Return the tangent space at `residual`, and the multipliers of least residual force."""
     J, force = residual.J, residual.force
     length = _lengths(J)
-    lam, bases = np.zeros(len(J)), list[tuple[Ints, Array]]()
+    lam, bases, weakest = np.zeros(len(J)), list[tuple[Ints, Array]](), 1.0
     for rows, columns in _parts(J):
         Q, R, order = scipy.linalg.qr(J[np.ix_(rows, columns)].T / length[rows], pivoting=True)
-        rank = int(np.sum(np.abs(np.diagonal(R)) > RANK_TOL))
+        pivots = np.abs(np.diagonal(R))
+        rank, weakest = int(np.sum(pivots > RANK_TOL)), min(weakest, float(pivots.min(initial=1.0)))
         if rank:  # SciPy 1.13 does not solve an empty system
             lam[rows[order[:rank]]] = scipy.linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ force[columns])
         bases.append((columns, Q[:, rank:]))
     if len(bases) == 1 and bases[0][1].shape[0] == J.shape[1]:
-        return Tangent(bases[0][1], lam / length)
+        return Tangent(bases[0][1], lam / length, weakest)
     free = np.flatnonzero(~J.any(axis=0))
     N, first = np.zeros((J.shape[1], sum(Q.shape[1] for _, Q in bases) + len(free))), len(free)
     N[free, np.arange(len(free))] = 1.0
     for columns, Q in bases:
         N[columns, first : first + Q.shape[1]] = Q
         first += Q.shape[1]
-    return Tangent(N, lam / length)
+    return Tangent(N, lam / length, weakest)
 
 
 def _parts(J: Array) -> Iterator[tuple[Ints, Ints]]:
@@ -122,6 +133,15 @@ def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
     label = evaluator.model.labels[evaluator.kept[row]]
     what = f"{label} is left at {evaluate_residual(evaluator, y).Phi[row]:.3g} {label.unit} at t = {evaluator.t:g} s"
     raise SimulationError(f"the mechanism cannot be closed: {what}. Correct the pose, the joints, or what drives them.")
+
+
+def check_dropped(evaluator: ResidualEvaluator, y: Array) -> None:
+    """Raise SimulationError if rows that are dropped do not hold at a pose that closes the kept ones: these have closed in another way."""
+    dropped = np.setdiff1d(np.arange(evaluator.model.nc), evaluator.kept)
+    gaps = np.abs(kept_rows(evaluator._replace(kept=dropped), y)[0])
+    if gaps.max(initial=0.0) > OPEN:
+        label = evaluator.model.labels[dropped[int(np.argmax(gaps))]]
+        raise SimulationError(f"the mechanism cannot be closed: {label} is open where the rows that it depends on are closed.")
 
 
 def _lengths(J: Array) -> Array:

@@ -35,6 +35,7 @@ from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import NOISE, inertia, rate_of_motions, scale_of
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
+from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelError, UsageError
@@ -90,6 +91,8 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
     ------
     UsageError
         If the state is not an equilibrium or a steady motion; the message gives the remaining forces. If forces are not smooth there.
+    SingularKKTError
+        If the pose is singular, so that the tangent space of the constraints is not defined; the message names the rows.
     ModelError
         If the system or the state has faults.
 
@@ -106,8 +109,9 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)
-    evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
-    place = trial_pose_at(evaluator, start.y)
+    place = trial_pose_at(make_residual_evaluator(model, read_steady(model, steady), start), start.y)
+    evaluator = place.evaluator
+    check_regular(model, state_of(evaluator, place.y), evaluator.kept, f"the pose of the state at t = {start.t:g} s")
     _check_rest(evaluator, start, place)
     if len(evaluator.states.columns) or len(model.velocity_rows):
         return _first_order(evaluator, place)
