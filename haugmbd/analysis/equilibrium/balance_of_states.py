@@ -55,7 +55,7 @@ def find_balance_of_states(evaluator: ResidualEvaluator, y: Array, search: Searc
         before, left = _left(place), np.inf if after is None else _left(after)
         if last and after is not None and left <= BALANCE_TOL * step.scale:
             _check_rest(evaluator, after, step)
-            return Balance(after, stiffness_in_balance(after), n + 1, relaxed)
+            return Balance(after, *stiffness_in_balance(after), n + 1, relaxed)
         if after is not None and (not last or left <= 0.5 * before):
             place = after
         elif rounds < ROUNDS and before > BALANCE_TOL * step.scale:

@@ -139,7 +139,7 @@ def equilibrium(
         lam,
         motions / unit[:, None, None],
         kappa / unit**2,
-        kinds_of(kappa, scale),
+        kinds_of(kappa, found.rounding),
         left,
         found.newton,
         found.relaxed,

@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 
 from haugmbd.analysis.equilibrium.steady_motion import Steady
-from haugmbd.analysis.equilibrium.tangent_space import NOISE
+from haugmbd.analysis.equilibrium.tangent_space import INDIFFERENT_TOL
 from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
@@ -26,9 +26,6 @@ from haugmbd.diagnostics.joint_reactions.joint_wrench import (
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-
-INDIFFERENT_TOL = 10.0 * NOISE
-"""Stiffness that counts as zero, relative to the forces at work and to the largest stiffness."""
 
 
 class Stability(Enum):
@@ -183,7 +180,8 @@ def kinds_of_motions(eigenvalues: Complex) -> tuple[Stability, ...]:
     )
 
 
-def kinds_of(kappa: Array, scale: float) -> tuple[Stability, ...]:
-    """Return the Stability of each stiffness [J] in an orthonormal basis."""
-    small = INDIFFERENT_TOL * scale
-    return tuple(Stability.INDIFFERENT if abs(k) <= small else Stability.STABLE if k > 0.0 else Stability.UNSTABLE for k in kappa)
+def kinds_of(kappa: Array, rounding: float) -> tuple[Stability, ...]:
+    """Return the Stability of each stiffness [J] in an orthonormal basis;  rounding: stiffness [J] that counts as zero."""
+    return tuple(
+        Stability.INDIFFERENT if abs(k) <= rounding else Stability.STABLE if k > 0.0 else Stability.UNSTABLE for k in kappa.tolist()
+    )

@@ -16,9 +16,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved, state_of
-from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth, motion_derivative
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
 from haugmbd.analysis.equilibrium.tangent_matrices import stiffness
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, Tangent, at_work, check_dropped, closed, scale_of, sketched, tangent
+from haugmbd.analysis.equilibrium.tangent_space import (
+    NOISE,
+    Tangent,
+    at_work,
+    check_dropped,
+    closed,
+    rounding_of,
+    scale_of,
+    sketched,
+    tangent,
+)
 from haugmbd.analysis.regular_pose import kept_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
@@ -76,10 +86,11 @@ class TrialPose:
 
 @dataclass(frozen=True)
 class Balance:
-    """A balance: the pose, K (nd, nd) there, and the numbers of Newton steps and relaxation steps."""
+    """A balance: the pose, K (nd, nd) there, the part of it [J] that may be rounding, and the numbers of Newton and relaxation steps."""
 
     place: TrialPose
     K: Array
+    rounding: float
     newton: int
     relaxed: int
 
@@ -139,18 +150,21 @@ def find_balance(evaluator: ResidualEvaluator, y: Array, search: Search, *, down
         place, K, steps, done = _newton(place, search, downhill)
         newton += steps
         if done:
-            return Balance(place, stiffness_in_balance(place), newton, relaxed)
+            return Balance(place, *stiffness_in_balance(place), newton, relaxed)
         place, steps = _relax(place, search, K)
         relaxed += steps
     raise NotHeld("no balance", (place, place.at.N @ place.g, False))
 
 
-def stiffness_in_balance(place: TrialPose) -> Array:
-    """Return K. Raise NoStiffness if forces are not smooth there."""
+def stiffness_in_balance(place: TrialPose) -> tuple[Array, float]:
+    """Return K, and the part of it [J] that may be rounding. Raise NoStiffness if forces are not smooth there."""
+    smooth = MotionDerivative(place.work)
     try:
-        return stiffness(place.evaluator, place.y, place.at, motion_derivative(place.work))
+        K = stiffness(place.evaluator, place.y, place.at, smooth)
     except NotSmooth as error:
         raise NoStiffness(error.why, place) from None
+    left = float(np.abs(place.g).max(initial=0.0))
+    return K, rounding_of(scale_of(place.work, K), left, smooth.error, place.at.weakest)
 
 
 def _newton(place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose, Array, int, bool]:

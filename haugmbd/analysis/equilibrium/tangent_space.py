@@ -166,6 +166,12 @@ SKETCH_H = 1e-4
 NOISE = 1e-10
 """Part of the forces at work below which a derivative is rounding."""
 
+INDIFFERENT_TOL = 10.0 * NOISE
+"""Stiffness that counts as zero at most, relative to the forces at work and to the largest stiffness."""
+
+ERRORS, ROUNDED = 10.0, 1e-14
+"""Differences between two sizes of step that count as zero, and stiffness of motions that are rounding, relative to the largest."""
+
 
 def differentiated(f: Callable[[float], Array]) -> Array:
     """Return df/dh at 0."""
@@ -190,6 +196,15 @@ def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
 def scale_of(work: float, K: Array) -> float:
     """Return the scale of a balance [J]: the forces at work, or the stiffness for a unit motion, whichever is larger."""
     return max(work, float(np.abs(K).max(initial=0.0)))
+
+
+def rounding_of(scale: float, left: float, error: float, weakest: float) -> float:
+    """Return the stiffness [J] that may be rounding: of differences, of forces that are left over, and of a tangent space near singular.
+
+    scale: of the balance [J];  left: over [J];  error: of the derivatives, by two sizes of step [J];  weakest: see `Tangent`
+    A long beam of stiff links has motions a billion times softer than the stiffest one, which are not zero.
+    """
+    return min(max(ERRORS * error, left, ROUNDED * scale / max(weakest, ROUNDED)), INDIFFERENT_TOL * scale)
 
 
 def rate_of_motions(M: Array, scale: float) -> float:

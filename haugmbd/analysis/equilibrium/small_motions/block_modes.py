@@ -24,7 +24,7 @@ from haugmbd.analysis.equilibrium.small_motions.eigenmodes import (
     with_block_states,
 )
 from haugmbd.analysis.equilibrium.small_motions.velocity_rows import rolling_matrices
-from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import inertia, rate_of_motions, scale_of
@@ -59,7 +59,7 @@ def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMat
         B, M, C, K, N, G = rolling_matrices(evaluator, place)
     else:
         B, nd = place.at.N, place.at.N.shape[1]
-        smooth = motion_derivative(place.work)
+        smooth = MotionDerivative(place.work)
         M, K = inertia(evaluator, B), stiffness(evaluator, place.y, place.at, smooth)
         C = damping(evaluator, place.y, place.at, rate_of_motions(M, scale_of(place.work, K)), smooth)
         N, G = np.eye(nd), np.zeros((nd, nd))

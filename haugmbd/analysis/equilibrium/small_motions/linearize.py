@@ -28,12 +28,12 @@ from haugmbd.analysis.equilibrium.result import Equilibrium
 from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import Modes, find_modes
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization, Mode, in_coordinates
-from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, inertia, rate_of_motions, scale_of
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, inertia, rate_of_motions, rounding_of, scale_of
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
@@ -115,23 +115,25 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
     _check_rest(evaluator, start, place)
     if len(evaluator.states.columns) or len(model.velocity_rows):
         return _first_order(evaluator, place)
-    K = stiffness(evaluator, place.y, place.at, motion_derivative(place.work))
+    smooth = MotionDerivative(place.work)
+    K = stiffness(evaluator, place.y, place.at, smooth)
     scale = scale_of(place.work, K)
     _check_balance(evaluator, place, scale)
     if evaluator.steady.moves:
         check_steady(evaluator, place, scale, np.zeros(0))
-    return _linearized(evaluator, place, K, scale)
+    return _linearized(place, K, smooth.error)
 
 
-def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
-    """Return the linearization at a pose in balance."""
-    N = place.at.N
+def _linearized(place: TrialPose, K: Array, error: float) -> Linearization:
+    """Return the linearization at a pose in balance;  error: of the derivatives [J]"""
+    evaluator, N, scale = place.evaluator, place.at.N, scale_of(place.work, K)
     M = inertia(evaluator, N)
     rate = rate_of_motions(M, scale)
-    C = damping(evaluator, place.y, place.at, rate, motion_derivative(place.work))
+    C = damping(evaluator, place.y, place.at, rate, MotionDerivative(place.work))
     quiet = rate * float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
     potential = float(np.abs(K - K.T).max(initial=0.0)) <= NOISE * scale
-    found = find_modes(M, C, K, scale, conservative=quiet and potential)
+    rounding = rounding_of(scale, float(np.abs(place.g).max(initial=0.0)), error, place.at.weakest)
+    found = find_modes(M, C, K, scale, rounding, conservative=quiet and potential)
     T, names = _coordinates(evaluator, N)
     state = state_of(evaluator, place.y)
     modes = _modes(evaluator, state, found, N)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
-from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import velocities
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
@@ -62,7 +62,7 @@ def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> RollingM
     _, s, Vt = np.linalg.svd(C0)
     N = Vt[int((s > RANK_TOL).sum()) :].T
     G = -np.linalg.pinv(C0, rcond=RANK_TOL) @ D
-    smooth = motion_derivative(place.work)
+    smooth = MotionDerivative(place.work)
     M, K = inertia(evaluator, B), stiffness(evaluator, place.y, at, smooth)
     C = damping(evaluator, place.y, at, rate_of_motions(M, scale_of(place.work, K)), smooth)
     along = M @ G + C
