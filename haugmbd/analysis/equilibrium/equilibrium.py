@@ -8,7 +8,8 @@ r"""equilibrium: a pose at which all forces are in balance, its stability, and i
 Drivers are fixed at their values at time t (a quasi-static pose), unless they drive the steady motion.
 In a steady motion, kappa > 0 is stability in the rotating frame. Gyroscopic forces can stabilize a motion with kappa < 0: see
 `linearize`. Stability is that of all small motions, from their eigenvalues, with states of blocks, where a steady motion rolls (velocity
-rows), and where K is not symmetric (forces that follow a body, rolling): K is then that with the states held.
+rows), where K is not symmetric (forces that follow a body, rolling), and where forces drive motions (negative damping): K is then that with
+the states held.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from haugmbd.analysis.equilibrium.residual import (
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
 from haugmbd.analysis.equilibrium.small_motions.block_modes import MotionMatrices, block_modes, motion_matrices
-from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
 from haugmbd.analysis.equilibrium.solver import DIGITS, Balance, NoStiffness, NotHeld, Search, TrialPose, find_balance
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, RANK_TOL, scale_of
+from haugmbd.analysis.equilibrium.tangent_matrices import damping
+from haugmbd.analysis.equilibrium.tangent_space import ERRORS, NOISE, RANK_TOL, inertia, rate_of_motions, scale_of
 from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
@@ -183,17 +185,44 @@ def _interrupted(evaluator: ResidualEvaluator, search: Search, start: State, sto
 
 
 def _matrices_for_stability(evaluator: ResidualEvaluator, found: Balance) -> MotionMatrices | None:
-    """Return the matrices of all small motions where K alone does not decide about stability; None where it does."""
+    """Return the matrices of all small motions where K alone does not decide about stability; None where it does.
+
+    Raise SimulationError if forces are not smooth over velocities where these matrices are needed.
+    """
+    place = found.place
     if len(evaluator.states.columns):
-        return motion_matrices(evaluator, found.place)
-    skew = float(np.abs(found.K - found.K.T).max(initial=0.0))
+        return motion_matrices(evaluator, place)
+    skew = float(np.abs(found.K - found.K.T).max(initial=0.0)) > NOISE * scale_of(place.work, found.K)
     rolls = evaluator.steady.moves and len(evaluator.model.velocity_rows) > 0
-    if not rolls and skew <= NOISE * scale_of(found.place.work, found.K):
+    if not skew and not rolls and not _is_driven(evaluator, found):
         return None
     try:
-        return motion_matrices(evaluator, found.place)
-    except NotSmooth:  # of forces over velocities, such as friction
-        return None
+        return motion_matrices(evaluator, place)
+    except NotSmooth as error:  # of forces over velocities, such as friction
+        why = "its wheels roll" if rolls else "its stiffness is not symmetric, as forces follow a body"
+        raise SimulationError(
+            f"the forces are in balance at the pose in the attribute `result`, but {why}, and {error.why}: its stability follows "
+            "neither from stiffness nor from small motions. Make the force smooth over velocities, leave the friction out, or simulate.",
+            state_of(evaluator, place.y),
+        ) from None
+
+
+def _is_driven(evaluator: ResidualEvaluator, found: Balance) -> bool:
+    """Return whether forces feed some small motion with energy at rest, as negative damping does: x' . C x' < 0.
+
+    Where forces are not smooth over velocities, as with dry friction, there is no C, and it is not.
+    """
+    place, smooth = found.place, MotionDerivative(found.place.work)
+    M, scale = inertia(evaluator, place.at.N), scale_of(place.work, found.K)
+    rate = rate_of_motions(M, scale)
+    try:
+        C = rate * damping(evaluator, place.y, place.at, rate, smooth)
+    except NotSmooth:
+        return False
+    noise = max(ERRORS * smooth.error, NOISE * scale)
+    if float(np.abs(C).max(initial=0.0)) <= noise:
+        return False
+    return float(np.linalg.eigvalsh(0.5 * (C + C.T))[0]) < -noise
 
 
 def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:

@@ -36,7 +36,7 @@ class Stability(Enum):
     STABLE
         The pose returns.
     INDIFFERENT
-        The pose stays displaced.
+        The pose stays displaced: to first order, a stiffness of higher order is not looked at.
     UNSTABLE
         The pose departs.
     """
@@ -75,9 +75,9 @@ class Equilibrium:
     length : float
         Length by which displacements are compared with rotations [m].
     eigenvalues : ndarray, (nm,), complex, or None
-        Those of all small motions [1/s], as `linearize` gives them: with states of blocks, where a steady motion rolls, and where the
-        stiffness is not symmetric (forces that follow a body, rolling). `stability` follows from them; `stiffness` and `kinds` are then
-        those of the symmetric part of the stiffness, with the states held.
+        Those of all small motions [1/s], as `linearize` gives them: with states of blocks, where a steady motion rolls, where the
+        stiffness is not symmetric (forces that follow a body, rolling), and where damping is negative. `stability` follows from them;
+        `stiffness` and `kinds` are then those of the symmetric part of the stiffness, with the states held.
     """
 
     model: Model

@@ -68,3 +68,38 @@ def test_a_column_buckles_at_its_critical_load(n):
         assert found.stability.value == stability, part
     M, K = by_angles(n, 0.9 * critical)  # springs and loads are linear in the angles here, to first order
     np.testing.assert_allclose(mbd.linearize(column(n, 0.9 * critical)).omega, np.sqrt(eigh(K, M, eigvals_only=True)), rtol=1e-9)
+
+
+def pendulum(force):
+    """A pendulum of 1 kg that hangs at 1 m, with a torque on its pin."""
+    system = mbd.System("pendulum", gravity=(0, 0, -9.81))
+    bar = system.add(mbd.Body("bar", 1.0, (0.1, 0.1, 0.1), r=(0, 0, -1)))
+    pin = system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.JointForce("torque", [pin], force))
+    return system
+
+
+@pytest.mark.parametrize(("c", "stable"), [(0.5, True), (0.0, True), (-0.5, False), (-1e-4, False)])
+def test_negative_damping_is_unstable_however_stiff_the_pose(c, stable):
+    """The stiffness alone called it stable."""
+    found = mbd.equilibrium(pendulum(lambda t, q, qd: -c * qd[0]))
+    assert found.stable is stable
+    np.testing.assert_allclose(found.stiffness, [9.81], rtol=1e-9)
+    if not stable:
+        (s,) = found.eigenvalues
+        np.testing.assert_allclose(s, np.roots([1.1, c, 9.81])[0], rtol=1e-7)
+        assert mbd.linearize(found).stable is False
+
+
+def test_dry_friction_leaves_the_verdict_to_the_stiffness():
+    assert mbd.equilibrium(pendulum(lambda t, q, qd: -0.1 * np.sign(qd[0]))).stable
+
+
+def test_dry_friction_beside_a_force_that_follows_a_body_is_refused():
+    """The symmetric part of the stiffness called Ziegler's column unstable below its flutter load."""
+    system = column(2)
+    system.add(mbd.PointForce("follower", system.bodies[-1], point=(1, 0, 0), force=(-4.0, 0, 0), frame="body"))
+    system.add(mbd.JointForce("dry", [system["hinge 0"]], lambda t, q, qd: -0.1 * np.sign(qd[0])))
+    with pytest.raises(mbd.SimulationError, match=r"in balance at the pose .*not symmetric.*jump there.*neither from") as e:
+        mbd.equilibrium(system)
+    assert isinstance(e.value.result, mbd.State)

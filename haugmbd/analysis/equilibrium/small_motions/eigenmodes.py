@@ -94,7 +94,7 @@ def _eigenvalues(A: Array) -> tuple[Complex, Complex]:
 
     The QR algorithm errs by rounding of the largest eigenvalue in all of them, so that slow motions beside fast ones are inaccurate. With
     rows measured by themselves a correction errs by rounding of each row. One beyond the error of the QR algorithm is not taken: it is
-    that of a multiple eigenvalue, whose matrix is singular. The QR algorithm takes n^3 operations, and so does each correction: those of all
+    that of a multiple eigenvalue, whose matrix is singular. A correction takes n^3 operations, as the QR algorithm does: those of all
     eigenvalues of a large model would take n^4. Of pairs the one with the positive imaginary part is corrected.
     Source: Peters, Wilkinson, SIAM Review 21 (1979), sec. 4 (inverse iteration as Newton's method).
     """
