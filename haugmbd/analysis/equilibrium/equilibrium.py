@@ -41,7 +41,7 @@ from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
-from haugmbd.model.inspection.run_memory import stop_faults
+from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
@@ -124,6 +124,13 @@ def equilibrium(
         raise SimulationError(
             "the forces are in balance at the pose in the attribute `result`, and a rigid stop that comes before it is no force: "
             f"{'; '.join(map(str, beyond))}",
+            at_rest,
+        )
+    touched = touched_stops(model, at_rest.y)
+    if touched:
+        raise SimulationError(
+            f"the forces are in balance at the pose in the attribute `result`, but it is at the edge of a rigid stop, "
+            f"{', '.join(touched)}: it can move to one side only, and has no stiffness. Move the limit, or make it compliant (k=, c=).",
             at_rest,
         )
     lam = multipliers(evaluator, place)

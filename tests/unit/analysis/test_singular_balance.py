@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import CJ, RJ, SJ, Distance, RotationDriver
+from joints import CJ, RJ, SJ, TJ, UJ, Distance, RotationDriver
 
 G = 9.81
 CLOSED = 1e-5  # [m] along a line that rods leave with the square of the distance
@@ -133,3 +133,33 @@ def test_rows_that_lose_their_rank_on_the_way_are_replaced():
     assert [mode.oscillates for mode in mbd.linearize(found).modes] == [True, True]
     assert abs(model.mass @ found.state.r[:, 1]) < 1e-9  # the moment about the hinge, over G
     assert abs(found.reaction("hinge").force[2] - G * model.mass.sum()) < 1e-9
+
+
+def test_a_rod_that_turns_about_itself_without_inertia_has_no_small_motions():
+    """A slender rod on a universal joint whose first axis it comes to hang along: one mode of 30 rad/s was that of rounding."""
+    system = mbd.System("rod", gravity=(0, 0, -G))
+    rod = system.add(mbd.Body("rod", 1.0, (0, 0.1, 0.1), r=(0.5, 0, 0)))
+    system.add(UJ("cross", system.ground, rod, point=(0, 0, 0), axis_i=(0, 0, 1), axis_j=(0, 1, 0)))
+    found = mbd.equilibrium(system)
+    assert found.stability is mbd.Stability.INDIFFERENT
+    with pytest.raises(mbd.SingularKKTError, match="no inertia beside the others: 'rod' turns 1.00 about z"):
+        mbd.linearize(found)
+
+
+@pytest.mark.parametrize(("load", "at_edge"), [(0.0, True), (1e-3, False)])
+def test_a_pose_at_the_edge_of_a_rigid_stop_moves_to_one_side_only(load, at_edge):
+    """It had the frequency of a motion to both sides."""
+    system = mbd.System("stop")
+    mass = system.add(mbd.Body("mass", 1.0, (0.1, 0.1, 0.1)))
+    slide = system.add(TJ("slide", system.ground, mass, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointSpring("spring", slide, k=10.0))
+    system.add(mbd.JointLimit("stop", slide, lower=0.0, upper=1.0, restitution=0.5))
+    system.add(mbd.PointForce("push", mass, force=(load, 0, 0)))
+    if at_edge:
+        with pytest.raises(mbd.SimulationError, match=r"edge of a rigid stop, JointLimit 'stop': it can move to one side only"):
+            mbd.equilibrium(system)
+        with pytest.raises(mbd.UsageError, match=r"at a rigid stop, JointLimit 'stop', or beyond"):
+            mbd.linearize(system)
+        return
+    found = mbd.equilibrium(system)
+    np.testing.assert_allclose(mbd.linearize(found).omega, [10.0**0.5], rtol=1e-9)

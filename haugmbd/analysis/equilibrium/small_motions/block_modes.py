@@ -23,6 +23,7 @@ from haugmbd.analysis.equilibrium.small_motions.eigenmodes import (
     rolling_state_matrix,
     with_block_states,
 )
+from haugmbd.analysis.equilibrium.small_motions.inertia_check import check_inertia
 from haugmbd.analysis.equilibrium.small_motions.velocity_rows import rolling_matrices
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
@@ -57,10 +58,13 @@ def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMat
     """Return the matrices at a pose in balance."""
     if len(evaluator.model.velocity_rows):
         B, M, C, K, N, G = rolling_matrices(evaluator, place)
+        check_inertia(place, B @ N, M)
     else:
         B, nd = place.at.N, place.at.N.shape[1]
         smooth = MotionDerivative(place.work)
-        M, K = inertia(evaluator, B), stiffness(evaluator, place.y, place.at, smooth)
+        M = inertia(evaluator, B)
+        check_inertia(place, B, M)
+        K = stiffness(evaluator, place.y, place.at, smooth)
         C = damping(evaluator, place.y, place.at, rate_of_motions(M, scale_of(place.work, K)), smooth)
         N, G = np.eye(nd), np.zeros((nd, nd))
     blocks = block_matrices(evaluator, place.y, B)

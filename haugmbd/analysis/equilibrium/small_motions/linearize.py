@@ -27,6 +27,7 @@ from haugmbd.analysis.equilibrium.residual import (
 from haugmbd.analysis.equilibrium.result import Equilibrium
 from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import Modes, find_modes
+from haugmbd.analysis.equilibrium.small_motions.inertia_check import check_inertia
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization, Mode, in_coordinates
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
@@ -42,6 +43,7 @@ from haugmbd.errors import ModelError, UsageError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import position_faults
@@ -111,6 +113,7 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
         raise ModelError(faults)
     place = trial_pose_at(make_residual_evaluator(model, read_steady(model, steady), start), start.y)
     evaluator = place.evaluator
+    _check_stops(place)
     check_regular(model, state_of(evaluator, place.y), evaluator.kept, f"the pose of the state at t = {start.t:g} s")
     _check_rest(evaluator, start, place)
     if len(evaluator.states.columns) or len(model.velocity_rows):
@@ -128,6 +131,7 @@ def _linearized(place: TrialPose, K: Array, error: float) -> Linearization:
     """Return the linearization at a pose in balance;  error: of the derivatives [J]"""
     evaluator, N, scale = place.evaluator, place.at.N, scale_of(place.work, K)
     M = inertia(evaluator, N)
+    check_inertia(place, N, M)
     rate = rate_of_motions(M, scale)
     C = damping(evaluator, place.y, place.at, rate, MotionDerivative(place.work))
     quiet = rate * float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
@@ -213,6 +217,17 @@ def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: c
     if largest(shape.imag, evaluator.length) > SHOWN_PART * largest(shape.real, evaluator.length):
         text += f"; a quarter of a period later {motion_text(-shape.imag, p, names, evaluator.length, unit=1.0)}"
     return Mode(number, eigenvalue, shape, text, z)
+
+
+def _check_stops(place: TrialPose) -> None:
+    """Raise UsageError if the pose is at the edge of a rigid stop, or beyond."""
+    model, y = place.evaluator.model, place.y
+    names = [*(fault.where for fault in stop_faults(model, np.array([place.evaluator.t]), y[None])), *touched_stops(model, y)]
+    if names:
+        raise UsageError(
+            f"the state at t = {place.evaluator.t:g} s is at a rigid stop, {', '.join(names)}, or beyond: it can move to one side only, "
+            "and there are no small motions. Move the limit, make it compliant (k=, c=), or simulate."
+        )
 
 
 def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:
