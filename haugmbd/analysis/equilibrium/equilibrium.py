@@ -27,6 +27,7 @@ from haugmbd.analysis.equilibrium.residual import (
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
 from haugmbd.analysis.equilibrium.small_motions.block_modes import MotionMatrices, block_modes, motion_matrices
+from haugmbd.analysis.equilibrium.small_motions.stages import Stages
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
 from haugmbd.analysis.equilibrium.solver import DIGITS, Balance, NoStiffness, NotHeld, Search, TrialPose, find_balance
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
@@ -102,8 +103,25 @@ def equilibrium(
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
     if evaluator.steady.moves:
         refuse_friction(model, "the balance of a steady motion")
+    with Progress(progress, 0.0, DIGITS, "digits") as bar:
+        search = Search(bar)
+        try:
+            found = _searched(evaluator, start, downhill, search)
+            result = _judged(found)
+        except KeyboardInterrupt as stop:
+            raise _interrupted(evaluator, search, start, stop) from None
+        bar.reach(DIGITS)
+    return result
+
+
+def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, search: Search) -> Balance:
+    """Return the balance that is found from a state. Raise SimulationError if there is none, or none with a stiffness."""
     try:
-        found = _searched(evaluator, start, downhill, progress)
+        if len(evaluator.states.columns):
+            found = find_balance_of_states(evaluator, start.y, search)
+        else:
+            found = find_balance(evaluator, start.y, search, downhill=downhill)
+        _check_regular(found.place, "the pose in the attribute `result`, where the forces are in balance,")
     except NotHeld as error:
         _check_regular(error.result[0], "no equilibrium is found, and the last pose, in the attribute `result`,")
         raise _not_held(evaluator, *error.result) from None
@@ -113,8 +131,14 @@ def equilibrium(
             "stability cannot be judged by one. Move what touches there, or make the characteristic smooth.",
             state_of(evaluator, error.result.y),
         ) from None
+    return found
+
+
+def _judged(found: Balance) -> Equilibrium:
+    """Return the equilibrium of a balance, with its stability. Raise an error if a pose in balance is none."""
     kappa, V = np.linalg.eigh(0.5 * (found.K + found.K.T))
     place, evaluator = found.place, found.place.evaluator
+    model = evaluator.model
     at_rest = state_of(evaluator, place.y)
     faults = position_faults(model, at_rest)
     if faults:  # of dropped rows that do not hold at this pose
@@ -158,22 +182,6 @@ def equilibrium(
     )
 
 
-def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, progress: bool) -> Balance:
-    """Return the balance that is found from a state. After Ctrl-C raise KeyboardInterrupt with the State that the search has reached."""
-    with Progress(progress, 0.0, DIGITS, "digits") as bar:
-        search = Search(bar)
-        try:
-            if len(evaluator.states.columns):
-                found = find_balance_of_states(evaluator, start.y, search)
-            else:
-                found = find_balance(evaluator, start.y, search, downhill=downhill)
-            _check_regular(found.place, "the pose in the attribute `result`, where the forces are in balance,")
-        except KeyboardInterrupt as stop:
-            raise _interrupted(evaluator, search, start, stop) from None
-        bar.reach(DIGITS)
-    return found
-
-
 def _check_regular(place: TrialPose, what: str) -> None:
     """Raise SingularKKTError if a pose is singular."""
     check_regular(place.evaluator.model, state_of(place.evaluator, place.y), place.evaluator.kept, what)
@@ -198,13 +206,13 @@ def _matrices_for_stability(evaluator: ResidualEvaluator, found: Balance) -> Mot
     """
     place = found.place
     if len(evaluator.states.columns):
-        return motion_matrices(evaluator, place)
+        return motion_matrices(evaluator, place, Stages(Progress(False, 0.0, 1.0)))
     skew = float(np.abs(found.K - found.K.T).max(initial=0.0)) > NOISE * scale_of(place.work, found.K)
     rolls = evaluator.steady.moves and len(evaluator.model.velocity_rows) > 0
     if not skew and not rolls and not _is_driven(evaluator, found):
         return None
     try:
-        return motion_matrices(evaluator, place)
+        return motion_matrices(evaluator, place, Stages(Progress(False, 0.0, 1.0)))
     except NotSmooth as error:  # of forces over velocities, such as friction
         why = "its wheels roll" if rolls else "its stiffness is not symmetric, as forces follow a body"
         raise SimulationError(

@@ -111,15 +111,17 @@ class MotionDerivative:
     """A derivative of forces by the motion of bodies, which raises NotSmooth where there is none.
 
     Two sizes of step are enough for smooth forces. Where they disagree, a limit or a contact is near, and smaller steps are tried.
-    work: forces at work [J];  error: the largest difference of all derivatives so far between two sizes of step [J]
+    work: forces at work [J];  tell: is called after each derivative
+    error: the largest difference of all derivatives so far between two sizes of step [J]
     """
 
-    def __init__(self, work: float) -> None:
-        self._work, self.error = work, 0.0
+    def __init__(self, work: float, tell: Callable[[], None] = lambda: None) -> None:
+        self._work, self._tell, self.error = work, tell, 0.0
 
     def __call__(self, f: Callable[[float], Array]) -> Array:
         """Return df/dh at 0."""
         two = differences(f, TWO)
+        self._tell()
         small, large = two.slopes
         allowed = SMOOTH_FORCE * max(self._work, float(np.abs(two.slopes).max(initial=0.0)))
         kink, bend = np.abs(two.kinks).max(axis=1, initial=0.0)

@@ -27,6 +27,10 @@ EQUILIBRATIONS = 3
 """Times that rows and columns are scaled to one, before the rank is found."""
 
 
+NO_GROWTH = 1e-10
+"""Rate of growth, relative to the largest |eigenvalue|, that is rounding."""
+
+
 CORRECTIONS, QR_ERROR, NEAR = 2, 10.0, 1e-3
 """Newton steps of an eigenvalue; error of the QR algorithm, in units of n eps |A|; largest correction of an eigenvector of length 1."""
 
@@ -155,6 +159,15 @@ def find_modes(M: Array, C: Array, K: Array, work: float, rounding: float, *, co
     order = order[eigenvalues[order].imag >= 0.0]
     shapes = vectors[: len(M), order]
     return Modes(np.concatenate([np.zeros(n_free), eigenvalues[order]]), np.hstack([Z, shapes]))
+
+
+def slowest(found: Modes, count: int | None) -> Modes:
+    """Return the modes of the smallest |eigenvalues|, and all that grow beyond rounding; all of them if `count` is None."""
+    if count is None:
+        return found
+    grows = found.eigenvalues.real > NO_GROWTH * np.abs(found.eigenvalues).max(initial=0.0)
+    chosen = np.flatnonzero(grows | (np.arange(len(grows)) < count))
+    return Modes(found.eigenvalues[chosen], found.shapes[:, chosen], None if found.states is None else found.states[:, chosen])
 
 
 def _undamped_modes(M: Array, K: Array, rounding: float) -> Modes:
