@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.errors import ModelError
+from haugmbd.bodies.body import Body
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.errors import ModelError, UsageError
+from haugmbd.forces.rsda import RSDA
+from haugmbd.math.body_columns import EULER, VELOCITY
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.given import need_state, no_model
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -57,13 +64,44 @@ def examined(model: Model) -> Model:
 def with_angles(model: Model, state: State) -> State:
     """Return the state with the integrated joint angles of its pose, nearest to those of `state`."""
     angles = state.angles.copy()
-    bodies = np.hstack([state.r, state.p, state.v, state.omega_bar])
-    for entry in model.loads:
-        if entry.load.angles:
-            places = bodies[list(entry.bodies)][:, None]
-            own = slice(entry.angle, entry.angle + entry.load.angles)
-            angles[own] = entry.load.arguments(places, angles[own])[0]
-    for coordinate, k in model.angles:
-        states = {body: bodies[model.bodies.index(body)] for body, _ in coordinate.markers()}
-        angles[k] = coordinate.angle_near(states, float(angles[k]))
+    follow_angles(model, np.hstack([state.r, state.p, state.v, state.omega_bar]), angles)
     return state.replace(angles=angles)
+
+
+def follow_angles(model: Model, bodies: Array, angles: Array) -> None:
+    """Write the angles of the poses `bodies` (nb + 1, 13), each in the turn nearest to its last value; touch speeds of contacts stay."""
+    counted = _counted_angles(model)
+    if not len(counted.columns):
+        return
+    A = rotation_matrix(bodies[:, EULER:VELOCITY])
+    e, n, v = (np.einsum("kab,kb->ka", A[counted.bodies[:, side]], counted.vectors[:, side]) for side in range(3))
+    q = np.arctan2(np.sum(n * v, axis=1), np.sum(e * v, axis=1)) - counted.offset
+    angles[counted.columns] = q + 2.0 * np.pi * np.floor((angles[counted.columns] - q) / (2.0 * np.pi) + 0.5)
+
+
+class CountedAngles(NamedTuple):
+    """Angles that are integrated, q = atan2(n . v, e . v) - offset:  bodies: (k, 3) of e, n, v;  vectors: (k, 3, 3), body frames."""
+
+    bodies: Ints
+    vectors: Array
+    offset: Array
+    columns: Ints
+
+
+@once_per_model
+def _counted_angles(model: Model) -> CountedAngles:
+    """Return those of rotational springs and of joint coordinates."""
+    number = {id(body): k for k, body in enumerate(model.bodies)}
+    found: list[tuple[tuple[tuple[Body, Array], ...], float, int]] = []
+    for entry in model.loads:
+        if isinstance(entry.load, RSDA):
+            i, j = entry.load.joint.frame_i, entry.load.joint.frame_j
+            e, n = entry.load.joint.angle_axes()
+            found.append((((i.body, e), (i.body, n), (j.body, j.f)), 0.0, entry.angle))
+    found += [(coordinate.markers(), coordinate.modelled() - coordinate.q0, column) for coordinate, column in model.angles]
+    return CountedAngles(
+        np.array([[number[id(body)] for body, _ in markers] for markers, _, _ in found], dtype=np.int64).reshape(-1, 3),
+        np.array([[vector for _, vector in markers] for markers, _, _ in found]).reshape(-1, 3, 3),
+        np.array([offset for _, offset, _ in found]),
+        np.array([column for _, _, column in found], dtype=np.int64),
+    )

@@ -49,17 +49,17 @@ def find_balance_of_states(evaluator: ResidualEvaluator, y: Array, search: Searc
     """
     place, relaxed, rounds = trial_pose_at(evaluator, y), 0, 0
     for n in range(MAX_NEWTON):
-        step = _Correction(evaluator, place)
+        step = _Correction(place.evaluator, place)
         search.at(place, step.scale, newton=min(n, 1))
-        after, last = _after(evaluator, place, step)
+        after, last = _after(place, step)
         before, left = _left(place), np.inf if after is None else _left(after)
         if last and after is not None and left <= BALANCE_TOL * step.scale:
             _check_rest(evaluator, after, step)
-            return Balance(after, stiffness_in_balance(evaluator, after), n + 1, relaxed)
+            return Balance(after, *stiffness_in_balance(after), n + 1, relaxed)
         if after is not None and (not last or left <= 0.5 * before):
             place = after
         elif rounds < ROUNDS and before > BALANCE_TOL * step.scale:
-            held = find_balance(evaluator, place.y, search, downhill=True)
+            held = find_balance(place.evaluator, place.y, search, downhill=True)
             place, relaxed, rounds = held.place, relaxed + held.relaxed, rounds + 1
         else:
             break
@@ -121,8 +121,9 @@ def _nonzero(x: Array) -> Array:
     return np.where(x > 0.0, x, 1.0)
 
 
-def _after(evaluator: ResidualEvaluator, place: TrialPose, step: _Correction) -> tuple[TrialPose | None, bool]:
+def _after(place: TrialPose, step: _Correction) -> tuple[TrialPose | None, bool]:
     """Return the pose after the part of a step that makes its correction smaller, None if there is none; whether it is the last."""
+    evaluator = place.evaluator
     (x, z), columns = step.of(place), evaluator.states.columns
     largest = float(np.abs(x).max(initial=0.0))
     idle = np.abs(step.blocks.E * z).max(axis=0, initial=0.0) <= STEP_TOL * step.scale

@@ -8,7 +8,8 @@ r"""equilibrium: a pose at which all forces are in balance, its stability, and i
 Drivers are fixed at their values at time t (a quasi-static pose), unless they drive the steady motion.
 In a steady motion, kappa > 0 is stability in the rotating frame. Gyroscopic forces can stabilize a motion with kappa < 0: see
 `linearize`. Stability is that of all small motions, from their eigenvalues, with states of blocks, where a steady motion rolls (velocity
-rows), and where K is not symmetric (forces that follow a body, rolling): K is then that with the states held.
+rows), where K is not symmetric (forces that follow a body, rolling), and where forces drive motions (negative damping): K is then that with
+the states held.
 """
 
 from __future__ import annotations
@@ -26,19 +27,22 @@ from haugmbd.analysis.equilibrium.residual import (
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
 from haugmbd.analysis.equilibrium.small_motions.block_modes import MotionMatrices, block_modes, motion_matrices
-from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
+from haugmbd.analysis.equilibrium.small_motions.stages import Stages
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
 from haugmbd.analysis.equilibrium.solver import DIGITS, Balance, NoStiffness, NotHeld, Search, TrialPose, find_balance
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, RANK_TOL, scale_of
+from haugmbd.analysis.equilibrium.tangent_matrices import damping
+from haugmbd.analysis.equilibrium.tangent_space import ERRORS, NOISE, RANK_TOL, inertia, rate_of_motions, scale_of
 from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
+from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
-from haugmbd.model.inspection.run_memory import stop_faults
+from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
@@ -80,6 +84,9 @@ def equilibrium(
 
     Raises
     ------
+    SingularKKTError
+        If the pose in balance is singular, as bars in line or a lattice that has collapsed: the tangent space of the constraints is not
+        defined there, and there is no stability. The message names the rows; the attribute `result` is the State there.
     SimulationError
         If no equilibrium is found; the message names the body that moves on, and the attribute `result` is the last State. If forces
         are not smooth where they are in balance, so that there is no stiffness, or are in balance beyond a rigid JointLimit or
@@ -96,9 +103,27 @@ def equilibrium(
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
     if evaluator.steady.moves:
         refuse_friction(model, "the balance of a steady motion")
+    with Progress(progress, 0.0, DIGITS, "digits") as bar:
+        search = Search(bar)
+        try:
+            found = _searched(evaluator, start, downhill, search)
+            result = _judged(found)
+        except KeyboardInterrupt as stop:
+            raise _interrupted(evaluator, search, start, stop) from None
+        bar.reach(DIGITS)
+    return result
+
+
+def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, search: Search) -> Balance:
+    """Return the balance that is found from a state. Raise SimulationError if there is none, or none with a stiffness."""
     try:
-        found = _searched(evaluator, start, downhill, progress)
+        if len(evaluator.states.columns):
+            found = find_balance_of_states(evaluator, start.y, search)
+        else:
+            found = find_balance(evaluator, start.y, search, downhill=downhill)
+        _check_regular(found.place, "the pose in the attribute `result`, where the forces are in balance,")
     except NotHeld as error:
+        _check_regular(error.result[0], "no equilibrium is found, and the last pose, in the attribute `result`,")
         raise _not_held(evaluator, *error.result) from None
     except NoStiffness as error:
         raise SimulationError(
@@ -106,8 +131,14 @@ def equilibrium(
             "stability cannot be judged by one. Move what touches there, or make the characteristic smooth.",
             state_of(evaluator, error.result.y),
         ) from None
+    return found
+
+
+def _judged(found: Balance) -> Equilibrium:
+    """Return the equilibrium of a balance, with its stability. Raise an error if a pose in balance is none."""
     kappa, V = np.linalg.eigh(0.5 * (found.K + found.K.T))
-    place = found.place
+    place, evaluator = found.place, found.place.evaluator
+    model = evaluator.model
     at_rest = state_of(evaluator, place.y)
     faults = position_faults(model, at_rest)
     if faults:  # of dropped rows that do not hold at this pose
@@ -117,6 +148,13 @@ def equilibrium(
         raise SimulationError(
             "the forces are in balance at the pose in the attribute `result`, and a rigid stop that comes before it is no force: "
             f"{'; '.join(map(str, beyond))}",
+            at_rest,
+        )
+    touched = touched_stops(model, at_rest.y)
+    if touched:
+        raise SimulationError(
+            f"the forces are in balance at the pose in the attribute `result`, but it is at the edge of a rigid stop, "
+            f"{', '.join(touched)}: it can move to one side only, and has no stiffness. Move the limit, or make it compliant (k=, c=).",
             at_rest,
         )
     lam = multipliers(evaluator, place)
@@ -134,7 +172,7 @@ def equilibrium(
         lam,
         motions / unit[:, None, None],
         kappa / unit**2,
-        kinds_of(kappa, scale),
+        kinds_of(kappa, found.rounding),
         left,
         found.newton,
         found.relaxed,
@@ -144,19 +182,9 @@ def equilibrium(
     )
 
 
-def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, progress: bool) -> Balance:
-    """Return the balance that is found from a state. After Ctrl-C raise KeyboardInterrupt with the State that the search has reached."""
-    with Progress(progress, 0.0, DIGITS, "digits") as bar:
-        search = Search(bar)
-        try:
-            if len(evaluator.states.columns):
-                found = find_balance_of_states(evaluator, start.y, search)
-            else:
-                found = find_balance(evaluator, start.y, search, downhill=downhill)
-        except KeyboardInterrupt as stop:
-            raise _interrupted(evaluator, search, start, stop) from None
-        bar.reach(DIGITS)
-    return found
+def _check_regular(place: TrialPose, what: str) -> None:
+    """Raise SingularKKTError if a pose is singular."""
+    check_regular(place.evaluator.model, state_of(place.evaluator, place.y), place.evaluator.kept, what)
 
 
 def _interrupted(evaluator: ResidualEvaluator, search: Search, start: State, stop: KeyboardInterrupt) -> KeyboardInterrupt:
@@ -172,17 +200,44 @@ def _interrupted(evaluator: ResidualEvaluator, search: Search, start: State, sto
 
 
 def _matrices_for_stability(evaluator: ResidualEvaluator, found: Balance) -> MotionMatrices | None:
-    """Return the matrices of all small motions where K alone does not decide about stability; None where it does."""
+    """Return the matrices of all small motions where K alone does not decide about stability; None where it does.
+
+    Raise SimulationError if forces are not smooth over velocities where these matrices are needed.
+    """
+    place = found.place
     if len(evaluator.states.columns):
-        return motion_matrices(evaluator, found.place)
-    skew = float(np.abs(found.K - found.K.T).max(initial=0.0))
+        return motion_matrices(evaluator, place, Stages(Progress(False, 0.0, 1.0)))
+    skew = float(np.abs(found.K - found.K.T).max(initial=0.0)) > NOISE * scale_of(place.work, found.K)
     rolls = evaluator.steady.moves and len(evaluator.model.velocity_rows) > 0
-    if not rolls and skew <= NOISE * scale_of(found.place.work, found.K):
+    if not skew and not rolls and not _is_driven(evaluator, found):
         return None
     try:
-        return motion_matrices(evaluator, found.place)
-    except NotSmooth:  # of forces over velocities, such as friction
-        return None
+        return motion_matrices(evaluator, place, Stages(Progress(False, 0.0, 1.0)))
+    except NotSmooth as error:  # of forces over velocities, such as friction
+        why = "its wheels roll" if rolls else "its stiffness is not symmetric, as forces follow a body"
+        raise SimulationError(
+            f"the forces are in balance at the pose in the attribute `result`, but {why}, and {error.why}: its stability follows "
+            "neither from stiffness nor from small motions. Make the force smooth over velocities, leave the friction out, or simulate.",
+            state_of(evaluator, place.y),
+        ) from None
+
+
+def _is_driven(evaluator: ResidualEvaluator, found: Balance) -> bool:
+    """Return whether forces feed some small motion with energy at rest, as negative damping does: x' . C x' < 0.
+
+    Where forces are not smooth over velocities, as with dry friction, there is no C, and it is not.
+    """
+    place, smooth = found.place, MotionDerivative(found.place.work)
+    M, scale = inertia(evaluator, place.at.N), scale_of(place.work, found.K)
+    rate = rate_of_motions(M, scale)
+    try:
+        C = rate * damping(evaluator, place.y, place.at, rate, smooth)
+    except NotSmooth:
+        return False
+    noise = max(ERRORS * smooth.error, NOISE * scale)
+    if float(np.abs(C).max(initial=0.0)) <= noise:
+        return False
+    return float(np.linalg.eigvalsh(0.5 * (C + C.T))[0]) < -noise
 
 
 def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:

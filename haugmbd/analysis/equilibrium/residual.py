@@ -15,7 +15,7 @@ from haugmbd.analysis.assembly.constraint_system import matrix, unit_rows
 from haugmbd.analysis.assembly.regularized_least_squares import Matrix
 from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states, count_turns, rates_of
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
-from haugmbd.analysis.initial_model import start_of
+from haugmbd.analysis.initial_model import follow_angles, start_of
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.tsda import TSDA
 from haugmbd.math.body_columns import EULER, VELOCITY
@@ -144,27 +144,25 @@ def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | N
 
 def moved(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
     """Return y (+) x, with x (6 nb,); integrated angles follow."""
+    y = nearby(evaluator, y, x)
+    put_angles(evaluator, y)
+    return y
+
+
+def nearby(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
+    """Return y (+) x for a small x (6 nb,); integrated angles, of which forces and rows read whole turns only, are those of y."""
     y = y.copy()
     bodies, step = bodies_in(evaluator.model, y), (x * evaluator.scale).reshape(-1, 6)
     bodies[1:, :3] += step[:, :3]
     bodies[1:, EULER:VELOCITY] = normalized(product(bodies[1:, EULER:VELOCITY], exponential(step[:, 3:])))
-    follow_angles(evaluator, y)
     return y
 
 
-def follow_angles(evaluator: ResidualEvaluator, y: Array) -> None:
+def put_angles(evaluator: ResidualEvaluator, y: Array) -> None:
     """Write the angles of the poses of y, each in the turn nearest to its last value."""
     model = evaluator.model
     count_turns(evaluator.states, y)
-    bodies, angles = bodies_in(model, y), y[WIDTH * (model.nb + 1) :]
-    for entry in model.loads:
-        if entry.load.angles:
-            states = bodies[list(entry.bodies)][:, None]
-            mine = slice(entry.angle, entry.angle + entry.load.angles)
-            angles[mine] = entry.load.arguments(states, angles[mine])[0]
-    for coordinate, k in model.angles:
-        own = {body: bodies[model.bodies.index(body)] for body, _ in coordinate.markers()}
-        angles[k] = coordinate.angle_near(own, float(angles[k]))
+    follow_angles(model, bodies_in(model, y), y[WIDTH * (model.nb + 1) :])
 
 
 def bodies_in(model: Model, y: Array) -> Array:

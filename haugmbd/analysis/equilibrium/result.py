@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 
 from haugmbd.analysis.equilibrium.steady_motion import Steady
-from haugmbd.analysis.equilibrium.tangent_space import NOISE
+from haugmbd.analysis.equilibrium.tangent_space import INDIFFERENT_TOL
 from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
@@ -27,9 +27,6 @@ from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
-INDIFFERENT_TOL = 10.0 * NOISE
-"""Stiffness that counts as zero, relative to the forces at work and to the largest stiffness."""
-
 
 class Stability(Enum):
     """Response of an equilibrium to a small displacement.
@@ -39,7 +36,7 @@ class Stability(Enum):
     STABLE
         The pose returns.
     INDIFFERENT
-        The pose stays displaced.
+        The pose stays displaced: to first order, a stiffness of higher order is not looked at.
     UNSTABLE
         The pose departs.
     """
@@ -78,9 +75,9 @@ class Equilibrium:
     length : float
         Length by which displacements are compared with rotations [m].
     eigenvalues : ndarray, (nm,), complex, or None
-        Those of all small motions [1/s], as `linearize` gives them: with states of blocks, where a steady motion rolls, and where the
-        stiffness is not symmetric (forces that follow a body, rolling). `stability` follows from them; `stiffness` and `kinds` are then
-        those of the symmetric part of the stiffness, with the states held.
+        Those of all small motions [1/s], as `linearize` gives them: with states of blocks, where a steady motion rolls, where the
+        stiffness is not symmetric (forces that follow a body, rolling), and where damping is negative. `stability` follows from them;
+        `stiffness` and `kinds` are then those of the symmetric part of the stiffness, with the states held.
     """
 
     model: Model
@@ -183,7 +180,8 @@ def kinds_of_motions(eigenvalues: Complex) -> tuple[Stability, ...]:
     )
 
 
-def kinds_of(kappa: Array, scale: float) -> tuple[Stability, ...]:
-    """Return the Stability of each stiffness [J] in an orthonormal basis."""
-    small = INDIFFERENT_TOL * scale
-    return tuple(Stability.INDIFFERENT if abs(k) <= small else Stability.STABLE if k > 0.0 else Stability.UNSTABLE for k in kappa)
+def kinds_of(kappa: Array, rounding: float) -> tuple[Stability, ...]:
+    """Return the Stability of each stiffness [J] in an orthonormal basis;  rounding: stiffness [J] that counts as zero."""
+    return tuple(
+        Stability.INDIFFERENT if abs(k) <= rounding else Stability.STABLE if k > 0.0 else Stability.UNSTABLE for k in kappa.tolist()
+    )

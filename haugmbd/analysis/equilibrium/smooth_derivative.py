@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.tangent_space import WEIGHTS, Derivative, H
+from haugmbd.analysis.equilibrium.tangent_space import WEIGHTS, H
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 
@@ -107,25 +107,33 @@ def smooth_derivative(found: Differences) -> SmoothDerivative:
     return SmoothDerivative(slopes[best], "", np.inf)
 
 
-def motion_derivative(work: float) -> Derivative:
-    """Return a derivative of forces by the motion of bodies, which raises NotSmooth where there is none;  work: forces at work [J].
+class MotionDerivative:
+    """A derivative of forces by the motion of bodies, which raises NotSmooth where there is none.
 
     Two sizes of step are enough for smooth forces. Where they disagree, a limit or a contact is near, and smaller steps are tried.
+    work: forces at work [J];  tell: is called after each derivative
+    error: the largest difference of all derivatives so far between two sizes of step [J]
     """
 
-    def derivative(f: Callable[[float], Array]) -> Array:
+    def __init__(self, work: float, tell: Callable[[], None] = lambda: None) -> None:
+        self._work, self._tell, self.error = work, tell, 0.0
+
+    def __call__(self, f: Callable[[float], Array]) -> Array:
+        """Return df/dh at 0."""
         two = differences(f, TWO)
+        self._tell()
         small, large = two.slopes
-        allowed = SMOOTH_FORCE * max(work, float(np.abs(two.slopes).max(initial=0.0)))
+        allowed = SMOOTH_FORCE * max(self._work, float(np.abs(two.slopes).max(initial=0.0)))
         kink, bend = np.abs(two.kinks).max(axis=1, initial=0.0)
-        if np.abs(large - small).max(initial=0.0) <= allowed and kink <= allowed + CONVERGES * bend:
+        change = float(np.abs(large - small).max(initial=0.0))
+        if change <= allowed and kink <= allowed + CONVERGES * bend:
+            self.error = max(self.error, change)
             return np.asarray(large)
         found = smooth_derivative(differences(f, MOVED))
-        if found.defect and found.largest > NO_PART * work:
+        if found.defect and found.largest > NO_PART * self._work:
             raise NotSmooth(f"forces are not smooth in the motion of the bodies ({found.defect})")
+        self.error = max(self.error, SMOOTH_TOL * float(np.abs(found.value).max(initial=0.0)))
         return found.value
-
-    return derivative
 
 
 def _first_plateau(change: Array) -> int:

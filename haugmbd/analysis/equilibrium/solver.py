@@ -15,10 +15,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
-from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth, motion_derivative
+from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved, state_of
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
 from haugmbd.analysis.equilibrium.tangent_matrices import stiffness
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, Tangent, at_work, closed, scale_of, sketched, tangent
+from haugmbd.analysis.equilibrium.tangent_space import (
+    NOISE,
+    Tangent,
+    at_work,
+    check_dropped,
+    closed,
+    rounding_of,
+    scale_of,
+    sketched,
+    tangent,
+)
+from haugmbd.analysis.regular_pose import kept_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
 from haugmbd.simulation.stepping.progress import Progress
@@ -53,14 +64,19 @@ RELAXED = 1e-2
 SOFT = 1e-6
 """Singular value of K, and force, relative to the forces at work and the stiffness, below which there is none: K of a step has errors."""
 
+WEAK = 1e-2
+"""Distance of a kept row from the span of the others below which others are looked for, if rows are dropped. It is far above the
+tolerance of a rank, so that they are replaced in time, and the dropped ones hold until then."""
+
 ROUNDS = 3
 """Number of rounds of Newton's method and relaxation."""
 
 
 @dataclass
 class TrialPose:
-    """A trial pose: y, the residual, the tangent space, and g (nd,)."""
+    """A trial pose: the evaluator with the rows that are kept there, y, the residual, the tangent space, and g (nd,)."""
 
+    evaluator: ResidualEvaluator
     y: Array
     residual: Residual
     at: Tangent
@@ -70,10 +86,11 @@ class TrialPose:
 
 @dataclass(frozen=True)
 class Balance:
-    """A balance: the pose, K (nd, nd) there, and the numbers of Newton steps and relaxation steps."""
+    """A balance: the pose, K (nd, nd) there, the part of it [J] that may be rounding, and the numbers of Newton and relaxation steps."""
 
     place: TrialPose
     K: Array
+    rounding: float
     newton: int
     relaxed: int
 
@@ -107,39 +124,55 @@ class NotHeld(SimulationError):
 
 
 def trial_pose_at(evaluator: ResidualEvaluator, y: Array) -> TrialPose:
-    """Return the trial pose after y is projected on the constraints."""
+    """Return the trial pose after y is projected on the constraints. Raise SimulationError if it cannot be."""
+    place = _pose_with_rows(evaluator, y)
+    if place.at.weakest < WEAK and len(evaluator.kept) < evaluator.model.nc:
+        kept = kept_at(evaluator.model, state_of(evaluator, place.y), evaluator.kept)
+        if not np.array_equal(kept, evaluator.kept):
+            return _pose_with_rows(evaluator._replace(kept=kept), place.y)
+    return place
+
+
+def _pose_with_rows(evaluator: ResidualEvaluator, y: Array) -> TrialPose:
+    """Return the trial pose with the kept rows of an evaluator."""
     y = closed(evaluator, y)
+    if len(evaluator.kept) < evaluator.model.nc:
+        check_dropped(evaluator, y)
     residual = evaluate_residual(evaluator, y)
     at = tangent(residual)
-    return TrialPose(y, residual, at, at.N.T @ residual.force, at_work(evaluator, residual, at))
+    return TrialPose(evaluator, y, residual, at, at.N.T @ residual.force, at_work(evaluator, residual, at))
 
 
 def find_balance(evaluator: ResidualEvaluator, y: Array, search: Search, *, downhill: bool) -> Balance:
     """Return the balance that is found from y. Raise NotHeld if a motion meets no resistance, or the search does not converge."""
     place, newton, relaxed = trial_pose_at(evaluator, y), 0, 0
     for _ in range(ROUNDS):
-        place, K, steps, done = _newton(evaluator, place, search, downhill)
+        place, K, steps, done = _newton(place, search, downhill)
         newton += steps
         if done:
-            return Balance(place, stiffness_in_balance(evaluator, place), newton, relaxed)
-        place, steps = _relax(evaluator, place, search, K)
+            return Balance(place, *stiffness_in_balance(place), newton, relaxed)
+        place, steps = _relax(place, search, K)
         relaxed += steps
     raise NotHeld("no balance", (place, place.at.N @ place.g, False))
 
 
-def stiffness_in_balance(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
-    """Return K. Raise NoStiffness if forces are not smooth there."""
+def stiffness_in_balance(place: TrialPose) -> tuple[Array, float]:
+    """Return K, and the part of it [J] that may be rounding. Raise NoStiffness if forces are not smooth there."""
+    smooth = MotionDerivative(place.work)
     try:
-        return stiffness(evaluator, place.y, place.at, motion_derivative(place.work))
+        K = stiffness(place.evaluator, place.y, place.at, smooth)
     except NotSmooth as error:
         raise NoStiffness(error.why, place) from None
+    left = float(np.abs(place.g).max(initial=0.0))
+    return K, rounding_of(scale_of(place.work, K), left, smooth.error, place.at.weakest)
 
 
-def _newton(evaluator: ResidualEvaluator, place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
+def _newton(place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
     """Take Newton steps until the last is small (True), or none can be made (False)."""
-    farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(evaluator.model, place.y)[:, :3], axis=0).max()) / evaluator.length)
-    direction = _rolling_direction if len(evaluator.model.velocity_rows) else _direction
-    radius, way, last, K = 1.0, 0.0, np.inf, stiffness(evaluator, place.y, place.at, sketched)
+    model, length = place.evaluator.model, place.evaluator.length
+    farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(model, place.y)[:, :3], axis=0).max()) / length)
+    direction = _rolling_direction if len(model.velocity_rows) else _direction
+    radius, way, last, K = 1.0, 0.0, np.inf, _sketched_stiffness(place)
     for n in range(MAX_NEWTON):
         left, scale = float(np.abs(place.g).max(initial=0.0)), scale_of(place.work, K)
         search.at(place, scale, newton=min(n, 1))
@@ -151,19 +184,29 @@ def _newton(evaluator: ResidualEvaluator, place: TrialPose, search: Search, down
             return place, K, n, True
         last = size
         if size <= STEP_TOL:
-            place = trial_pose_at(evaluator, moved(evaluator, place.y, x))
+            place = displaced(place, x)
             return place, K, n + 1, True
         limit = min(1.0, radius / size, LARGEST_TURN / max(LARGEST_TURN, _size(x.reshape(-1, 6)[:, 3:])))
         if way > farthest:
             _need_resistance(place, K, x, way)
-        after = _line_search(evaluator, place, limit * x, downhill)
+        after = _line_search(place, limit * x, downhill)
         if after is None:
             return place, K, n, False
         place, made = after
         way += made
         radius = 2.0 * radius if made >= 0.99 * radius else radius
-        K = stiffness(evaluator, place.y, place.at, sketched)
+        K = _sketched_stiffness(place)
     return place, K, MAX_NEWTON, False
+
+
+def displaced(place: TrialPose, x: Array) -> TrialPose:
+    """Return the trial pose after a motion x (6 nb,). Raise SimulationError if it cannot be closed."""
+    return trial_pose_at(place.evaluator, moved(place.evaluator, place.y, x))
+
+
+def _sketched_stiffness(place: TrialPose) -> Array:
+    """Return K for a step of the iteration."""
+    return stiffness(place.evaluator, place.y, place.at, sketched)
 
 
 def _size(x: Array) -> float:
@@ -207,12 +250,12 @@ def _direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
     return np.asarray(V @ np.where(idle, 0.0, part / np.maximum(np.abs(w), floor)))
 
 
-def _line_search(evaluator: ResidualEvaluator, place: TrialPose, x: Array, downhill: bool) -> tuple[TrialPose, float] | None:
+def _line_search(place: TrialPose, x: Array, downhill: bool) -> tuple[TrialPose, float] | None:
     """Return the pose after a part of x, and this part; None if no part is accepted."""
     push = float(place.residual.force @ x)
     for _ in range(MAX_HALVINGS):
         try:
-            after = trial_pose_at(evaluator, moved(evaluator, place.y, x))
+            after = displaced(place, x)
         except SimulationError:
             after = None
         if after is not None and np.isfinite(after.g).all():
@@ -232,7 +275,7 @@ def _need_resistance(place: TrialPose, K: Array, x: Array, way: float) -> None:
         raise NotHeld("nothing resists", (place, x, True))
 
 
-def _relax(evaluator: ResidualEvaluator, place: TrialPose, search: Search, K: Array) -> tuple[TrialPose, int]:
+def _relax(place: TrialPose, search: Search, K: Array) -> tuple[TrialPose, int]:
     """Return the pose after damped motion with unit masses, until |g| has fallen to RELAXED of its first size."""
     h = 0.5 / np.sqrt(max(float(np.abs(np.linalg.eigvalsh(0.5 * (K + K.T))).max(initial=0.0)), 1e-3 * place.work, 1e-300))
     first, w = float(np.linalg.norm(place.g)), np.zeros(place.at.N.shape[0])
@@ -245,5 +288,5 @@ def _relax(evaluator: ResidualEvaluator, place: TrialPose, search: Search, K: Ar
         w = (w if push @ w > 0.0 else 0.0) + h * push
         x = h * w
         x *= min(1.0, 0.1 / (_size(x) or 1.0))
-        place = trial_pose_at(evaluator, moved(evaluator, place.y, x))
+        place = displaced(place, x)
     return place, RELAXATION_STEPS

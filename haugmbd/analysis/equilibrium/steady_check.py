@@ -14,8 +14,8 @@ from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     bodies_in,
     evaluate_residual,
-    follow_angles,
     motions_of,
+    put_angles,
 )
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import later, velocities
@@ -57,7 +57,7 @@ def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float, r
         y = place.y.copy()
         bodies = bodies_in(model, y)
         bodies[:] = later(steady, bodies, turn / speed)
-        follow_angles(evaluator, y)
+        put_angles(evaluator, y)
         bodies[:, VELOCITY:WIDTH] = velocities(steady, bodies, np.zeros((model.nb + 1, 6)))
         residual = evaluate_residual(evaluator, y, t=evaluator.t + turn / speed)
         when = (f"after {turn:g} rad of it" if turning else f"after {turn * evaluator.length:.3g} m of it") if turn else "at once"

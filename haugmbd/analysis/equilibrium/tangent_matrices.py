@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, left_over, moved
+from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, left_over, nearby
 from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
 from haugmbd.analysis.equilibrium.tangent_space import Derivative, Tangent
 from haugmbd.compiled.array_types import Array, Ints
@@ -39,7 +39,7 @@ def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: D
     """Return K (nd, nd) [J] in the basis `at.N`."""
 
     def left(x: Array) -> Array:
-        return left_over(evaluator, moved(evaluator, y, x), at.lam)
+        return left_over(evaluator, nearby(evaluator, y, x), at.lam)
 
     return _matrix(evaluator, left, at.N, derivative)
 
@@ -58,12 +58,18 @@ def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, rate: float, de
 def _matrix(evaluator: ResidualEvaluator, f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:
     """Return -N^T df/dx N (nd, nd)."""
     sources = sources_of_forces(evaluator.model)
-    if 6 * WORTH * len(sources) < N.shape[1]:
+    if number_of_derivatives(evaluator, N) < N.shape[1]:
         try:
             return _by_bodies(f, sources, N, derivative)
         except NotSmooth:  # perhaps in a direction that the rows forbid
             pass
     return _along_columns(f, N, derivative)
+
+
+def number_of_derivatives(evaluator: ResidualEvaluator, N: Array) -> int:
+    """Return how many derivatives stiffness or damping takes in a basis N (6 nb, nd)."""
+    of_bodies = 6 * len(sources_of_forces(evaluator.model))
+    return of_bodies if WORTH * of_bodies < N.shape[1] else N.shape[1]
 
 
 def _along_columns(f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:

@@ -51,6 +51,11 @@ STALLED_TOL = 1e-9
 """Largest |Phi|, measured in the same way, if Newton's method makes no more progress; above it the pose cannot be closed."""
 
 
+OPEN = 1e-2
+"""Largest |Phi|, measured in the same way, of a dropped row that holds: loops with axes that do not fit drop rows that are open by as
+much. Where the kept rows close in another way it is a large part of 1."""
+
+
 MAX_CORRECTIONS = 30
 
 
@@ -61,32 +66,38 @@ solution: where rows are nearly dependent, hundreds of them would take most of t
 
 
 class Tangent(NamedTuple):
-    """Tangent space.  N: (6 nb, nd) orthonormal;  lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows."""
+    """Tangent space.
+
+    N: (6 nb, nd) orthonormal;  lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows
+    weakest: the smallest distance of a row from the span of rows before it, in an order that keeps it large
+    """
 
     N: Array
     lam: Array
+    weakest: float = 1.0
 
 
 def tangent(residual: Residual) -> Tangent:
     """Return the tangent space at `residual`, and the multipliers of least residual force."""
     J, force = residual.J, residual.force
     length = _lengths(J)
-    lam, bases = np.zeros(len(J)), list[tuple[Ints, Array]]()
+    lam, bases, weakest = np.zeros(len(J)), list[tuple[Ints, Array]](), 1.0
     for rows, columns in _parts(J):
         Q, R, order = scipy.linalg.qr(J[np.ix_(rows, columns)].T / length[rows], pivoting=True)
-        rank = int(np.sum(np.abs(np.diagonal(R)) > RANK_TOL))
+        pivots = np.abs(np.diagonal(R))
+        rank, weakest = int(np.sum(pivots > RANK_TOL)), min(weakest, float(pivots.min(initial=1.0)))
         if rank:  # SciPy 1.13 does not solve an empty system
             lam[rows[order[:rank]]] = scipy.linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ force[columns])
         bases.append((columns, Q[:, rank:]))
     if len(bases) == 1 and bases[0][1].shape[0] == J.shape[1]:
-        return Tangent(bases[0][1], lam / length)
+        return Tangent(bases[0][1], lam / length, weakest)
     free = np.flatnonzero(~J.any(axis=0))
     N, first = np.zeros((J.shape[1], sum(Q.shape[1] for _, Q in bases) + len(free))), len(free)
     N[free, np.arange(len(free))] = 1.0
     for columns, Q in bases:
         N[columns, first : first + Q.shape[1]] = Q
         first += Q.shape[1]
-    return Tangent(N, lam / length)
+    return Tangent(N, lam / length, weakest)
 
 
 def _parts(J: Array) -> Iterator[tuple[Ints, Ints]]:
@@ -124,6 +135,15 @@ def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
     raise SimulationError(f"the mechanism cannot be closed: {what}. Correct the pose, the joints, or what drives them.")
 
 
+def check_dropped(evaluator: ResidualEvaluator, y: Array) -> None:
+    """Raise SimulationError if rows that are dropped do not hold at a pose that closes the kept ones: these have closed in another way."""
+    dropped = np.setdiff1d(np.arange(evaluator.model.nc), evaluator.kept)
+    gaps = np.abs(kept_rows(evaluator._replace(kept=dropped), y)[0])
+    if gaps.max(initial=0.0) > OPEN:
+        label = evaluator.model.labels[dropped[int(np.argmax(gaps))]]
+        raise SimulationError(f"the mechanism cannot be closed: {label} is open where the rows that it depends on are closed.")
+
+
 def _lengths(J: Array) -> Array:
     """Return the lengths of the rows, 1 for a row without gradient."""
     length = np.linalg.norm(J, axis=1)
@@ -145,6 +165,12 @@ SKETCH_H = 1e-4
 
 NOISE = 1e-10
 """Part of the forces at work below which a derivative is rounding."""
+
+INDIFFERENT_TOL = 10.0 * NOISE
+"""Stiffness that counts as zero at most, relative to the forces at work and to the largest stiffness."""
+
+ERRORS, ROUNDED = 10.0, 1e-14
+"""Differences between two sizes of step that count as zero, and stiffness of motions that are rounding, relative to the largest."""
 
 
 def differentiated(f: Callable[[float], Array]) -> Array:
@@ -170,6 +196,15 @@ def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
 def scale_of(work: float, K: Array) -> float:
     """Return the scale of a balance [J]: the forces at work, or the stiffness for a unit motion, whichever is larger."""
     return max(work, float(np.abs(K).max(initial=0.0)))
+
+
+def rounding_of(scale: float, left: float, error: float, weakest: float) -> float:
+    """Return the stiffness [J] that may be rounding: of differences, of forces that are left over, and of a tangent space near singular.
+
+    scale: of the balance [J];  left: over [J];  error: of the derivatives, by two sizes of step [J];  weakest: see `Tangent`
+    A long beam of stiff links has motions a billion times softer than the stiffest one, which are not zero.
+    """
+    return min(max(ERRORS * error, left, ROUNDED * scale / max(weakest, ROUNDED)), INDIFFERENT_TOL * scale)
 
 
 def rate_of_motions(M: Array, scale: float) -> float:

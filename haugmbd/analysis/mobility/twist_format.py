@@ -112,8 +112,9 @@ def motion_text(motion: Array, p: Array, names: Sequence[str], length: float, un
     turns = np.einsum("kab,kb->ka", rotation_matrix(p), motion[:, 3:]) / unit
     moves = motion[:, :3] / unit
     size = np.maximum(np.linalg.norm(moves, axis=1), length * np.linalg.norm(turns, axis=1))
-    order = [k for k in np.argsort(-size, kind="stable") if size[k] > SHOWN_PART * size.max()]
-    texts = [_body(names[k], turns[k], moves[k], SHOWN_PART * size[k], length) for k in order[:SHOWN_BODIES]]
+    order = np.argsort(-size, kind="stable")
+    order = order[size[order] > SHOWN_PART * size.max()]
+    texts = [_body(names[k], turns[k], moves[k], SHOWN_PART * size[k], length) for k in order[:SHOWN_BODIES].tolist()]
     more = len(order) - SHOWN_BODIES
     return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
 

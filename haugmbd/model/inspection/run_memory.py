@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
@@ -20,6 +21,9 @@ from haugmbd.workspace.layout import WIDTH
 
 STOP_TOL = 1e-6
 """Excess over a rigid limit, relative to 1 rad or the length of the model, of a stop that a run has closed."""
+
+EDGE_TOL = 1e-9
+"""Distance from a rigid limit, in the same units, that is rounding of a pose at its edge."""
 
 
 def need_no_memory(model: Model, what: str) -> None:
@@ -45,9 +49,8 @@ def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
     for entry in _rigid_limits(model):
         load = entry.load
         assert isinstance(load, JointLimit)
-        (coordinate,), unit = load.coordinates(), load.units[0]
-        q = load.motion(_bodies(model, entry, y), entry.own_angles(y[:, WIDTH * (model.nb + 1) :]))[0][:, 0]
-        beyond = np.maximum(q - load.upper, load.lower - q) > STOP_TOL * (1.0 if coordinate.turns else model.length)
+        q, coordinate, unit = _limited(model, entry, y), load.coordinates()[0], load.units[0]
+        beyond = np.maximum(q - load.upper, load.lower - q) > STOP_TOL * _unit_of(model, coordinate)
         if beyond.any():
             k = int(np.argmax(beyond))
             limit, side = (load.upper, "upper") if q[k] > load.upper else (load.lower, "lower")
@@ -56,6 +59,30 @@ def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
             )
             found.append(Fault(load.where, what, "Stay within the limits, move the limit, or make it compliant (k=, c=)."))
     return tuple(found)
+
+
+def touched_stops(model: Model, y: Array) -> tuple[str, ...]:
+    """Return the rigid JointLimits at whose edge the state y (ny,) is, up to rounding."""
+    found = []
+    for entry in _rigid_limits(model):
+        load = entry.load
+        assert isinstance(load, JointLimit)
+        q = float(_limited(model, entry, y[None])[0])
+        if min(abs(q - load.upper), abs(q - load.lower)) <= EDGE_TOL * _unit_of(model, load.coordinates()[0]):
+            found.append(load.where)
+    return tuple(found)
+
+
+def _limited(model: Model, entry: LoadEntry, y: Array) -> Array:
+    """Return the coordinate (nt,) of a limit at the states y (nt, ny)."""
+    load = entry.load
+    assert isinstance(load, JointLimit)
+    return np.asarray(load.motion(_bodies(model, entry, y), entry.own_angles(y[:, WIDTH * (model.nb + 1) :]))[0][:, 0])
+
+
+def _unit_of(model: Model, coordinate: Coordinate) -> float:
+    """Return 1 rad, or the length of the model [m]."""
+    return 1.0 if coordinate.turns else model.length
 
 
 def touch_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:

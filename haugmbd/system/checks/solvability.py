@@ -39,7 +39,7 @@ FLAT = (
 )
 
 
-def dependence_faults(model: Model, redundancy: Redundancy) -> tuple[Fault, ...]:
+def dependence_faults(model: Model, redundancy: Redundancy, pose: str = "the modelled pose") -> tuple[Fault, ...]:
     """Return one fault for each group of joints whose rows have zero gradients, conflict, or are dependent at this pose only."""
     if not (redundancy.flat or redundancy.only_here or not redundancy.consistent):
         return ()
@@ -53,10 +53,10 @@ def dependence_faults(model: Model, redundancy: Redundancy) -> tuple[Fault, ...]
         where = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {_listed([repr(name) for name in joints])}"
         labels = _listed([str(model.labels[d.row]) for d in (tied if conflict else here) or flat])
         if not tied:
-            found.append(Fault(where, f"the gradient of {labels} is zero at the modelled pose: the row has no effect there", FLAT))
+            found.append(Fault(where, f"the gradient of {labels} is zero at {pose}: the row has no effect there", FLAT))
             continue
         n = sum(len(model.joints[name].rows) for name in joints)
-        counts = f"at the modelled pose ({n} rows, rank {n - len(group)})"
+        counts = f"at {pose} ({n} rows, rank {n - len(group)})"
         if conflict:
             of = "1 row depends" if len(group) == 1 else f"{len(group)} rows depend"
             what = f"{of} on the others {counts}, and they CONFLICT (prescribed rates differ by {conflict:.6g}): {labels}"

@@ -10,8 +10,11 @@ from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh
 
 import haugmbd as mbd
+import haugmbd.analysis.equilibrium.small_motions.linearize as linearize_module
+from haugmbd.analysis.equilibrium.small_motions.stages import STAGES
 from haugmbd.gallery import double_pendulum, four_bar
 from haugmbd.math import euler_parameters
+from haugmbd.simulation.stepping.progress import Progress
 from joints import RJ, SJ, TJ, RotationDriver
 from tests.support.machines import chain_of_masses, g, governor, pendulum, rotor
 from tests.support.swinging_loops import loops
@@ -419,3 +422,48 @@ def test_results_are_shown_as_their_text():
     small = mbd.linearize(found)
     for thing in (found, small, small.modes[0]):
         assert repr(thing) == str(thing)
+
+
+def two_pendulums(up=False):
+    """A pendulum that hangs, beside a shorter one that hangs or stands."""
+    system = pendulum()
+    other = system.add(mbd.Body("short", 1.0, (0.1, 0.1, 0.1), r=(0, 5, 0.3 if up else -0.3)))
+    system.add(RJ("short pin", system.ground, other, point=(0, 5, 0), axis=(0, 1, 0)))
+    return system
+
+
+def test_the_slowest_modes_are_kept_and_all_that_grow():
+    every, slowest = (mbd.linearize(two_pendulums(), modes=count) for count in (None, 1))
+    assert [mode.eigenvalue for mode in slowest.modes] == [every.modes[0].eigenvalue]
+    np.testing.assert_array_equal(slowest.K, every.K)
+    standing = mbd.linearize(two_pendulums(up=True), modes=1)
+    assert [mode.number for mode in standing.modes] == [1, 2]
+    assert standing.modes[1].eigenvalue.real > standing.modes[0].omega
+    assert not standing.stable
+    for wrong in (0, 1.5, True, "two"):
+        with pytest.raises(mbd.UsageError, match=r"modes = .* must be a whole number of 1 or more"):
+            mbd.linearize(pendulum(), modes=wrong)
+
+
+def test_progress_is_shown_in_stages(monkeypatch):
+    shown, words = [], []
+    monkeypatch.setattr(Progress, "reach", lambda self, now: shown.append(now))
+    monkeypatch.setattr(Progress, "note", lambda self, text: words.append(text))
+    assert mbd.linearize(two_pendulums(), progress=True).stable
+    assert shown == sorted(shown)
+    assert shown[-1] == len(STAGES)
+    assert words == ["the stiffness", "the damping", "the eigenvalues", "the words of the modes"]
+    with pytest.raises(mbd.UsageError, match="must be True or False"):
+        mbd.linearize(pendulum(), progress=1)
+
+
+def test_after_ctrl_c_the_stage_is_told_and_the_state_kept(monkeypatch):
+    found = mbd.equilibrium(pendulum())
+
+    def interrupt(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(linearize_module, "damping", interrupt)
+    with pytest.raises(KeyboardInterrupt, match="linearize was interrupted by Ctrl-C, at the damping") as caught:
+        mbd.linearize(found)
+    np.testing.assert_array_equal(caught.value.result.y, found.state.y)

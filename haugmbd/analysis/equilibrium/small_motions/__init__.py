@@ -2,6 +2,8 @@
 
 eigenmodes     eigenvalues and modes
 linearization  Linearization
+stages         the stages of the work
+inertia_check  motions without inertia
 velocity_rows  small motions of mechanisms with velocity rows
 block_modes    small motions of bodies and blocks together
 linearize      linearize

@@ -23,10 +23,12 @@ from haugmbd.analysis.equilibrium.small_motions.eigenmodes import (
     rolling_state_matrix,
     with_block_states,
 )
+from haugmbd.analysis.equilibrium.small_motions.inertia_check import check_inertia
+from haugmbd.analysis.equilibrium.small_motions.stages import BLOCKS, DAMPING, STIFFNESS, Stages
 from haugmbd.analysis.equilibrium.small_motions.velocity_rows import rolling_matrices
-from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
-from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, number_of_derivatives, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import inertia, rate_of_motions, scale_of
 from haugmbd.compiled.array_types import Array
 
@@ -53,16 +55,20 @@ class MotionMatrices(NamedTuple):
     scale: float
 
 
-def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> MotionMatrices:
+def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose, stages: Stages) -> MotionMatrices:
     """Return the matrices at a pose in balance."""
     if len(evaluator.model.velocity_rows):
-        B, M, C, K, N, G = rolling_matrices(evaluator, place)
+        B, M, C, K, N, G = rolling_matrices(evaluator, place, stages)
+        check_inertia(place, B @ N, M)
     else:
         B, nd = place.at.N, place.at.N.shape[1]
-        smooth = motion_derivative(place.work)
-        M, K = inertia(evaluator, B), stiffness(evaluator, place.y, place.at, smooth)
+        M, parts = inertia(evaluator, B), number_of_derivatives(evaluator, B)
+        check_inertia(place, B, M)
+        K = stiffness(evaluator, place.y, place.at, MotionDerivative(place.work, stages.begin(STIFFNESS, parts)))
+        smooth = MotionDerivative(place.work, stages.begin(DAMPING, parts))
         C = damping(evaluator, place.y, place.at, rate_of_motions(M, scale_of(place.work, K)), smooth)
         N, G = np.eye(nd), np.zeros((nd, nd))
+    stages.begin(BLOCKS)
     blocks = block_matrices(evaluator, place.y, B)
     Z = np.hstack([blocks.F + blocks.G @ G, blocks.G @ N, blocks.H])
     forces = float(np.abs(blocks.E * place.y[evaluator.states.columns]).max(initial=0.0))

@@ -27,8 +27,16 @@ EQUILIBRATIONS = 3
 """Times that rows and columns are scaled to one, before the rank is found."""
 
 
+NO_GROWTH = 1e-10
+"""Rate of growth, relative to the largest |eigenvalue|, that is rounding."""
+
+
 CORRECTIONS, QR_ERROR, NEAR = 2, 10.0, 1e-3
 """Newton steps of an eigenvalue; error of the QR algorithm, in units of n eps |A|; largest correction of an eigenvector of length 1."""
+
+
+EXACT, SMALL = 1e-9, 24
+"""Relative error of the QR algorithm up to which an eigenvalue is not corrected; size of matrices whose eigenvalues all are."""
 
 
 class Modes(NamedTuple):
@@ -83,21 +91,25 @@ def deflated_eigenvalues(A: Array, least: Array, free: Array) -> tuple[Array, Co
 
 
 def _eigenvalues(A: Array) -> tuple[Complex, Complex]:
-    """Return the eigenvalues and eigenvectors of A, corrected by Newton's method.
+    """Return the eigenvalues and eigenvectors of A, corrected by Newton's method where the QR algorithm may err by more than EXACT.
 
         [ A - s   -x ] (dx)   (s x - A x)
         [ x^*      0 ] (ds) = (    0    )
 
     The QR algorithm errs by rounding of the largest eigenvalue in all of them, so that slow motions beside fast ones are inaccurate. With
     rows measured by themselves a correction errs by rounding of each row. One beyond the error of the QR algorithm is not taken: it is
-    that of a multiple eigenvalue, whose matrix is singular.
+    that of a multiple eigenvalue, whose matrix is singular. A correction takes n^3 operations, as the QR algorithm does: those of all
+    eigenvalues of a large model would take n^4. Of pairs the one with the positive imaginary part is corrected.
     Source: Peters, Wilkinson, SIAM Review 21 (1979), sec. 4 (inverse iteration as Newton's method).
     """
     if not len(A):
         return np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
     found, vectors = (part.astype(complex) for part in np.linalg.eig(A))
-    error = QR_ERROR * len(A) * np.finfo(float).eps * np.linalg.norm(A)
-    for k, (s0, x0) in enumerate(zip(found.copy(), vectors.T.copy(), strict=True)):
+    rounding = len(A) * np.finfo(float).eps
+    error = QR_ERROR * rounding * np.linalg.norm(A)
+    small = rounding / EXACT * np.linalg.norm(scipy.linalg.matrix_balance(A)[0])  # LAPACK balances, too
+    for k in np.flatnonzero((found.imag >= 0.0) & ((np.abs(found) < small) | (len(A) <= SMALL))).tolist():
+        s0, x0 = found[k], vectors[:, k].copy()
         s, x = s0, x0
         for _ in range(CORRECTIONS):
             system = np.block([[A - s * np.eye(len(A)), -x[:, None]], [x.conj()[None, :], np.zeros((1, 1))]])
@@ -127,15 +139,15 @@ def _null_vectors(A: Array, least: Array, free: Array) -> Array:
     return np.asarray(Z / np.linalg.norm(Z, axis=0))
 
 
-def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool) -> Modes:
+def find_modes(M: Array, C: Array, K: Array, work: float, rounding: float, *, conservative: bool) -> Modes:
     """Return all modes in an orthonormal basis.
 
-    work: scale of the balance [J];  conservative: C is zero and K symmetric up to rounding
+    work: scale of the balance [J];  rounding: stiffness [J] that counts as zero;  conservative: C is zero and K symmetric up to rounding
     """
     if conservative:
-        return _undamped_modes(M, 0.5 * (K + K.T), work)
+        return _undamped_modes(M, 0.5 * (K + K.T), rounding)
     U, s, Vt = np.linalg.svd(K)
-    free = s <= NO_STIFFNESS * max(work, float(s.max(initial=0.0)))
+    free = s <= rounding
     Z, Y = Vt[free].T, U[:, free]
     n_free = int(free.sum())
     double = 0
@@ -149,10 +161,18 @@ def find_modes(M: Array, C: Array, K: Array, work: float, *, conservative: bool)
     return Modes(np.concatenate([np.zeros(n_free), eigenvalues[order]]), np.hstack([Z, shapes]))
 
 
-def _undamped_modes(M: Array, K: Array, work: float) -> Modes:
-    """Return the modes of a symmetric K without damping."""
-    stiff = np.linalg.eigvalsh(K)
-    n_free = int(np.sum(np.abs(stiff) <= NO_STIFFNESS * max(work, float(np.abs(stiff).max(initial=0.0)))))
+def slowest(found: Modes, count: int | None) -> Modes:
+    """Return the modes of the smallest |eigenvalues|, and all that grow beyond rounding; all of them if `count` is None."""
+    if count is None:
+        return found
+    grows = found.eigenvalues.real > NO_GROWTH * np.abs(found.eigenvalues).max(initial=0.0)
+    chosen = np.flatnonzero(grows | (np.arange(len(grows)) < count))
+    return Modes(found.eigenvalues[chosen], found.shapes[:, chosen], None if found.states is None else found.states[:, chosen])
+
+
+def _undamped_modes(M: Array, K: Array, rounding: float) -> Modes:
+    """Return the modes of a symmetric K without damping;  rounding: stiffness [J] that counts as zero"""
+    n_free = int(np.sum(np.abs(np.linalg.eigvalsh(K)) <= rounding))
     kappa, X = scipy.linalg.eigh(K, M) if len(K) else (np.zeros(0), np.zeros((0, 0)))
     kappa[np.argsort(np.abs(kappa))[:n_free]] = 0.0
     found: list[tuple[complex, Array]] = []

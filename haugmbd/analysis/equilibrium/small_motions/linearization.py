@@ -13,9 +13,8 @@ from functools import cached_property
 import numpy as np
 import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
-from haugmbd.analysis.equilibrium.small_motions.eigenmodes import rolling_state_matrix, state_matrix, with_block_states
+from haugmbd.analysis.equilibrium.small_motions.eigenmodes import NO_GROWTH, rolling_state_matrix, state_matrix, with_block_states
 from haugmbd.analysis.equilibrium.steady_motion import Steady
-from haugmbd.analysis.equilibrium.tangent_space import NOISE
 from haugmbd.analysis.mobility.twist_format import Complex
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
@@ -108,7 +107,7 @@ class Linearization:
     basis : ndarray, (nd or np, nb + 1, 6)
         Motion of all bodies per unit of each x: v global, omega_bar body frames.
     modes : tuple of Mode
-        The modes, the smallest |eigenvalue| first.
+        The modes, the smallest |eigenvalue| first; with `modes=` the slowest of them, and all that grow.
     N, G : ndarray, (np, nd) and (np, np), or None
         With velocity rows, which rolling wheels have: x' = G x + N y and M y' + C y + K x = 0, y the rates of nd of the coordinates.
     states : tuple of str, (ns,)
@@ -173,7 +172,7 @@ class Linearization:
     def stable(self) -> bool:
         """Return whether no mode grows: no eigenvalue has a positive real part beyond rounding."""
         eigenvalues = self.eigenvalues
-        return bool((eigenvalues.real <= NOISE * np.abs(eigenvalues).max(initial=0.0)).all())
+        return bool((eigenvalues.real <= NO_GROWTH * np.abs(eigenvalues).max(initial=0.0)).all())
 
     def __str__(self) -> str:
         """Return one line for each mode."""

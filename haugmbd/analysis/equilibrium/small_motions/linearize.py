@@ -13,6 +13,8 @@ Source: Haug (2021), equations of motion; Neto and Ambrosio (2003), Lehner and E
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
@@ -26,23 +28,29 @@ from haugmbd.analysis.equilibrium.residual import (
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium
 from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
-from haugmbd.analysis.equilibrium.small_motions.eigenmodes import Modes, find_modes
+from haugmbd.analysis.equilibrium.small_motions.eigenmodes import Modes, find_modes, slowest
+from haugmbd.analysis.equilibrium.small_motions.inertia_check import check_inertia
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization, Mode, in_coordinates
-from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
+from haugmbd.analysis.equilibrium.small_motions.stages import DAMPING, EIGENVALUES, STAGES, STIFFNESS, WORDS, Stages
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, inertia, rate_of_motions, scale_of
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, number_of_derivatives, stiffness
+from haugmbd.analysis.equilibrium.tangent_space import NOISE, inertia, rate_of_motions, rounding_of, scale_of
 from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
+from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.system import System
 
@@ -69,7 +77,14 @@ SHOWN = 4
 
 @check_keywords
 @one_blas_thread()
-def linearize(system: System | Model | Equilibrium, state: State | None = None, *, steady: SteadyLike = None) -> Linearization:
+def linearize(
+    system: System | Model | Equilibrium,
+    state: State | None = None,
+    *,
+    steady: SteadyLike = None,
+    modes: int | None = None,
+    progress: bool = False,
+) -> Linearization:
     """Linearize the equations of motion about an equilibrium, or about a steady motion.
 
     Parameters
@@ -80,6 +95,10 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
         State of the linearization; by default the modelled one. Forces that depend on time are evaluated at its time.
     steady : UniformRotation, UniformTranslation, RotorSpin or sequence of these, optional
         Steady motion. The state is then at rest, or moves with it. For a vehicle that rolls give its velocity, and the spin of each wheel.
+    modes : int, optional
+        Number of modes that are kept: those of the smallest |eigenvalues|; modes that grow are always kept. By default all.
+    progress : bool
+        If True, show a progress bar: the stages of the work.
 
     Returns
     -------
@@ -90,61 +109,96 @@ def linearize(system: System | Model | Equilibrium, state: State | None = None, 
     ------
     UsageError
         If the state is not an equilibrium or a steady motion; the message gives the remaining forces. If forces are not smooth there.
+    SingularKKTError
+        If the pose is singular, so that the tangent space of the constraints is not defined; the message names the rows.
     ModelError
         If the system or the state has faults.
+    KeyboardInterrupt
+        After Ctrl-C; the message names the stage, and the attribute `result` is the State of the linearization.
 
     Notes
     -----
     Source: Neto and Ambrosio (2003), Lehner and Eberhard (2006), linearized equations on the null space of the constraints.
     """
+    check_flags(progress=progress)
+    if modes is not None and (isinstance(modes, bool) or not isinstance(modes, Integral) or modes < 1):
+        raise UsageError(f"modes = {modes!r} must be a whole number of 1 or more, or left out for all modes.")
     if isinstance(system, Equilibrium):
         if state is not None or steady is not None:
             raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
-        return linearize(system.model, system.state, steady=system.steady)
+        return linearize(system.model, system.state, steady=system.steady, modes=modes, progress=progress)
     model, start = read_model(system, state, "linearize")
     refuse_friction(model, "linearize")
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
+    with Progress(progress, 0.0, len(STAGES), "stages") as bar:
+        stages = Stages(bar)
+        try:
+            found = _about(evaluator, start, stages, None if modes is None else int(modes))
+        except KeyboardInterrupt as stop:
+            told = KeyboardInterrupt(
+                f"linearize was interrupted by Ctrl-C, at {stages.name}. The attribute `result` of this error is the State of the "
+                "linearization.",
+                *stop.args,
+            )
+            told.result = start  # type: ignore[attr-defined]
+            raise told from None
+        bar.reach(len(STAGES))
+    return found
+
+
+def _about(evaluator: ResidualEvaluator, start: State, stages: Stages, count: int | None) -> Linearization:
+    """Return the linearization about a state, with the slowest `count` modes."""
     place = trial_pose_at(evaluator, start.y)
+    model, evaluator = evaluator.model, place.evaluator
+    _check_stops(place)
+    check_regular(model, state_of(evaluator, place.y), evaluator.kept, f"the pose of the state at t = {start.t:g} s")
     _check_rest(evaluator, start, place)
     if len(evaluator.states.columns) or len(model.velocity_rows):
-        return _first_order(evaluator, place)
-    K = stiffness(evaluator, place.y, place.at, motion_derivative(place.work))
+        return _first_order(place, stages, count)
+    smooth = MotionDerivative(place.work, stages.begin(STIFFNESS, number_of_derivatives(evaluator, place.at.N)))
+    K = stiffness(evaluator, place.y, place.at, smooth)
     scale = scale_of(place.work, K)
     _check_balance(evaluator, place, scale)
     if evaluator.steady.moves:
         check_steady(evaluator, place, scale, np.zeros(0))
-    return _linearized(evaluator, place, K, scale)
+    return _linearized(place, K, smooth.error, stages, count)
 
 
-def _linearized(evaluator: ResidualEvaluator, place: TrialPose, K: Array, scale: float) -> Linearization:
-    """Return the linearization at a pose in balance."""
-    N = place.at.N
+def _linearized(place: TrialPose, K: Array, error: float, stages: Stages, count: int | None) -> Linearization:
+    """Return the linearization at a pose in balance, with the slowest `count` modes;  error: of the derivatives [J]"""
+    evaluator, N, scale = place.evaluator, place.at.N, scale_of(place.work, K)
     M = inertia(evaluator, N)
+    check_inertia(place, N, M)
     rate = rate_of_motions(M, scale)
-    C = damping(evaluator, place.y, place.at, rate, motion_derivative(place.work))
+    smooth = MotionDerivative(place.work, stages.begin(DAMPING, number_of_derivatives(evaluator, N)))
+    C = damping(evaluator, place.y, place.at, rate, smooth)
     quiet = rate * float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
     potential = float(np.abs(K - K.T).max(initial=0.0)) <= NOISE * scale
-    found = find_modes(M, C, K, scale, conservative=quiet and potential)
+    rounding = rounding_of(scale, float(np.abs(place.g).max(initial=0.0)), error, place.at.weakest)
+    stages.begin(EIGENVALUES)
+    found = slowest(find_modes(M, C, K, scale, rounding, conservative=quiet and potential), count)
     T, names = _coordinates(evaluator, N)
     state = state_of(evaluator, place.y)
-    modes = _modes(evaluator, state, found, N)
+    modes = _modes(evaluator, state, found, N, stages)
     M, C, K = (T.T @ X @ T for X in (M, np.zeros_like(C) if quiet else C, K))
     return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, motions_of(evaluator, N @ T), modes)
 
 
-def _first_order(evaluator: ResidualEvaluator, place: TrialPose) -> Linearization:
+def _first_order(place: TrialPose, stages: Stages, count: int | None) -> Linearization:
     """Return the linearization of a mechanism with velocity rows, or with states of blocks, at a pose in balance."""
-    matrices = motion_matrices(evaluator, place)
+    evaluator = place.evaluator
+    matrices = motion_matrices(evaluator, place, stages)
     _check_balance(evaluator, place, matrices.scale)
     check_states(evaluator, place.residual, matrices.rate_scale, EQUILIBRIUM_TOL, f"at t = {evaluator.t:g} s")
     if evaluator.steady.moves:
         check_steady(evaluator, place, matrices.scale, matrices.rate_scale)
+    stages.begin(EIGENVALUES)
     T, names = _coordinates(evaluator, matrices.basis)
     state = state_of(evaluator, place.y)
-    modes = _modes(evaluator, state, block_modes(matrices), matrices.basis)
+    modes = _modes(evaluator, state, slowest(block_modes(matrices), count), matrices.basis, stages)
     found = Linearization(
         evaluator.model,
         state,
@@ -164,14 +218,15 @@ def _first_order(evaluator: ResidualEvaluator, place: TrialPose) -> Linearizatio
     return in_coordinates(found, T, rolls=len(evaluator.model.velocity_rows) > 0)
 
 
-def _modes(evaluator: ResidualEvaluator, state: State, found: Modes, N: Array) -> tuple[Mode, ...]:
+def _modes(evaluator: ResidualEvaluator, state: State, found: Modes, N: Array, stages: Stages) -> tuple[Mode, ...]:
     """Return the modes, described; their shapes are in the basis N."""
     shapes = motions_of(evaluator, N @ found.shapes.real) + 1j * motions_of(evaluator, N @ found.shapes.imag)
     of_blocks = np.zeros((len(shapes), 0), dtype=complex) if found.states is None else found.states.T
-    return tuple(
-        _mode(evaluator, state, k, complex(s), shape, z)
-        for k, (s, shape, z) in enumerate(zip(found.eigenvalues, shapes, of_blocks, strict=True), start=1)
-    )
+    tell, modes = stages.begin(WORDS, len(shapes)), list[Mode]()
+    for k, (s, shape, z) in enumerate(zip(found.eigenvalues, shapes, of_blocks, strict=True), start=1):
+        modes.append(_mode(evaluator, state, k, complex(s), shape, z))
+        tell()
+    return tuple(modes)
 
 
 def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[str, ...]]:
@@ -207,6 +262,17 @@ def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: c
     if largest(shape.imag, evaluator.length) > SHOWN_PART * largest(shape.real, evaluator.length):
         text += f"; a quarter of a period later {motion_text(-shape.imag, p, names, evaluator.length, unit=1.0)}"
     return Mode(number, eigenvalue, shape, text, z)
+
+
+def _check_stops(place: TrialPose) -> None:
+    """Raise UsageError if the pose is at the edge of a rigid stop, or beyond."""
+    model, y = place.evaluator.model, place.y
+    names = [*(fault.where for fault in stop_faults(model, np.array([place.evaluator.t]), y[None])), *touched_stops(model, y)]
+    if names:
+        raise UsageError(
+            f"the state at t = {place.evaluator.t:g} s is at a rigid stop, {', '.join(names)}, or beyond: it can move to one side only, "
+            "and there are no small motions. Move the limit, make it compliant (k=, c=), or simulate."
+        )
 
 
 def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:

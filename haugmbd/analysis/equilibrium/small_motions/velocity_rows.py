@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
-from haugmbd.analysis.equilibrium.smooth_derivative import motion_derivative
+from haugmbd.analysis.equilibrium.small_motions.stages import DAMPING, STIFFNESS, Stages
+from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import velocities
-from haugmbd.analysis.equilibrium.tangent_matrices import damping, stiffness
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, number_of_derivatives, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import (
     RANK_TOL,
     Tangent,
@@ -49,7 +50,7 @@ class RollingMatrices(NamedTuple):
     G: Array
 
 
-def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> RollingMatrices:
+def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose, stages: Stages) -> RollingMatrices:
     """Return the matrices at a pose in balance."""
     rolls = np.isin(evaluator.kept, evaluator.model.velocity_rows)
     J = place.residual.J
@@ -62,8 +63,10 @@ def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose) -> RollingM
     _, s, Vt = np.linalg.svd(C0)
     N = Vt[int((s > RANK_TOL).sum()) :].T
     G = -np.linalg.pinv(C0, rcond=RANK_TOL) @ D
-    smooth = motion_derivative(place.work)
-    M, K = inertia(evaluator, B), stiffness(evaluator, place.y, at, smooth)
+    parts = number_of_derivatives(evaluator, B)
+    M = inertia(evaluator, B)
+    K = stiffness(evaluator, place.y, at, MotionDerivative(place.work, stages.begin(STIFFNESS, parts)))
+    smooth = MotionDerivative(place.work, stages.begin(DAMPING, parts))
     C = damping(evaluator, place.y, at, rate_of_motions(M, scale_of(place.work, K)), smooth)
     along = M @ G + C
     return RollingMatrices(B, N.T @ M @ N, N.T @ along @ N, N.T @ (along @ G + K), N, G)
