@@ -82,7 +82,7 @@ def second_rig(rig):
 
 @pytest.mark.slow
 def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, forces):
-    python, compiled = load_everything(rig, lambda f: f), load_everything(second_rig, cache(numba.njit))
+    python, compiled = load_everything(rig, lambda f: f), load_everything(second_rig, cache(numba.njit(cache=True)))
     assert not python.force_callbacks.compiled
     assert compiled.force_callbacks.compiled or numba.config.DISABLE_JIT
     for t in (0.3, 0.7):
@@ -96,7 +96,7 @@ def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, for
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler all functions are Python")
 def test_models_with_the_same_calls_share_their_machine_code():
     """A variant of a sweep has other numbers, but the same functions in the same places."""
-    compiled = numba.njit(push_tuple)
+    compiled = numba.njit(cache=True)(push_tuple)
 
     def address(mass, loaded):
         system = System("two")
@@ -132,7 +132,7 @@ def test_number_and_functions_of_the_same_force(rig, random_state, forces):
 
 @pytest.mark.slow
 def test_one_python_callable_takes_all_through_python(rig, random_state, forces):
-    rig.system.add(PointForce("push", rig.a, force=numba.njit(push)))
+    rig.system.add(PointForce("push", rig.a, force=numba.njit(cache=True)(push)))
     rig.system.add(PointForce("other", rig.a, force=push))
     model = rig.system.compile()
     assert not model.force_callbacks.compiled
@@ -249,13 +249,13 @@ def test_compiled_functions_name_themselves_too(rig, second_rig, forces, capfd):
         return x
 
     ends = {"point_i": (0.0, 0.3, 0.1), "point_j": (1.0, 1.0, 0.0)}
-    rig.system.add(TSDA("good", rig.a, rig.b, actuator=numba.njit(pull), **ends))
-    rig.system.add(TSDA("bad", rig.a, rig.b, actuator=numba.njit(nan_later), **ends))
+    rig.system.add(TSDA("good", rig.a, rig.b, actuator=numba.njit(cache=True)(pull), **ends))
+    rig.system.add(TSDA("bad", rig.a, rig.b, actuator=numba.njit(cache=True)(nan_later), **ends))
     model = rig.system.compile()
     assert model.force_callbacks.compiled
     with pytest.raises(SimulationError, match=r"TSDA 'bad': actuator\(t, l, l_dot\) returns nan at t = 0.25 s"):
         forces(model, 0.25, model.y0.copy())
-    second_rig.system.add(TSDA("bad", second_rig.a, second_rig.b, actuator=numba.njit(raise_later), **ends))
+    second_rig.system.add(TSDA("bad", second_rig.a, second_rig.b, actuator=numba.njit(cache=True)(raise_later), **ends))
     model = second_rig.system.compile()
     with pytest.raises(ValueError, match="too late") as caught:
         forces(model, 0.25, model.y0.copy())
