@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 from collections.abc import Generator
 
@@ -60,6 +61,17 @@ KernelDispatcher._compile_for_args = kept_for_python
 def rng() -> np.random.Generator:
     """A seeded generator, fresh for each test."""
     return np.random.default_rng(20260501)
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    """What `tests.support.plain` computes in a process of its own without the compiler, by name."""
+    file = tmp_path_factory.mktemp("plain") / "plain.npz"
+    command = [sys.executable, "-m", "tests.support.plain", str(file)]
+    run = subprocess.run(command, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    with np.load(file) as found:
+        return dict(found)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -147,13 +144,6 @@ def test_bad_arguments_are_told(driven):
         mbd.plot.reactions(driven, "R", quantity="power")
     with pytest.raises(AttributeError, match="no attribute 'plots'"):
         mbd.plots  # noqa: B018
-
-
-@pytest.mark.slow
-def test_matplotlib_is_loaded_when_something_is_drawn():
-    program = "import sys, haugmbd as mbd; mbd.plot.energy; print('matplotlib' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
-    assert (run.stdout, run.stderr) == ("False\n", "")
 
 
 @pytest.mark.slow
