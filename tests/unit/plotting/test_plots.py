@@ -168,6 +168,7 @@ def test_names_are_shown_letter_by_letter():
         mbd.violation_by_joint(result).plot(),
     ]
     for ax in plots:
+        ax.figure.set_layout_engine("none")  # names are drawn alike wherever they stand
         ax.figure.canvas.draw()
         plt.close(ax.figure)
     assert plots[5].lines[0].get_label() == r" _pin \$\sqrt\$"
