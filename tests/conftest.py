@@ -21,7 +21,7 @@ sys.dont_write_bytecode = False
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis.internal.conjecture import providers
+from hypothesis.internal.entropy import deterministic_PRNG
 
 from haugmbd.compiled.compiler.code_cache import keep_on_disk
 from haugmbd.compiled.compiler.linked_kernels import KernelDispatcher
@@ -38,8 +38,9 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-# Hypothesis would read the numbers in the sources of all loaded modules, which takes a second, and its examples would depend on them.
-providers._get_local_constants = lambda: providers._local_constants
+# Before its first example Hypothesis collects garbage, among all objects that there are: now there are few.
+with deterministic_PRNG():
+    pass
 
 FEWER_COLLECTIONS = (20_000, 20, 50)
 """Thresholds of the garbage collector in place of (700, 10, 10), at which it takes 4 % of the time of all tests."""
