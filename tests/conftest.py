@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 from collections.abc import Generator
 
@@ -20,6 +21,7 @@ sys.dont_write_bytecode = False
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.entropy import deterministic_PRNG
 
 from haugmbd.compiled.compiler.code_cache import keep_on_disk
 from haugmbd.compiled.compiler.linked_kernels import KernelDispatcher
@@ -35,6 +37,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+# Before its first example Hypothesis collects garbage, among all objects that there are: now there are few.
+with deterministic_PRNG():
+    pass
 
 FEWER_COLLECTIONS = (20_000, 20, 50)
 """Thresholds of the garbage collector in place of (700, 10, 10), at which it takes 4 % of the time of all tests."""
@@ -56,6 +62,17 @@ KernelDispatcher._compile_for_args = kept_for_python
 def rng() -> np.random.Generator:
     """A seeded generator, fresh for each test."""
     return np.random.default_rng(20260501)
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    """What `tests.support.plain` computes in a process of its own without the compiler, by name."""
+    file = tmp_path_factory.mktemp("plain") / "plain.npz"
+    command = [sys.executable, "-m", "tests.support.plain", str(file)]
+    run = subprocess.run(command, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    with np.load(file) as found:
+        return dict(found)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -227,8 +227,8 @@ def _write_plots(result: Result, folder: Path) -> None:
         "reactions": lambda: plotting.reactions(result, "R"),
     }
     for name, draw in pictures.items():
-        draw()  # in a new figure, which is then the current one
-        pyplot.savefig(folder / f"{name}.png", dpi=120, bbox_inches="tight")
+        draw()  # in a new figure, which is then the current one, with a layout that fits
+        pyplot.savefig(folder / f"{name}.png", dpi=120)
         pyplot.close()
     print(f"plots: {', '.join(str(folder / f'{name}.png') for name in pictures)}")
 

@@ -8,8 +8,9 @@ import pytest
 import haugmbd as mbd
 from haugmbd.model.inspection.driver_breaks import interval_faults
 from tests.support.runs import INTEGRATORS, KINDS, Broken, Probe, cases, method_for, run
+from tests.support.seeds import seeds
 
-STEPS, PLACES = 3, 3
+STEPS, PLACES = 3, len(seeds(2))
 """Steps of a run, about;  calls, drawn at random, at which the function raises."""
 
 

@@ -24,7 +24,7 @@ from tests.support.seeds import seeds
 
 STEPS = 3
 """Steps of a run, about."""
-OTHERS = len(seeds(10))
+OTHERS = len(seeds(5))
 """Lines outside callbacks, and entries into callbacks, that are struck."""
 ENTRY, BEGIN = Callback._enter.__code__, Run.run_under.__code__
 """By which compiled code enters Python;  where a run begins: before it Ctrl-C leaves nothing to keep."""

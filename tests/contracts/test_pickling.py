@@ -41,7 +41,7 @@ def motor(t, theta, theta_dot):
     return -0.1 * theta_dot
 
 
-fast_motor = numba.njit(motor)
+fast_motor = numba.njit(cache=True)(motor)
 
 
 ELEMENTS = {

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -107,12 +104,7 @@ def test_forces_on_the_two_bodies_balance(kind, rng):
 
 
 @pytest.mark.slow
-def test_compiled_kernels_are_their_plain_python(tmp_path):
-    file = tmp_path / "plain.npz"
-    command = [sys.executable, "-m", "tests.support.plain", str(file)]
-    run = subprocess.run(command, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300)
-    assert run.returncode == 0, run.stderr
-    plain = np.load(file)
+def test_compiled_kernels_are_their_plain_python(plain):
     for name, compiled in levels().items():
         assert np.abs(compiled - plain[name]).max() <= COMPILED_TOL * max(1.0, np.abs(compiled).max()), name
 

@@ -35,7 +35,7 @@ MIXED, HINGES, SLIDES = (RJ, RJ, RJ, TJ, CJ, UJ), (RJ,), (RJ, RJ, TJ)
 @pytest.mark.parametrize("kinds", [MIXED, HINGES, SLIDES], ids=["mixed", "hinges", "slides"])
 def test_accelerations_and_multipliers_are_those_of_joint_coordinates(kinds):
     compared = dict.fromkeys((None, TREE, BLOCK, MULTIFRONTAL), 0)
-    for seed in seeds(10):
+    for seed in seeds(6):
         train = RandomTrain(seed, kinds)
         motion = train.space.random_motion(train.rng, TIME, SPREAD) if train.space.laws else None
         if motion is None:
@@ -65,8 +65,8 @@ def test_accelerations_and_multipliers_are_those_of_joint_coordinates(kinds):
                     assert error < SAME * size, (seed, solver, formulation)
                 ours = np.array([found.lam[model.joints[law.name].rows[0]] for law in train.space.laws])
                 assert np.abs(ours - lam).max() < SAME * max(np.abs(lam).max(), 1.0), (seed, solver, formulation)
-    assert min(compared[None], compared[BLOCK], compared[MULTIFRONTAL]) >= 8
-    assert kinds is MIXED or compared[TREE] >= 2
+    assert min(compared[None], compared[BLOCK], compared[MULTIFRONTAL]) >= 4
+    assert kinds is MIXED or compared[TREE] >= 1
 
 
 @pytest.mark.slow

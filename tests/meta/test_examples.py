@@ -11,16 +11,13 @@ from scipy.optimize import minimize
 
 import haugmbd as mbd
 from haugmbd.gallery import four_bar
+from tests.support.pictures import coarse_pictures
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
 pytestmark = pytest.mark.slow  # every example runs
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
-
-
-COARSE = 25
-"""Dots per inch of the pictures: what is drawn is the same, and most of the time went into their points."""
 
 
 class Returned(dict):
@@ -33,9 +30,7 @@ class Returned(dict):
     def __missing__(self, name):
         (example,) = [example for example in EXAMPLES if example.stem == name]
         folder = self.new_folder(name)
-        with pytest.MonkeyPatch.context() as patch:
-            savefig = pyplot.Figure.savefig
-            patch.setattr(pyplot.Figure, "savefig", lambda figure, where, **how: savefig(figure, where, **how | {"dpi": COARSE}))
+        with coarse_pictures():
             self[name] = runpy.run_path(str(example))["main"](folder), folder
         pyplot.close("all")
         return self[name]

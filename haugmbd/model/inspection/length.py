@@ -43,6 +43,14 @@ def put_length(model: Model, rows: Rows) -> None:
 
 
 def characteristic_length(model: Model, rows: Rows) -> float:
+    """Return L [m] at the pose of `rows`; several checks of a system measure by it, and it is kept with the rows."""
+    known = vars(rows).get("_characteristic_length")
+    if known is None or known[0] is not model:
+        known = vars(rows)["_characteristic_length"] = model, _length_at(model, rows)
+    return float(known[1])
+
+
+def _length_at(model: Model, rows: Rows) -> float:
     """Return L [m] at the pose of `rows`."""
     modelled, r = model.state().r[1:], rows.state.r[1:]
     spread = float(np.linalg.norm(np.ptp(modelled, axis=0))) if len(modelled) else 0.0

@@ -100,11 +100,16 @@ def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: C
         np.sum(rows.PiBar**2, axis=(1, 2)) + characteristic_length(model, rows) ** 2 * np.sum(rows.Phi_r**2, axis=(1, 2))
     )
     scaled = rows.PiBar / np.where(size > 0.0, size, 1.0)[:, None, None]
-    turns: dict[int, dict[int, Array]] = {k: {} for k in axes}
-    for row, pair in enumerate(rows.bodies.tolist()):
-        for side, k in enumerate(pair):
-            if k in axes and np.abs(part := axes[k] @ scaled[row, side]).max() > FREE_TOL:
-                turns[k][row] = part
+    turns: dict[int, dict[int, Array]] = {}
+    has_axes = np.zeros(len(bodies), dtype=bool)
+    has_axes[list(axes)] = True
+    at_row, at_side = np.nonzero(has_axes[rows.bodies])
+    acts_on = rows.bodies[at_row, at_side]
+    for k, N in axes.items():
+        here = np.nonzero(acts_on == k)[0]
+        parts = scaled[at_row[here], at_side[here]] @ N.T
+        seen = np.nonzero(np.abs(parts).max(axis=1, initial=0.0) > FREE_TOL)[0]
+        turns[k] = dict(zip(at_row[here[seen]].tolist(), parts[seen], strict=True))
     found = []
     for members in _components(turns):
         if any(id(bodies[k]) in unsure for k in members):

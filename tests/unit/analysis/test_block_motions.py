@@ -47,11 +47,11 @@ def python_pid(unit=1.0):
 
 
 def njit_pid():
-    @njit
+    @njit(cache=True)
     def derivative(t, x, signals):
         return np.array([TARGET - signals["pin.angle"], (signals["pin.angle"] - x[1]) / TAU])
 
-    @njit
+    @njit(cache=True)
     def out(t, x, signals):
         angle = signals["pin.angle"]
         return KP * (TARGET - angle) + KI * x[0] - KD * (angle - x[1]) / TAU

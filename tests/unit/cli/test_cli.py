@@ -15,6 +15,7 @@ from haugmbd.cli import main
 from haugmbd.cli.commands import compare
 from haugmbd.cli.completion import commands_of
 from haugmbd.study.comparison import report
+from tests.support.pictures import coarse_pictures
 
 PLOTS = {"violation.png", "energy.png", "coordinates.png", "reactions.png"}
 
@@ -23,7 +24,8 @@ PLOTS = {"violation.png", "energy.png", "coordinates.png", "reactions.png"}
 def test_demo_prints_the_model_the_figures_and_the_published_values_and_writes_the_plots(tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(report, "_figures", lambda comparison: "")  # tests of the report draw them
-    assert main.main(["demo", "--out", str(tmp_path / "plots"), "--t-end", "1"]) == 0
+    with coarse_pictures():
+        assert main.main(["demo", "--out", str(tmp_path / "plots"), "--t-end", "1"]) == 0
     said = capsys.readouterr().out
     assert "18 - 17 = 1" in said
     assert "2000 steps of 0.0005 s" in said

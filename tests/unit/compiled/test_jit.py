@@ -1,8 +1,6 @@
 """The disk cache of entries must see an edit of any file with kernels, not only of the entry's own."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numba
@@ -61,16 +59,3 @@ def test_the_stamp_sees_a_constant_of_a_file_without_kernels(package: Path) -> N
     forget()
     (package / "math" / "some_numbers.py").write_text("SMALL = 1e-4\n")
     assert source_stamp(entry_file, package) != before
-
-
-@pytest.mark.slow
-def test_importing_compiles_nothing_and_loads_nothing_heavy() -> None:
-    program = (
-        "import sys, haugmbd, haugmbd.formulations.accelerations as f;"
-        "heavy = {'scipy.integrate', 'scipy.interpolate'} & set(sys.modules);"
-        "heavy |= {'matplotlib', 'quaternion', 'pydantic', 'h5py', 'h5netcdf', 'xarray', 'tqdm'} & set(sys.modules);"
-        "assert not heavy, heavy;"
-        "assert not getattr(f.accelerate_entry, 'overloads', {}), 'something was compiled'"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -61,7 +61,7 @@ def test_step_response_of_a_low_pass_is_exponential():
     np.testing.assert_array_equal(history["out"], history.x[:, 0])
 
 
-PID_END = 0.4
+PID_END = 0.2
 """[s] Twenty times of the filter of the controller."""
 
 

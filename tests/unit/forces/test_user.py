@@ -1,10 +1,6 @@
 """The one callback to the user's callables: the same force as numbers, Python and @njit; and errors that name the element."""
 
-import os
 import signal
-import subprocess
-import sys
-import textwrap
 from functools import cache
 
 import numba
@@ -23,6 +19,7 @@ from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import place_in, workspace_array
 from joints import RJ
+from tests.support.plain import user_forces
 
 SAME = 1e-14  # relative: the compiler may fuse a product and a sum
 
@@ -82,7 +79,7 @@ def second_rig(rig):
 
 @pytest.mark.slow
 def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, forces):
-    python, compiled = load_everything(rig, lambda f: f), load_everything(second_rig, cache(numba.njit))
+    python, compiled = load_everything(rig, lambda f: f), load_everything(second_rig, cache(numba.njit(cache=True)))
     assert not python.force_callbacks.compiled
     assert compiled.force_callbacks.compiled or numba.config.DISABLE_JIT
     for t in (0.3, 0.7):
@@ -96,7 +93,7 @@ def test_python_and_njit_give_the_same_forces(rig, second_rig, random_state, for
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler all functions are Python")
 def test_models_with_the_same_calls_share_their_machine_code():
     """A variant of a sweep has other numbers, but the same functions in the same places."""
-    compiled = numba.njit(push_tuple)
+    compiled = numba.njit(cache=True)(push_tuple)
 
     def address(mass, loaded):
         system = System("two")
@@ -132,7 +129,7 @@ def test_number_and_functions_of_the_same_force(rig, random_state, forces):
 
 @pytest.mark.slow
 def test_one_python_callable_takes_all_through_python(rig, random_state, forces):
-    rig.system.add(PointForce("push", rig.a, force=numba.njit(push)))
+    rig.system.add(PointForce("push", rig.a, force=numba.njit(cache=True)(push)))
     rig.system.add(PointForce("other", rig.a, force=push))
     model = rig.system.compile()
     assert not model.force_callbacks.compiled
@@ -249,13 +246,13 @@ def test_compiled_functions_name_themselves_too(rig, second_rig, forces, capfd):
         return x
 
     ends = {"point_i": (0.0, 0.3, 0.1), "point_j": (1.0, 1.0, 0.0)}
-    rig.system.add(TSDA("good", rig.a, rig.b, actuator=numba.njit(pull), **ends))
-    rig.system.add(TSDA("bad", rig.a, rig.b, actuator=numba.njit(nan_later), **ends))
+    rig.system.add(TSDA("good", rig.a, rig.b, actuator=numba.njit(cache=True)(pull), **ends))
+    rig.system.add(TSDA("bad", rig.a, rig.b, actuator=numba.njit(cache=True)(nan_later), **ends))
     model = rig.system.compile()
     assert model.force_callbacks.compiled
     with pytest.raises(SimulationError, match=r"TSDA 'bad': actuator\(t, l, l_dot\) returns nan at t = 0.25 s"):
         forces(model, 0.25, model.y0.copy())
-    second_rig.system.add(TSDA("bad", second_rig.a, second_rig.b, actuator=numba.njit(raise_later), **ends))
+    second_rig.system.add(TSDA("bad", second_rig.a, second_rig.b, actuator=numba.njit(cache=True)(raise_later), **ends))
     model = second_rig.system.compile()
     with pytest.raises(ValueError, match="too late") as caught:
         forces(model, 0.25, model.y0.copy())
@@ -370,41 +367,8 @@ def body_of(pack):
     return pack.ints[start : start + rows]
 
 
-SCRIPT = """
-    import sys
-    import numpy as np
-    from haugmbd import Body
-    from haugmbd.forces import RSDA, TSDA, PointForce, Torque
-    from haugmbd.model.evaluate import rows_entry
-    from haugmbd.system.system import System
-    from haugmbd.workspace.layout import workspace_array
-    from joints import RJ
-
-    system = System("rig")
-    a = system.add(Body("a", 2.0, (0.4, 0.5, 0.6), r=(0.2, -0.1, 0.3), p=(0.8, 0.2, -0.4, 0.4)))
-    b = system.add(Body("b", 3.0, (0.7, 0.8, 0.9), r=(0.9, 0.5, -0.2)))
-    hinge = system.add(RJ("hinge", a, b, point=(0.4, 0.1, 0.3), axis=(1.0, 2.0, 2.0)))
-    system.add(PointForce("push", a, point=(1, 0, 0), force=lambda t, r, p, v, w: (r[0], t, v[2]), frame="body"))
-    system.add(Torque("turn", b, torque=lambda t: (1.0, np.sin(t), 0.0)))
-    system.add(TSDA("spring", a, b, point_i=(0, 0, 0), point_j=(1, 1, 0), k=3.0, c=0.2, l0=1.0, actuator=lambda t, l, l_dot: l * l))
-    system.add(RSDA("torsion", hinge, k=2.0, c=0.1, theta0=1.0))
-    model = system.compile()
-    y = model.y0.copy()
-    y[13 + 7 : 26] = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6
-    y[-1] = 13.0
-    pack = model.pack()
-    assert rows_entry(pack, 0.3, y) == 0
-    print(",".join(x.hex() for x in workspace_array(pack, "Q").ravel().tolist()))
-"""
-
-
 @pytest.mark.slow
-def test_the_same_without_the_compiler(capsys):
-    program = textwrap.dedent(SCRIPT)
-    exec(program, {})
-    env = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    plain = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=300)
-    assert plain.returncode == 0, plain.stderr
-    found = [np.array([float.fromhex(x) for x in out.strip().split(",")]) for out in (capsys.readouterr().out, plain.stdout)]
-    assert np.abs(found[0]).max() > 1.0
-    np.testing.assert_allclose(found[1], found[0], rtol=0, atol=SAME * np.abs(found[0]).max())
+def test_the_same_without_the_compiler(plain):
+    found = user_forces()
+    assert np.abs(found).max() > 1.0
+    np.testing.assert_allclose(plain["user forces"], found, rtol=0, atol=SAME * np.abs(found).max())

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cache
 from math import pi
@@ -24,6 +21,7 @@ from joints import RJ
 from tests.support.formulation_variants import EXACT
 from tests.support.loops import four_revolutes, stout_four_bar
 from tests.support.models import model_of
+from tests.support.plain import range_space_run
 from tests.support.redundant_loops import bennett, bricard
 
 SAME = 1e-9  # what RK4 with h = 1e-3 leaves between different answers off the constraints is below 1e-11
@@ -223,18 +221,8 @@ def test_what_a_formulation_raises_comes_out_with_the_result_so_far():
 
 
 @pytest.mark.slow
-def test_without_the_compiler_the_door_is_the_same(tmp_path):
-    program = (
-        "import haugmbd as mbd; from haugmbd.gallery import double_pendulum\n"
-        "print(repr(mbd.simulate(double_pendulum(), 4e-3, h=1e-3, formulation=mbd.RangeSpace()).y[-1].sum()))"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", program], env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300
-    )
-    assert run.returncode == 0, run.stderr
-    plain = float(run.stdout.strip().removeprefix("np.float64(").removesuffix(")"))
-    compiled = mbd.simulate(double_pendulum(), 4e-3, h=1e-3, formulation=mbd.RangeSpace()).y[-1].sum()
-    assert plain == pytest.approx(compiled, rel=1e-12)
+def test_without_the_compiler_the_door_is_the_same(plain):
+    np.testing.assert_allclose(plain["range space"], range_space_run(), rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_runs_by_the_recursion_are_those_by_blocks(make: Callable[[], mbd.System
     for solver in (TREE, BLOCK):
         model = compiled(make, solver)
         assert taken(model, method) == (solver == TREE and (name != "full Newton" or make in ALL_REVOLUTE))
-        runs[solver] = mbd.simulate(model, 0.04, integrator=method, events=[mbd.Event("lower", lowered_from(model.state()))])
+        runs[solver] = mbd.simulate(model, 0.02, integrator=method, events=[mbd.Event("lower", lowered_from(model.state()))])
     tree, blocks = runs[TREE], runs[BLOCK]
     assert tree.y.shape == blocks.y.shape
     compared = slice(-1, None) if name in ERROR_CONTROL else slice(None)

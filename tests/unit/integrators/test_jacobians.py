@@ -21,7 +21,18 @@ from haugmbd.math import euler_parameters
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.workspace.layout import place_in, workspace_array
 from joints import RJ
-from tests.support.sliders import SLIDER_ENDS, C, K, slider
+from tests.support.sliders import (
+    SLIDER_ENDS,
+    C,
+    K,
+    slider,
+    spring_law,
+    spring_law_by,
+    spring_of_body,
+    spring_of_body_by,
+    spring_of_state,
+    spring_of_state_by,
+)
 
 WAYS = {"Python": lambda f: f, "njit": cache(numba.njit)}
 KEPT = {"Python": lambda f: f, "njit": cache(numba.njit(cache=True))}
@@ -192,34 +203,6 @@ def test_a_derivative_by_a_turn_is_as_good_as_one_by_euler_parameters():
     np.testing.assert_allclose(tangent(by_turn, 0.3, 0.7), expected, rtol=0, atol=1e-14 * abs(expected).max())
 
 
-def spring_of_state(t, r, p, v, w):
-    Q = np.zeros((2, 6))
-    Q[1, 0] = -K * (r[1, 0] - 1.0) - C * v[1, 0]
-    return Q
-
-
-def spring_of_state_by(t, r, p, v, w):
-    dr, dv = np.zeros((2, 6, 2, 3)), np.zeros((2, 6, 2, 3))
-    dr[1, 0, 1, 0], dv[1, 0, 1, 0] = -K, -C
-    return dr, 0, dv, 0
-
-
-def spring_law(t, x, x_dot):
-    return K * (x - 1.0) + C * x_dot
-
-
-def spring_law_by(t, x, x_dot):
-    return K, C
-
-
-def spring_of_body(t, r, p, v, w):
-    return np.array([-K * (r[0] - 1.0) - C * v[0], 0.0, 0.0])
-
-
-def spring_of_body_by(t, r, p, v, w):
-    return np.diag(np.array([-K, 0.0, 0.0])), 0, np.diag(np.array([-C, 0.0, 0.0])), 0
-
-
 # Functions by name: methods that take the same spring share its machine code.
 SPRINGS = {
     "actuator": lambda i, j, w: mbd.TSDA("s", i, j, actuator=w(spring_law), jacobian=w(spring_law_by), **SLIDER_ENDS),
@@ -237,7 +220,7 @@ SPRINGS = {
 def test_a_declared_stiff_spring_is_as_cheap_as_the_built_in_one(kind, way, method):
     """omega = 63 / ms: the same iterations and factorizations as TSDA(k, c), and no evaluation more."""
     built_in = mbd.simulate(slider(lambda i, j: mbd.TSDA("s", i, j, k=K, c=C, l0=1.0, **SLIDER_ENDS)), 0.05, integrator=method)
-    declared = mbd.simulate(slider(lambda i, j: SPRINGS[kind](i, j, WAYS[way])), 0.05, integrator=method)
+    declared = mbd.simulate(slider(lambda i, j: SPRINGS[kind](i, j, KEPT[way])), 0.05, integrator=method)
     for count in ("steps", "projections", "factorizations", "evaluations"):
         assert getattr(declared.counters, count) == getattr(built_in.counters, count)
     assert declared["box"].r[-1, 0] == pytest.approx(built_in["box"].r[-1, 0], abs=1e-12)

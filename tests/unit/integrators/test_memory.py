@@ -53,8 +53,8 @@ def test_the_peak_of_a_long_run():
 
 @pytest.mark.slow
 def test_a_run_of_a_large_model_holds_its_workspace_and_few_states():
-    """Of 16,000 links each batch is a single step."""
-    model = chain(16_000).compile()
+    """Of 8000 links each batch is a single step."""
+    model = chain(8_000).compile()
 
     def peak(given: Model) -> int:
         tracemalloc.start()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.compiled.jit import entry
 from haugmbd.gallery import heavy_top, slider_crank
 from haugmbd.integrators.implicit.base import implicit_pack
 from haugmbd.integrators.implicit.tangents.coloring import color_bodies
@@ -93,6 +94,12 @@ def test_the_curvature_of_the_constraints_makes_newton_fast_where_reactions_are_
     assert abs(quasi.r[-1] - full.r[-1]).max() < 1e-7
 
 
+@entry
+def difference_entry(P, c_q, c_u, curved, t, y):
+    """Write the tangents by differences to the pack."""
+    return difference_forces(P, c_q, c_u, curved, t, y)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [heavy_top, slider_crank], ids=lambda make: make.__name__)
 def test_the_curvature_is_the_derivative_of_the_constraint_forces(make):
@@ -104,7 +111,7 @@ def test_the_curvature_is_the_derivative_of_the_constraint_forces(make):
     problem = Problem(MaximalStateSpace(model), model.pack(), rule.rates, rule.post_step, rule.options(), 0.0, state.y)
     pack = implicit_pack(problem, "this test", mbd.FullNewton())
     assert rows_entry(pack, 0.0, state.y) == 0
-    assert difference_forces(pack, 1.0, 1e-12, True, 0.0, state.y) == 0
+    assert difference_entry(pack, 1.0, 1e-12, True, 0.0, state.y) == 0
     lam = workspace_array(pack, "LAMBDA").ravel()[model.slot_of_row]
 
     def force(k: int, a: int, eps: float) -> np.ndarray:
@@ -209,7 +216,7 @@ def test_bodies_displaced_together_give_what_each_gives_alone(newton, rng):
     alone = together._replace(ints=ints, work=together.work.copy())
     for pack in (together, alone):
         assert rows_entry(pack, 0.0, state.y) == 0
-        assert difference_forces(pack, 1.0, 0.5, newton.curved, 0.0, state.y) == 0
+        assert difference_entry(pack, 1.0, 0.5, newton.curved, 0.0, state.y) == 0
     for name in ("TANGENT", "COUPLED_TANGENTS"):
         assert abs(workspace_array(alone, name)).max() > 1.0
         np.testing.assert_array_equal(workspace_array(together, name), workspace_array(alone, name))

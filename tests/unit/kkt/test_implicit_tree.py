@@ -106,20 +106,20 @@ def random_tree(random_model, state_of, seed: int, size: float) -> tuple[mbd.Mod
 def test_random_trees_with_tangents_agree_with_lapack(random_model, state_of, size):
     """Small tangents leave the matrix definite on the motions that the rows allow; large ones do not."""
     rng, paired = np.random.default_rng(0), 0
-    for seed in seeds(25):
+    for seed in seeds(12):
         model, _, pack, K = random_tree(random_model, state_of, seed, size)
         b = rng.normal(size=6 * model.nb + model.nc)
         reference = np.linalg.solve(K, b)
         assert np.abs(solved(model, pack, b) - reference).max() < bound_of(K) * np.abs(reference).max(), seed
         paired += len(tables_with_coupling(model)["COUPLED_PAIRS"])
-    assert paired > 20
+    assert paired > 10
 
 
 @pytest.mark.slow
 def test_a_factor_serves_other_right_hand_sides_after_the_bodies_have_moved(random_model, state_of):
     """Of the implicit steps, with tangents, and of the accelerations, without."""
     rng = np.random.default_rng(1)
-    for seed in range(40):
+    for seed in seeds(15):
         model, _, pack, K = random_tree(random_model, state_of, seed, 0.05)
         own, n = model.pack(), 6 * model.nb
         without = K - np.pad(dense_tangents(model, tables_with_coupling(model)["COUPLED_PAIRS"], pack), (0, model.nc))
@@ -140,7 +140,7 @@ def test_a_factor_serves_other_right_hand_sides_after_the_bodies_have_moved(rand
 def test_a_factor_of_any_rows_serves_other_right_hand_sides_after_the_bodies_have_moved(random_model, state_of):
     """Also of rows that are neither those of a revolute joint nor separable."""
     rng = np.random.default_rng(2)
-    for seed in range(40):
+    for seed in seeds(15):
         model = random_model("tree", 1 + seed % 9, seed, TREE)
         state, moved = state_of(model, seed, on_manifold=seed % 2 == 0), state_of(model, seed + 1, on_manifold=False)
         pack, K = model.pack(), dense_system(model, state)[0]

@@ -32,6 +32,7 @@ from joints import (
     TranslationDriver,
 )
 from tests.support.augmented_systems import GROWTH, condition, equilibrated, solution, solved_in_long_double
+from tests.support.seeds import seeds
 
 NO_WORSE = 10.0
 """Factor by which the recursion may be farther from the exact solution than blocks and LAPACK, by chance; beside a few roundings."""
@@ -134,8 +135,8 @@ def off_its_rows(model: mbd.Model, seed: int) -> mbd.State:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tree_of_each_kind_agrees_with_lapack(kind):
     """On its rows and off them: accelerations and all multipliers."""
-    for seed in range(6):
-        model = tree({kind: KINDS[kind]}, 5, seed, free=seed == 5).compile(solver=TREE, check_pose=False)
+    for seed in seeds(3):
+        model = tree({kind: KINDS[kind]}, 5, seed, free=seed % 3 == 2).compile(solver=TREE, check_pose=False)
         carried = model.tables["TREE"][:, EDGE] >= 0
         assert set(model.tables["TREE"][carried, KIND].tolist()) == {HELICAL if kind in SCREWS else SEPARABLE}
         for state in (model.state(), off_its_rows(model, seed)):
@@ -146,7 +147,7 @@ def test_a_tree_of_each_kind_agrees_with_lapack(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_trees_of_all_kinds_agree_with_lapack(seed):
     """Revolute, separable, helical, and other joints in one tree."""
     model = tree(KINDS | OTHERS, 21, seed, free=seed % 2 == 0).compile(solver=TREE, check_pose=False)
@@ -167,7 +168,7 @@ def test_mass_ratios_cost_no_more_digits_than_their_conditioning(kind, ratio):
     they stay below the rounding unit times the condition number of the scaled matrix, which is 1e5 to 1e13.
     """
     kinds = KINDS if kind == "all" else {kind: KINDS[kind]}
-    for seed in range(3):
+    for seed in seeds(1):
         system = tree(kinds, 8, seed, ratio=ratio)
         model = system.compile(solver=TREE, check_pose=False)
         K, b, s = equilibrated(model, model.state())
@@ -221,7 +222,7 @@ def test_dependent_rows_are_reported_at_the_same_joint(kind):
 def test_the_volume_that_the_rows_span_decreases_as_that_of_blocks(kind):
     """The product of the pivots, which explicit steppers watch, is proportional to theirs where only this joint moves."""
     ratio = []
-    for seed in range(4):
+    for seed in seeds(2):
         volume = {}
         for name in (BLOCK, TREE):
             system = mbd.System("one")

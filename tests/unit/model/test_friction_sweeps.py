@@ -20,6 +20,7 @@ from haugmbd.model.friction.loop.recursion.sweeps import solve_by_sweeps
 from haugmbd.workspace.layout import workspace_array
 from joints import RJ, SJ
 from tests.support.friction import dense_equations, moving
+from tests.support.seeds import seeds
 
 ROUNDING = 1e-10
 """Relative to the largest: an iteration leaves 1e-12 of the friction, and the solutions of long chains differ by 1e-12."""
@@ -94,7 +95,7 @@ def by_sweeps(model, state):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("n", [1, 2, 3, 9, 24])
 def test_trees_have_the_solution_of_the_blocks(law, n):
-    for seed in range(4):
+    for seed in seeds(2):
         system = revolute_tree(n, LAWS[law], seed)
         model, blocks = system.compile(), system.compile(solver=BLOCK)
         assert (model.solver, blocks.solver) == (TREE, BLOCK)
@@ -110,7 +111,7 @@ def test_trees_have_the_solution_of_the_blocks(law, n):
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["Coulomb", "smooth", "BrownMcPhee"])
 def test_chains_have_the_solution_of_scipy(law):
-    for seed in range(4):
+    for seed in seeds(2):
         model = revolute_tree(4, LAWS[law], seed, part=1.0, ground_is_j=False).compile()
         state = moving(model, seed)
         K, right_side = dense_equations(model, state)
@@ -166,7 +167,7 @@ def slope_alone(model, state, K, load):
 
 @pytest.mark.slow
 def test_the_slopes_of_joints_alone_are_those_of_the_dense_inverse():
-    for seed in range(6):
+    for seed in seeds(3):
         model = revolute_tree(7, Coulomb(0.3), seed, part=1.0, ground_is_j=False).compile()
         state = moving(model, seed)
         K, _ = dense_equations(model, state)
@@ -211,7 +212,7 @@ def arm(n, turning, law, seed, **bearing):
 @pytest.mark.parametrize("turning", [(), (3,), (0, 4), (1, 2, 5)])
 def test_joints_at_rest_hold_in_the_recursion(turning, bearing):
     """Locked, beside joints that slide; the factor that is left is that of the rows."""
-    for seed in range(3):
+    for seed in seeds(2):
         model, blocks, _ = arm(6, turning, Coulomb(2000.0, 0.15), seed, **bearing)
         state = model.state()
         assert by_sweeps(model, state)[0]
@@ -251,7 +252,7 @@ def test_a_long_arm_at_rest_holds():
 @pytest.mark.parametrize("bearing", BEARINGS)
 @pytest.mark.parametrize("place", [0, 3])
 def test_the_only_friction_is_that_of_the_blocks(place, bearing):
-    for seed in range(4):
+    for seed in seeds(2):
         rng = np.random.default_rng(seed)
         system, start, i = mbd.System("arm", gravity=(0.3, -0.5, -9.81)), np.zeros(3), None
         for k in range(5):

@@ -48,7 +48,7 @@ def compare(system: mbd.System) -> str:
 @pytest.mark.slow
 def test_random_systems():
     """20,000 of them, by hand: see the commit."""
-    found = {seed: compare(random_system(seed)) for seed in seeds(120)}
+    found = {seed: compare(random_system(seed)) for seed in seeds(60)}
     wrong = {seed: text for seed, text in found.items() if text not in ("", "unclear")}
     assert not wrong
     assert sum(text == "unclear" for text in found.values()) < len(found) / 3

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -150,13 +147,6 @@ def test_bad_arguments_are_told(driven):
 
 
 @pytest.mark.slow
-def test_matplotlib_is_loaded_when_something_is_drawn():
-    program = "import sys, haugmbd as mbd; mbd.plot.energy; print('matplotlib' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
-    assert (run.stdout, run.stderr) == ("False\n", "")
-
-
-@pytest.mark.slow
 def test_names_are_shown_letter_by_letter():
     """Two $ would begin a formula, or raise where it is none; a _ at the start would hide a line from the legend."""
     from joints import RJ  # noqa: PLC0415
@@ -178,6 +168,7 @@ def test_names_are_shown_letter_by_letter():
         mbd.violation_by_joint(result).plot(),
     ]
     for ax in plots:
+        ax.figure.set_layout_engine("none")  # names are drawn alike wherever they stand
         ax.figure.canvas.draw()
         plt.close(ax.figure)
     assert plots[5].lines[0].get_label() == r" _pin \$\sqrt\$"

@@ -58,7 +58,7 @@ def _bar(points, link, point):
 
 @pytest.fixture(scope="module")
 def revolute_run() -> mbd.Result:
-    return mbd.simulate(four_bar(all_revolute), 10.0, h=5e-4, store_every=100)
+    return mbd.simulate(four_bar(all_revolute), 5.0, h=5e-4, store_every=100)
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def revolute_run() -> mbd.Result:
 def test_four_revolutes_move_as_the_minimal_model(name, revolute_run):
     minimal = four_bar(MINIMAL[name]).compile()
     assert (minimal.nc, minimal.redundancy.rank) == (17, 17)
-    expected = mbd.simulate(minimal, 10.0, h=5e-4, store_every=100)
+    expected = mbd.simulate(minimal, 5.0, h=5e-4, store_every=100)
     for quantity in ("r", "p", "v", "omega_bar"):
         wanted = getattr(expected, quantity)
         tol = SAME_MOTION * max(1.0, np.abs(wanted).max())

@@ -17,6 +17,7 @@ from haugmbd.integrators.base import methods_below
 from haugmbd.simulation.compatibility import STABILIZATIONS
 from haugmbd.simulation.stepping import run
 from haugmbd.study.comparison import cell as cell_module
+from haugmbd.study.comparison import report
 
 SAME = 1e-9
 """Relative: the same formula a second way."""
@@ -199,7 +200,7 @@ def test_a_comparison_may_start_at_any_state_and_is_kept_by_pickle(model):
 
 
 @pytest.mark.slow
-def test_a_body_without_joints_has_rows_for_everything_else(tmp_path):
+def test_a_body_without_joints_has_rows_for_everything_else(tmp_path, monkeypatch):
     system = mbd.System("free", gravity=(0.0, 0.0, -9.81))
     system.add(mbd.Body("stone", 1.0, (1.0, 2.0, 3.0), omega_bar=(1.0, 2.0, 3.0)))
     found = mbd.compare(
@@ -210,7 +211,10 @@ def test_a_body_without_joints_has_rows_for_everything_else(tmp_path):
     assert (table.error_orientations_max > 1e-12).all()
     assert not table.error_multipliers_max.any()
     assert found.to_xarray().violation_position_by_joint.shape == (2, 0)
+    drawn = []
+    monkeypatch.setattr(report, "_svg", lambda ax: drawn.append(ax.figure.set_layout_engine("none")) or ax.figure.canvas.draw())
     assert found.report(tmp_path / "free.html").exists()
+    assert len(drawn) > 3
 
 
 @pytest.mark.slow

@@ -14,20 +14,6 @@ import haugmbd as mbd
 from haugmbd.gallery import bricard, four_bar
 
 T_END, H = 0.2, 0.02
-STRANGE = "<script>alert('1')</script> & \"quotes\""
-"""A label that a page must not take for its own text."""
-
-
-@pytest.fixture(scope="module")
-def comparison():
-    rk4 = [mbd.Method(integrator=mbd.RK4(h=h)) for h in (H, H / 2)]
-    others = [
-        mbd.Method(integrator=mbd.RK4(h=H), stabilization=mbd.Baumgarte(5, 5), label=STRANGE),
-        mbd.Method(integrator=mbd.RATTLE(h=H), label="rattle"),
-        mbd.Method(integrator=mbd.DOP853(rtol=1e-12, atol=1e-14), label="exact"),
-    ]
-    outputs = {"x": lambda result: result["rocker"].r[:, 0]}
-    return mbd.compare(four_bar(), [*rk4, *others], T_END, outputs=outputs, repeats=1)
 
 
 @pytest.fixture(autouse=True)
@@ -42,9 +28,9 @@ def labels_of(ax):
 
 
 @pytest.mark.slow
-def test_columns_are_drawn_by_families_with_the_band(comparison):
+def test_columns_are_drawn_by_families_with_the_band(comparison, strange):
     ax = comparison.plot("evaluations", "error_multipliers_max")
-    assert labels_of(ax) == ["RK4, Projection", STRANGE, "exact", "uncertainty of the reference"]
+    assert labels_of(ax) == ["RK4, Projection", strange, "exact", "uncertainty of the reference"]
     table = comparison.to_pandas()
     line = next(line for line in ax.lines if line.get_label() == "RK4, Projection")
     assert line.get_xdata().tolist() == sorted(table.evaluations.iloc[:2])
@@ -84,15 +70,15 @@ def test_a_band_far_below_leaves_room_for_the_largest_marker():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["position", "velocity", "acceleration", "energy drift", "multipliers", "x"])
-def test_curves_over_time_carry_the_labels(comparison, level):
+def test_curves_over_time_carry_the_labels(comparison, strange, level):
     ax = comparison.overlay(level)
-    assert labels_of(ax)[:4] == ["RK4(h=0.02), Projection", "RK4(h=0.01), Projection", STRANGE, "exact"]
+    assert labels_of(ax)[:4] == ["RK4(h=0.02), Projection", "RK4(h=0.01), Projection", strange, "exact"]
     assert "not drawn: rattle" in ax.get_title(loc="left")
     first = ax.lines[0]
     t = comparison.results["RK4(h=0.02), Projection"].t.tolist()
     assert first.get_xdata().tolist() in (t, t[1:])  # the start has no error, and no place on a logarithmic axis
     if level == "position":
-        v = np.abs(comparison.results[STRANGE].violation("position")).max(axis=1)
+        v = np.abs(comparison.results[strange].violation("position")).max(axis=1)
         drawn = ax.lines[2].get_ydata()
         assert drawn == pytest.approx(np.maximum(v, 1e-17)[-len(drawn) :])
     legend = ax.get_legend().get_window_extent()
@@ -140,12 +126,11 @@ class Page(HTMLParser):
 
 
 @pytest.mark.slow
-def test_the_report_is_one_page_with_everything_in_it(comparison, tmp_path):
-    path = comparison.report(tmp_path / "report.html")
-    text = path.read_text()
+def test_the_report_is_one_page_with_everything_in_it(comparison, strange, report_page):
+    text = report_page.read_text()
     page = Page(text)
     assert page.tags.count("script") == 1  # its own
-    assert page.cells.count(STRANGE) == page.cells.count("exact") >= 5
+    assert page.cells.count(strange) == page.cells.count("exact") >= 5
     assert "<script>alert" not in text
     addresses = [value for name, value in page.attributes if name in ("src", "href")]
     assert all(address.startswith("data:image/svg+xml;base64,") for address in addresses)
@@ -159,8 +144,8 @@ def test_the_report_is_one_page_with_everything_in_it(comparison, tmp_path):
     assert "RK4(h=0.02, h_first=None)" in text
     assert "DOP853(rtol=1e-12, atol=1e-13)" in text
     with pytest.raises(mbd.UsageError, match=r"report.pdf' is an? .html|the report is an .html file"):
-        comparison.report(tmp_path / "report.pdf")
-    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+        comparison.report(report_page.with_suffix(".pdf"))
+    assert [file.name for file in report_page.parent.iterdir()] == ["report.html"]
 
 
 def test_a_report_without_completed_methods_says_why(tmp_path):

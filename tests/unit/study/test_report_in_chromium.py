@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import haugmbd as mbd
-from haugmbd.gallery import four_bar
 from haugmbd.viewer.chromium import Chromium, find_chromium
 
 COLUMN = """(() => {
@@ -19,16 +17,13 @@ COLUMN = """(() => {
 
 
 @pytest.mark.slow
-def test_its_tables_sort_and_its_figures_are_shown(tmp_path):
+def test_its_tables_sort_and_its_figures_are_shown(comparison, report_page):
     executable = find_chromium()
     if executable is None:
         pytest.skip("no Chromium is installed: apt-get install chromium, or set HAUGMBD_CHROMIUM to its path")
-    methods = [mbd.Method(integrator=kind(h=0.01), label=kind.__name__) for kind in (mbd.RK4, mbd.RATTLE, mbd.Heun, mbd.RK3)]
-    comparison = mbd.compare(four_bar(), methods, 0.1, repeats=1)
-    path = comparison.report(tmp_path / "report.html")
     errors = comparison.to_pandas().error_positions_max
     with Chromium(executable, size=(1280, 900)) as browser:
-        browser.send("Page.navigate", url=path.as_uri())
+        browser.send("Page.navigate", url=report_page.as_uri())
         browser.wait_for("Page.loadEventFired")
         given, rising, falling = browser.evaluate(COLUMN)
         widths = browser.evaluate("[...document.images].map((image) => image.naturalWidth)")

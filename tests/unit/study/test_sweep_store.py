@@ -79,6 +79,7 @@ for name in {names}:
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ | module_path())
     assert ended.stdout.count("cannot import build, run or method") == len(names), ended.stderr
+    assert ended.stdout.count("Functions of a notebook or of an interactive session go into a module") == len(names)
     for name in names:
         assert mbd.sweep(build, {"x": [1], "y": [2]}, run, "serial", store=tmp_path / name).status == ("ok",)
 
