@@ -195,13 +195,22 @@ class _Stick:
         return rates
 
     def _relocate_slip(self) -> None:
-        """Locate the next slip of a joint farther beyond its limit, if it has slipped without any motion and sticks again."""
+        """Locate slips farther beyond their limits.
+
+        That of a joint that has slipped without any motion and sticks again, and that of one that sticks and is beyond its limit by
+        rounding.
+        """
         if self.times.have_moved():
             self._more[:] = 0.0
         elif isinstance(self.ended_by, StickEvent) and self.ended_by.function.which == MARGIN:
             k = self.ended_by.function.k
             if self.modes[k, at.MODE] == at.STICKS:
                 self._more[k] = FARTHER * max(self._more[k], self.watch.beyond(k, MARGIN))
+        if not self.is_still:
+            return
+        margins = self.watch.at(self.problem.t, self.problem.y, self.state_space)[:, MARGIN]
+        for k in np.flatnonzero((self.modes[:, at.MODE] == at.STICKS) & (margins + self._more <= 0.0)).tolist():
+            self._more[k] = FARTHER * max(-margins[k], self.watch.beyond(k, MARGIN))
 
     def _stop_slid_joints(self) -> list[int]:
         """Bring joints to rest that do not slide along their directions any more, as friction would in less than a step; return them.

@@ -100,7 +100,11 @@ def put_directions(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) ->
 
 @kernel
 def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) -> None:
-    """Write the speed, the direction of sliding, and how the joint moves as far as the state and its mode tell."""
+    """Write the speed, the direction of sliding, and how the joint moves as far as the state and its mode tell.
+
+    Where a step looks beyond the end of a mode, at which the speed along its direction is zero, friction does not jump: this part of the
+    velocity is reflected, so that a joint of one rate keeps its direction, and one that turns round that of its velocity.
+    """
     kind, n = ints[k, at.KIND], ints[k, at.CHANNELS]
     viscous = int(reals[k, at.LAW + LAW_NUMBER]) == VISCOUS
     total, along = 0.0, 0.0
@@ -116,13 +120,14 @@ def put_sliding(ints: Ints, reals: Array, modes: Array, k: int, terms: Array) ->
     terms[k, at.STATE] = at.SLIDES if mode in (at.FREE, at.BEGINS, at.SLOWS) else mode
     if mode == at.FREE and ints[k, at.EXACT] == 1 and speed <= max(at.REST, modes[k, at.FAST]):
         terms[k, at.STATE] = at.STICKS
-    by_mode = mode in (at.AT_LIMIT, at.BEGINS, at.SLOWS) or (mode == at.SLIDES and (n == 1 or not along > 0.0))
+    by_mode = mode in (at.AT_LIMIT, at.BEGINS, at.SLOWS) or (mode == at.SLIDES and (n == 1 or not speed > 0.0))
+    back = 2.0 * along if mode == at.SLIDES and along < 0.0 else 0.0
     for c in range(n):
         arm = terms[k, at.ARM + c]
         if by_mode:
             e = modes[k, at.AGAINST + c]
         elif speed > 0.0:
-            e = arm * terms[k, at.RATE + c] / speed
+            e = (arm * terms[k, at.RATE + c] - back * modes[k, at.AGAINST + c]) / speed
         else:
             e = 1.0 if c == 0 else 0.0
         terms[k, at.DIRECTION + c] = arm * e

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 from haugmbd.integrators.stick_slip.sharp_turn import slowest_speed
-from joints import Planar
+from joints import CJ, Planar
 
 FOUND = 2e-3
 """Relative: the slowest speed is found at the end of a step that turns by 0.05 rad at most."""
@@ -22,6 +22,10 @@ FOLLOWED = 1e-6
 """[m] Of fixed steps that do not resolve the turn: 1e-8."""
 REST = 1e-9
 """[m/s]"""
+FOURTH_ORDER, THIRD_ORDER = 1e-8, 1e-6
+"""[m/s] Of steps of 2.5e-3 s, which leave 1e-9 and 2e-7."""
+SLIDES_AT = 0.1
+"""[m/s] A speed that the turning shaft is always faster than."""
 G, MU_S, MU = 9.81, 0.04, 0.03
 GIVEN = ({"h": 2e-3}, {"h": 1e-3}, {"rtol": 1e-8}, {"integrator": mbd.DOP853(rtol=1e-9)})
 
@@ -107,3 +111,34 @@ def test_a_body_that_slides_exactly_against_its_load_stops_and_sticks(given: dic
     deceleration = load + MU * G
     assert stop.t == pytest.approx(0.4 / deceleration, abs=1e-9)
     np.testing.assert_allclose(result["body"].r[-1, :2], 0.08 / deceleration * along, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "allowed"), [(mbd.RK4(), FOURTH_ORDER), (mbd.RKMK4(), FOURTH_ORDER), (mbd.RK3(), THIRD_ORDER)]
+)
+def test_a_turn_by_a_right_angle_costs_no_order(integrator: Any, allowed: float):
+    """The last stage of a step to the right angle looked beyond it, where friction jumped: an error of first order, 1e-3 m/s."""
+    radius, mu, preload, J = 0.1, 0.3, 10.0, 0.0014
+
+    def force(t: float) -> float:
+        return 10.28 * np.cos(2.24 * t + 4.935)
+
+    def torque(t: float) -> float:
+        return 0.71 * np.cos(5.45 * t + 2.137)
+
+    def rates(t: float, y: Any) -> Any:
+        u = np.array([1.0, radius**2]) * y / np.hypot(y[0], radius * y[1])
+        return (np.array([force(t), torque(t)]) - mu * preload * u) / np.array([1.0, J])
+
+    run = solve_ivp(rates, (0.0, 1.0), (-1.13, -5.6), method="DOP853", rtol=1e-12, atol=1e-13)
+    assert np.hypot(run.y[0], radius * run.y[1]).min() > SLIDES_AT
+    system = mbd.System("shaft")
+    shaft = system.add(mbd.Body("shaft", 1.0, (0.1, 0.1, J), v=(0, 0, -1.13), omega_bar=(0, 0, -5.6)))
+    bearing = system.add(CJ("bearing", system.ground, shaft, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointFriction("rub", bearing, mbd.Coulomb(mu), radius=radius, preload=preload))
+    system.add(mbd.PointForce("push", shaft, force=lambda t: (0, 0, force(t))))
+    system.add(mbd.Torque("turn", shaft, torque=lambda t: (0, 0, torque(t))))
+    result = mbd.simulate(system, 1.0, h=2.5e-3, integrator=integrator)
+    assert not result.events
+    np.testing.assert_allclose(result["shaft"].v[-1, 2], run.y[0, -1], rtol=0.0, atol=allowed)
+    np.testing.assert_allclose(result["shaft"].omega[-1, 2], run.y[1, -1], rtol=0.0, atol=allowed / radius)
