@@ -9,7 +9,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.errors import ModelError, UsageError
+from haugmbd.errors import ModelError
 from haugmbd.forces.rsda import RSDA
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
