@@ -12,6 +12,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impulses.impulse_equations import RowSet
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -51,10 +52,20 @@ class SolvedImpulse(NamedTuple):
     rows: RowSet
     multipliers: Array
 
-    def wrench(self, e: JointEntry, body: int) -> Array:
-        """Return -C^T Lam over the rows of the joint, on one body: (impulse, global; angular impulse, body frame), (6,)."""
-        C, Lam, on = self.rows.C[e.rows], self.multipliers[e.rows], self.rows.bodies[e.rows] == body
-        return np.asarray(-np.einsum("ksa,ks,k->a", C, on.astype(np.float64), Lam))
+    def wrench(self, e: JointEntry, body: int, state: State) -> Array:
+        """Return -C^T Lam over the rows of the joint, on one body: (impulse, global; angular impulse, body frame), (6,).
+
+        A coupling of several moving bodies has no entry for the ground, which takes the opposite of what the others get.
+        """
+        bodies, wrenches = self.rows.bodies[e.rows], -self.multipliers[e.rows][:, None, None] * self.rows.C[e.rows]
+        if body > 0 or (bodies[:, :2] == 0).any():
+            return np.asarray(wrenches[bodies == body].sum(axis=0))
+        total = np.zeros(6)
+        for other in np.unique(bodies[bodies > 0]).tolist():
+            own = wrenches[bodies == other].sum(axis=0)
+            r, A = state.r[other], rotation_matrix(state.p[other])
+            total -= np.concatenate([own[:3], A @ own[3:] + np.cross(r, own[:3])])
+        return total
 
 
 @public_class
@@ -144,7 +155,7 @@ class Impulse:
         place = place_on(e, on, self.model.body_names)
         k = place.body
         part = next(part for part in self._solved if name in part.joints)
-        r, p, wrench = self.state.r[k], self.state.p[k], part.wrench(e, k)
+        r, p, wrench = self.state.r[k], self.state.p[k], part.wrench(e, k, self.state)
         found = at_joint_point(place, frame, r[None], p[None], wrench[None])
         return JointImpulse(name, self.model.body_names[k], frame, found.force[0], found.torque[0], found.point[0])
 
