@@ -92,3 +92,18 @@ def test_what_a_coupling_exerts_on_all_bodies_and_the_ground_is_zero_in_sum(buil
         loaded = [np.abs(np.concatenate([one.force, one.torque])).max() > 1e-3 for one in parts]
         assert all(loaded[:-1])
         assert loaded[-1] or coupling == "sun mesh"  # it turns the sun forward and the carrier back, both against the ground
+
+
+def test_impulses_that_redundant_joints_share_are_marked_as_their_reactions():
+    system = mbd.System("door")
+    door = system.add(mbd.Body("door", 20.0, (8.0, 6.7, 1.4), r=(0.45, 0, 0)))
+    for name, z in (("lower", -0.8), ("upper", 0.8)):
+        system.add(RJ(name, system.ground, door, point=(0, 0, z), axis=(0, 0, 1)))
+    blow = mbd.PointImpulse("blow", door, point=(0.9, 0, 0), impulse=(0, 5.0, 1.0))
+    found, run = mbd.impulse(system.compile(), applied=blow), mbd.simulate(system, 0.01, h=0.01)
+    for joint in ("lower", "upper"):
+        for frame in ("ground", "body", "joint"):
+            assert found.joint(joint, frame=frame).unique == run.reaction(joint, frame=frame).unique
+    assert found.joint("lower").shared == ("force x", "force y", "force z", "torque x", "torque y")
+    alone = mbd.impulse(gear_pair()[0].compile(), applied=())
+    assert alone.joint("mesh").unique == (True,) * 6
