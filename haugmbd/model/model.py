@@ -432,7 +432,9 @@ class Model(Pictured):
         return importlib.import_module("haugmbd.formulations.evaluator").Evaluator(self)
 
     def are_between_two(self, entry: JointEntry) -> bool:
-        """Return whether all rows of a joint act between its two bodies."""
+        """Return whether all rows of a joint act between its two bodies, and on no other, such as the ground beside a pair of gears."""
+        if len({place[0] for place in entry.places}) > 2:  # noqa: PLR2004
+            return False
         bodies = self.bodies_of_rows()[entry.rows]
         return bool((np.sort(bodies[:, :2], axis=1) == sorted((entry.i, entry.j))).all() and not bodies[:, 2:].any())
 

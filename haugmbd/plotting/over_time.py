@@ -2,6 +2,7 @@ r"""Plots over time: joints, loads, drivers, bodies, energies. Each axis has one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -105,7 +106,16 @@ def load(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes 
     lines = {key: (history.t, series) for key, series in columns_of(history, what).items()}
     ax = axes(ax)
     draw(ax, lines, label or (literal(name) if len(lines) == 1 else None))
-    return finish(ax, f"{name}: {what}", "t [s]", f"{what} [{history.unit(what)}]", span=history.t)
+    return finish(ax, f"{name}: {what}", "t [s]", f"{what} [{_unit_of_lines(history.unit(what), lines)}]", span=history.t)
+
+
+def _unit_of_lines(unit: str, lines: Iterable[str]) -> str:
+    """Return the unit of lines that are called JOINT.COORDINATE; of angles and displacements both, as "N m, of displacements N"."""
+    turns, either, slides = unit.partition(" or ")
+    if not either:
+        return unit
+    along = {"displacement" in line.rpartition(".")[2] for line in lines}
+    return f"{turns}, of displacements {slides}" if len(along) > 1 else slides if along == {True} else turns
 
 
 def driver(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes | None = None, label: str | None = None) -> Axes:

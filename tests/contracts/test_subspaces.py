@@ -284,3 +284,15 @@ def test_a_joint_that_declares_nothing_turns_and_slides_nowhere():
     assert own.freedoms is None
     assert not own.rotates_about_h
     assert not own.slides_along_h
+
+
+def test_a_coupling_of_two_joints_of_the_ground_acts_on_it_as_well():
+    """The torques on the wheels are not opposite, so that no wrench of one on the other describes them."""
+    system = System("gear pair")
+    wheels = [system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=(x, 0, 0))) for name, x in (("a", 0.0), ("b", 0.3))]
+    axes = [system.add(joints.RJ(f"axis {w.name}", system.ground, w, point=w.r, axis=(0, 0, 1))) for w in wheels]
+    system.add(joints.Gear("gear", *axes, ratio=-0.5))
+    model = system.compile()
+    for question in (mbd.constraint_wrenches, mbd.motion_subspace):
+        with pytest.raises(UsageError, match="'gear' has rows between more than two bodies: 'a', 'b', 'ground'"):
+            question(model, None, "gear")

@@ -15,15 +15,9 @@ from haugmbd.analysis.equilibrium.tangent_space import INDIFFERENT_TOL
 from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_reactions.joint_wrench import (
-    Axes,
-    JointWrench,
-    Side,
-    at_joint_point,
-    check_wrench_arguments,
-    place_on,
-)
-from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
+from haugmbd.diagnostics.joint_reactions.reactions import Reaction, reactions_over_time
+from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
@@ -113,7 +107,7 @@ class Equilibrium:
         """Return the k-th motion in words."""
         return motion_text(self.motions[k], self.state.p, self.model.body_names, self.length)
 
-    def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> JointWrench:
+    def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """Return the force and torque that `joint` exerts on a body, at the joint's point on that body.
 
         Parameters
@@ -127,20 +121,20 @@ class Equilibrium:
 
         Returns
         -------
-        JointWrench
-            Force (3,) [N], torque (3,) [N m] about the point, and the point (3,), global [m].
+        Reaction
+            Force (3,) [N], torque (3,) [N m] about the point, the point (3,), global [m], and which components are `unique`.
 
         Raises
         ------
         UsageError
             If the joint, side or frame does not exist.
         """
-        check_wrench_arguments(self.model.joints, self.model.body_names, joint, on, frame)
-        e = self.model.joints[joint]
-        place, rows = place_on(e, on, self.model.body_names), jacobian_by_bodies(self.model, self.state)
-        wrench = -np.einsum("r,rc->c", self.lam[e.rows], rows[e.rows, place.body])
-        found = at_joint_point(place, frame, self.state.r[[place.body]], self.state.p[[place.body]], wrench[None])
-        return JointWrench(*(x[0] for x in found))
+        model, state = self.model, self.state
+        x = np.zeros((1, model.nb + 1 + len(model.tables["EDGES"]), 6))
+        x.reshape(-1)[6 * (model.nb + 1) + model.slot_of_row] = self.lam
+        wrenches = JointWrenches(model, np.array([state.t]), state.y[None], lambda: x)
+        found = reactions_over_time(wrenches, joint, on=on, frame=frame)
+        return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0], found.unique)
 
     def __str__(self) -> str:
         """Return the stability, and each motion that is not resisted."""
@@ -160,15 +154,6 @@ class Equilibrium:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-
-def jacobian_by_bodies(model: Model, state: State) -> Array:
-    """Return Phi_q by bodies, (nc, nb + 1, 6)."""
-    rows = evaluate(model, state)
-    J = np.zeros((model.nc, model.nb + 1, 6))
-    for side in range(model.sides):
-        J[np.arange(model.nc), rows.bodies[:, side]] += np.concatenate([rows.Phi_r, rows.PiBar], axis=2)[:, side]
-    return J
 
 
 def kinds_of_motions(eigenvalues: Complex) -> tuple[Stability, ...]:

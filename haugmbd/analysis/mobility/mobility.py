@@ -15,6 +15,7 @@ Source: Haug (2021), redundant constraints and rank; Wehage and Haug (1982), cho
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from haugmbd.analysis.mobility.dependent_rows import dependent_sets
 from haugmbd.analysis.mobility.instantaneous_motions import remaining
 from haugmbd.analysis.mobility.joints_of_blocks import joints_of_blocks
 from haugmbd.analysis.mobility.locked_loops import locked_loops
-from haugmbd.analysis.mobility.plausibility import implausible_parts
+from haugmbd.analysis.mobility.plausibility import angles_in_degrees, implausible_parts
 from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.compiler.collection import collection_paused
@@ -33,7 +34,7 @@ from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_reacti
 from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import frames_of
+from haugmbd.model.description.labels import frames_of, parts_of
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.given import no_model
 from haugmbd.model.inspection.length import characteristic_length, unit_of_turns
@@ -91,7 +92,8 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
             raise UsageError(f"system {system.name!r} has no body that can be examined: {'; '.join(map(str, checked.faults))}")
         model, faults = checked.model, checked.faults
         if state is None and checked.rows is not None:  # it has no faults, and its joints are closed
-            return _report(model, checked.rows, AS_MODELLED, (), (), is_open=False, examined=checked.examined)
+            found = _report(model, checked.rows, AS_MODELLED, (), (), is_open=False, examined=checked.examined)
+            return replace(found, warnings=(*found.warnings, *angles_in_degrees(system.joints, system.loads)))
     elif isinstance(system, Model):
         model, faults = system, ()
     else:
@@ -106,7 +108,13 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
     known = {(fault.where, fault.what) for fault in faults}
     faults = (*faults, *(fault for fault in open_joints if (fault.where, fault.what) not in known))
     left_out = _left_out(system, model) if isinstance(system, System) else ()
-    return _report(model, rows, pose, faults, left_out, is_open=bool(open_joints) and pose != ASSEMBLED)
+    found = _report(model, rows, pose, faults, left_out, is_open=bool(open_joints) and pose != ASSEMBLED)
+    parts = (
+        (system.joints, system.loads)
+        if isinstance(system, System)
+        else (parts_of(model.joints), [entry.load for entry in model.loads])
+    )
+    return replace(found, warnings=(*found.warnings, *angles_in_degrees(*parts)))
 
 
 def _pose(model: Model, state: State | None) -> tuple[State, str]:

@@ -1,21 +1,27 @@
-r"""Probable mistakes that are allowed: bodies without joints, inertia in other units, principal moments in another order.
+r"""Probable mistakes that are allowed: bodies without joints, inertia in other units, principal moments in another order, degrees.
 
     k = sqrt(tr J / 2 m)       a radius of gyration [m]: in grams beside kg m2 it is 30 times too small, in kg mm2 1000 times
     a slender body             J1 << J3: its mass is on the axis of J1, where its joints are, too, unless the moments are swapped
+    45, 90 or 180 rad          are degrees: a multiple of five that is more than a turn and a half
 
 These are warnings, not faults: the model can be simulated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from haugmbd.analysis.mobility.twist_format import direction_word, number, signed
 from haugmbd.bodies.rotor import Rotor
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.joint_loads.joint_limit import JointLimit
+from haugmbd.forces.joint_loads.joint_spring import JointSpring
+from haugmbd.forces.rsda import RSDA
 from haugmbd.graph import Blocks
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointFrames
@@ -34,6 +40,10 @@ SLENDER = 0.05
 
 ACROSS = 0.7
 """Sine of the angle between the slender axis and the line through the joints above which the order of moments is reported."""
+
+
+DEGREES, STEP = 10.0, 5.0
+"""Angles of at least this size [rad] that are multiples of STEP are probably degrees: a number of turns is a multiple of 2 pi."""
 
 
 def implausible_parts(
@@ -111,3 +121,23 @@ def _order(model: Model, state: State, body: int, points: list[tuple[str, Array]
     joints = f"but its joints {first!r} and {last!r} lie along {along} ({direction_word(signed(A @ line)[1])} global)"
     remedy = "Check the order of the principal moments: the small one belongs to the axis of the rod."
     yield Fault(f"body {model.body_names[body]!r}", f"{what}, {joints}", remedy)
+
+
+def angles_in_degrees(joints: Iterable[Joint], loads: Iterable[ForceElement]) -> tuple[Fault, ...]:
+    """Return the angles of joints, springs and stops that are probably degrees."""
+    given = [(f"joint {joint.name!r}", "q0", joint.q0) for joint in joints if joint.q0 and joint.rotates_about_h]
+    for load in loads:
+        if isinstance(load, RSDA):
+            given.append((load.where, "theta0", load.theta0))
+        elif isinstance(load, JointSpring | JointLimit) and [one.turns for one in load.coordinates()] == [True]:
+            names = ("free",) if isinstance(load, JointSpring) else ("lower", "upper")
+            given += [(load.where, name, getattr(load, name)) for name in names]
+    return tuple(
+        Fault(
+            where,
+            f"{name} = {x:g} rad is {x / (2.0 * np.pi):.1f} turns, and looks like degrees",
+            f"Give radians: np.radians({x:g}).",
+        )
+        for where, name, x in given
+        if DEGREES <= abs(x) < np.inf and x % STEP == 0.0
+    )

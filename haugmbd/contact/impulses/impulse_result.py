@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impulses.impulse_equations import RowSet
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
+from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -34,6 +37,9 @@ class JointImpulse:
         Angular impulse about `point` [N m s].
     point : array, shape (3,)
         Point of the joint, global frame [m].
+    unique : tuple of 6 bool
+        Whether each component is unique: force x, y, z, torque x, y, z in the same frame. A component that is not unique depends on how
+        redundant rows of the model share the impulse; its value here is one choice of many.
     """
 
     joint: str
@@ -42,6 +48,12 @@ class JointImpulse:
     force: Array
     torque: Array
     point: Array
+    unique: tuple[bool, ...] = (True,) * 6
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """Return the names of the components that are not unique, such as "force z"."""
+        return tuple(name for name, unique in zip(COMPONENTS, self.unique, strict=True) if not unique)
 
 
 class SolvedImpulse(NamedTuple):
@@ -51,10 +63,20 @@ class SolvedImpulse(NamedTuple):
     rows: RowSet
     multipliers: Array
 
-    def wrench(self, e: JointEntry, body: int) -> Array:
-        """Return -C^T Lam over the rows of the joint, on one body: (impulse, global; angular impulse, body frame), (6,)."""
-        C, Lam, on = self.rows.C[e.rows], self.multipliers[e.rows], self.rows.bodies[e.rows] == body
-        return np.asarray(-np.einsum("ksa,ks,k->a", C, on.astype(np.float64), Lam))
+    def wrench(self, e: JointEntry, body: int, state: State) -> Array:
+        """Return -C^T Lam over the rows of the joint, on one body: (impulse, global; angular impulse, body frame), (6,).
+
+        A coupling of several moving bodies has no entry for the ground, which takes the opposite of what the others get.
+        """
+        bodies, wrenches = self.rows.bodies[e.rows], -self.multipliers[e.rows][:, None, None] * self.rows.C[e.rows]
+        if body > 0 or (bodies[:, :2] == 0).any():
+            return np.asarray(wrenches[bodies == body].sum(axis=0))
+        total = np.zeros(6)
+        for other in np.unique(bodies[bodies > 0]).tolist():
+            own = wrenches[bodies == other].sum(axis=0)
+            r, A = state.r[other], rotation_matrix(state.p[other])
+            total -= np.concatenate([own[:3], A @ own[3:] + np.cross(r, own[:3])])
+        return total
 
 
 @public_class
@@ -144,9 +166,15 @@ class Impulse:
         place = place_on(e, on, self.model.body_names)
         k = place.body
         part = next(part for part in self._solved if name in part.joints)
-        r, p, wrench = self.state.r[k], self.state.p[k], part.wrench(e, k)
+        r, p, wrench = self.state.r[k], self.state.p[k], part.wrench(e, k, self.state)
         found = at_joint_point(place, frame, r[None], p[None], wrench[None])
-        return JointImpulse(name, self.model.body_names[k], frame, found.force[0], found.torque[0], found.point[0])
+        unique = unique_components(self.model, self._stresses, e, on, frame) if part is self._solved[0] else (True,) * 6
+        return JointImpulse(name, self.model.body_names[k], frame, found.force[0], found.torque[0], found.point[0], unique)
+
+    @cached_property
+    def _stresses(self) -> SelfStresses:
+        """Multipliers of dependent rows that change no velocity, at the pose of the impulse."""
+        return self_stresses(self.model, np.array([self.state.t]), self.state.y[None])
 
     def __repr__(self) -> str:
         return f"Impulse on {self.model.name!r} at t = {self.state.t:g} s: kinetic energy {self.energy_before:g} -> {self.energy_after:g} J"

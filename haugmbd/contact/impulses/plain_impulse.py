@@ -106,7 +106,7 @@ def plain_impulse(model: Model, state: State, P: Array) -> PlainImpulse:
         model.raise_user_error(pack)
         raise explain(model, pack, code, state.t)
     slots = model.slot_of_row
-    J, nu = workspace_array(pack, "J").reshape(-1, 2, 6)[slots], workspace_array(pack, "LEVEL")[slots, 1]
+    J, nu = workspace_array(pack, "J").reshape(-1, model.sides, 6)[slots], workspace_array(pack, "LEVEL")[slots, 1]
     model.give_back(pack)
     after = State.from_y(state.t, y, model.nb + 1)
     return PlainImpulse(after, model.lam_of(x), RowSet(model.bodies_of_slots, J, nu), (float(energy[0]), float(energy[1])))

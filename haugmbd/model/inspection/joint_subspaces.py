@@ -51,7 +51,7 @@ def motion_subspace(model: Model, state: State | None, joint: str) -> Array:
     Raises
     ------
     UsageError
-        If there is no such joint.
+        If there is no such joint, or its rows are not all between the same two bodies.
 
     Notes
     -----
@@ -102,7 +102,8 @@ def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
     e, rows = joint_named(model.joints, joint), evaluate(model, state)
     pairs = rows.bodies[e.rows]
     if not model.are_between_two(e):
-        names = sorted({model.body_names[body] for body in pairs.ravel()})
+        touched = {place[0] for place in e.places} or set(pairs.ravel().tolist())
+        names = sorted(model.body_names[body] for body in touched)
         raise UsageError(
             f"joint {joint!r} has rows between more than two bodies: {', '.join(map(repr, names))}. Evaluate its rows instead."
         )

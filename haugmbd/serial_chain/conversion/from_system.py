@@ -79,7 +79,7 @@ def _out_of_place(model: Model, e: JointEntry, driven: bool) -> Iterator[Fault]:
     if driven:
         yield Fault(where, "it prescribes a motion, and a chain is moved by tau", SPREAD)
     elif not model.are_between_two(e):
-        yield Fault(where, "its rows are between more than two bodies", SPREAD)
+        yield Fault(where, "its rows are between more than two bodies", SPREAD + NOT_REDUCED)
     elif any(primitive.velocity_only for primitive in e.part.primitives()):
         yield Fault(where, "it constrains velocities, and a chain has joint coordinates alone", SPREAD + NOT_REDUCED)
     elif e.freedoms is None and type(e.part).__module__.startswith("joints."):

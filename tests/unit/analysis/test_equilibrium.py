@@ -17,7 +17,7 @@ from haugmbd.analysis.equilibrium.tangent_space import differentiated
 from haugmbd.diagnostics.energy import energy_over_time
 from haugmbd.gallery import double_pendulum, four_bar, net, slider_crank
 from haugmbd.simulation.stepping.progress import Progress
-from joints import RJ, SJ, TJ, Cam, RotationDriver
+from joints import RJ, SJ, TJ, Cam, Gear, RotationDriver
 from tests.support.machines import chain_of_masses, g, governor, governor_balance, pendulum
 from tests.support.redundant_loops import bennett, bricard, ladder
 from tests.support.swinging_loops import loops
@@ -564,3 +564,42 @@ def test_the_tangent_space_of_parts_is_that_of_the_whole(monkeypatch):
     assert parts.N.shape == whole.N.shape
     np.testing.assert_allclose(parts.N @ parts.N.T, whole.N @ whole.N.T, atol=ROUNDING)
     np.testing.assert_allclose(parts.lam, whole.lam, atol=1e-11 * np.abs(whole.lam).max())
+
+
+def balanced_gears(**geometry):
+    """A lever on a shaft that a gear pair connects to a torsion spring."""
+    system = mbd.System("balanced gears", gravity=(0, -9.81, 0))
+    lever = system.add(mbd.Body("lever", 1.0, (0.1, 0.1, 0.1), r=(0.05, 0, 0)))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.1, 0.1, 0.1), r=(0.3, 0, 0)))
+    first = system.add(RJ("first", system.ground, lever, point=(0, 0, 0), axis=(0, 0, 1)))
+    second = system.add(RJ("second", system.ground, wheel, point=(0.3, 0, 0), axis=(0, 0, 1)))
+    system.add(Gear("mesh", first, second, teeth=(20, 40), **geometry))
+    system.add(mbd.RSDA("spring", second, k=30.0, theta0=0.0))
+    return system
+
+
+@pytest.mark.parametrize("geometry", [{}, {"pitch_radius": (0.1, 0.2), "helix_angle": 0.2}], ids=["couples", "tooth forces"])
+def test_reactions_of_an_equilibrium_are_those_of_its_state_on_every_body(geometry):
+    found = mbd.equilibrium(balanced_gears(**geometry))
+    for joint, bodies in (("mesh", ("lever", "wheel", "ground")), ("first", ("lever", "ground"))):
+        for on in bodies:
+            for frame in ("ground", "body", "joint"):
+                one, other = (
+                    found.reaction(joint, on=on, frame=frame),
+                    mbd.reaction(found.model, found.state, joint, on=on, frame=frame),
+                )
+                np.testing.assert_allclose(np.hstack([one.force, one.torque]), np.hstack([other.force, other.torque]), atol=1e-8)
+                assert (one.body, one.frame, one.unique) == (other.body, other.frame, other.unique)
+    mesh = [found.reaction("mesh", on=on) for on in ("lever", "wheel", "ground")]
+    np.testing.assert_allclose(sum(one.torque + np.cross(one.point, one.force) for one in mesh), 0.0, atol=1e-8)
+    if not geometry:
+        assert abs(mesh[2].torque[2]) > 1.0
+
+
+def test_reactions_that_redundant_joints_share_at_rest_are_marked():
+    system = mbd.System("door", gravity=(0, 0, -9.81))
+    door = system.add(mbd.Body("door", 20.0, (8.0, 6.7, 1.4), r=(0.45, 0, 0)))
+    for name, z in (("lower", -0.8), ("upper", 0.8)):
+        system.add(RJ(name, system.ground, door, point=(0, 0, z), axis=(0, 0, 1)))
+    system.add(mbd.RSDA("closer", system["lower"], k=5.0, theta0=0.0))
+    assert mbd.equilibrium(system).reaction("lower").shared == ("force x", "force y", "force z", "torque x", "torque y")

@@ -12,7 +12,7 @@ import haugmbd as mbd
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS
 from haugmbd.gallery import GALLERY
 from haugmbd.math.euler_parameters import rotation_matrix
-from joints import CJ, RJ, SJ, Distance, RotationDriver
+from joints import CJ, RJ, SJ, TJ, Distance, RotationDriver
 from tests.support.mobility_systems import SYSTEMS, Z, four_bar, tree_with_loops
 from tests.support.redundant_loops import GRAVITY, J_BAR, bennett, bricard, denavit_hartenberg, ladder, loop, planar_points
 
@@ -361,3 +361,24 @@ def test_what_is_no_system():
 
 def test_components_are_in_the_order_of_reactions():
     assert COMPONENTS == ("force x", "force y", "force z", "torque x", "torque y", "torque z")
+
+
+def test_angles_that_look_like_degrees_are_doubted():
+    system = mbd.System("lid", gravity=(0, 0, -9.81))
+    lid = system.add(mbd.Body("lid", 2.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, lid, point=(0, 0, 0), axis=(0, 1, 0), q0=90.0))
+    system.add(mbd.RSDA("spring", pin, k=1.0, theta0=-30.0))
+    system.add(mbd.JointSpring("other", pin, k=1.0, free=np.radians(720.0)))
+    system.add(mbd.JointLimit("stop", pin, lower=0.0, upper=180.0, k=1.0))
+    found = [str(one) for one in mbd.mobility(system).warnings]
+    assert found[0].startswith("joint 'pin': q0 = 90 rad is 14.3 turns, and looks like degrees. Give radians: np.radians(90)")
+    assert [text.split(" rad")[0] for text in found[1:]] == ["RSDA 'spring': theta0 = -30", "JointLimit 'stop': upper = 180"]
+
+
+def test_lengths_are_no_degrees():
+    system = mbd.System("lift")
+    cabin = system.add(mbd.Body("cabin", 500.0, (300.0, 300.0, 200.0)))
+    rail = system.add(TJ("rail", system.ground, cabin, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointLimit("buffer", rail, lower=-45.0, upper=90.0, k=1e5))
+    system.add(mbd.JointSpring("rope", rail, k=1e4, free=30.0))
+    assert mbd.mobility(system).warnings == ()

@@ -200,3 +200,21 @@ def test_columns_of_loads_have_the_names_of_coordinates_bodies_and_points():
     points = lines("floor", what="normal_force")
     assert list(points) == [f"point {k}" for k in range(8)]
     assert sum(points.values()) == pytest.approx(result.load("floor").normal_force[0].sum())
+
+
+def test_the_axis_of_a_load_in_two_units_says_which_belongs_to_which_line():
+    from joints import RJ, TJ  # noqa: PLC0415
+
+    system = mbd.System("turns and slides")
+    bodies = [system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=(x, 0, 0))) for name, x in (("a", 0.0), ("b", 1.0))]
+    pin = system.add(RJ("pin", system.ground, bodies[0], point=(0, 0, 0), axis=(0, 0, 1)))
+    rail = system.add(TJ("rail", system.ground, bodies[1], point=(1, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointForce("both", [pin, rail], lambda t, q, qd: (0.1 - q[0], 5.0 - 100.0 * q[1])))
+    system.add(mbd.JointForce("one", [rail], lambda t, q, qd: (1.0,)))
+    result = mbd.simulate(system, 0.1, h=0.01)
+    for what, units in (("forces", ("N m", "N")), ("coordinates", ("rad", "m")), ("rates", ("rad/s", "m/s"))):
+        ax = mbd.plot.load(result, "both", what=what)
+        assert [line.get_label() for line in ax.lines] == ["pin.angle", "rail.displacement"]
+        assert ax.get_ylabel() == f"{what} [{units[0]}, of displacements {units[1]}]"
+        assert mbd.plot.load(result, "one", what=what).get_ylabel() == f"{what} [{units[1]}]"
+    plt.close("all")
