@@ -77,9 +77,11 @@ def named_parameters(model: Model) -> dict[str, float]:
 
 
 def expressions_of(model: Model) -> list[Expression]:
-    """Return the expressions of a model: its drivers, and functions of joint coordinates, such as profiles of cams."""
+    """Return the expressions of a model: its drivers, setpoints, and functions of joint coordinates, such as profiles of cams."""
     rows = [label.primitive for label in model.labels] if model.has_rows_of(CoordinateFunctionRow) else []
-    functions = [*model.drivers, *(row.profile for row in rows if isinstance(row, CoordinateFunctionRow))]
+    blocks = () if model.network is None else model.network.blocks
+    set_points = (driver for block in blocks for driver in block.drivers())
+    functions = [*model.drivers, *set_points, *(row.profile for row in rows if isinstance(row, CoordinateFunctionRow))]
     return [function for function in functions if isinstance(function, Expression)]
 
 

@@ -51,10 +51,12 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     gravity = next((one.values[k] for one in parameters if one.part is None and one.name == GRAVITY), model.gravity)
     memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
     renamed = {id(one): _renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
-    memo |= {id(driver): driver for driver in model.drivers} | renamed
-    memo |= {id(function): function for function in user_functions(model)}
-    blocks = () if model.network is None else model.network.blocks
-    memo |= {id(block): block for block in blocks}
+    given = () if model.network is None else model.network.blocks
+    changed = {id(block) for block in given if any(id(driver) in renamed for driver in block.drivers())}
+    shared = [f for f in (*model.drivers, *user_functions(model)) if id(getattr(f, "block", None)) not in changed]
+    memo |= {id(function): function for function in shared} | renamed
+    blocks = [deepcopy(block, dict(memo)) if id(block) in changed else block for block in given]
+    memo |= {id(block): own for block, own in zip(given, blocks, strict=True)}
     for body in model.bodies[1:]:
         memo[id(body)] = body.varied(**values[id(body)]) if id(body) in values else body
     parts: list[Any] = [*(entry.part for entry in model.joints.values()), *(entry.load for entry in model.loads)]

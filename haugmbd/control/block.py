@@ -22,7 +22,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.control.names import texts_of
 from haugmbd.control.output import BlockOutput
 from haugmbd.deprecated import public_class
-from haugmbd.drivers.driver import shown
+from haugmbd.drivers.driver import Driver, shown
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.user_function import arguments_needed, arguments_text
 
@@ -130,6 +130,10 @@ class Block(Part):
         if self.inputs is not None:
             return set(self.inputs)
         return {text for function in self.functions() for text in texts_of(function)}
+
+    def drivers(self) -> tuple[Driver, ...]:
+        """Return the functions of time that the block reads, whose parameters are those of the system."""
+        return ()
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this block alone."""

@@ -117,7 +117,7 @@ def save_model(system: System, path: str | FilePath) -> FilePath:
     path = path_of(path)
     if path.suffix != JSON:
         raise UsageError(f"path is {str(path)!r}: a system is saved as .json (a .toml is written by hand).")
-    bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)
+    bind_expressions(system.name, system.parameters, _equations(system.joints), (*system.loads, *system.blocks))
     document = _checked(system, str(path), system.parameters)
     with replace_file(path) as file:
         file.write(canonical(document).encode())
@@ -130,7 +130,7 @@ def at_state(system: System, state: State) -> System:
     Joints and force elements are kept in the frames of their bodies; springs, limits and functions of joint coordinates, which are counted
     from the modelled pose, are shifted. Raise ModelFileError for parts that a file cannot hold, or that cannot be shifted.
     """
-    bind_expressions(system.name, system.parameters, _equations(system.joints), system.loads)
+    bind_expressions(system.name, system.parameters, _equations(system.joints), (*system.loads, *system.blocks))
     document = _checked(system, f"system {system.name!r}", system.parameters, drawn=False)
     numbers = {body.name: k for k, body in enumerate(system.bodies)}
     for body in document["bodies"]:
@@ -157,10 +157,10 @@ def model_document(model: Model) -> Document:
     joints = [entry.part for entry in model.joints.values()]
     loads = [entry.load for entry in model.loads]
     parameters: dict[str, float] = {}
-    for expression in expressions_of(_equations(joints), loads):
+    network = model.network
+    for expression in expressions_of(_equations(joints), (*loads, *(() if network is None else network.blocks))):
         for name, x in expression.parameters.items():
             parameters.setdefault(name, x)
-    network = model.network
     own: dict[str, Any] = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
     document, faults = document_of(model.name, model.gravity, model.bodies, joints, loads, parameters, **own)
     if faults:

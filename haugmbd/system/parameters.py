@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from haugmbd.constraints.base import Primitive
+from haugmbd.control.block import Block
 from haugmbd.drivers.expression import Expression
 from haugmbd.forces.base import ForceElement
 
 
-def expressions_of(equations: Iterable[Iterable[Primitive]], loads: Iterable[ForceElement]) -> Iterator[Expression]:
-    """Yield the expressions in drivers of joints, given by their equations, and in values of force elements."""
+def expressions_of(equations: Iterable[Iterable[Primitive]], parts: Iterable[ForceElement | Block]) -> Iterator[Expression]:
+    """Yield the expressions in drivers of joints, given by their equations, and in values of force elements and blocks."""
     drivers = {id(p.f): p.f for primitives in equations for p in primitives}
-    drivers |= {id(driver): driver for load in loads for driver in load.drivers()}
+    drivers |= {id(driver): driver for part in parts for driver in part.drivers()}
     yield from (driver for driver in drivers.values() if isinstance(driver, Expression))
 
 
 def bind_expressions(
-    name: str, parameters: Mapping[str, float], equations: Iterable[Iterable[Primitive]], loads: Iterable[ForceElement]
+    name: str, parameters: Mapping[str, float], equations: Iterable[Iterable[Primitive]], parts: Iterable[ForceElement | Block]
 ) -> None:
     """Give the expressions of a system the values of its parameters.
 
     Raise UsageError if one of them has other values, of another system.
     """
-    for expression in expressions_of(equations, loads):
+    for expression in expressions_of(equations, parts):
         expression.bind(parameters, f"system {name!r}")

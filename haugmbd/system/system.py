@@ -335,7 +335,7 @@ class System(Pictured):
         """Return the findings, and the equations of the joints: a joint of the user is asked for them once."""
         need_least_memory(len(self.bodies) - 1, self.joints)
         equations = JointEquations(self.joints)
-        bind_expressions(self.name, self._parameters, equations.that_were_read(), self.loads)
+        bind_expressions(self.name, self._parameters, equations.that_were_read(), (*self.loads, *self.blocks))
         parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner, equations)
         gravity = numbers(self.gravity)
         g = gravity if gravity is not None and gravity.shape == (3,) else np.zeros(3)

@@ -23,7 +23,9 @@ from haugmbd.compiled.jit import counted
 from haugmbd.control.block import Block
 from haugmbd.control.sampled import OUT
 from haugmbd.deprecated import public_class
-from haugmbd.drivers.driver import real_or_nan, shown
+from haugmbd.drivers.driver import Driver, real_or_nan, shown
+from haugmbd.drivers.expression import Expression
+from haugmbd.drivers.spline import QuinticSpline
 from haugmbd.errors import Fault
 from haugmbd.forces.user_function import arguments_needed
 
@@ -38,7 +40,7 @@ class PID(Block):
         Name of the block in signals, messages and results.
     measurement : str
         Name of the measured signal, such as "pin.angle".
-    setpoint : float, str or callable
+    setpoint : float, str, callable, Expression or QuinticSpline
         What the measurement shall be: a number, the name of a signal, or a function of t.
     kp, ki, kd : float
         Gains of the error, of its integral, and of the rate of the measurement.
@@ -64,7 +66,7 @@ class PID(Block):
         self,
         name: str,
         measurement: str,
-        setpoint: float | str | Callable[[float], float] = 0.0,
+        setpoint: float | str | Callable[[float], float] | Expression | QuinticSpline = 0.0,
         *,
         kp: float = 0.0,
         ki: float = 0.0,
@@ -76,7 +78,9 @@ class PID(Block):
     ) -> None:
         where, faults = f"{self.kind} {name!r}", list[Fault]()
         self.measurement = measurement
-        self.setpoint = setpoint if isinstance(setpoint, str) or callable(setpoint) else real_or_nan(setpoint)
+        self.setpoint = (
+            setpoint if isinstance(setpoint, str | Expression | QuinticSpline) or callable(setpoint) else real_or_nan(setpoint)
+        )
         self.kp, self.ki, self.kd = (
             read_number(faults, where, label, gain) for label, gain in (("kp", kp), ("ki", ki), ("kd", kd))
         )
@@ -104,6 +108,19 @@ class PID(Block):
         self._faults = (*self._faults, *faults)
 
     @property
+    def moves(self) -> bool:
+        """Return whether the setpoint is a function of time of the user."""
+        return isinstance(self.setpoint, Expression | QuinticSpline) or callable(self.setpoint)
+
+    def drivers(self) -> tuple[Driver, ...]:
+        """Return the setpoint if it is an expression or a spline."""
+        return (self.setpoint,) if isinstance(self.setpoint, Expression | QuinticSpline) else ()
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Return the faults of this block, and of its setpoint."""
+        return (*self._faults, *(Fault(self.where, f.what, f.remedy) for driver in self.drivers() for f in driver.faults()))
+
+    @property
     def unused_states(self) -> tuple[int, ...]:
         """Return the integral without ki, and the filter without kd."""
         return tuple(state for state, gain in enumerate((self.ki, self.kd)) if gain == 0.0)
@@ -118,7 +135,7 @@ class PID(Block):
         return jit(rates), jit(clamped(law, self.lower, self.upper)), jit(switch)
 
     def compiled(self) -> dict[str, Any]:
-        if callable(self.setpoint) and not numba.extending.is_jitted(self.setpoint):
+        if self.moves and not numba.extending.is_jitted(self.setpoint):
             return {"derivative": None, f"output {OUT!r}": None, "switch": None}
         derivative, out, switch = self._functions(counted)
         return {"derivative": derivative, f"output {OUT!r}": out, "switch": switch}
@@ -151,16 +168,18 @@ def _limit_faults(where: str, lower: float, upper: float) -> list[Fault]:
 
 def _setpoint_faults(where: str, setpoint: Any) -> list[Fault]:
     """Return a fault of an invalid setpoint."""
-    fits = isinstance(setpoint, str) or np.isfinite(real_or_nan(setpoint))
+    fits = isinstance(setpoint, str | Expression | QuinticSpline) or np.isfinite(real_or_nan(setpoint))
     if fits or (callable(setpoint) and arguments_needed(setpoint) == 1):
         return []
-    return [Fault(where, f"setpoint is {shown(setpoint)}", "Give a number, the name of a signal, or a function of t.")]
+    return [Fault(where, f"setpoint is {shown(setpoint)}", "Give a number, the name of a signal, or a function of t (Expression).")]
 
 
 def setpoint_of(setpoint: Any, jit: Any) -> tuple[str, Any]:
     """Return the name of the signal, "" for none, and the function of t."""
     if isinstance(setpoint, str):
         return setpoint, None
+    if isinstance(setpoint, Expression | QuinticSpline):
+        return "", lambda t: float(setpoint.values(t)[..., 0])
     if callable(setpoint):
         return "", setpoint
     value = float(setpoint)

@@ -125,7 +125,7 @@ def _is_own(block: Block) -> bool:
     if type(block) is Sampled:
         return isinstance(block.outputs[OUT], HeldNumber)
     if type(block) is PID:
-        return not callable(block.setpoint)
+        return not block.moves
     return type(block) in (LowPass, TransferFunction)
 
 

@@ -19,7 +19,8 @@ from haugmbd.control.blocks.low_pass import LowPass
 from haugmbd.control.blocks.pid import PID
 from haugmbd.control.blocks.transfer_function import TransferFunction
 from haugmbd.control.sampled import OUT, HeldNumber, HeldVector, Sampled
-from haugmbd.modelfile.parts.functions import CODE_RECORD, Code, Unwritable, code_name
+from haugmbd.drivers import Driver
+from haugmbd.modelfile.parts.functions import CODE_RECORD, SPLINE_RECORD, Code, TimeValue, Unwritable, code_name, driver_text
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.values import Field, Kind, ListOf, Number, Record, Text
 
@@ -42,16 +43,19 @@ class CodeTable(Kind):
 
 @dataclass(frozen=True)
 class Setpoint(Kind):
-    """A number, a signal as {"signal": name}, or a Python function of t."""
+    """A number, an expression as text, a spline, a Python function of t, or a signal as {"signal": name}."""
 
     def read(self, given: Any, path: Path, reading: Reading) -> Any:
         if isinstance(given, dict) and "signal" in given:
             found = SIGNAL_RECORD.read(given, path, reading)
             return BAD if found is BAD else found["signal"]
-        return Code().read(given, path, reading) if isinstance(given, dict) else Number().read(given, path, reading)
+        if isinstance(given, dict) and "spline" not in given:
+            return Code().read(given, path, reading)
+        return TimeValue().read(given, path, reading)
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"$ref": "#/$defs/number"}, SIGNAL_RECORD.schema(), CODE_RECORD.schema()]}
+        simple = [{"$ref": "#/$defs/number"}, {"type": "string", "description": "an expression in t and the parameters"}]
+        return {"anyOf": [*simple, SPLINE_RECORD.schema(), SIGNAL_RECORD.schema(), CODE_RECORD.schema()]}
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def block_text(block: Block, parameters: Any) -> dict[str, Any]:
     texts: dict[type[Block], Callable[[Any], dict[str, Any]]] = {
         Block: _block,
         Sampled: _sampled,
-        PID: _pid,
+        PID: lambda one: _pid(one, parameters),
         LowPass: lambda one: {"signal": one.signal, "tau": one.tau, "x0": float(one.x0[0])},
         TransferFunction: lambda one: {
             "signal": one.signal,
@@ -156,10 +160,12 @@ def _sampled(block: Sampled) -> dict[str, Any]:
     return text | _outputs(block)
 
 
-def _pid(block: PID) -> dict[str, Any]:
+def _pid(block: PID, parameters: Any) -> dict[str, Any]:
     text: dict[str, Any] = {"measurement": block.measurement}
     if isinstance(block.setpoint, str):
         text["setpoint"] = {"signal": block.setpoint}
+    elif isinstance(block.setpoint, Driver):
+        text["setpoint"] = driver_text(block.setpoint, parameters)
     else:
         text["setpoint"] = code_name(block.setpoint) if callable(block.setpoint) else block.setpoint
     text |= {"kp": block.kp, "ki": block.ki, "kd": block.kd}

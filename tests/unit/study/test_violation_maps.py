@@ -8,8 +8,9 @@ import pytest
 import haugmbd as mbd
 from haugmbd.bodies import inertia
 from haugmbd.gallery import double_pendulum
+from haugmbd.study.violation import constraint_condition
 from haugmbd.study.violation.constraint_condition import independent_rows, smallest_and_condition
-from joints import CJ, RJ, SJ, Distance
+from joints import CJ, RJ, SJ, Distance, RotationDriver
 from tests.support.redundant_loops import loop, planar_points
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -136,6 +137,52 @@ def near():
 
 
 @pytest.mark.slow
+def hanging(n, driven):
+    """A chain of n links on pins, which the ground turns about its first one if it is driven."""
+    system = mbd.System("chain", gravity=(0, 0, -9.81))
+    before = system.ground
+    for k in range(n):
+        link = system.add(mbd.Body(f"link {k}", 1.0, (0.01, 0.1, 0.1), r=(k + 0.5, 0, 0)))
+        system.add(RJ(f"pin {k}", before, link, point=(k, 0, 0), axis=(0, 1, 0)))
+        before = link
+    if driven:
+        system.add(RotationDriver("drive", system["pin 0"], lambda t: 0.1 * t))
+    return system.compile()
+
+
+MANY = {
+    "chain": lambda: hanging(12, False),
+    "driven chain": lambda: hanging(12, True),
+    "redundant loop": lambda: loop(planar_points(), [np.array([0.0, 0.0, 1.0])] * 4).compile(),
+}
+
+
+@pytest.mark.parametrize("make", MANY.values(), ids=MANY)
+def test_many_rows_have_the_condition_of_the_full_matrix(monkeypatch, make):
+    """The extreme eigenvalues of J J^T, in place of all singular values, whose time grows with the cube of the rows."""
+    model = make()
+    full = smallest_and_condition(model, [model.state()])
+    asked, singular_values = [], constraint_condition.singular_values
+    monkeypatch.setattr(constraint_condition, "DENSE", 0)
+    monkeypatch.setattr(constraint_condition, "singular_values", lambda *given: asked.append(1) or singular_values(*given))
+    found = smallest_and_condition(model, [model.state()])
+    assert not asked
+    np.testing.assert_allclose(found, full, rtol=1e-6)
+
+
+def test_near_a_singular_pose_the_full_matrix_decides(monkeypatch):
+    """Squares of singular values lose those below the root of rounding."""
+    model = near_parallelogram(0.0).compile()
+    state, p = model.state(), np.array(model.state().p)
+    states = []
+    for off in (0.0, 1e-9, 1e-6):
+        p[1] = p[3] = np.array([np.cos(np.pi / 4.0 + off), 0.0, np.sin(np.pi / 4.0 + off), 0.0])
+        states.append(state.replace(r=np.array([state.r[0], (0.5, 0, 0), (2.0, 0, 0), (2.5, 0, 0)], dtype=float), p=p.copy()))
+    full = smallest_and_condition(model, states)
+    monkeypatch.setattr(constraint_condition, "DENSE", 0)
+    np.testing.assert_array_equal(smallest_and_condition(model, states), full)
+
+
 def test_violation_grows_where_the_condition_is_large(near):
     far, close = (mbd.violation_condition(near[offset], samples=100) for offset in (0.1, 0.01))
     assert close.condition.max() > 2.0 * far.condition.max()

@@ -60,6 +60,9 @@ SLOWEST = 0.2
 
 TRANSIENT = 3
 """Sweeps in which errors of the constraints may grow before they vanish.  A step whose errors still grow after them is given up."""
+GIVEN_UP, DIVERGES = 2, 10.0
+"""Sweeps with growing errors after which a step is given up, and the growth after which it is at once. One sweep may let the errors of
+displacements grow by a fifth before they fall again, where velocities do not count because a motion is slow."""
 
 
 @kernel
@@ -188,7 +191,7 @@ def finish_states(P: Pack, place: Any, newton: Newton, m: RadauMemory, t: float,
 def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Options, memory: Array, t: float, y: Array) -> int:
     """Iterate from the predicted u'_i and lam_i to the three stages; write y, u' and lam of the end as `solve_stage` does."""
     m = radau_memory(memory)
-    n, h, before, error = ws.n_bodies(P), m.h[0], 1e300, 0.0
+    n, h, before, error, grown = ws.n_bodies(P), m.h[0], 1e300, 0.0, 0
     start_states(P, m)
     for sweep in range(int(newton.max_iterations)):
         m.sweeps[0] = sweep + 1
@@ -210,7 +213,9 @@ def solve_stages(P: Pack, tangents: Any, place: Any, newton: Newton, options: Op
             put_state_end(P, m, y)
             return finish_stages(P, place, newton, options, t, y) if code == OK else code
         if sweep >= TRANSIENT and error > before:
-            break
+            grown += 1
+            if grown == GIVEN_UP or error > DIVERGES * before:
+                break
         before = error
     return report(ws.status(P), NO_CONVERGENCE, 0, error)
 

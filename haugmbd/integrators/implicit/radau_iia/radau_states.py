@@ -16,7 +16,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.implicit.radau_iia.radau_tableau import GAMMA_0, A, E, L, RadauMemory
 from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
-from haugmbd.model.internal_states import PAST, RATE, STEP, give_states
+from haugmbd.model.internal_states import PAST, STEP, give_states
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
 
@@ -47,12 +47,17 @@ def put_state_stage(P: Pack, m: RadauMemory, i: int, corrected: int) -> None:
 
 @kernel
 def keep_state_stage(P: Pack, m: RadauMemory, i: int, y: Array) -> float:
-    """Store K_i and its correction; return the largest correction of X_i, relative to 1 + |X_i|."""
+    """Store K_i and its correction; return the largest correction of X_i, relative to 1 + |X_i|.
+
+    K_i = (X_i - past) / (h l_ii): where f is steep, as that of an orifice is without a pressure, f(X_i) has the rounding of X_i times its
+    slope, and h f(X_i) with it that of a step.
+    """
     n, F, place, h = ws.n_states(P), ws.driver_values(P), ws.first_state(P), m.h[0]
     tail, largest = ws.angle_rates(P).size - n, 0.0
     for k in range(n):
-        m.state_changes[i, k] = F[place + k, RATE] - m.angle_rates[i, tail + k]
-        m.angle_rates[i, tail + k] = F[place + k, RATE]
+        rate = (y[y.size - n + k] - F[place + k, PAST]) / F[place + k, STEP]
+        m.state_changes[i, k] = rate - m.angle_rates[i, tail + k]
+        m.angle_rates[i, tail + k] = rate
         change = h * L[i, i] * abs(m.state_changes[i, k]) / (1.0 + abs(y[y.size - n + k]))
         largest = larger(largest, change)
     return largest
