@@ -47,6 +47,10 @@ DIGITS = -float(np.log10(BALANCE_TOL))
 STALLED_TOL = 1e-10
 """|g|, measured in the same way, that is accepted if steps do not decrease: with soft and stiff directions, or forces that jump."""
 
+LEFT_TOL = 1e-8
+"""|g|, measured in the same way, above which a pose without a further step is no balance: forces along motions without stiffness are left,
+as those that follow a body may leave."""
+
 LARGEST_TURN = 0.5
 """[rad] Largest rotation of a body in one step."""
 
@@ -194,7 +198,7 @@ def _newton(place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose
         last = size
         if size <= STEP_TOL:
             place = displaced(place, x)
-            return place, K, n + 1, True
+            return place, K, n + 1, bool(np.abs(place.g).max(initial=0.0) <= LEFT_TOL * scale)
         limit = min(1.0, radius / size, LARGEST_TURN / max(LARGEST_TURN, _size(x.reshape(-1, 6)[:, 3:])))
         if way > farthest:
             _need_resistance(place, K, x, way)
@@ -283,7 +287,8 @@ def _need_resistance(place: TrialPose, K: Array, x: Array, way: float) -> None:
     """Raise NotHeld if no force along x could stop the motion within the distance already moved."""
     along = place.at.N.T @ x
     along /= np.linalg.norm(along)
-    if float(np.linalg.norm(K @ along)) * way <= 1e-3 * abs(float(along @ place.g)):
+    change, least = K @ along * way, 1e-3 * abs(float(along @ place.g))
+    if float(np.linalg.norm(change)) <= least or float(along @ change) < -least:  # no force changes, or those that push grow
         raise NotHeld("nothing resists", (place, x, True))
 
 
