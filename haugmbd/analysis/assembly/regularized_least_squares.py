@@ -114,10 +114,10 @@ def _factor(J: Matrix, mu: float) -> _Solve:
         return _Solve(_DenseFactor(dense(J), mu), J.shape[1])
     from scipy.sparse.linalg import splu  # noqa: PLC0415  imported only where something is assembled
 
-    return _Solve(splu(_bordered(J, mu)), J.shape[1])
+    return _Solve(splu(bordered(J, mu)), J.shape[1])
 
 
-def _bordered(J: csc_array, mu: float) -> csc_array:
+def bordered(J: csc_array, mu: float) -> csc_array:
     """Return [ 1 J^T; J -mu ], written by columns: `scipy.sparse.block_array` takes as long as the factorization."""
     from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
 

@@ -65,7 +65,7 @@ def find_balance_of_states(evaluator: ResidualEvaluator, y: Array, search: Searc
             break
     if _left(place) <= BALANCE_TOL * step.scale:
         _check_rest(evaluator, place, step)
-    raise NotHeld("no balance", (place, place.at.N @ place.g, False))
+    raise NotHeld("no balance", (place, place.push, False))
 
 
 def _left(place: TrialPose) -> float:

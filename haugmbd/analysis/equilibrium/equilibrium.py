@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from haugmbd.analysis.assembly.regularized_least_squares import dense
 from haugmbd.analysis.equilibrium.balance_of_states import find_balance_of_states
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
@@ -246,7 +247,7 @@ def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
     lam = np.zeros(model.nc)
     lam[evaluator.kept] = place.at.lam
     if len(evaluator.kept) < model.nc and isinstance(model.redundancy.rule, MinimumNorm):
-        J = evaluate_residual(evaluator._replace(kept=np.arange(model.nc)), place.y).J
+        J = dense(evaluate_residual(evaluator._replace(kept=np.arange(model.nc)), place.y).J)
         lam[:] = np.linalg.lstsq(J.T, J.T @ lam, rcond=RANK_TOL)[0]
     return lam
 

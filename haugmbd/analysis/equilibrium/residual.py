@@ -52,12 +52,13 @@ class ResidualEvaluator(NamedTuple):
 class Residual(NamedTuple):
     """Rows and forces at one pose, of the kept rows.
 
-    Phi, nu: (nk,);  J: (nk, 6 nb) Phi_q, columns times `scale`;  force: (6 nb,) (Q - M bias) times `scale` [J];  rates: (ns,) z'
+    Phi, nu: (nk,);  J: (nk, 6 nb) Phi_q, columns times `scale`, sparse if it is large
+    force: (6 nb,) (Q - M bias) times `scale` [J];  rates: (ns,) z'
     """
 
     Phi: Array
     nu: Array
-    J: Array
+    J: Matrix
     force: Array
     rates: Array
 
@@ -94,15 +95,13 @@ def _length(model: Model, J: Array) -> float:
 
 def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = None, t: float | None = None) -> Residual:
     """Return rows and balance at the poses of y, with relative velocities u (nb + 1, 6) (by default zero)."""
-    model = evaluator.model
+    model, kept = evaluator.model, evaluator.kept
     force = _force(evaluator, y, u, t)
-    J_rows, J = _by_rows(model, evaluator.pack), np.zeros((model.nc, model.nb + 1, 6))
-    for side in range(model.sides):
-        J[np.arange(model.nc), evaluator.pairs[:, side]] += J_rows[:, side]
+    J = _by_rows(model, evaluator.pack)[kept] * ([evaluator.length] * 3 + [1.0] * 3)
     level = workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row]
-    columns = J[evaluator.kept, 1:].reshape(len(evaluator.kept), 6 * model.nb) * evaluator.scale
     rates = rates_of(evaluator.states, evaluator.pack)
-    return Residual(level[evaluator.kept, 0], level[evaluator.kept, 1], columns, force[1:].ravel() * evaluator.scale, rates)
+    rows = matrix(J, evaluator.pairs[kept], model.nb)
+    return Residual(level[kept, 0], level[kept, 1], rows, force[1:].ravel() * evaluator.scale, rates)
 
 
 def kept_rows(evaluator: ResidualEvaluator, y: Array) -> tuple[Array, Matrix]:

@@ -12,6 +12,7 @@ Source: Nocedal and Wright (2006), ch. 3 and 18 (Newton for constrained problems
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -46,6 +47,10 @@ DIGITS = -float(np.log10(BALANCE_TOL))
 STALLED_TOL = 1e-10
 """|g|, measured in the same way, that is accepted if steps do not decrease: with soft and stiff directions, or forces that jump."""
 
+LEFT_TOL = 1e-8
+"""|g|, measured in the same way, above which a pose without a further step is no balance: forces along motions without stiffness are left,
+as those that follow a body may leave."""
+
 LARGEST_TURN = 0.5
 """[rad] Largest rotation of a body in one step."""
 
@@ -74,14 +79,22 @@ ROUNDS = 3
 
 @dataclass
 class TrialPose:
-    """A trial pose: the evaluator with the rows that are kept there, y, the residual, the tangent space, and g (nd,)."""
+    """A trial pose: the evaluator with the rows that are kept there, y, the residual, the tangent space, and the forces at work [J].
+
+    push: (6 nb,) the part of the forces along the tangent space, N g
+    """
 
     evaluator: ResidualEvaluator
     y: Array
     residual: Residual
     at: Tangent
-    g: Array
+    push: Array
     work: float
+
+    @cached_property
+    def g(self) -> Array:
+        """The forces in the basis N of the tangent space, (nd,)."""
+        return np.asarray(self.at.N.T @ self.residual.force)
 
 
 @dataclass(frozen=True)
@@ -109,7 +122,7 @@ class Search:
     def at(self, place: TrialPose, scale: float, *, newton: int = 0, relaxed: int = 0) -> None:
         """Store a pose that was reached by so many more steps.  scale: of the balance there [J]"""
         self.place, self.newton, self.relaxed = place, self.newton + newton, self.relaxed + relaxed
-        left = float(np.abs(place.g).max(initial=0.0)) / (scale or 1.0)
+        left = float(np.abs(place.push).max(initial=0.0)) / (scale or 1.0)
         self._most = min(DIGITS, max(self._most, -float(np.log10(max(left, BALANCE_TOL)))))
         self._bar.reach(self._most)
         self._bar.note(f"{self.newton} Newton steps, {self.relaxed} of relaxation, {left:.0e} of the forces left")
@@ -123,24 +136,24 @@ class NotHeld(SimulationError):
     """Error for a motion that no force stops, or a search without end; `result` is (place, x (6 nb,) the motion, whether it moves on)."""
 
 
-def trial_pose_at(evaluator: ResidualEvaluator, y: Array) -> TrialPose:
-    """Return the trial pose after y is projected on the constraints. Raise SimulationError if it cannot be."""
-    place = _pose_with_rows(evaluator, y)
+def trial_pose_at(evaluator: ResidualEvaluator, y: Array, *, patient: bool = True) -> TrialPose:
+    """Return the trial pose after y is projected on the constraints. Raise SimulationError if it cannot be;  patient: see `closed`"""
+    place = _pose_with_rows(evaluator, y, patient=patient)
     if place.at.weakest < WEAK and len(evaluator.kept) < evaluator.model.nc:
         kept = kept_at(evaluator.model, state_of(evaluator, place.y), evaluator.kept)
         if not np.array_equal(kept, evaluator.kept):
-            return _pose_with_rows(evaluator._replace(kept=kept), place.y)
+            return _pose_with_rows(evaluator._replace(kept=kept), place.y, patient=patient)
     return place
 
 
-def _pose_with_rows(evaluator: ResidualEvaluator, y: Array) -> TrialPose:
+def _pose_with_rows(evaluator: ResidualEvaluator, y: Array, *, patient: bool) -> TrialPose:
     """Return the trial pose with the kept rows of an evaluator."""
-    y = closed(evaluator, y)
+    y = closed(evaluator, y, patient=patient)
     if len(evaluator.kept) < evaluator.model.nc:
         check_dropped(evaluator, y)
     residual = evaluate_residual(evaluator, y)
     at = tangent(residual)
-    return TrialPose(evaluator, y, residual, at, at.N.T @ residual.force, at_work(evaluator, residual, at))
+    return TrialPose(evaluator, y, residual, at, at.along(residual.force), at_work(evaluator, residual, at))
 
 
 def find_balance(evaluator: ResidualEvaluator, y: Array, search: Search, *, downhill: bool) -> Balance:
@@ -153,7 +166,7 @@ def find_balance(evaluator: ResidualEvaluator, y: Array, search: Search, *, down
             return Balance(place, *stiffness_in_balance(place), newton, relaxed)
         place, steps = _relax(place, search, K)
         relaxed += steps
-    raise NotHeld("no balance", (place, place.at.N @ place.g, False))
+    raise NotHeld("no balance", (place, place.push, False))
 
 
 def stiffness_in_balance(place: TrialPose) -> tuple[Array, float]:
@@ -185,7 +198,7 @@ def _newton(place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose
         last = size
         if size <= STEP_TOL:
             place = displaced(place, x)
-            return place, K, n + 1, True
+            return place, K, n + 1, bool(np.abs(place.g).max(initial=0.0) <= LEFT_TOL * scale)
         limit = min(1.0, radius / size, LARGEST_TURN / max(LARGEST_TURN, _size(x.reshape(-1, 6)[:, 3:])))
         if way > farthest:
             _need_resistance(place, K, x, way)
@@ -194,14 +207,17 @@ def _newton(place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose
             return place, K, n, False
         place, made = after
         way += made
-        radius = 2.0 * radius if made >= 0.99 * radius else radius
+        if made >= 0.99 * radius:
+            radius *= 2.0
+        elif made < 0.99 * limit * size:  # the next step begins with what this one ended with
+            radius = made
         K = _sketched_stiffness(place)
     return place, K, MAX_NEWTON, False
 
 
-def displaced(place: TrialPose, x: Array) -> TrialPose:
-    """Return the trial pose after a motion x (6 nb,). Raise SimulationError if it cannot be closed."""
-    return trial_pose_at(place.evaluator, moved(place.evaluator, place.y, x))
+def displaced(place: TrialPose, x: Array, *, patient: bool = True) -> TrialPose:
+    """Return the trial pose after a motion x (6 nb,). Raise SimulationError if it cannot be closed;  patient: see `closed`"""
+    return trial_pose_at(place.evaluator, moved(place.evaluator, place.y, x), patient=patient)
 
 
 def _sketched_stiffness(place: TrialPose) -> Array:
@@ -255,12 +271,12 @@ def _line_search(place: TrialPose, x: Array, downhill: bool) -> tuple[TrialPose,
     push = float(place.residual.force @ x)
     for _ in range(MAX_HALVINGS):
         try:
-            after = displaced(place, x)
+            after = displaced(place, x, patient=False)
         except SimulationError:
             after = None
-        if after is not None and np.isfinite(after.g).all():
-            later = float(after.residual.force @ (after.at.N @ (after.at.N.T @ x)))
-            better = np.linalg.norm(after.g) < np.linalg.norm(place.g)
+        if after is not None and np.isfinite(after.push).all():
+            later = float(after.push @ x)
+            better = np.linalg.norm(after.push) < np.linalg.norm(place.push)
             if better or (downhill and later >= -PUSHED_BACK * push) or _size(x) < STEP_TOL:
                 return after, _size(x)
         x, push = 0.5 * x, 0.5 * push
@@ -271,21 +287,21 @@ def _need_resistance(place: TrialPose, K: Array, x: Array, way: float) -> None:
     """Raise NotHeld if no force along x could stop the motion within the distance already moved."""
     along = place.at.N.T @ x
     along /= np.linalg.norm(along)
-    if float(np.linalg.norm(K @ along)) * way <= 1e-3 * abs(float(along @ place.g)):
+    change, least = K @ along * way, 1e-3 * abs(float(along @ place.g))
+    if float(np.linalg.norm(change)) <= least or float(along @ change) < -least:  # no force changes, or those that push grow
         raise NotHeld("nothing resists", (place, x, True))
 
 
 def _relax(place: TrialPose, search: Search, K: Array) -> tuple[TrialPose, int]:
     """Return the pose after damped motion with unit masses, until |g| has fallen to RELAXED of its first size."""
     h = 0.5 / np.sqrt(max(float(np.abs(np.linalg.eigvalsh(0.5 * (K + K.T))).max(initial=0.0)), 1e-3 * place.work, 1e-300))
-    first, w = float(np.linalg.norm(place.g)), np.zeros(place.at.N.shape[0])
+    first, w = float(np.linalg.norm(place.push)), np.zeros(len(place.push))
     for n in range(RELAXATION_STEPS):
         search.at(place, scale_of(place.work, K), relaxed=min(n, 1))
-        if np.linalg.norm(place.g) <= RELAXED * first:
+        if np.linalg.norm(place.push) <= RELAXED * first:
             return place, n
-        push = place.at.N @ place.g
-        w = place.at.N @ (place.at.N.T @ w)
-        w = (w if push @ w > 0.0 else 0.0) + h * push
+        w = place.at.along(w)
+        w = (w if place.push @ w > 0.0 else 0.0) + h * place.push
         x = h * w
         x *= min(1.0, 0.1 / (_size(x) or 1.0))
         place = displaced(place, x)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from haugmbd.analysis.assembly.constraint_system import row_lengths
 from haugmbd.analysis.equilibrium.residual import (
     Residual,
     ResidualEvaluator,
@@ -80,7 +81,7 @@ def check_states(evaluator: ResidualEvaluator, residual: Residual, rate_scale: A
 def _check_rows(evaluator: ResidualEvaluator, bodies: Array, residual: Residual, speed: float, when: str) -> None:
     """Raise UsageError if a row or its rate is violated."""
     u = (bodies[1:, VELOCITY:WIDTH] / evaluator.scale.reshape(-1, 6)).ravel()
-    length = np.linalg.norm(residual.J, axis=1)
+    length = row_lengths(residual.J)
     length[length == 0.0] = 1.0
     gaps = np.abs(np.stack([(residual.J @ u - residual.nu) / speed, residual.Phi]) / length).max(axis=0)
     if gaps.max(initial=0.0) <= STEADY_TOL:
@@ -94,8 +95,7 @@ def _check_rows(evaluator: ResidualEvaluator, bodies: Array, residual: Residual,
 
 def _check_forces(evaluator: ResidualEvaluator, bodies: Array, residual: Residual, scale: float, when: str) -> None:
     """Raise UsageError if the forces along the free motions are out of balance."""
-    at = tangent(residual)
-    left = at.N @ (at.N.T @ residual.force)
+    left = tangent(residual).along(residual.force)
     if np.abs(left).max(initial=0.0) <= STEADY_TOL * scale:
         return
     push = motions_of(evaluator, left[:, None])[0]

@@ -2,26 +2,31 @@ r"""The constraint manifold: its tangent space at a pose, the projection on it, 
 
     Phi_q x = 0,    x = (dr / L, dpi_bar)            L a length of the model: turns and displacements are measured alike
     Phi_q^T P = Q R                                  N = the last columns of Q, those without a row of R: an orthonormal tangent basis
+    [ 1 Phi_q^T; Phi_q 0 ]                           the projection N N^T, sparse, and N where it is needed: see `sparse_projection`
     q (+) x:   r <- r + L dr,   p <- p exp(dpi_bar)
     back:      x = - Phi_q^+ Phi,  q <- q (+) x,  until Phi = 0                            the least motion, by Gauss and Newton
 
     f(q) = Q - M bias - Phi_q^T lam,      lam held fixed       f = 0 at the balance, so that q (+) x is needed to first order only
     M    = N^T M N                        M x'' + C x' + K x = 0:  C and K are in `tangent_matrices`
 
-Redundant rows that the model drops are left out. Rows that share no coordinate are decomposed by themselves: most coordinates of a net of
-balls, and the parts of a model that nothing connects, have nothing to do with the others.
+Large models are sparse, unless rows are nearly dependent, about which the orthogonal factors decide. Redundant rows that the model drops
+are left out. Rows that share no coordinate are decomposed by themselves: the parts of a model that nothing connects have nothing to do
+with each other.
 Source: Haug (2021), tangent space of the constraint manifold; Kim and Vanderploeg (1986), null space by QR of Phi_q^T.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
-from haugmbd.analysis.assembly.regularized_least_squares import exact_motion
+from haugmbd.analysis.assembly.constraint_system import row_lengths
+from haugmbd.analysis.assembly.regularized_least_squares import dense, exact_motion
 from haugmbd.analysis.equilibrium.residual import (
     Residual,
     ResidualEvaluator,
@@ -30,6 +35,7 @@ from haugmbd.analysis.equilibrium.residual import (
     kept_rows,
     moved,
 )
+from haugmbd.analysis.sparse_projection import sparse_projection
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError
 
@@ -37,6 +43,14 @@ RANK_TOL = 1e-7
 """Distance of a row of Phi_q, of length 1, from the span of the others, below which it is dependent. It is above the rounding of closed
 poses; a mechanism nearer than this to a singular configuration is treated as singular.
 """
+
+
+SPARSE = 60_000
+"""Entries of Phi_q from which on it is treated as sparse."""
+
+
+CLEAR = 10.0
+"""Distance of the weakest row, in units of RANK_TOL, above which no row is dependent, whatever the rounding."""
 
 
 WHOLE = 10_000
@@ -56,7 +70,8 @@ OPEN = 1e-2
 much. Where the kept rows close in another way it is a large part of 1."""
 
 
-MAX_CORRECTIONS = 30
+MAX_CORRECTIONS, HOPE = 30, 10
+"""Corrections of a pose, and those after which the gap is half of what it was, or there is no hope."""
 
 
 ENOUGH, SWEEPS = 1e-9, 30
@@ -65,21 +80,41 @@ solution: where rows are nearly dependent, hundreds of them would take most of t
 """
 
 
-class Tangent(NamedTuple):
+@dataclass(eq=False)
+class Tangent:
     """Tangent space.
 
-    N: (6 nb, nd) orthonormal;  lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows
-    weakest: the smallest distance of a row from the span of rows before it, in an order that keeps it large
+    lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows;  along: the projection x (6 nb,) -> N N^T x
+    weakest: distance of the weakest row from the span of the others, or of those before it in an order that keeps it large
     """
 
-    N: Array
     lam: Array
-    weakest: float = 1.0
+    along: Callable[[Array], Array]
+    weakest: float
+    make_basis: Callable[[], Array]
+
+    @cached_property
+    def N(self) -> Array:
+        """An orthonormal basis, (6 nb, nd)."""
+        return self.make_basis()
+
+
+def along_basis(N: Array, lam: Array, weakest: float = 1.0) -> Tangent:
+    """Return the tangent space of a basis N (6 nb, nd)."""
+    return Tangent(lam, lambda x: np.asarray(N @ (N.T @ x)), weakest, lambda: N)
 
 
 def tangent(residual: Residual) -> Tangent:
     """Return the tangent space at `residual`, and the multipliers of least residual force."""
-    J, force = residual.J, residual.force
+    if not isinstance(residual.J, np.ndarray) and residual.J.shape[0] * residual.J.shape[1] > SPARSE:
+        found = sparse_projection(residual.J, residual.force)
+        if found is not None and found.weakest > CLEAR * RANK_TOL:
+            return Tangent(found.lam, found.along, found.weakest, found.basis)
+    return _by_orthogonal_factors(dense(residual.J), residual.force)
+
+
+def _by_orthogonal_factors(J: Array, force: Array) -> Tangent:
+    """Return the tangent space from Phi_q^T P = Q R, whatever the rank."""
     length = _lengths(J)
     lam, bases, weakest = np.zeros(len(J)), list[tuple[Ints, Array]](), 1.0
     for rows, columns in _parts(J):
@@ -90,14 +125,14 @@ def tangent(residual: Residual) -> Tangent:
             lam[rows[order[:rank]]] = scipy.linalg.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ force[columns])
         bases.append((columns, Q[:, rank:]))
     if len(bases) == 1 and bases[0][1].shape[0] == J.shape[1]:
-        return Tangent(bases[0][1], lam / length, weakest)
+        return along_basis(bases[0][1], lam / length, weakest)
     free = np.flatnonzero(~J.any(axis=0))
     N, first = np.zeros((J.shape[1], sum(Q.shape[1] for _, Q in bases) + len(free))), len(free)
     N[free, np.arange(len(free))] = 1.0
     for columns, Q in bases:
         N[columns, first : first + Q.shape[1]] = Q
         first += Q.shape[1]
-    return Tangent(N, lam / length, weakest)
+    return along_basis(N, lam / length, weakest)
 
 
 def _parts(J: Array) -> Iterator[tuple[Ints, Ints]]:
@@ -118,15 +153,21 @@ def _parts(J: Array) -> Iterator[tuple[Ints, Ints]]:
     yield np.arange(len(J)), np.arange(J.shape[1])
 
 
-def closed(evaluator: ResidualEvaluator, y: Array) -> Array:
-    """Return the nearest pose with Phi = 0. Raise SimulationError, which names the row that stays open, if there is none nearby."""
-    last = np.inf
+def closed(evaluator: ResidualEvaluator, y: Array, *, patient: bool = True) -> Array:
+    """Return the nearest pose with Phi = 0. Raise SimulationError, which names the row that stays open, if there is none nearby.
+
+    patient: long series of corrections are made, even if gaps do not become smaller at first: no shorter step is tried in their place
+    """
+    last, before = np.inf, list[float]()
     for _ in range(MAX_CORRECTIONS):
         Phi, rows = kept_rows(evaluator, y)
         gaps = np.abs(Phi)
         gap = float(gaps.max(initial=0.0))
         if gap <= CLOSED_TOL or (gap <= STALLED_TOL and gap >= 0.5 * last):
             return y
+        if not patient and len(before) >= HOPE and gap > 0.5 * max(before[-HOPE : 3 - HOPE]):
+            break
+        before.append(gap)
         x = exact_motion(rows, Phi, enough=ENOUGH, sweeps=SWEEPS)
         y, last = moved(evaluator, y, x / max(1.0, float(np.abs(x).max()))), gap
     row = int(np.argmax(gaps))
@@ -217,5 +258,5 @@ def at_work(evaluator: ResidualEvaluator, residual: Residual, at: Tangent) -> fl
     """Return the size of the forces whose sum is the balance [J], as a scale of rounding; 0 if no force acts."""
     model = evaluator.model
     weight = float(model.mass.max(initial=0.0) * np.linalg.norm(model.tables["GRAVITY"])) * evaluator.length
-    carried = float(np.linalg.norm(residual.J * at.lam[:, None], axis=1).max(initial=0.0))
+    carried = float((row_lengths(residual.J) * np.abs(at.lam)).max(initial=0.0))
     return max(weight, carried, float(np.abs(residual.force).max(initial=0.0)))

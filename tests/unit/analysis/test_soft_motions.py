@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import eigh
 
 import haugmbd as mbd
-from joints import RJ, TJ
+from joints import RJ, SJ, TJ
 
 J = 1e-2
 
@@ -103,3 +103,14 @@ def test_dry_friction_beside_a_force_that_follows_a_body_is_refused():
     with pytest.raises(mbd.SimulationError, match=r"in balance at the pose .*not symmetric.*jump there.*neither from") as e:
         mbd.equilibrium(system)
     assert isinstance(e.value.result, mbd.State)
+
+
+def test_a_force_that_nothing_can_balance_is_no_equilibrium():
+    """A body on a ball joint whose own thruster turns it about the vertical, in which nothing resists: 0.003 of the forces were left."""
+    system = mbd.System("thruster", gravity=(0, 0, -9.81))
+    body = system.add(mbd.Body("body", 1.0, (0.1, 0.1, 0.1), r=(0.2, 0.1, -0.3)))
+    system.add(SJ("ball", system.ground, body, point=(0, 0, 0)))
+    system.add(mbd.PointForce("thrust", body, point=(0.3, 0.1, -0.2), force=(1.0, 2.0, -0.5), frame="body"))
+    for downhill in (True, False):
+        with pytest.raises(mbd.SimulationError, match="no equilibrium is found"):
+            mbd.equilibrium(system, downhill=downhill)

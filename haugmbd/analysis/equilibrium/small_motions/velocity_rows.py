@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.analysis.assembly.regularized_least_squares import dense
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
 from haugmbd.analysis.equilibrium.small_motions.stages import DAMPING, STIFFNESS, Stages
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
@@ -26,7 +27,7 @@ from haugmbd.analysis.equilibrium.steady_motion import velocities
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, number_of_derivatives, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import (
     RANK_TOL,
-    Tangent,
+    along_basis,
     differentiated,
     inertia,
     rate_of_motions,
@@ -53,11 +54,11 @@ class RollingMatrices(NamedTuple):
 def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose, stages: Stages) -> RollingMatrices:
     """Return the matrices at a pose in balance."""
     rolls = np.isin(evaluator.kept, evaluator.model.velocity_rows)
-    J = place.residual.J
+    J = dense(place.residual.J)
     B = tangent(
         Residual(place.residual.Phi[~rolls], place.residual.nu[~rolls], J[~rolls], place.residual.force, place.residual.rates)
     ).N
-    at = Tangent(B, place.at.lam)
+    at = along_basis(B, place.at.lam)
     size = np.linalg.norm(J[rolls], axis=1)[:, None]
     C0, D = J[rolls] @ B / size, _slip_gradient(evaluator, place.y, B, np.flatnonzero(rolls)) / size
     _, s, Vt = np.linalg.svd(C0)
@@ -79,7 +80,7 @@ def _slip_gradient(evaluator: ResidualEvaluator, y: Array, B: Array, rows: Ints)
     def slip(x: Array) -> Array:
         there = moved(evaluator, y, x)
         U = velocities(evaluator.steady, bodies_in(model, there), np.zeros((model.nb + 1, 6)))[1:].ravel() / evaluator.scale
-        return np.asarray(evaluate_residual(evaluator, there).J[rows] @ U)
+        return np.asarray((evaluate_residual(evaluator, there).J @ U)[rows])
 
     columns = [differentiated(lambda h, direction=direction: slip(h * direction)) for direction in B.T]  # type: ignore[misc]
     return np.array(columns).reshape(B.shape[1], len(rows)).T

@@ -1,0 +1,82 @@
+r"""The projection on the null space of a large sparse J, and an orthonormal basis of it: one sparse factorization.
+
+    [ 1  J^T ] (g)   (f)            g = N N^T f,  f = g + J^T c:  c the multipliers of least |g|        J: rows of length 1
+    [ J   0  ] (c) = (0)            N = Q of  (N N^T X) = Q R,  X random: as many columns as the null space has
+
+    [ 1  J^T ] (x)   (0)            c = -(J J^T)^-1 y: by inverse iteration the combination y of rows that is nearest to zero,
+    [ J   0  ] (c) = (y)            sigma = |J^T y|;  the distance of row r from the span of the others is at most sigma / |y_r|
+
+A basis takes n nd^2 operations, that of the orthogonal factors of J^T n^3, and a projection about n.
+Source: Haug (2021), null space of the constraint Jacobian; Halko, Martinsson and Tropp (2011), sec. 4 (range by random vectors); Golub and
+Van Loan, Matrix Computations, sec. 8.2.2 (inverse iteration).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
+
+from haugmbd.analysis.assembly.constraint_system import unit_rows
+from haugmbd.analysis.assembly.regularized_least_squares import bordered
+from haugmbd.compiled.array_types import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+INVERSE_STEPS = 3
+"""Steps of inverse iteration: a combination far nearer to zero than the others dominates after two."""
+
+
+class SparseProjection(NamedTuple):
+    """The projection on the null space of J (nk, n).
+
+    lam: (nk,) multipliers of least |f - J^T lam|;  weakest: distance of the weakest row from the span of the others
+    """
+
+    factor: Any
+    J: csc_array
+    lam: Array
+    weakest: float
+
+    def along(self, x: Array) -> Array:
+        """Return N N^T x of x (n,) or (n, m)."""
+        n = self.J.shape[1]
+        for _ in range(2):  # once leaves rounding over the smallest singular value
+            x = self.factor.solve(np.concatenate([x, np.zeros((self.J.shape[0], *x.shape[1:]))]))[:n]
+        return np.asarray(x)
+
+    def basis(self) -> Array:
+        """Return N (n, nd). Coordinates that no row has are columns of their own."""
+        rows, n = self.J.shape
+        held = np.bincount(np.repeat(np.arange(n), np.diff(self.J.indptr)), np.abs(self.J.data), minlength=n) > 0.0
+        free = np.flatnonzero(~held)
+        N = np.zeros((n, n - rows))
+        N[free, np.arange(len(free))] = 1.0
+        X = np.zeros((n, n - rows - len(free)))
+        X[held] = np.random.default_rng(0).normal(size=(n - len(free), X.shape[1]))
+        if X.shape[1]:
+            N[:, len(free) :] = scipy.linalg.qr(self.along(X), mode="economic", overwrite_a=True, check_finite=False)[0]
+        return N
+
+
+def sparse_projection(J: csc_array, force: Array) -> SparseProjection | None:
+    """Return the projection on the null space of J (nk, n); None if its rows are dependent up to rounding."""
+    from scipy.sparse.linalg import splu  # noqa: PLC0415  imported only where a model is large
+
+    unit, length = unit_rows(J)
+    n = J.shape[1]
+    try:
+        factor = splu(bordered(unit, 0.0))
+    except RuntimeError:  # exactly singular
+        return None
+    y = np.random.default_rng(0).normal(size=J.shape[0])
+    for _ in range(INVERSE_STEPS):
+        y = factor.solve(np.concatenate([np.zeros(n), y / np.linalg.norm(y)]))[n:]
+    sigma, largest = float(np.linalg.norm(y)) ** -0.5, float(np.abs(y).max() / np.linalg.norm(y))
+    if not np.isfinite(sigma):
+        return None
+    lam = factor.solve(np.concatenate([force, np.zeros(J.shape[0])]))[n:]
+    lam += factor.solve(np.concatenate([force - unit.T @ lam, np.zeros(J.shape[0])]))[n:]
+    return SparseProjection(factor, unit, lam / length, sigma / largest)
