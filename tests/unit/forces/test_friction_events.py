@@ -305,6 +305,8 @@ def test_the_friction_of_a_follower_does_not_stop_its_cam_at_a_dead_centre(speed
 
 ENDS_AT, LIKE_OTHERS = -0.1776, 1e-4
 """[rad/s] Where the slip ends that steps of 1e-3 to 3e-3 s found; they differ by 1e-5."""
+LEVEL, LOCATED = -0.4, 1e-9
+"""[rad/s] A rate of the first link that it has behind the slip, and of a located event."""
 SHORT_STOP = 5e-6
 """[s, m] Of the events of a tolerance of 1e-6, and of the way."""
 
@@ -363,13 +365,26 @@ def whipping() -> mbd.System:
     return system
 
 
+@cache
+def about_to_slip() -> mbd.State:
+    """The arm while its elbow sticks."""
+    return mbd.simulate(model_of(whipping), 1.17, h=3e-3).state()
+
+
 def test_a_slip_is_not_lost_in_rounding():
     """Half of the runs found the slip, then that rounding leaves the joint within its limit, and held it for ever beyond it."""
-    model = model_of(whipping)
-    start = mbd.simulate(model, 1.17, h=3e-3).state()
-    ends = []
+    start, ends = about_to_slip(), []
     for h in np.linspace(1e-3, 2e-3, 6):
-        result = mbd.simulate(model, 1.19, h=h, state=start)
+        result = mbd.simulate(model_of(whipping), 1.19, h=h, state=start)
         assert [event.name for event in result.events] == ["rub elbow slips"]
         ends.append(result.joint("elbow").rate[-1])
     np.testing.assert_allclose(ends, ENDS_AT, rtol=0.0, atol=LIKE_OTHERS)
+
+
+def test_other_events_are_looked_for_where_a_joint_slips_and_sticks_in_no_time():
+    """A step without any length between the two had no state in its middle: every third run ended with an event that is nan."""
+    level = mbd.Event("level", lambda t, state: state.omega_bar[1, 1] - LEVEL)
+    for h in np.linspace(7e-4, 9e-4, 4):
+        result = mbd.simulate(model_of(whipping), 1.19, h=h, state=about_to_slip(), events=[level])
+        assert [event.name for event in result.events] == ["rub elbow slips", "level"]
+        assert result.events[1].state.omega_bar[1, 1] == pytest.approx(LEVEL, rel=0.0, abs=LOCATED)
