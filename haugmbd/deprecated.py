@@ -194,7 +194,7 @@ def _by_position(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
 
 def _too_many(who: str, places: list[str], n: int, named: list[str]) -> str:
     """Return what to write where n arguments are given by position, more than there are places."""
-    own = [name for name in places if name != "self"]
+    own = [name.lstrip("_") for name in places if name != "self"]
     others = ", ".join(f"{name}=" for name in [name for name in named if name not in own][:3])
     by_name = f": give the others by name, such as {others}" if others else ""
     return f"{who}() takes {len(own)} arguments by position ({', '.join(own)}), not {n - len(places) + len(own)}{by_name}"

@@ -19,5 +19,6 @@ POSITIONAL = {
 def test_what_is_not_the_motion_itself_is_given_by_name(kind):
     parameters = inspect.signature(kind).parameters.values()
     assert [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY] == POSITIONAL[kind]
-    with pytest.raises(TypeError, match="positional"):
+    names = ", ".join(name.lstrip("_") for name in POSITIONAL[kind])
+    with pytest.raises(TypeError, match=rf"by position \({names}\), not"):
         kind(*range(len(POSITIONAL[kind]) + 1))
