@@ -27,6 +27,8 @@ from haugmbd.diagnostics.histories.driver_history import the_row
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, joint_reactions
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
+from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
+from haugmbd.diagnostics.run_warnings import Outcome, issue
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.dependent_rows import Rule, check_rule
@@ -183,8 +185,10 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None) -> Res
         determined_or_raise(model, states[0], "inverse_dynamics")
         t, y, turns = np.array([state.t for state in states]), np.array([state.y for state in states]), None
     given = model if redundancy is None else model.with_redundancy(redundancy)
-    result = Result(given, t, y, settings={"analysis": "inverse dynamics"}, _turns=turns)
+    outcome = Outcome(notes=tuple(sampled_lift_off_notes(model, t, y)))
+    result = Result(given, t, y, settings={"analysis": "inverse dynamics"}, _turns=turns, outcome=outcome)
     _check_fit(result)
+    issue(outcome)
     return result
 
 

@@ -25,7 +25,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, singular_notes
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue, singular_notes
 from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError, error_text
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
@@ -89,7 +89,9 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     Turns of joints are counted from step to step between the times. Source: Haug (2021), spatial kinematic analysis.
     """
     times = read_times(t)
-    return followed(system, times, state, "kinematics")
+    result = followed(system, times, state, "kinematics")
+    issue(result.outcome)
+    return result
 
 
 def followed(system: System | Model, times: Array, state: State | None, who: str) -> Result:
