@@ -49,7 +49,8 @@ def lab_named(lab: Any) -> Lab:
     """Return a lab of the package or of one's own. Raise UsageError if there is none of that name."""
     labs = LABS | OWN
     if not isinstance(lab, str) or lab not in labs:
-        raise UsageError(f"no lab is called {lab!r}{did_you_mean(str(lab), labs)}; there are {', '.join(labs)}.")
+        known = f"there are {', '.join(labs)}, and those whose module was imported"
+        raise UsageError(f"no lab is called {lab!r}{did_you_mean(str(lab), labs)}; {known}.")
     return labs[lab]
 
 

@@ -334,17 +334,22 @@ def _all_wrenches(model: Model, t: Array, y: Array, lam: Array) -> Array:
     return found
 
 
-@lru_cache(maxsize=4)
 def _unique(model: Model) -> Any:
     """Return whether each component of each joint's reaction is unique and carried, (joints, 6). HaugmbdError if none is."""
+    flags = _unique_flags(model)
+    if flags.size and not flags.any():
+        raise HaugmbdError(f"no component of a reaction that a joint of {model.name!r} carries is unique")
+    return flags
+
+
+@lru_cache(maxsize=4)
+def _unique_flags(model: Model) -> Any:
+    """Return `_unique`, all False if there is none."""
     if not model.redundancy.dropped:
         return np.ones((len(model.joints), 6), dtype=bool)
     report = mobility(model)
     found = [(report.reaction(name), entry.part.tooth_contact()) for name, entry in model.joints.items()]
-    flags = np.array([np.array(one.unique) & (np.array(one.carried) | (teeth is not None)) for one, teeth in found], dtype=bool)
-    if not flags.any():
-        raise HaugmbdError(f"no component of a reaction that a joint of {model.name!r} carries is unique")
-    return flags
+    return np.array([np.array(one.unique) & (np.array(one.carried) | (teeth is not None)) for one, teeth in found], dtype=bool)
 
 
 def values_of(name: str, output: Callable[[Result], Any], result: Result) -> Array:

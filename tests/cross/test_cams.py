@@ -206,10 +206,27 @@ def test_lift_off_is_told_by_a_warning_and_by_kinematics():
     with pytest.warns(mbd.RunWarning, match="'cam' can only push"):
         mbd.simulate(resting(), 0.3, h=2e-3, project_velocity=True)
     off, _ = lift_off(20.0)
-    result = mbd.kinematics(resting(), np.linspace(0.0, 0.3, 1501))
+    with pytest.warns(mbd.RunWarning, match="'cam' can only push"):
+        result = mbd.kinematics(resting(), np.linspace(0.0, 0.3, 1501))
     (text,) = result.warnings
     told = float(text.split("lift-off at about t = ")[1].split(" s")[0])
     assert told == pytest.approx(off, abs=1e-5)
+
+
+@pytest.mark.filterwarnings("error::haugmbd.errors.RunWarning")
+def test_inverse_dynamics_tells_where_its_forces_need_a_follower_that_pulls():
+    """From times, and from states; nothing is told of a part of the motion in which the cam pushes."""
+    off, back = lift_off(20.0)
+    through, before = np.linspace(0.0, 0.3, 301), np.linspace(0.0, 0.9 * off, 21)
+    with pytest.warns(mbd.RunWarning, match="'cam' can only push, and would have to pull: lift-off at about t = "):
+        mbd.inverse_dynamics(resting(), through)
+    motion = mbd.kinematics(resting(), before)
+    mbd.inverse_dynamics(resting(), before)
+    mbd.inverse_dynamics(resting(), motion)
+    with pytest.warns(mbd.RunWarning, match="'cam' can only push"):
+        inside = mbd.kinematics(resting(), [0.0, 0.5 * (off + back)])
+    with pytest.warns(mbd.RunWarning, match="'cam' can only push"):
+        mbd.inverse_dynamics(resting(), inside.state(1))
 
 
 @pytest.mark.slow

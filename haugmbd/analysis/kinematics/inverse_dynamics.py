@@ -27,7 +27,8 @@ from haugmbd.diagnostics.histories.driver_history import the_row
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, joint_reactions
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus
+from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.dependent_rows import Rule, check_rule
@@ -204,8 +205,10 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progre
         outcome = Outcome()
     given = model if redundancy is None else model.with_redundancy(redundancy)
     interrupted = outcome.status is RunStatus.INTERRUPTED
+    outcome = outcome._replace(notes=tuple(dict.fromkeys([*outcome.notes, *sampled_lift_off_notes(model, t, y)])))
     result = Result(given, t, y, settings={"analysis": "inverse dynamics"}, interrupted=interrupted, outcome=outcome, _turns=turns)
     _check_fit(result)
+    issue(outcome)
     return result
 
 

@@ -25,7 +25,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, singular_notes
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue, singular_notes
 from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError, error_text
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import SingularCrossing
@@ -98,7 +98,9 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     check_flags(progress=progress)
     times = read_times(t)
     with Progress(progress, 0, len(times), "times") as bar:
-        return followed(system, times, state, "kinematics", bar)
+        result = followed(system, times, state, "kinematics", bar)
+    issue(result.outcome)
+    return result
 
 
 def followed(system: System | Model, times: Array, state: State | None, who: str, bar: Progress) -> Result:
