@@ -84,6 +84,13 @@ class JointWrenches:
         self.model, self.t, self.y, self._solve = model, t, y, solve
         self._wrench: dict[str, Array] | None = None
 
+    @classmethod
+    def known(cls, model: Model, t: Array, y: Array, wrench: dict[str, Array]) -> JointWrenches:
+        """Return the wrenches (nt, sides, 6) that are given for some joints."""
+        found = cls(model, t, y, lambda: np.zeros((0, 6)))
+        found._wrench = wrench
+        return found
+
     def on(self, joint: JointEntry, body: int) -> Array:
         """Return the wrench (nt, 6) of the rows of a joint on a body that they touch: force global, moment in the body frame.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.joint import Joint
 from haugmbd.diagnostics.joint_reactions.joint_wrench import ReactionPlace, at_joint_point, place_on
 from haugmbd.diagnostics.joint_reactions.tooth_forces import gears_on, wrench_with_teeth
-from haugmbd.diagnostics.rows_over_time import JointWrenches
+from haugmbd.diagnostics.rows_over_time import JointWrenches, rows_over_time
 from haugmbd.math.body_columns import PARTS
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import Dependency
@@ -128,34 +128,66 @@ SAMPLES = 5
 """Number of states of a motion at which self-stresses are computed."""
 
 
-class SelfStresses(NamedTuple):
-    """Self-stresses at some states: times (m,), flat states (m, ny), multipliers (m, nc), and the lengths that torques are divided by."""
+@dataclass(frozen=True, eq=False)
+class SelfStresses:
+    """Self-stresses at some states of a motion: each is of a few rows, of which only those that are not zero are kept.
 
+    t, y: (s,), (s, ny) the states;  state: (m,) that of each self-stress;  length: (m,) by which torques are divided
+    row, stress, value: (z,) multipliers, in the order of the rows
+    """
+
+    model: Model
     t: Array
     y: Array
-    lam: Array
+    state: Ints
     length: Array
+    row: Ints
+    stress: Ints
+    value: Array
+
+    def of(self, rows: Ints) -> tuple[Ints, Array]:
+        """Return the numbers (q,) of the self-stresses in which some of the rows take part, and their multipliers (q, k)."""
+        ends = [np.searchsorted(self.row, rows, side) for side in ("left", "right")]
+        parts = [np.arange(first, last) for first, last in zip(*ends, strict=True)]
+        which = np.unique(np.concatenate([self.stress[part] for part in parts]))
+        lam = np.zeros((len(which), len(rows)))
+        for k, part in enumerate(parts):
+            lam[np.searchsorted(which, self.stress[part]), k] = self.value[part]
+        return which, lam
+
+    @cached_property
+    def _by_row(self) -> Array:
+        """Return the wrenches of unit multipliers on the bodies of their edges, (s, nc, sides, 6)."""
+        x = np.zeros((len(self.t), self.model.nb + 1 + len(self.model.tables["EDGES"]), 6))
+        x[:, self.model.nb + 1 :] = 1.0
+        return rows_over_time(self.model, self.t, self.y, solutions=x, group=np.arange(self.model.nc)).wrench
+
+    def wrenches(self, entry: JointEntry, which: Ints, lam: Array) -> JointWrenches:
+        """Return the wrenches of a joint with the multipliers lam (q, k) of its rows in the self-stresses `which`."""
+        at = self.state[which]
+        wrench = np.einsum("qk,qksa->qsa", lam, self._by_row[at[:, None], entry.rows])
+        return JointWrenches.known(self.model, self.t[at], self.y[at], {entry.name: wrench})
 
 
 def self_stresses(model: Model, t: Array, y: Array) -> SelfStresses:
     """Return the self-stresses at some of the finite states y (nt, ny); none if no row of the model is dropped."""
-    times, states, lam, length = [], [], [], []
     finite = np.flatnonzero(np.isfinite(y).all(axis=1)) if model.redundancy.dropped else np.zeros(0, dtype=np.int64)
     picked = np.unique(np.linspace(0, max(len(finite) - 1, 0), min(SAMPLES, len(finite))).round().astype(np.int64))
-    for k in finite[picked].tolist():
+    at, state, length = finite[picked], list[int](), list[float]()
+    entries: list[tuple[int, int, float]] = []
+    for number, k in enumerate(at.tolist()):
         rows = evaluate(model, State.from_y(float(t[k]), y[k], model.nb + 1))
         examined = analyse_rank(model, rows)
         for stress in _stresses(examined, report_of(model, examined).dependencies):
-            n = np.zeros(model.nc)
-            n[list(stress)] = list(stress.values())
-            times.append(t[k])
-            states.append(y[k])
-            lam.append(n)
+            entries += [(row, len(state), value) for row, value in stress.items()]
+            state.append(number)
             length.append(examined.length)
-    shape = len(times)
+    entries.sort()
+    row, stress_of, value = zip(*entries, strict=True) if entries else ((), (), ())
     return SelfStresses(
-        np.array(times), np.array(states).reshape(shape, y.shape[1]), np.array(lam).reshape(shape, model.nc), np.array(length)
-    )
+        model, t[at], y[at], np.array(state, dtype=np.int64), np.array(length), np.array(row, dtype=np.int64),
+        np.array(stress_of, dtype=np.int64), np.array(value, dtype=np.float64),
+    )  # fmt: skip
 
 
 def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, on: str, frame: str) -> tuple[bool, ...]:
@@ -165,23 +197,25 @@ def unique_components(model: Model, stresses: SelfStresses, entry: JointEntry, o
     """
     if any(not all(unique_components(model, stresses, gear, side, "joint")) for gear in gears_on(model, entry) for side in "ij"):
         return (False,) * 6
-    if not stresses.lam[:, entry.rows].any():
+    which, lam = stresses.of(entry.rows)
+    if not len(which):
         return ALL
     place = place_on(entry, on, model.body_names)
     signs = (1.0,) if entry.part.tooth_contact() is None else (1.0, -1.0)  # the other flanks: a gear presses apart either way
-    unique = np.all([_vanishing(model, stresses, entry, place, frame, sign) for sign in signs], axis=0)
+    unique = np.all([_vanishing(stresses, entry, place, frame, which, sign * lam) for sign in signs], axis=0)
     return tuple(unique.tolist())
 
 
-def _vanishing(model: Model, stresses: SelfStresses, entry: JointEntry, place: ReactionPlace, frame: str, sign: float) -> Flags:
-    """Return whether each component of a joint's reaction vanishes for all self-stresses times a sign."""
-    m, body = len(stresses.t), place.body
-    x = np.zeros((m, model.nb + 1 + len(model.tables["EDGES"]), 6))
-    x.reshape(m, -1)[:, 6 * (model.nb + 1) + model.slot_of_row] = sign * stresses.lam
-    wrench = wrench_with_teeth(JointWrenches(model, stresses.t, stresses.y, lambda: x), entry, body)
-    r, p = (stresses.y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
+def _vanishing(stresses: SelfStresses, entry: JointEntry, place: ReactionPlace, frame: str, which: Ints, lam: Array) -> Flags:
+    """Return whether each component of a joint's reaction vanishes for the multipliers lam (q, k) of its rows in `which` self-stresses.
+
+    The gears that it is a bearing of have unique tooth forces, and no part in them.
+    """
+    wrenches, body, y = stresses.wrenches(entry, which, lam), place.body, stresses.y[stresses.state[which]]
+    wrench = wrenches.on(entry, body) if entry.part.tooth_contact() is None else wrench_with_teeth(wrenches, entry, body)
+    r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
     found = at_joint_point(place, frame, r, p, wrench)
-    parts = np.hstack([found.force, found.torque / stresses.length[:, None]])
+    parts = np.hstack([found.force, found.torque / stresses.length[which][:, None]])
     flags: Flags = np.all(np.abs(parts) <= UNIQUE_TOL, axis=0)
     return flags
 

@@ -46,6 +46,10 @@ SMALLEST = 1e-14
 """[kg], [kg m2] Below it MuJoCo takes a mass or a moment of inertia for a mistake (mjMINVAL is 1e-15)."""
 
 
+NESTED = 496
+"""Largest number of bodies that carry one another: MuJoCo's reader of XML takes 500 nested elements."""
+
+
 @check_keywords
 def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False) -> Export:
     """Write a system to an MJCF file, a model of MuJoCo.
@@ -88,6 +92,7 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
         )
     held = exported(system)
     branches, cut = spanning_tree(held, TREE, CLOSING)
+    _refuse_deep_nests(path, branches)
     undrawn: list[str] = []
     springs = _springs(loads_in_tree(held, cut, REMEDY, faults), undrawn, faults)
     inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}
@@ -113,6 +118,19 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
         sections.append(element("keyframe", [element("key", name=KEY, qvel=numbers(speeds))]))
     write_text(path, indented(element("mujoco", sections, model=system.name)))
     return Export((path,), tuple(left))
+
+
+def _refuse_deep_nests(path: FilePath, branches: list[Branch]) -> None:
+    """Raise ModelFileError for a chain that MuJoCo would not read: it nests a body in the one that carries it."""
+    depth: dict[int, int] = {}
+    for branch in branches:
+        depth[id(branch.body)] = depth.get(id(branch.parent), 0) + 1
+    deep = [branch.body for branch in branches if depth[id(branch.body)] > NESTED]
+    if deep:
+        what = f"{depth[id(deep[0])] - 1} bodies carry it one after the other, and MuJoCo reads at most {NESTED} that are nested"
+        raise ModelFileError(
+            str(path), [Fault(f"body {deep[0].name!r}", what, "Export a shorter chain.")], "cannot hold the system"
+        )
 
 
 def _springs(loads: list[ForceElement], left: list[str], faults: list[Fault]) -> dict[int, dict[str, str]]:

@@ -179,7 +179,7 @@ class HasQuantities(ABC):
         """
         parts = []
         for p in self._pieces():
-            unique = not np.any(p._self_stresses.lam[:, driven_row(p.model, name)])
+            unique = not len(p._self_stresses.of(np.array([driven_row(p.model, name)]))[0])
             parts.append(driver_history(p.model, p.t, p.y, p._solve, name, unique=unique))
         return join_drivers(parts)
 

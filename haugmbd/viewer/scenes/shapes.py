@@ -113,23 +113,20 @@ def body_shapes(mass: float, J_bar: Array, points: Array, size: float, rod: floa
         end = bob or ball(np.zeros(3), (4.0 if near else 2.5) * rod)
         return (end,) if near else (stick(points[0], np.zeros(3), rod), end)
     made = sticks(points, rod)
-    if min(float(np.linalg.norm(nearest_on(a, b, np.zeros(3)))) for a, b in _pairs(points)) <= AWAY * size:
+    if nearest_line(points) <= AWAY * size:
         return made
     compact = solid is not None and solid.size.max() <= min(0.5 * size, 3.0 * solid.size.min())
     bob = solid if solid is not None and compact else ball(np.zeros(3), 2.5 * rod)
     return (*made, stick(points.mean(axis=0), np.zeros(3), rod), bob)
 
 
-def _pairs(points: Array) -> list[tuple[Array, Array]]:
-    """Return each pair of different points."""
-    return [(points[a], points[b]) for a in range(len(points)) for b in range(a)]
-
-
-def nearest_on(a: Array, b: Array, point: Array) -> Array:
-    """Return the vector from `point` to the nearest point between a and b."""
-    along = b - a
-    s = float(np.clip((point - a) @ along / (along @ along), 0.0, 1.0))
-    nearest: Array = a + s * along - point
+def nearest_line(points: Array) -> float:
+    """Return the least distance of the origin from a line between two of the points (n, 3), which are distinct."""
+    nearest = np.inf
+    for k in range(1, len(points)):
+        a, along = points[k], points[:k] - points[k]
+        s = np.clip(-(along @ a) / np.sum(along**2, axis=1), 0.0, 1.0)
+        nearest = min(nearest, float(np.linalg.norm(a + s[:, None] * along, axis=1).min()))
     return nearest
 
 

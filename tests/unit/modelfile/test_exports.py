@@ -9,6 +9,7 @@ import haugmbd as mbd
 from haugmbd.gallery import excavator
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.export import rpy
+from haugmbd.modelfile.mjcf import write as mjcf_write
 from haugmbd.modelfile.urdf.robot import rotation
 from joints import RJ, TJ, Coupling, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 from tests.support import mechanisms
@@ -302,3 +303,20 @@ def test_a_rotor_that_something_else_is_attached_to_stays_and_is_named(tmp_path)
     system.add(mbd.Torque("brake", system["motor rotor"], torque=(0, -0.1, 0)))
     with pytest.raises(mbd.ModelFileError, match="'motor bearing'"):
         mbd.write_urdf(system, tmp_path / "drive.urdf")
+
+
+def test_a_chain_that_mujoco_would_not_read_is_refused(tmp_path, monkeypatch):
+    """Its reader of XML takes 500 nested elements: a chain of 497 links was written, and could not be read."""
+    monkeypatch.setattr(mjcf_write, "NESTED", 3)
+    system = mbd.System("chain")
+    before = system.ground
+    for k in range(4):
+        link = system.add(mbd.Body(f"link {k}", 1.0, (0.1, 0.2, 0.25), r=(k + 0.5, 0, 0)))
+        system.add(RJ(f"pin {k}", before, link, point=(k, 0, 0), axis=(0, 1, 0)))
+        before = link
+    with pytest.raises(
+        mbd.ModelFileError, match="body 'link 3': 3 bodies carry it one after the other, and MuJoCo reads at most 3"
+    ):
+        mbd.write_mjcf(system, tmp_path / "chain.xml")
+    monkeypatch.setattr(mjcf_write, "NESTED", 4)
+    mbd.write_mjcf(system, tmp_path / "chain.xml")

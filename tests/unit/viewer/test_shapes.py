@@ -19,6 +19,7 @@ from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
 from haugmbd.viewer.scenes.mechanism import of_model, of_system
 from haugmbd.viewer.scenes.meshes import unit_mesh
 from haugmbd.viewer.scenes.scene import size_of
+from haugmbd.viewer.scenes.shapes import nearest_line
 from joints import RJ, Gear
 
 POSE = 2e-6
@@ -232,3 +233,13 @@ def test_every_body_of_the_gallery_keeps_its_solid():
     assert [shape.kind for shape in bar] == ["box"]
     result = mbd.simulate(pendulum(), 0.05, h=1e-2)
     assert mechanism_of(result).bodies == ("ground", "bar")
+
+
+def test_the_line_between_points_that_is_nearest_to_the_centre(rng):
+    """Of each pair by itself, as the least of |a + s (b - a)| over 0 <= s <= 1."""
+    for n in (2, 3, 7):
+        points = rng.normal(size=(n, 3)) + 1.0
+        s = np.linspace(0.0, 1.0, 2001)[:, None]
+        least = min(np.linalg.norm(a + s * (b - a), axis=1).min() for k, a in enumerate(points) for b in points[:k])
+        assert nearest_line(points) == pytest.approx(least, abs=1e-3)
+        assert nearest_line(points) <= least + 1e-12
