@@ -134,10 +134,14 @@ def film(
     drawn = frames_of(seen, frames)
     engine = _engine(through)
     with Progress(progress, 0, len(drawn.t), "pictures") as bar:
-        if engine == "chromium":
-            made = _photographed(_screens(result, drawn.t, frames), where, fps, bar)
-        else:
-            made = _drawn(Drawing(mechanism_of(seen), drawn), len(drawn.t), where, fps, bar)
+        try:
+            if engine == "chromium":
+                made = _photographed(_screens(result, drawn.t, frames), where, fps, bar)
+            else:
+                made = _drawn(Drawing(mechanism_of(seen), drawn), len(drawn.t), where, fps, bar)
+        except KeyboardInterrupt:  # as the file was written
+            where.unlink(missing_ok=True)
+            made = 0
     if made < len(drawn.t):
         raise _interrupted(where, made, len(drawn.t))
     return where
@@ -146,7 +150,8 @@ def film(
 def _interrupted(where: Path, made: int, n: int) -> KeyboardInterrupt:
     """Return Ctrl-C with the film of the pictures so far."""
     there = f"{str(where)!r}, the attribute `result` of this error, is the film of them" if made else "there is no film"
-    told = KeyboardInterrupt(f"film was interrupted by Ctrl-C after {made} of {n} pictures: {there}.")
+    when = f"after {made} of {n} pictures" if made else "before it was written"
+    told = KeyboardInterrupt(f"film was interrupted by Ctrl-C {when}: {there}.")
     told.result = where if made else None  # type: ignore[attr-defined]
     return told
 

@@ -128,8 +128,20 @@ def test_ctrl_c_before_the_first_picture_leaves_no_film(swing, tmp_path, monkeyp
 
     monkeypatch.setattr(Drawing, "place", lambda drawing, k: next(struck()))
     monkeypatch.setattr(film_module, "_screens", struck)
-    with pytest.raises(KeyboardInterrupt, match="after 0 of 4 pictures: there is no film") as caught:
+    with pytest.raises(KeyboardInterrupt, match="before it was written: there is no film") as caught:
         swing.film(tmp_path / "swing.gif", frames=4, through=through)
+    assert caught.value.result is None
+    assert not (tmp_path / "swing.gif").exists()
+
+
+def test_ctrl_c_while_the_file_is_written_leaves_no_part_of_it(swing, tmp_path, monkeypatch):
+    def struck(pictures, where, fps):
+        where.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(film_module, "_save_gif", struck)
+    with pytest.raises(KeyboardInterrupt, match="before it was written: there is no film") as caught:
+        swing.film(tmp_path / "swing.gif", frames=2)
     assert caught.value.result is None
     assert not (tmp_path / "swing.gif").exists()
 
