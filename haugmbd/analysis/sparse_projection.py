@@ -20,7 +20,7 @@ import scipy  # its linear algebra is imported when it is used, which takes a se
 
 from haugmbd.analysis.assembly.constraint_system import unit_rows
 from haugmbd.analysis.assembly.regularized_least_squares import bordered
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -48,17 +48,39 @@ class SparseProjection(NamedTuple):
         return np.asarray(x)
 
     def basis(self) -> Array:
-        """Return N (n, nd). Coordinates that no row has are columns of their own."""
+        """Return N (n, nd), by parts of J that share no row; coordinates that no row has are columns of their own."""
         rows, n = self.J.shape
-        held = np.bincount(np.repeat(np.arange(n), np.diff(self.J.indptr)), np.abs(self.J.data), minlength=n) > 0.0
-        free = np.flatnonzero(~held)
-        N = np.zeros((n, n - rows))
+        of_row, of_column = _parts(self.J)
+        held = np.flatnonzero(of_column >= 0)
+        count = max(1, int(max(of_row.max(initial=-1), of_column.max(initial=-1))) + 1)
+        freedoms = np.bincount(of_column[held], minlength=count) - np.bincount(of_row, minlength=count)
+        X = np.zeros((n, int(freedoms.max(initial=0))))
+        X[held] = np.random.default_rng(0).normal(size=(len(held), X.shape[1]))
+        X = self.along(X)  # of all parts at once: none knows of the others
+        free = np.flatnonzero(of_column < 0)
+        N, first = np.zeros((n, n - rows)), len(free)
         N[free, np.arange(len(free))] = 1.0
-        X = np.zeros((n, n - rows - len(free)))
-        X[held] = np.random.default_rng(0).normal(size=(n - len(free), X.shape[1]))
-        if X.shape[1]:
-            N[:, len(free) :] = scipy.linalg.qr(self.along(X), mode="economic", overwrite_a=True, check_finite=False)[0]
+        for part in np.flatnonzero(freedoms).tolist():
+            own, last = np.flatnonzero(of_column == part), first + int(freedoms[part])
+            N[own, first:last] = scipy.linalg.qr(X[own, : last - first], mode="economic", check_finite=False)[0]
+            first = last
         return N
+
+
+def _parts(J: csc_array) -> tuple[Ints, Ints]:
+    """Return the number of the part of each row (nk,) and column (n,), -1 for a column that no row has."""
+    from scipy.sparse import coo_array  # noqa: PLC0415  imported only where a model is large
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    rows, n = J.shape
+    there = np.flatnonzero(J.data)
+    row, column = J.indices[there], np.repeat(np.arange(n), np.diff(J.indptr))[there]
+    ends = (row, rows + column)
+    graph = coo_array((np.ones(len(there), dtype=np.int8), ends), shape=(rows + n, rows + n))
+    part = connected_components(graph, directed=False)[1].astype(np.int64)
+    of_column = part[rows:].copy()
+    of_column[np.bincount(column, minlength=n) == 0] = -1
+    return part[:rows], of_column
 
 
 def sparse_projection(J: csc_array, force: Array) -> SparseProjection | None:

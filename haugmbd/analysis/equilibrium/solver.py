@@ -207,10 +207,7 @@ def _newton(place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose
             return place, K, n, False
         place, made = after
         way += made
-        if made >= 0.99 * radius:
-            radius *= 2.0
-        elif made < 0.99 * limit * size:  # the next step begins with what this one ended with
-            radius = made
+        radius = 2.0 * radius if made >= 0.99 * radius else radius
         K = _sketched_stiffness(place)
     return place, K, MAX_NEWTON, False
 
@@ -250,6 +247,16 @@ def _rolling_direction(K: Array, g: Array, scale: float, downhill: bool) -> Arra
 
 def _direction(K: Array, g: Array, scale: float, downhill: bool) -> Array:
     """Return K^-1 g, downhill with |eigenvalues|; zero along directions with neither stiffness nor force."""
+    acting = K.any(axis=0) | K.any(axis=1) | (np.abs(g) > NOISE * scale)
+    if acting.all():
+        return _direction_of_all(K, g, scale, downhill)
+    x = np.zeros(len(g))  # balls on rods turn about themselves, three times for each that moves
+    x[acting] = _direction_of_all(K[np.ix_(acting, acting)], g[acting], scale, downhill)
+    return x
+
+
+def _direction_of_all(K: Array, g: Array, scale: float, downhill: bool) -> Array:
+    """Return the same, where every coordinate has a force, or is coupled with some."""
     symmetric = 0.5 * (K + K.T)
     w, V = np.linalg.eigh(symmetric)
     soft = np.abs(w) <= NOISE * scale

@@ -98,9 +98,20 @@ def _by_bodies(f: Callable[[Array], Array], sources: Ints, N: Array, derivative:
             rows.append(row)
             columns.append(np.repeat(6 * source[acted_on] + k, 6))
     A = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(len(N), len(N)))
-    K = np.asarray(-N.T @ (A @ N))
+    K = -_congruent(N, A @ N)
     if float(np.abs(A.data).max(initial=0.0)) > STIFF * float(np.abs(K).max(initial=0.0)):
         return _along_columns(f, N, derivative)
+    return K
+
+
+def _congruent(N: Array, AN: Array) -> Array:
+    """Return N^T AN, whose rows and columns of motions without any force, such as turns of balls on rods, are zero."""
+    rows, columns = AN.any(axis=1), AN.any(axis=0)
+    own = N[rows].any(axis=0)
+    if own.all() and columns.all():
+        return np.asarray(N.T @ AN)
+    K = np.zeros((N.shape[1], N.shape[1]))
+    K[np.ix_(own, columns)] = N[np.ix_(rows, own)].T @ AN[np.ix_(rows, columns)]
     return K
 
 

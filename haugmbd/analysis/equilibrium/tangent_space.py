@@ -70,7 +70,7 @@ OPEN = 1e-2
 much. Where the kept rows close in another way it is a large part of 1."""
 
 
-MAX_CORRECTIONS, HOPE = 30, 10
+MAX_CORRECTIONS, HOPE = 30, 15
 """Corrections of a pose, and those after which the gap is half of what it was, or there is no hope."""
 
 
@@ -230,8 +230,8 @@ def inertia(evaluator: ResidualEvaluator, N: Array) -> Array:
     model = evaluator.model
     twists = np.zeros((N.shape[1], model.nb + 1, 6))
     twists[:, 1:] = (evaluator.scale[:, None] * N).T.reshape(N.shape[1], model.nb, 6)
-    momenta = np.array([inertia_times(model, twist) for twist in twists]).reshape(twists.shape)
-    return np.asarray(np.einsum("aki,bki->ab", twists, momenta))
+    momenta, shape = np.array([inertia_times(model, twist) for twist in twists]), (len(twists), 6 * (model.nb + 1))
+    return np.asarray(twists.reshape(shape) @ momenta.reshape(shape).T)
 
 
 def scale_of(work: float, K: Array) -> float:

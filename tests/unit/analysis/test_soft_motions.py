@@ -114,3 +114,13 @@ def test_a_force_that_nothing_can_balance_is_no_equilibrium():
     for downhill in (True, False):
         with pytest.raises(mbd.SimulationError, match="no equilibrium is found"):
             mbd.equilibrium(system, downhill=downhill)
+
+
+def test_friction_that_may_hold_a_block_is_told_not_to_count():
+    """The message said that nothing held it."""
+    system = mbd.System("slope", gravity=(0, 0, -9.81))
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1)))
+    slide = system.add(TJ("slide", system.ground, block, point=(0, 0, 0), axis=(1, 0, -0.2)))
+    system.add(mbd.JointFriction("rub", slide, mbd.Coulomb(0.5)))
+    with pytest.raises(mbd.SimulationError, match=r"nothing holds 'block'.* Dry friction \(JointFriction 'rub'\).* is not counted"):
+        mbd.equilibrium(system)
