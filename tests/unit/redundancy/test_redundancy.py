@@ -286,7 +286,7 @@ def test_a_ladder_of_sixty_four_bars():
         return work_of(system.compile)
 
     assert_linear(work(30), work(60))  # a dense SVD takes four times the memory and eight times the time
-    result = mbd.simulate(ladder(60), 0.1, h=1e-3, store_every=100)
+    result = mbd.simulate(ladder(60), 0.1, h=2e-3, store_every=50)
     assert np.abs(result.violation()).max() < 1e-11
 
 
