@@ -19,7 +19,7 @@ from tests.support.redundant_loops import GRAVITY, J_BAR, bennett, bennett_angle
 from tests.support.work import Work, assert_linear, work_of
 
 Z = np.array([0.0, 0.0, 1.0])
-SAME_MOTION = 1e-9  # two models of one mechanism, RK4 at 0.5 ms over 10 s: both are off by less
+SAME_MOTION = 1e-9  # two models of one mechanism, RK4 at 0.5 ms over 5 s: both are off by less
 
 
 def four_bar(make: Callable[..., list[mbd.Joint]]) -> mbd.System:
