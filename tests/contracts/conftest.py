@@ -1,4 +1,4 @@
-"""The one expensive computation of the contracts, made once: all derivatives of all samples at 100 random states; two bodies."""
+"""The one expensive computation of the contracts, made once: all derivatives of all samples at random states; two bodies."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 from haugmbd.model.model import Model
 from tests.support.differences import worst_errors
 from tests.support.samples import SEED, everything, random_body
+from tests.support.seeds import seeds
 
-N_STATES = 100
+N_STATES = len(seeds(50))
 
 
 class Report(NamedTuple):

@@ -7,10 +7,11 @@ import pytest
 from scipy.linalg import eigh
 
 import haugmbd as mbd
+from tests.support.seeds import seeds
 
 STEP = 1e-3  # sixth order: h^6 and rounding / h, both below 1e-12
 WEIGHTS = (45 / 60, -9 / 60, 1 / 60)
-SEEDS = range(8)
+SEEDS = seeds(4)
 
 
 def in_joint_coordinates(chain, q):

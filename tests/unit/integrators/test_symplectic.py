@@ -49,15 +49,17 @@ def test_the_multipliers_of_rattle_have_its_order():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "h"), [(heavy_top, 1e-3), (double_pendulum, 2e-3), (stout_four_bar, 2e-3)])
-def test_the_energy_of_rattle_is_bounded_over_a_hundred_thousand_steps(make, h):
+@pytest.mark.parametrize(
+    ("make", "h", "steps"), [(heavy_top, 1e-3, 100_000), (double_pendulum, 2e-3, 100_000), (stout_four_bar, 2e-3, 30_000)]
+)
+def test_the_energy_of_rattle_is_bounded_over_many_steps(make, h, steps):
     """No drift: the mean over the last tenth is that over the first, to a part of the oscillation, and the largest error grows no more."""
-    result = mbd.simulate(model_of(make), 1e5 * h, integrator=mbd.RATTLE(h), store_every=20)
+    result = mbd.simulate(model_of(make), steps * h, integrator=mbd.RATTLE(h), store_every=20)
     energy = result.energy().total
     error = energy - energy[0]
     tenths = np.split(error[1:], 10)
     swing = abs(error).max()
-    assert result.counters.steps == 100_000
+    assert result.counters.steps == steps
     assert swing < 2e-3 * abs(energy).max()
     assert abs(tenths[-1].mean() - tenths[0].mean()) < 0.1 * swing
     assert abs(tenths[-1]).max() < 1.5 * abs(np.concatenate(tenths[:3])).max()

@@ -25,7 +25,7 @@ NO_WORSE = 10.0
 @pytest.mark.slow
 @pytest.mark.parametrize("block", seeds(2))
 def test_random_trees_agree_with_lapack(random_model, state_of, block):
-    """300 trees with every kind of joint, driven or not, at states that fulfil the rows and at states that do not."""
+    """Trees with every kind of joint, driven or not, at states that fulfil the rows and at states that do not."""
     for seed in range(30 * block, 30 * block + 30):
         topology = ("tree", "chain", "star")[seed % 3]
         model = random_model(topology, 1 + seed % 13, seed, TREE)

@@ -14,6 +14,7 @@ from haugmbd.modelfile.urdf.robot import rotation
 from joints import RJ, TJ, Coupling, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 from tests.support import mechanisms
 from tests.support.mechanisms import same, velocities
+from tests.support.seeds import seeds
 
 SAME = 1e-9
 """Relative to the largest acceleration or gravity: the same mechanism from numbers that went through rotations; seen 1e-13."""
@@ -27,7 +28,7 @@ def test_roll_pitch_yaw_loses_no_digit_where_they_are_singular():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_trees_come_back_from_urdf(seed, tmp_path):
     system = mechanisms.random_tree(seed, mechanisms.TREE, springs="damping")
     done = mbd.write_urdf(system, tmp_path / "tree.urdf")
@@ -48,7 +49,7 @@ def test_loops_come_back_from_urdf_and_its_sidecar(closing, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_trees_come_back_from_mjcf(seed, tmp_path):
     pytest.importorskip("mujoco")
     system = mechanisms.random_tree(seed, springs=True)
@@ -73,7 +74,7 @@ def test_loops_come_back_from_mjcf(closing, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("length", [1.0, 0.001])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_trees_come_back_from_asmt(seed, length, tmp_path):
     system = mechanisms.random_tree(seed)
     mbd.write_asmt(system, tmp_path / "tree.asmt", length=length)
@@ -127,7 +128,7 @@ def test_flat_bodies_come_back_from_mjcf(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_velocities_of_trees_come_back_from_mjcf(seed, tmp_path):
     """Free bodies, balls, universal, cylindrical and planar joints from both sides."""
     pytest.importorskip("mujoco")

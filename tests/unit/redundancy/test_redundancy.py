@@ -19,7 +19,7 @@ from tests.support.redundant_loops import GRAVITY, J_BAR, bennett, bennett_angle
 from tests.support.work import Work, assert_linear, work_of
 
 Z = np.array([0.0, 0.0, 1.0])
-SAME_MOTION = 1e-9  # two models of one mechanism, RK4 at 0.5 ms over 10 s: both are off by less
+SAME_MOTION = 1e-9  # two models of one mechanism, RK4 at 0.5 ms over 5 s: both are off by less
 
 
 def four_bar(make: Callable[..., list[mbd.Joint]]) -> mbd.System:
@@ -286,7 +286,7 @@ def test_a_ladder_of_sixty_four_bars():
         return work_of(system.compile)
 
     assert_linear(work(30), work(60))  # a dense SVD takes four times the memory and eight times the time
-    result = mbd.simulate(ladder(60), 0.1, h=1e-3, store_every=100)
+    result = mbd.simulate(ladder(60), 0.1, h=2e-3, store_every=50)
     assert np.abs(result.violation()).max() < 1e-11
 
 
