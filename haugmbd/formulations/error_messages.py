@@ -194,12 +194,13 @@ def _singular(one: Failure) -> str:
         )
     rows = rows_in(model, pack, model.state())
     between = f"the rows of {', '.join(map(repr, joints_at(model, node)))}"
-    if body := _nearly_massless(model, rows):
+    report = rank_report(model, rows)
+    regular = len(report.dependencies) <= len(model.redundancy.dropped)
+    if regular and (body := _nearly_massless(model, rows)):
         pivot = f"pivot {number:.1e} of their scale"
         return f"SingularKKTError at t = {one.t:.6g} s: {between} cannot be told from dependent ones ({pivot}). {body}"
     i, j, *more = model.tables["EDGES"][node - model.nb - 1]
     names = [repr(model.body_names[k]) for k in (i, j, *(body for body in more if body))]
-    report = rank_report(model, rows)
     tied = [name for d in report.dependencies if d.row not in model.redundancy.dropped for name in report.joints_of(d)]
     others = [name for name in dict.fromkeys(tied) if name not in joints_at(model, node)]
     among = f"those of {', '.join(map(repr, others))}" if others else "others"

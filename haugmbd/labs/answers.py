@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.errors import HaugmbdError, error_text
+from haugmbd.errors import HaugmbdError, UsageError, error_text
 
 Judge = Callable[[Any], str]
 G = 9.81
@@ -31,6 +31,10 @@ FACTORS = {
     1.0 / G: "it is too small by a factor of 9.81: a mass may stand where a weight belongs",
 }
 """Ratios of an answer to the right one, and the mistake that is typical of them."""
+
+
+class JudgeError(UsageError):
+    """A judge is wrong itself: no answer can be judged by it."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +118,14 @@ def word(right: str, accepted: Sequence[str], hint: str) -> Judge:
 
 
 def judged(exercise: Exercise, given: Any) -> str:
-    """Return what the judge of an exercise says; of an answer that raises an exception, the exception as a sentence."""
+    """Return what the judge of an exercise says; of an answer that raises an exception, the exception as a sentence.
+
+    Raise JudgeError if the judge is wrong.
+    """
     try:
         return exercise.judge(given)
+    except JudgeError:
+        raise
     except HaugmbdError as error:
         return error_text(error)
     except Exception as error:  # noqa: BLE001  a student's class may raise anything

@@ -73,7 +73,7 @@ def check(lab: str, answers: Mapping[str, Any]) -> LabReport:
     Raises
     ------
     UsageError
-        If there is no such lab, or no such exercise in it.
+        If there is no such lab, or no such exercise in it, or if a judge of your own is wrong itself.
 
     Notes
     -----

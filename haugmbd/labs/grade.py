@@ -18,7 +18,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.labs.check import RECORD, lab_named
 from haugmbd.labs.notebook import program_of
-from haugmbd.labs.own import add_from
+from haugmbd.labs.own import PROGRAM, add_from
 from haugmbd.labs.report import MISSING, RIGHT
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.atomic import replace_file
@@ -144,7 +144,7 @@ def _row(path: Path, lab: str, exercises: tuple[str, ...], own: Path | None, tim
     states = dict.fromkeys(exercises, MISSING)
     with tempfile.TemporaryDirectory() as place:
         record = Path(place) / "record.jsonl"
-        script = Path(place) / "answer.py"
+        script = Path(place) / PROGRAM
         if own is not None:
             (Path(place) / own.name).write_bytes(own.read_bytes())
         if path.suffix.lower() == ".py":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,11 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import HaugmbdError, UsageError, error_text
 from haugmbd.labs import answers
-from haugmbd.labs.answers import Exercise, Judge, one_number
+from haugmbd.labs.answers import Exercise, Judge, JudgeError, one_number
 from haugmbd.labs.check import LABS, OWN, Lab
+
+PROGRAM = "answer.py"
+"""Name of the copy of a program that `grade` runs, beside which the module lies."""
 
 
 @check_keywords
@@ -63,7 +66,7 @@ def _sentence_of(lab: str, name: str, judge: Callable[[Any], Any]) -> Judge:
     def judged(given: Any) -> str:
         said = judge(given)
         if not isinstance(said, str):
-            raise UsageError(
+            raise JudgeError(
                 f'the judge of {name!r} in {lab!r} returned {said!r}: it must return "" for a right answer, otherwise a sentence.'
             )
         return said.strip()
@@ -96,11 +99,14 @@ def number(right: float | Callable[[], float], *, rtol: float = 1e-3, atol: floa
     """
     expected = _function_of(right, "number", lambda x: one_number(x) is not None and np.isfinite(one_number(x) or 0.0))
     _check_tolerances("number", rtol, atol)
-    relative = answers.number(lambda: float(expected()), rtol, hint)
+    if not (callable(right) or one_number(right) or atol):
+        raise UsageError("number: the right answer is 0, which needs atol: no other number is within a relative error of it.")
 
     def judge(given: Any) -> str:
-        x = one_number(given)
-        return "" if x is not None and abs(x - float(expected())) <= atol else relative(given)
+        x, exact = one_number(given), float(expected())
+        if not (exact or atol):
+            raise JudgeError("number: the right answer has become 0, which needs atol.")
+        return "" if x is not None and abs(x - exact) <= atol else answers.number(lambda: exact, rtol, hint)(given)
 
     return judge
 
@@ -160,7 +166,7 @@ def word(right: str, accepted: Sequence[str], *, hint: str = "") -> Judge:
     UsageError
         If the right word is not among those that are accepted.
     """
-    if isinstance(accepted, str) or right not in accepted:
+    if isinstance(accepted, str) or not isinstance(accepted, Iterable) or right not in accepted:
         raise UsageError(f"word: the right one, {right!r}, must be in the list of those that are accepted, {accepted!r}.")
     return answers.word(right, tuple(accepted), hint or "this is not the right one")
 
@@ -169,6 +175,10 @@ def add_from(path: Path) -> None:
     """Run a Python file that adds labs. Raise UsageError if it cannot."""
     if path.suffix != ".py" or not path.is_file():
         raise UsageError(f"module = {str(path)!r} must be a Python file (.py) that calls mbd.labs.add.")
+    if path.name == PROGRAM:
+        raise UsageError(
+            f"module = {str(path)!r}: {PROGRAM} is what each program of the class is called here. Give it another name."
+        )
     try:
         runpy.run_path(str(path))
     except HaugmbdError:
@@ -180,7 +190,16 @@ def add_from(path: Path) -> None:
 def _function_of(right: Any, who: str, valid: Callable[[Any], Any]) -> Callable[[], Any]:
     """Return a function that returns the right answer."""
     if callable(right):
-        return right  # type: ignore[no-any-return]
+
+        def computed() -> Any:
+            found = right()
+            if not valid(found):
+                raise JudgeError(
+                    f"{who}: the function of the right answer returned {answers.short(found)}, must be finite numbers."
+                )
+            return found
+
+        return computed
     if not valid(right):
         raise UsageError(f"{who}: the right answer {answers.short(right)} must be finite numbers, or a function that returns them.")
     return lambda: right

@@ -32,6 +32,8 @@ from haugmbd.compiled.compiler.cache_stamp import PACKAGE, source_stamp
 DIGEST = hashlib.sha256().digest_size
 LOGGER = logging.getLogger("haugmbd")
 QUIET = "HAUGMBD_QUIET"
+NO_CODE = "no compiled object yet"
+"""What Numba says of code that it was not given."""
 
 _said: set[str] = set()
 """Messages that this process has already sent."""
@@ -134,11 +136,18 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write the compiled function; a full disk raises a warning, not an error."""
+        """Write the compiled function; a full disk raises a warning, not an error. Raise KeyboardInterrupt after Ctrl-C while LLVM ran.
+
+        LLVM hands the machine code over in a callback, where Ctrl-C that has waited for LLVM is raised, and ignored.
+        """
         try:
             super().save_overload(sig, data)
         except OSError as error:
             _warn_once(f"compiled code cannot be kept in {self._cache_path} ({error.strerror})")
+        except RuntimeError as error:
+            if not str(error).startswith(NO_CODE):
+                raise
+            raise KeyboardInterrupt from None
 
 
 class NoCache(NullCache):  # type: ignore[misc]

@@ -36,7 +36,7 @@ from haugmbd.modelfile.mjcf.couplings import (
 from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, TENDON, WELD, Engine
 from haugmbd.modelfile.mjcf.joints import joint_of
 from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
-from haugmbd.modelfile.mjcf.serial_joints import links_between
+from haugmbd.modelfile.mjcf.serial_joints import dependent, links_between
 from haugmbd.system.system import System
 from joints import SJ, Fixed
 from joints.base import Place, Vectors
@@ -78,7 +78,7 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *,
             _add_joint(engine, built, bodies, k, law, needed)
     if control is None and m.nu:
         built.ignored.append(f"actuators ({m.nu})")
-    built.warnings.extend(heavy("body", built.system.bodies))
+    built.warnings.extend(heavy("body", dict.fromkeys(bodies)))
     for n, a in built.rotors.items():
         _add_rotor(engine, built, n, a)
     if not engine.off("EQUALITY"):
@@ -243,11 +243,16 @@ def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k:
     m, d, system = engine.m, engine.d, built.system
     numbers = list(range(m.body_jntadr[k], m.body_jntadr[k] + m.body_jntnum[k]))
     taken = {engine.name("body", n) for n in range(m.nbody)} | {engine.name("joint", n) for n in range(m.njnt)}
+    names = " and ".join(repr(engine.name("joint", n)) for n in numbers)
+    if dependent(engine, numbers):
+        what = f"its joints {names} are dependent at this pose: they can move while the body stands"
+        remedy = "Remove one of them, give it an armature, or give q= or key= of another pose."
+        built.faults.append(Fault(f"body {engine.name('body', k)!r}", what, remedy))
+        return
     links = links_between(engine, m.body_parentid[k], numbers, taken | {body.name for body in system.bodies})
     for link in links:
         system.add(link)
     chain = [ends[0], *links, ends[1]]
-    names = " and ".join(repr(engine.name("joint", n)) for n in numbers)
     built.substituted.append(
         f"body {engine.name('body', k)!r}: between its joints {names} are {len(links)} links of {links[0].mass:.4g} kg and "
         f"{links[0].J_bar[0, 0]:.4g} kg m2"

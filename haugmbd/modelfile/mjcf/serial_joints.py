@@ -3,7 +3,8 @@ r"""Bodies between the joints of one body, which act one after the other where n
     parent --joint 1-- link 1 --joint 2-- link 2 ... --joint n-- body        link k: small, without weight worth the name, at anchor k
     w_k = w_(k-1) + a_k q_k'             v_k = v_(k-1) + a_k q_k' x (x_k - anchor_k)    of a hinge,    v_(k-1) + a_k q_k'    of a slide
 
-MuJoCo's joints of one body are such a chain with links that have no inertia at all.
+MuJoCo's joints of one body are such a chain with links that have no inertia at all. Joints that are dependent, S q' = 0 with
+S = (a_k, 0) of a slide, (-a_k x anchor_k, a_k) of a hinge, would move the links alone; an armature of one of them holds them.
 Source: MuJoCo's documentation, Computation: kinematics.
 """
 
@@ -17,6 +18,23 @@ from haugmbd.bodies.body import Body
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.masses import substitute
 from haugmbd.modelfile.mjcf.engine import HINGE, Engine
+
+DEPENDENT = 1e-6
+"""Singular value of S, with lengths relative to the distance of the joints, below which joints are dependent: the motion of a link
+would be that of its own small inertia."""
+
+
+def dependent(engine: Engine, numbers: list[int]) -> bool:
+    """Return whether joints of one body can move while it stands at the pose of the engine, against no armature."""
+    m, d = engine.m, engine.d
+    axes, anchors = np.array(d.xaxis[numbers]), np.array(d.xanchor[numbers])
+    hinges = m.jnt_type[numbers] == HINGE
+    arms = (anchors - anchors[hinges][0]) if hinges.any() else np.zeros_like(anchors)
+    size = float(np.abs(arms[hinges]).max(initial=0.0)) or 1.0
+    linear = np.where(hinges[:, None], cross(arms / size, axes), axes)
+    angular = np.where(hinges[:, None], axes, 0.0)
+    held = np.diag(m.dof_armature[m.jnt_dofadr[numbers]] > 0.0).astype(float)
+    return float(np.linalg.svd(np.vstack([linear.T, angular.T, held]), compute_uv=False)[-1]) < DEPENDENT
 
 
 def links_between(engine: Engine, parent: int, numbers: list[int], taken: Collection[str]) -> list[Body]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from numba.core import codegen
 
 import haugmbd
 from haugmbd.compiled.compiler import cache_stamp, code_cache
@@ -197,3 +198,20 @@ def test_an_edit_of_a_file_that_is_imported_changes_the_stamp(tmp_path):
         remembered.cache_clear()
     constant.write_text("VALUE = 2\n")
     assert cache_stamp.source_stamp(user, package) != before
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_while_llvm_runs_is_raised(twice, monkeypatch):
+    """It is raised in the callback that takes the machine code, which ignores it; then Numba's cache missed the code."""
+
+    def struck(library, value):
+        if value:
+            raise KeyboardInterrupt
+
+    compiled = entry(twice)
+    with monkeypatch.context() as m:
+        m.setattr(codegen.CPUCodeLibrary, "_compiled", property(lambda library: False, struck), raising=False)
+        with pytest.raises(KeyboardInterrupt):
+            compiled(2.0)
+    assert compiled(2.0) == 4.0
+    assert entry(twice)(3.0) == 6.0

@@ -286,3 +286,24 @@ def test_an_inertia_that_is_lost_in_rounding_is_named_with_zero_and_a_larger_one
     zero, larger = mbd.accelerations(four_bar(0.0)), mbd.accelerations(four_bar(3e-10))
     np.testing.assert_allclose(larger.v_dot, zero.v_dot, rtol=0.0, atol=1e-9)
     assert np.abs(zero.v_dot).max() > 1.0
+
+
+def test_a_singular_pose_is_not_blamed_on_a_small_moment_of_inertia() -> None:
+    """Rods of 1e-12 m a^2 about their own axes, along which their joints lie: nothing of it is lost, and zero would not help."""
+
+    def parallelogram(angle: float) -> mbd.Model:
+        system, tip = mbd.System("parallelogram", gravity=(0, -G, 0)), np.array([np.cos(angle), np.sin(angle), 0.0])
+        p, J = (np.cos(angle / 2), 0, 0, np.sin(angle / 2)), (1e-12, 0.1, 0.1)
+        crank = system.add(mbd.Body("crank", 1.0, J, r=tip / 2, p=p))
+        coupler = system.add(mbd.Body("coupler", 1.0, J, r=tip + (1, 0, 0)))
+        rocker = system.add(mbd.Body("rocker", 1.0, J, r=tip / 2 + (2, 0, 0), p=p))
+        system.add(RJ("A", system.ground, crank, point=(0, 0, 0), axis=(0, 0, 1)))
+        system.add(RJ("B", crank, coupler, point=tip, axis=(0, 0, 1)))
+        system.add(SJ("C", coupler, rocker, point=tip + (2, 0, 0)))
+        system.add(CJ("D", system.ground, rocker, point=(2, 0, 0), axis=(0, 0, 1)))
+        return system.compile(check_pose=False)
+
+    model = parallelogram(0.7)
+    assert np.isfinite(mbd.accelerations(model).v_dot).all()
+    with pytest.raises(mbd.SingularKKTError, match=r"depend on those of 'A', 'B', 'C' there .* A singular position"):
+        mbd.accelerations(model, parallelogram(0.0).state())

@@ -77,7 +77,9 @@ def test_answers_to_a_lab_of_ones_own_are_judged():
         (lambda: number(1.0, rtol=-1.0), "rtol = -1.0 must be a number, not negative"),
         (lambda: number(1.0, rtol=0.0), "no answer would be right"),
         (lambda: array([1.0, None], atol=1e-3), "must be finite numbers"),
+        (lambda: number(0.0), "the right answer is 0, which needs atol"),
         (lambda: word("RJ", ["SJ"]), "must be in the list"),
+        (lambda: word("RJ", None), "must be in the list"),
     ],
 )
 def test_what_is_no_exercise_is_refused(call, text):
@@ -85,9 +87,22 @@ def test_what_is_no_exercise_is_refused(call, text):
         call()
 
 
-def test_a_judge_that_returns_no_sentence_is_named():
-    add("week 5", "mine", {"x": ("?", lambda x: x > 1.0)})
-    assert "the judge of 'x' in 'week 5' returned True" in check("week 5", {"x": 3.0}).findings[0].text
+@pytest.mark.parametrize(
+    ("judge", "text"),
+    [
+        (lambda x: x > 1.0, "the judge of 'x' in 'week 5' returned True"),
+        (number(lambda: None), "the function of the right answer returned None"),
+        (number(lambda: np.nan), "the function of the right answer returned nan"),
+        (number(lambda: 0.0), "0, which needs atol"),
+        (array(lambda: [1.0, np.nan], atol=1e-3), r"returned \[1.0, nan\]"),
+    ],
+)
+def test_a_judge_that_is_wrong_itself_is_no_mistake_of_a_student(judge, text):
+    """Each answer of the class was not yet right."""
+    add("week 5", "mine", {"x": ("?", judge)})
+    with pytest.raises(mbd.UsageError, match=text):
+        check("week 5", {"x": 3.0})
+    assert not check("week 5", {}).ok  # what is not answered is not judged
 
 
 @pytest.mark.slow
@@ -112,6 +127,11 @@ def test_modules_that_add_no_lab_are_refused(tmp_path):
     module.write_text("1 / 0\n")
     with pytest.raises(mbd.UsageError, match="raised ZeroDivisionError"):
         grade(tmp_path, "week 5", module=module)
+    own = tmp_path / "answer.py"
+    own.write_text(MODULE)
+    with pytest.raises(mbd.UsageError, match=r"answer\.py is what each program of the class is called here"):
+        grade(tmp_path, "week 5", module=own)
+    own.unlink()
     module.write_text("pass\n")
     with pytest.raises(mbd.UsageError, match="no lab is called 'week 5'"):
         grade(tmp_path, "week 5", module=module)

@@ -467,6 +467,31 @@ def test_joints_of_one_body_with_springs_act_one_after_the_other(seed, tmp_path)
     assert any(isinstance(load, mbd.JointLimit) for load in stops.loads)
 
 
+@pytest.mark.parametrize(
+    "joints",
+    [
+        '<joint name="p" axis="0 1 0"/><joint name="q" axis="0 1 0" stiffness="2"/>',
+        '<joint name="p" type="slide" axis="1 0 0"/><joint name="r" axis="1 0 0"/><joint name="q" type="slide" axis="1 0 0"/>',
+        '<joint name="p" axis="1 0 0" damping="1"/><joint name="r" axis="0 1 0" ref="-90"/><joint name="q" axis="0 0 1"/>',
+    ],
+    ids=["one axis", "slides", "gimbal lock"],
+)
+def test_joints_of_one_body_that_move_links_alone_are_refused(joints, tmp_path):
+    """MuJoCo's mass matrix is singular there, unless the joints have an armature."""
+    solid = '<inertial pos="0.3 0.1 0" mass="1" diaginertia="0.1 0.2 0.2"/>'
+    text = mjcf.model(
+        f'<body name="a">{joints}{solid}</body>', keyframe='<key name="k" qpos="0 0 0"/>' if joints.count("<joint") == 3 else ""
+    )
+    how = {"key": "k"} if "keyframe" in text else {}
+    with pytest.raises(mbd.ModelFileError, match="body 'a': its joints 'p' and .*'q' are dependent at this pose.*armature"):
+        read(tmp_path, text, **how)
+    text = text.replace('name="p"', 'name="p" armature="0.1"')
+    m, d = engine(text, key=0 if how else None)
+    system = read(tmp_path, text, **how)
+    compared(system, m, d, d.qacc, LINKS)
+    assert not system.import_report.warnings  # one body, and links: nothing is heavier than it should be
+
+
 def test_an_equality_of_fixed_tendons_is_a_coupling_of_their_joints(tmp_path):
     """2 q1 + q2 - L10 = a0 + a1 (3 q3 - L20), against the KKT system of MuJoCo's M and forces; its own answer is soft."""
     solid = '<inertial pos="0.3 0.1 0" mass="1" diaginertia="0.1 0.2 0.2"/>'
