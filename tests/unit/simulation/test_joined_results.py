@@ -73,6 +73,27 @@ def test_runs_of_several_methods_keep_what_each_has_recorded(model):
     assert set(joined.warnings) == {*first.warnings, *second.warnings, *third.warnings}
 
 
+@pytest.mark.parametrize("method", [mbd.HHT(), mbd.GeneralizedAlpha()], ids=["HHT", "GeneralizedAlpha"])
+def test_runs_of_methods_that_leave_velocities_across_the_constraints_are_joined(method):
+    """The second run projects the state at which the first ended, by 5e-6 m/s, and the runs were said not to follow."""
+    system = mbd.System("pendulum", gravity=(0, 0, -9.81))
+    bar = system.add(mbd.Body("bar", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    model = system.compile()
+    first = mbd.simulate(model, 0.03, h=1e-3, integrator=method)
+    second = mbd.simulate(model, 0.06, h=1e-3, integrator=method, state=first.state())
+    gap = np.abs(second.y[0] - first.y[-1]).max()
+    assert 1e-8 < gap < 1e-5
+    joined = first.join(second)
+    assert len(joined) == len(first) + len(second) - 1
+    whole = mbd.simulate(model, 0.06, h=1e-3, integrator=method)
+    np.testing.assert_allclose(joined.y[-1], whole.y[-1], rtol=0.0, atol=10.0 * gap)
+    moved = second.y.copy()
+    moved[0] += 1e-4
+    with pytest.raises(mbd.UsageError, match="starts from another state"):
+        first.join(mbd.Result(model, second.t, moved))
+
+
 def test_states_of_blocks_and_springs_go_on():
     def build():
         system = mbd.System("wound", gravity=(0, 0, 0))
