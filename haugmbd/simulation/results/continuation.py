@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.control.sampled import multiple_at
 from haugmbd.diagnostics.histories.contact_impacts import joined_impacts
 from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import HaugmbdError, UsageError
@@ -34,6 +35,7 @@ CONTINUE = "Continue from the last state: simulate(system, t_end, state=result.s
 def join_results(first: R, second: R) -> R:
     """Return both results as one. Raise UsageError unless the second follows on the first, and is of the same model."""
     check_model_of(first, second)
+    first = after_calls(first, second)
     check_follows(first, second)
     later = second.at_states(np.arange(len(second.t)) > 0)
     rows = len(first.names.rows), (len(first.names.bodies), 6)
@@ -93,6 +95,24 @@ def check_times(first: Any, second: Any) -> float:
         overlap = f" Of runs that overlap, take a part: result[:{start:g}]." if first.t[0] <= start < end else ""
         raise UsageError(f"the next run starts at t = {start:.9g} s, and this one ends at t = {end:.9g} s. {CONTINUE}.{overlap}")
     return end
+
+
+def after_calls(first: R, second: Any) -> R:
+    """Return the first result with the values that sampled blocks hold after calls at its end, as at other times of calls.
+
+    A run does not call at its end: the one that goes on from there does.
+    """
+    end = check_times(first, second)
+    network = first.model.force_callbacks.network if first.has_model else None
+    if network is None:
+        return first
+    due = [block for block in network.sampled if multiple_at(end, block.period) is not None]
+    y = np.array(first.y)
+    for block in due:
+        held = network.columns(block, y)
+        y[-1, held] = second.y[0, held]
+    called: R = replace(first, y=y)
+    return called
 
 
 def check_follows(first: Any, second: Any) -> None:
