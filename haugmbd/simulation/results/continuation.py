@@ -107,11 +107,16 @@ def after_calls(first: R, second: Any) -> R:
     if network is None:
         return first
     due = [block for block in network.sampled if multiple_at(end, block.period) is not None]
-    y = np.array(first.y)
+    if not due:
+        return first
+    y, sensors = np.array(first.y), dict(first._sensors)
     for block in due:
         held = network.columns(block, y)
         y[-1, held] = second.y[0, held]
-    called: R = replace(first, y=y)
+    for name in sensors.keys() & second._sensors.keys():
+        one, after = sensors[name], second._sensors[name].value
+        sensors[name] = replace(one, value=np.concatenate([one.value[:-1], after[:1]]))
+    called: R = replace(first, y=y, _sensors=sensors)
     return called
 
 
