@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.continuation import (
+    after_calls,
     check_follows,
     check_model_of,
     check_sensors,
@@ -32,12 +33,16 @@ def join_impacts(first: R, second: R) -> R:
     before, after = ([piece for piece in one._complete if len(piece)] for one in (first, second))
     if not before or not after:
         raise UsageError("a run without states cannot be joined.")
-    check_follows(before[-1], after[0])
+    last = after_calls(before[-1], after[0])
+    check_follows(last, after[0])
     check_sensors(before[-1]._sensors, after[0]._sensors)
 
     def counted_on(piece: Any) -> Any:
         counts = before[-1]._turns is not None and after[0]._turns is not None and piece._turns is not None
         return replace(piece, _turns=turned(before[-1], after[0], piece)) if counts else piece
+
+    def called(piece: Any) -> Any:
+        return after_calls(piece, after[0]) if len(piece) and piece.t[-1] == last.t[-1] else piece
 
     complete = tuple(map(counted_on, second._complete))
     segments = [counted_on(piece) for piece in second.segments]
@@ -45,11 +50,11 @@ def join_impacts(first: R, second: R) -> R:
     segments[k] = segments[k].at_states(segments[k].t > before[-1].t[-1])
     joined: R = replace(
         first,
-        segments=(*first.segments, *segments),
+        segments=(*map(called, first.segments), *segments),
         impacts=(*first.impacts, *second.impacts),
         settings=joined_settings(first.settings, second.settings),
         interrupted=second.interrupted,
         outcome=joined_outcome(first.outcome, second.outcome),
-        _with_ends=(*first._complete, *complete),
+        _with_ends=(*map(called, first._complete), *complete),
     )
     return joined

@@ -79,8 +79,10 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *,
     if control is None and m.nu:
         built.ignored.append(f"actuators ({m.nu})")
     built.warnings.extend(heavy("body", dict.fromkeys(bodies)))
+    refused = {fault.where for fault in built.faults}
     for n, a in built.rotors.items():
-        _add_rotor(engine, built, n, a)
+        if f"body {engine.name('body', int(m.jnt_bodyid[n]))!r}" not in refused:
+            _add_rotor(engine, built, n, a)
     if not engine.off("EQUALITY"):
         rules = {rule.number: rule for rule in followers(engine)}
         for k in range(m.neq):

@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.control.sampled import multiple_at
 from haugmbd.diagnostics.histories.contact_impacts import joined_impacts
 from haugmbd.diagnostics.run_warnings import Outcome
-from haugmbd.errors import UsageError
+from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.integrators.initial_state import check_start, projected
 from haugmbd.simulation.results.io.schema import difference_of_models, numbers_of
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory
@@ -33,6 +35,7 @@ CONTINUE = "Continue from the last state: simulate(system, t_end, state=result.s
 def join_results(first: R, second: R) -> R:
     """Return both results as one. Raise UsageError unless the second follows on the first, and is of the same model."""
     check_model_of(first, second)
+    first = after_calls(first, second)
     check_follows(first, second)
     later = second.at_states(np.arange(len(second.t)) > 0)
     rows = len(first.names.rows), (len(first.names.bodies), 6)
@@ -94,11 +97,46 @@ def check_times(first: Any, second: Any) -> float:
     return end
 
 
-def check_follows(first: Any, second: Any) -> None:
-    """Raise UsageError, with the numbers, unless the second result starts with the last state of the first."""
+def after_calls(first: R, second: Any) -> R:
+    """Return the first result with the values that sampled blocks hold after calls at its end, as at other times of calls.
+
+    A run does not call at its end: the one that goes on from there does.
+    """
     end = check_times(first, second)
+    network = first.model.force_callbacks.network if first.has_model else None
+    if network is None:
+        return first
+    due = [block for block in network.sampled if multiple_at(end, block.period) is not None]
+    if not due:
+        return first
+    y, sensors = np.array(first.y), dict(first._sensors)
+    for block in due:
+        held = network.columns(block, y)
+        y[-1, held] = second.y[0, held]
+    for name in sensors.keys() & second._sensors.keys():
+        one, after = sensors[name], second._sensors[name].value
+        sensors[name] = replace(one, value=np.concatenate([one.value[:-1], after[:1]]))
+    called: R = replace(first, y=y, _sensors=sensors)
+    return called
+
+
+def check_follows(first: Any, second: Any) -> None:
+    """Raise UsageError, with the numbers, unless the second result starts with the last state of the first.
+
+    The last state of a method that leaves a part of a velocity across the constraints is projected by the next run.
+    """
+    end = check_times(first, second)
+    difference = _difference(first, second, first)
+    if difference:
+        last = _projected(first) if first.has_model else None
+        if last is None or _difference(first, second, last):
+            raise _other_state(difference, end)
+
+
+def _difference(first: Any, second: Any, last: Any) -> str:
+    """Return how the last state of a result differs from that with which the second starts; "" if it is the same."""
     for name, unit, floor in _kinds(first, second):
-        a, b = getattr(first, name)[-1], getattr(second, name)[0]
+        a, b = getattr(last, name)[-1], getattr(second, name)[0]
         gap = np.minimum(_sizes(b - a), _sizes(b + a)) if name == "p" else _sizes(b - a)
         if not gap.size:
             continue
@@ -108,7 +146,19 @@ def check_follows(first: Any, second: Any) -> None:
             of = (
                 f"number {k} of the angles and internal states" if name == "angles" else f"{name} of body {first.names.bodies[k]!r}"
             )
-            raise _other_state(f"{of} is {_shown(b[k])}{unit}, and {_shown(a[k])}{unit}", end)
+            return f"{of} is {_shown(b[k])}{unit}, and {_shown(a[k])}{unit}"
+    return ""
+
+
+def _projected(first: Any) -> Any:
+    """Return the last state of a result as a run that starts from it projects it, as a result; None if a run does not take it."""
+    model, last = first.model, first.state()
+    try:
+        check_start(model, last, project_velocity=False)
+        found = projected(model, model.pack(), last)
+    except HaugmbdError:
+        return None
+    return replace(first.at_states(np.arange(len(first.t)) == len(first.t) - 1), y=found.y[None])
 
 
 def _other_state(text: str, end: float) -> UsageError:

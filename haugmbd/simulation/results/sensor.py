@@ -6,7 +6,7 @@ A sensor is called once for each state when the state is stored, so that a funct
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,13 +112,23 @@ class SensorRecorder:
     def record(self, t: Array, y: Array) -> None:
         """Call the sensors at the states y (n, ny). Raise SimulationError for a value of another shape than the first."""
         for time, row in zip(t.tolist(), y, strict=True) if self.sensors else ():
-            state = self.state(time, row)
-            for sensor, values in zip(self.sensors, self.values, strict=True):
-                value = sensor.value(state)
-                if values and value.shape != values[0].shape:
-                    what = f"gives shape {value.shape} at t = {time:.9g} s, and {values[0].shape} before"
-                    raise SimulationError(f"sensor {sensor.name!r} {what}. The shape must not change.")
+            for values, value in zip(self.values, self._called(time, row), strict=True):
                 values.append(value)
+
+    def put_last(self, t: float, y: Array) -> None:
+        """Replace the values at the last state by those at the one behind a jump, y (ny,)."""
+        for values, value in zip(self.values, self._called(t, y), strict=True) if self.sensors else ():
+            values[-1] = value
+
+    def _called(self, t: float, y: Array) -> Iterator[Array]:
+        """Call the sensors one by one. Raise SimulationError for a value of another shape than the first."""
+        state = self.state(t, y)
+        for sensor, values in zip(self.sensors, self.values, strict=True):
+            value = sensor.value(state)
+            if values and value.shape != values[0].shape:
+                what = f"gives shape {value.shape} at t = {t:.9g} s, and {values[0].shape} before"
+                raise SimulationError(f"sensor {sensor.name!r} {what}. The shape must not change.")
+            yield value
 
     def histories(self, t: Array) -> dict[str, SensorHistory]:
         """Return the histories at the stored times t (nt,) that all sensors have; NaN at the one time of a run that ended before."""

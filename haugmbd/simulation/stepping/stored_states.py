@@ -87,7 +87,7 @@ class StoredStates:
                 self.u_dot.append(accelerations_in(y_dot, self.bodies))
 
     def put_last(self, t: float, y: Array) -> None:
-        """Replace the last state, if it is the one at t, by the one behind a stop."""
+        """Replace the last state, if it is the one at t, and what sensors say of it, by those behind a stop."""
         if not self.t.ends_with(t):
             return
         behind = y.copy()
@@ -96,7 +96,10 @@ class StoredStates:
         wrong = self._first_wrong(np.array([t]), behind[None])
         if wrong is not None:
             raise wrong[1]
+        changes = not np.array_equal(self.y.rows()[-1], behind)
         self.y.put_last(behind)
+        if changes:
+            self.sensors.put_last(t, behind)
 
     def add(self, last: Steps, batch: StepBatch, steps: int, t_end: float, *, calls_follow: bool) -> None:
         """Store states of a batch.

@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
+from haugmbd.workspace.layout import WIDTH
 from joints import RJ
 from tests.support.bouncing import ball
 
@@ -73,6 +74,27 @@ def test_runs_of_several_methods_keep_what_each_has_recorded(model):
     assert set(joined.warnings) == {*first.warnings, *second.warnings, *third.warnings}
 
 
+@pytest.mark.parametrize("method", [mbd.HHT(), mbd.GeneralizedAlpha()], ids=["HHT", "GeneralizedAlpha"])
+def test_runs_of_methods_that_leave_velocities_across_the_constraints_are_joined(method):
+    """The second run projects the state at which the first ended, by 5e-6 m/s, and the runs were said not to follow."""
+    system = mbd.System("pendulum", gravity=(0, 0, -9.81))
+    bar = system.add(mbd.Body("bar", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0)))
+    system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    model = system.compile()
+    first = mbd.simulate(model, 0.03, h=1e-3, integrator=method)
+    second = mbd.simulate(model, 0.06, h=1e-3, integrator=method, state=first.state())
+    gap = np.abs(second.y[0] - first.y[-1]).max()
+    assert 1e-8 < gap < 1e-5
+    joined = first.join(second)
+    assert len(joined) == len(first) + len(second) - 1
+    whole = mbd.simulate(model, 0.06, h=1e-3, integrator=method)
+    np.testing.assert_allclose(joined.y[-1], whole.y[-1], rtol=0.0, atol=10.0 * gap)
+    moved = second.y.copy()
+    moved[0] += 1e-4
+    with pytest.raises(mbd.UsageError, match="starts from another state"):
+        first.join(mbd.Result(model, second.t, moved))
+
+
 def test_states_of_blocks_and_springs_go_on():
     def build():
         system = mbd.System("wound", gravity=(0, 0, 0))
@@ -92,6 +114,36 @@ def test_states_of_blocks_and_springs_go_on():
     np.testing.assert_allclose(joined.joint("pin").angle, whole.joint("pin").angle, rtol=1e-10)
     np.testing.assert_allclose(joined.block("lag")["out"], whole.block("lag")["out"], rtol=1e-10)
     np.testing.assert_allclose(joined.energy().drift, whole.energy().drift, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("stop", [False, True], ids=["smooth", "impacts"])
+def test_runs_are_joined_where_a_sampled_block_is_called(stop):
+    """A run does not call at its end, and the one that goes on does: the held value was said to be another state."""
+    system = mbd.System("sampled", gravity=(0, 0, 0))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.1, 0.1, 0.1), omega_bar=(0, 0, 2.0)))
+    pin = system.add(RJ("pin", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    law = system.add(mbd.Sampled("law", 0.1, lambda t, s: np.sin(5.0 * t) - s["pin.rate"]))
+    system.add(mbd.Motor("motor", pin, torque=law["out"]))
+    if stop:
+        system.add(mbd.JointLimit("stop", pin, lower=-1.0, upper=0.3, restitution=0.5))
+    model = system.compile()
+    sensor = mbd.Sensor("held", lambda t, state: float(state.angles[-1]))
+    parts, state = [], model.state()
+    for t_end in (0.2, 0.5, 0.6):
+        parts.append(mbd.simulate(model, t_end, h=H, state=state, sensors=[sensor]))
+        state = parts[-1].state()
+    joined, whole = parts[0].join(*parts[1:]), mbd.simulate(model, 0.6, h=H, sensors=[sensor])
+    same = [np.searchsorted(result.t, t - 1e-9) for result in (joined, whole) for t in (0.2, 0.35, 0.5, 0.55)]
+    one, other = (result.block("law")["out"][same[k : k + 4]] for k, result in ((0, joined), (4, whole)))
+    np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-9)
+    if not stop:  # the steps of both runs are the same
+        np.testing.assert_allclose(joined.y, whole.y, rtol=0.0, atol=ROUNDING)
+        np.testing.assert_allclose(joined.sensor("held").value, whole.sensor("held").value, rtol=0.0, atol=ROUNDING)
+        assert parts[0].y[-1, -1] != joined.y[len(parts[0]) - 1, -1]  # the first result is unchanged
+        moved = parts[1].y.copy()
+        moved[0, WIDTH] += 1e-3
+        with pytest.raises(mbd.UsageError, match="starts from another state"):
+            parts[0].join(mbd.Result(model, parts[1].t, moved))
 
 
 @pytest.mark.parametrize("stored", [False, True], ids=["every step", "t_eval"])

@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import pendulum
+from joints import RJ
 
 
 def tip(t, state):
@@ -80,3 +81,18 @@ def test_unknown_names():
         result.sensor("hight")
     with pytest.raises(mbd.UsageError, match="no sensor is called 'height'; there are no sensors"):
         result.resample([0.05]).sensor("height")
+
+
+@pytest.mark.parametrize("t_eval", [None, [0.0, 0.1, 0.15, 0.2, 0.25]], ids=["steps", "t_eval"])
+def test_sensors_are_called_at_the_states_behind_calls_of_blocks_and_jumps_of_delays(t_eval):
+    """They had the values before the calls, beside states after them."""
+    system = mbd.System("held", gravity=(0, 0, 0))
+    wheel = system.add(mbd.Body("wheel", 1.0, (0.1, 0.1, 0.1), omega_bar=(0, 0, 2.0)))
+    pin = system.add(RJ("pin", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.Sampled("law", 0.1, lambda t, s: np.sin(5.0 * t) - s["pin.rate"]))
+    late = system.add(mbd.DelayLine("late", "law.out", 0.05))
+    system.add(mbd.Motor("motor", pin, torque=late["out"]))
+    angles = mbd.Sensor("angles", lambda t, state: np.array(state.angles))
+    result = mbd.simulate(system, 0.25, h=1e-2, sensors=[angles], t_eval=t_eval)
+    np.testing.assert_array_equal(result.sensor("angles").value, result.angles)
+    assert len(np.unique(result.angles[:, -1])) == 2  # the delay has jumped
