@@ -16,12 +16,14 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.math.euler_parameters import cross
-from haugmbd.modelfile.imports.masses import substitute
 from haugmbd.modelfile.mjcf.engine import HINGE, Engine
 
 DEPENDENT = 1e-6
 """Singular value of S, with lengths relative to the distance of the joints, below which joints are dependent: the motion of a link
 would be that of its own small inertia."""
+PART, RADIUS = 1e-9, 0.01
+"""Mass of a link, of that of all bodies, and its radius of gyration [m]. It changes accelerations by as much times the condition of the
+mass matrix, up to 1e-7 in robots; a smaller one would show in rounding."""
 
 
 def dependent(engine: Engine, numbers: list[int]) -> bool:
@@ -46,7 +48,7 @@ def links_between(engine: Engine, parent: int, numbers: list[int], taken: Collec
     twist = np.zeros(6)
     engine.mujoco.mj_objectVelocity(m, d, engine.mujoco.mjtObj.mjOBJ_XBODY, parent, twist, 0)
     omega, v, at, links = twist[:3], twist[3:], np.array(d.xpos[parent]), list[Body]()
-    inertia, _ = substitute("link", "", float(m.body_mass.sum()))
+    mass = PART * float(m.body_mass.sum())
     for n in numbers[:-1]:
         rate, anchor = float(d.qvel[m.jnt_dofadr[n]]) * d.xaxis[n], np.array(d.xanchor[n])
         if m.jnt_type[n] == HINGE:
@@ -57,5 +59,6 @@ def links_between(engine: Engine, parent: int, numbers: list[int], taken: Collec
         name = f"{engine.name('joint', n)} link"
         while name in taken:
             name += "_"
-        links.append(Body(name, inertia.mass, inertia.J_bar, r=anchor, v=v + cross(omega, anchor - at), omega_bar=omega, shape=()))
+        moments = np.full(3, mass * RADIUS**2)
+        links.append(Body(name, mass, moments, r=anchor, v=v + cross(omega, anchor - at), omega_bar=omega, shape=()))
     return links
