@@ -28,14 +28,13 @@ from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, joined_impacts
 from haugmbd.diagnostics.histories.driver_history import DriverHistory
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
-from haugmbd.errors import UsageError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
-from haugmbd.simulation.results.continuation import total
+from haugmbd.simulation.results.continuation import join_all, total
 from haugmbd.simulation.results.joining import join_bodies, summed
 from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.records import Counters
@@ -330,12 +329,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         UsageError
             If a result starts at another time or from another state, is of another model or other contacts, or has recorded other sensors.
         """
-        whole = self
-        for other in others:
-            if not isinstance(other, ImpactResult):
-                raise UsageError(f"join: {other!r:.60} is not an ImpactResult, as this one is.")
-            whole = join_impacts(whole, other)
-        return whole
+        return join_all(self, others, join_impacts, ImpactResult, "an ImpactResult")
 
     def save(self, path: str | Path) -> Path:
         """Write states, impacts, contacts, the model, sensors and settings to `path`, .npz or .nc (needs the extra `io`).

@@ -39,6 +39,7 @@ from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.results.continuation import (
     check_coordinates_follow,
+    join_all,
     joined_outcome,
     joined_sensors,
     joined_settings,
@@ -328,12 +329,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         UsageError
             If a result starts at another time or from another state, is of another chain, tau or wrenches, or has recorded other sensors.
         """
-        whole = self
-        for other in others:
-            if not isinstance(other, ReducedResult):
-                raise UsageError(f"join: {other!r:.60} is not a ReducedResult, as this one is.")
-            whole = _joined_pair(whole, other)
-        return whole
+        return join_all(self, others, _joined_pair, ReducedResult, "a ReducedResult")
 
     def save(self, path: str | Path) -> Path:
         """Write coordinates, rates, forces, the chain, sensors and settings to `path`, .npz or .nc (needs the extra `io`).

@@ -8,7 +8,7 @@ A run counts the turns of a joint from its own start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -30,6 +30,16 @@ R = TypeVar("R", bound=Any)
 SAME_STATE = 1e-8
 """Difference of two states that are the same, relative to the largest number of their kind: a run projects its first state."""
 CONTINUE = "Continue from the last state: simulate(system, t_end, state=result.state())"
+
+
+def join_all(first: R, others: Iterable[R], pair: Callable[[R, R], R], kind: type, what: str) -> R:
+    """Return a result and those that follow on it as one. Raise UsageError for one of another kind.  what: the kind, in the message"""
+    whole = first
+    for other in others:
+        if not isinstance(other, kind):
+            raise UsageError(f"join: {other!r:.60} is not {what}, as this one is.")
+        whole = pair(whole, other)
+    return whole
 
 
 def join_results(first: R, second: R) -> R:

@@ -37,7 +37,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
-from haugmbd.simulation.results.continuation import join_results
+from haugmbd.simulation.results.continuation import join_all, join_results
 from haugmbd.simulation.results.io.carried_model import restore
 from haugmbd.simulation.results.quantities import HasQuantities
 from haugmbd.simulation.results.records import Counters, Names
@@ -359,12 +359,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         UsageError
             If a result starts at another time or from another state, is of another model, or has recorded other sensors.
         """
-        whole = self
-        for other in others:
-            if not isinstance(other, Result):
-                raise UsageError(f"join: {other!r:.60} is not a Result of simulate, as this one is.")
-            whole = join_results(whole, other)
-        return whole
+        return join_all(self, others, join_results, Result, "a Result of simulate")
 
     def save(self, path: str | Path) -> Path:
         """Write states, names, counters and settings to `path`, and return the path: .npz, or .nc (NetCDF-4, needs the extra `io`)."""
