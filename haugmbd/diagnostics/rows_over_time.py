@@ -8,7 +8,7 @@ The rows are evaluated by address, so that this loop adds half a second to a col
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -101,13 +101,7 @@ class JointWrenches:
         if body in edge[:2] or body in edge[2:][edge[2:] > 0]:
             found: Array = wrench[:, int(np.nonzero(edge == body)[0][0])]
             return found
-        total = np.zeros((len(self.t), 6))
-        for side, other in enumerate(edge.astype(np.int64).tolist()):
-            if other:
-                r, p = (self.y[:, WIDTH * other + a : WIDTH * other + b] for a, b in PARTS[:2])
-                moment = np.einsum("tij,tj->ti", rotation_matrix(p), wrench[:, side, 3:]) + cross(r, wrench[:, side, :3])
-                total -= np.hstack([wrench[:, side, :3], moment])
-        return total
+        return wrench_on_ground(edge.astype(np.int64).tolist(), wrench, self.y)
 
     def _of(self, joint: JointEntry) -> Array:
         """Return the wrench (nt, sides, 6) of a joint on the bodies of its edge."""
@@ -121,6 +115,20 @@ class JointWrenches:
             found = rows_over_time(self.model, self.t, self.y, solutions=self._solve(), rows=rows, group=group).wrench
             self._wrench = {entry.name: found[:, k] for k, entry in enumerate(entries)}
         return self._wrench[joint.name]
+
+
+def wrench_on_ground(bodies: Sequence[int], wrench: Array, y: Array) -> Array:
+    """Return the opposite of what bodies get, (nt, 6), about the global origin; what is given for the ground is left out.
+
+    wrench: (nt, len(bodies), 6), force global, moment about the centre of mass in the body frame;  y: flat states (nt, ny)
+    """
+    total = np.zeros((len(y), 6))
+    for side, body in enumerate(bodies):
+        if body:
+            r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
+            moment = np.einsum("tij,tj->ti", rotation_matrix(p), wrench[:, side, 3:]) + cross(r, wrench[:, side, :3])
+            total -= np.hstack([wrench[:, side, :3], moment])
+    return total
 
 
 def rows_over_time(

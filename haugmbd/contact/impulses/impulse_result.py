@@ -14,7 +14,7 @@ from haugmbd.contact.impulses.impulse_equations import RowSet
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
-from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.diagnostics.rows_over_time import wrench_on_ground
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -71,12 +71,10 @@ class SolvedImpulse(NamedTuple):
         bodies, wrenches = self.rows.bodies[e.rows], -self.multipliers[e.rows][:, None, None] * self.rows.C[e.rows]
         if body > 0 or (bodies[:, :2] == 0).any():
             return np.asarray(wrenches[bodies == body].sum(axis=0))
-        total = np.zeros(6)
-        for other in np.unique(bodies[bodies > 0]).tolist():
-            own = wrenches[bodies == other].sum(axis=0)
-            r, A = state.r[other], rotation_matrix(state.p[other])
-            total -= np.concatenate([own[:3], A @ own[3:] + np.cross(r, own[:3])])
-        return total
+        others = np.unique(bodies[bodies > 0]).tolist()
+        of_others = np.array([wrenches[bodies == other].sum(axis=0) for other in others]).reshape(1, len(others), 6)
+        found: Array = wrench_on_ground(others, of_others, state.y[None])[0]
+        return found
 
 
 @public_class
