@@ -215,13 +215,9 @@ def _singular(one: Failure) -> str:
 
 def _nearly_massless(model: Model, rows: Rows) -> str:
     """Return the body whose least moment of inertia is lost in the rounding of that of its mass at its joints; "" if there is none."""
-    force, moment = (np.linalg.norm(part, axis=2) for part in (rows.Phi_r, rows.PiBar))
-    pulls, arms = force > 0.0, np.zeros(model.nb + 1)
-    np.maximum.at(arms, rows.bodies[pulls], moment[pulls] / force[pulls])
     moments = np.linalg.eigvalsh(model.J_bar)
     least = np.where(moments > MASSLESS_RTOL * moments[:, -1:], moments, np.inf).min(axis=1)
-    size = model.mass * arms**2
-    size[0] = 0.0
+    size = model.mass * rows.longest_arms**2
     lost = np.nonzero(least < LOST * size)[0]
     if not len(lost):
         return ""

@@ -104,16 +104,28 @@ class Rows:
         """Return the numbers of body i, body j and further bodies, (nc, 2 or more), read-only."""
         return self.model.bodies_of_rows()
 
-    @cached_property
+    @property
     def arms(self) -> Array:
         """Return |PiBar| / |Phi_r| [m] of all rows and their moving bodies where Phi_r is not zero, (n,).
 
         That of the ground would be the distance of the row from the origin, which is a matter of the frame.
         """
+        return self._arms[1]
+
+    @property
+    def longest_arms(self) -> Array:
+        """Return the largest of the arms of each body [m], (nb + 1,); 0 where it has none."""
+        bodies, arms = self._arms
+        longest = np.zeros(self.nb + 1)
+        np.maximum.at(longest, bodies, arms)
+        return longest
+
+    @cached_property
+    def _arms(self) -> tuple[Ints, Array]:
+        """The bodies (n,) of the arms, and the arms."""
         force, moment = (np.sqrt(np.einsum("rsa,rsa->rs", x, x)) for x in (self.Phi_r, self.PiBar))
         pulls = (force > 0.0) & (self.bodies > 0)
-        arms: Array = moment[pulls] / force[pulls]
-        return arms
+        return self.bodies[pulls], moment[pulls] / force[pulls]
 
     @cached_property
     def Phi_q(self) -> csr_array:
