@@ -17,9 +17,8 @@ from functools import cached_property
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.constraints.joint import Joint
 from haugmbd.diagnostics.joint_reactions.joint_wrench import ReactionPlace, at_joint_point, place_on
-from haugmbd.diagnostics.joint_reactions.tooth_forces import gears_on, wrench_with_teeth
+from haugmbd.diagnostics.joint_reactions.tooth_forces import bearings_of, gears_on, wrench_with_teeth
 from haugmbd.diagnostics.rows_over_time import JointWrenches, rows_over_time
 from haugmbd.math.body_columns import PARTS
 from haugmbd.math.euler_parameters import cross, rotation_matrix
@@ -82,25 +81,19 @@ def joint_reactions(
     first = frames.first
     wrenches = joint_wrenches(rows, frames) * np.array([1.0, 1.0, 1.0, *([1.0 / examined.length] * 3)])
     carries = _carried(wrenches, first)
-    shared = {id(bearing) for part in frames.parts if part.name in stresses for bearing in _bearings(part)}
+    shared = {id(bearing) for part in frames.parts if part.name in stresses for bearing in bearings_of(part)}
     return tuple(
         [
             JointReaction(part.name, tuple(not one for one in carried), carried)
             if id(part) in shared
             else JointReaction(part.name, (False,) * 6, carried)  # its tooth force
-            if part.name in stresses and _bearings(part)
+            if part.name in stresses and bearings_of(part)
             else JointReaction(part.name, ALL, carried)
             if part.name not in stresses
             else _reaction(part.name, wrenches, range(first[k], first[k + 1]), carried, stresses[part.name])
             for k, (part, carried) in enumerate(zip(frames.parts, carries, strict=True))
         ]
     )
-
-
-def _bearings(part: Joint) -> tuple[Joint, ...]:
-    """Return the bearings through which the tooth forces of a gear go; none for other joints."""
-    contact = part.tooth_contact()
-    return () if contact is None else tuple(contact.bearings)
 
 
 def _carried(wrenches: Array, first: Ints) -> list[tuple[bool, ...]]:

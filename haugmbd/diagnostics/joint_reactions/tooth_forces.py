@@ -51,8 +51,13 @@ def gears_on(model: Model, e: JointEntry) -> list[JointEntry]:
 @once_per_model
 def _bearings_of_gears(model: Model) -> tuple[tuple[str, tuple[Joint, ...]], ...]:
     """Return the names of the gears with tooth forces, and their bearings."""
-    contacts = ((joint.name, joint.tooth_contact()) for joint in parts_of(model.joints))
-    return tuple((name, tuple(contact.bearings)) for name, contact in contacts if contact is not None)
+    return tuple((joint.name, bearings) for joint in parts_of(model.joints) if (bearings := bearings_of(joint)))
+
+
+def bearings_of(joint: Joint) -> tuple[Joint, ...]:
+    """Return the bearings through which the tooth forces of a gear go; none for other joints."""
+    contact = joint.tooth_contact()
+    return () if contact is None else tuple(contact.bearings)
 
 
 def _tooth_wrench(wrenches: JointWrenches, gear: JointEntry, contact: ToothContact, body: int) -> Array:
