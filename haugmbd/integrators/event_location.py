@@ -153,9 +153,8 @@ class EventLocator:
         middle = 0.5 * (t[:-1] + t[1:])
         curve = batch.curve
         halfway = self.problem.state_space.between(middle, t, y, y_dot) if curve is None else curve.states(middle)
-        has_length = (
-            t[1:] > t[:-1]
-        )  # a joint that slips and sticks again at once makes a step that has none, and no state in its middle
+        # a joint that slips and sticks again at once makes a step without length, which has no state in its middle
+        has_length = t[1:] > t[:-1]
         halfway = np.where(has_length[:, None], halfway, y[1:])
         leaps = np.stack([event.may_leap(t, y, halfway) for event in self.events], axis=1)
         possible = (self._possible(t, y, middle, halfway) | leaps) & has_length[:, None]

@@ -13,6 +13,9 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.integrators.step_context import Problem
 
+Stopped = BaseException | None
+"""The error or Ctrl-C that has stopped a batch."""
+
 NUMBERS = 200_000
 """Numbers of a batch: small enough that progress and Ctrl-C are handled in time."""
 

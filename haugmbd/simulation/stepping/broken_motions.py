@@ -7,12 +7,10 @@ import numpy as np
 from haugmbd.compiled.status_codes import USER_STOPPED
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.state_space import StateSpace
-from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_batch import StepBatch, Stopped
 
 CREPT = 1e-6
 """Relative to |t| + 1 s: distance after the last time of a run at which drivers are checked for a break."""
-
-Stopped = BaseException | None
 
 
 def before_break(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.state_space import StateSpace
-from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_batch import StepBatch, Stopped
 
 DRIFTS = 100
 """Steps in which integrated angles drift from the orientations by small errors; where they do in fewer, the steps are too long."""
-
-Stopped = BaseException | None
 
 
 class AngleDrift:

@@ -21,7 +21,7 @@ from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
-from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_batch import StepBatch, Stopped
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick_slip.slips_at_jumps import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
@@ -299,7 +299,7 @@ class Run(Generic[R]):
             if gap > self.gap[0]:
                 self.gap = (gap, joint, float(batch.t[-1]))
 
-    def _followable(self, batch: StepBatch, stopped: BaseException | None) -> tuple[StepBatch, BaseException | None]:
+    def _followable(self, batch: StepBatch, stopped: Stopped) -> tuple[StepBatch, Stopped]:
         """Return the batch up to where its motion cannot be followed, and the error that stops the run there."""
         space = self.problem.state_space
         whole = before_break(space, batch, stopped, float(self._last[0][0]), self.method.step, self.t_end)
