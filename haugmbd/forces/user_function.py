@@ -165,6 +165,8 @@ def read_value(faults: list[Fault], where: str, label: str, given: Any, form: st
     if len(parts) != max(1, *shape, 1):
         faults.append(Fault(where, f"{label} is {shown(given)}", remedy))
         return Value((Constant(np.nan),) * max(1, *shape, 1))
+    if _without_derivatives(parts, drivers):
+        return _called(where, label, PartByPart(tuple(parts)), TIME, shape)
     for driver in drivers:
         if isinstance(driver, Expression):  # its parameters may be known later: `ForceElement.faults` reports it
             continue
@@ -196,11 +198,16 @@ def _read_function(
         drivers = _recorded(function, size)
         if drivers:
             return Value(drivers)
-        return Value(tuple(ReturnedValue() for _ in range(size)), UserFunction(where, label, function, TIME, shape))
+        return _called(where, label, function, TIME, shape)
     if needed != len(form.split(",")):
         faults.append(wrong_arguments(where, label, needed, f"{label}(t) or {label}({form})"))
         return Value((Constant(np.nan),) * size)
-    return Value(tuple(ReturnedValue() for _ in range(size)), UserFunction(where, label, function, form, shape))
+    return _called(where, label, function, form, shape)
+
+
+def _called(where: str, label: str, function: Callable[..., Any], form: str, shape: tuple[int, ...]) -> Value:
+    """Return the Value of a function that is called at each evaluation."""
+    return Value(tuple(ReturnedValue() for _ in range(max(1, *shape, 1))), UserFunction(where, label, function, form, shape))
 
 
 def wrong_arguments(where: str, label: str, needed: int | None, choices: str) -> Fault:
@@ -239,6 +246,31 @@ def _recorded(function: Callable[..., Any], size: int) -> tuple[Driver, ...]:
     parts = [f] if size == 1 else [Component(f, k, size) for k in range(size)]
     drivers = tuple(as_driver(part) for part in parts)
     return () if any(driver.faults() or driver.program().kind == PYTHON for driver in drivers) else drivers
+
+
+def _without_derivatives(parts: list[Any], drivers: tuple[Driver, ...]) -> bool:
+    """Return whether a part is a function of t that has no 2-jet, such as np.interp: a force needs its value alone, so it is called.
+
+    Outputs of blocks and expressions stay drivers, whose faults are reported.
+    """
+    read_by_time = all(not isinstance(driver, VectorDriver | Expression | Unusable) for driver in drivers)
+    functions = (driver for part, driver in zip(parts, drivers, strict=True) if _is_function_of_time(part))
+    return read_by_time and any(driver.faults() for driver in functions)
+
+
+def _is_function_of_time(part: Any) -> bool:
+    """Return whether it is a function of one argument, and no driver."""
+    return callable(part) and not isinstance(part, type | Driver) and arguments_needed(part) == 1
+
+
+@dataclass(frozen=True)
+class PartByPart:
+    """A vector function of t whose parts are numbers, drivers and functions of t."""
+
+    parts: tuple[Any, ...]
+
+    def __call__(self, t: float) -> list[Any]:
+        return [part.values(t)[0] if isinstance(part, Driver) else part(t) if callable(part) else part for part in self.parts]
 
 
 @dataclass(frozen=True)

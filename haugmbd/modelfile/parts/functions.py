@@ -19,11 +19,11 @@ from typing import Any
 
 from haugmbd.control.output import BlockOutput
 from haugmbd.deprecated import did_you_mean
-from haugmbd.drivers import Constant, Driver, Expression, Functions, QuinticSpline
+from haugmbd.drivers import Constant, Driver, Expression, Functions, QuinticSpline, as_driver
 from haugmbd.drivers.expression_grammar import MAX_LENGTH
 from haugmbd.drivers.functions import TimeFunction
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.user_function import Component, Value
+from haugmbd.forces.user_function import Component, PartByPart, Value
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.values import Array, Field, Flag, Kind, ListOf, Number, Record, Text, finite
 
@@ -265,7 +265,10 @@ def expression_text(expression: Expression, parameters: Mapping[str, float]) -> 
 def value_text(value: Value, parameters: Mapping[str, float]) -> Any:
     """Return the value of a force element: of one driver, of three, or a function. Raise Unwritable if a file cannot hold it."""
     if value.user_function is not None:
-        return code_name(value.user_function.function)
+        function = value.user_function.function
+        if isinstance(function, PartByPart):
+            return [code_name(part) if callable(part) else driver_text(as_driver(part), parameters) for part in function.parts]
+        return code_name(function)
     functions = [driver.fn if isinstance(driver, TimeFunction) else None for driver in value.drivers]
     if functions and all(isinstance(function, Component) for function in functions):
         return code_name(functions[0].f)  # type: ignore[union-attr]

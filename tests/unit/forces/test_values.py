@@ -6,6 +6,8 @@ import numba
 import numpy as np
 import pytest
 
+import haugmbd as mbd
+
 from haugmbd.drivers import Constant, QuinticSpline, TimeFunction
 from haugmbd.errors import UsageError
 from haugmbd.forces import TSDA, PointForce, StateForce, Torque
@@ -123,3 +125,70 @@ def test_other_faults(rig):
     assert "force is 3 (int), must be a function" in only_fault(StateForce("all", [rig.a], force=3))
     assert "force is a function of 1 argument." in only_fault(StateForce("all", [rig.a], force=lambda t: 0))
     assert "must be finite numbers of shape (2, 6)" in only_fault(StateForce("all", [rig.a, rig.b], force=lambda t, r, p, v, w: r))
+
+
+TIMES, VALUES = np.linspace(0.0, 1.0, 11), np.cos(np.linspace(0.0, 9.0, 11))
+
+
+def by_interp(t):
+    return np.interp(t, TIMES, VALUES)
+
+
+def by_pieces(t):
+    return np.piecewise(t, [t < 0.05, t >= 0.05], [1.0, -2.0])
+
+
+def by_float(t):
+    return VALUES[int(10.0 * float(t))]
+
+
+WITHOUT_DERIVATIVE = {
+    "interp": by_interp,
+    "round": lambda t: np.round(30.0 * t),
+    "fmod": lambda t: np.fmod(t, 0.03),
+    "piecewise": by_pieces,
+    "index": by_float,
+    "if": lambda t: 1.0 if t < 0.05 else 2.0,
+}
+
+
+@pytest.mark.parametrize("f", WITHOUT_DERIVATIVE.values(), ids=WITHOUT_DERIVATIVE)
+@pytest.mark.parametrize("load", [PointForce, Torque])
+def test_a_force_needs_no_derivative(rig, load, f):
+    """A function of time that has no 2-jet drives a load: alone, as a part of a vector, and beside numbers and drivers."""
+    table = QuinticSpline(TIMES, np.sin(TIMES))
+    argument = "force" if load is PointForce else "torque"
+    whole = load("whole", rig.a, **{argument: lambda t: (f(t), 2.0, np.sin(t))})
+    parts = load("parts", rig.a, **{argument: (f, 2.0, np.sin)})
+    mixed = load("mixed", rig.a, **{argument: (f, table, np.array(2.0))})
+    assert [element.faults() for element in (whole, parts, mixed)] == [(), (), ()]
+    t = np.array([0.0, 0.02, 0.06, 0.3])
+    state = [np.zeros((4, width)) for width in (3, 4, 3, 3)]
+    by_hand = np.array([[f(s), 2.0, np.sin(s)] for s in t])
+    for element in (whole, parts):
+        np.testing.assert_array_equal(getattr(element, argument).sampled(t, *state), by_hand)
+    np.testing.assert_allclose(mixed.torque.sampled(t) if load is Torque else mixed.force.sampled(t), by_hand[:, [0, 2, 1]], atol=2e-6)
+
+
+def test_parts_of_a_vector_run_and_are_saved(tmp_path):
+    """The motion is that of the same force as one function; the file holds the functions by name."""
+
+    def falling(force):
+        system = mbd.System("falling")
+        system.add(mbd.PointForce("push", system.add(mbd.Body("a", 2.0, (0.4, 0.5, 0.6))), force=force))
+        return system
+
+    parts = falling((by_interp, 0.5, by_float))
+    run = mbd.simulate(parts, 0.3, h=0.01)
+    np.testing.assert_array_equal(run["a"].r, mbd.simulate(falling(lambda t: (by_interp(t), 0.5, by_float(t))), 0.3, h=0.01)["a"].r)
+    np.testing.assert_allclose(run["a"].v[-1, 1], 0.5 / 2.0 * 0.3, rtol=1e-14)
+    parts.save(tmp_path / "falling.json")
+    read = mbd.load_model(tmp_path / "falling.json", allow_code=True)
+    np.testing.assert_array_equal(mbd.simulate(read, 0.3, h=0.01)["a"].r, run["a"].r)
+
+
+def test_a_part_that_fails_is_told(rig):
+    """A part that raises, or returns no number, is a fault with the name of the load."""
+    wrong = only_fault(PointForce("push", rig.a, force=(lambda t: np.interp(t, [0.0], []), 0.0, 0.0)))
+    assert "PointForce 'push'" in wrong
+    assert "raises" in wrong
