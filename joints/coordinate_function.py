@@ -93,7 +93,7 @@ class CoordinateFunction(Coupling):
 
     def _profile_faults(self, where: str) -> list[Fault]:
         """Return the faults of the function itself."""
-        faults = [Fault(where, f"{self.argument}: {fault.what}", fault.remedy) for fault in self.profile.faults()]
+        faults = [Fault(where, f"{self.argument}: {fault.what}", fault.remedy) for fault in self.profile.faults_of_motion()]
         if faults and isinstance(self.profile, Expression) and not self.profile.parameters:
             remedy = "Give them to the expression, which is read before there is a system: Expression(..., parameters={...})."
             faults = [Fault(where, fault.what, remedy) for fault in faults]
@@ -215,7 +215,7 @@ class Cam(CoordinateFunction):
         if isinstance(given, QuinticSpline) and given.start is None and given.end is None:
             self.profile = QuinticSpline(given.t, given.f, periodic=True)
             self.f = self.profile
-            return [Fault(where, f"profile: {fault.what}", fault.remedy) for fault in self.profile.faults()]
+            return [Fault(where, f"profile: {fault.what}", fault.remedy) for fault in self.profile.faults_of_motion()]
         what = f"profile closes after a turn, but its slope jumps there by {gap[1]:.6g}: the follower would be struck once a turn"
         return [Fault(where, what, "Let the slope close, too, or use CoordinateFunction for a function as it stands.")]
 

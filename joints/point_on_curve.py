@@ -24,6 +24,8 @@ from joints.geometry import Reader
 
 FEWEST = 6
 """Points that determine a quintic spline."""
+SAME_POINT_RTOL = 1e-6
+"""Two points nearer than this part of the curve's length are one point, written with the digits of a file."""
 SAMPLES = 8
 """Points of a piece at which the curve is compared with itself."""
 
@@ -73,15 +75,19 @@ class PointOnCurve(Joint):
             return np.zeros((FEWEST, 3))
         if len(table) < FEWEST:
             self.read.fault(f"curve has {len(table)} points", remedy)
-        elif (np.linalg.norm(np.diff(table, axis=0), axis=1) == 0.0).any():
-            self.read.fault("curve has the same point twice in a row", remedy)
+        elif (k := _repeated(table)) >= 0:
+            self.read.fault(f"curve has the same point twice in a row, its points {k} and {k + 1}", remedy)
         return np.asarray(table, dtype=np.float64)
 
     def _fit(self, table: FloatArray) -> None:
         """Fit the curve and the vectors across it, in the frame of body i; a fault if the curve meets itself."""
         points = (table - self.i.r) @ self.i.A
-        if self.closed and (points[0] != points[-1]).any():
-            points = np.vstack([points, points[:1]])
+        ends_meet = np.linalg.norm(points[-1] - points[0]) <= _same_point(points)
+        if self.closed:
+            points = np.vstack([points[:-1] if ends_meet else points, points[:1]])
+        elif ends_meet:
+            self.read.fault("curve ends where it begins", "Give closed=True for a closed curve, or leave its last point out.")
+            return
         s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
         curve = [QuinticSpline(s, x, periodic=self.closed) for x in points.T]
         tangents = np.stack([spline.values(s)[:, 1] for spline in curve], axis=1)
@@ -123,6 +129,17 @@ class PointOnCurve(Joint):
         if self.read.faults or not (posed(self.i) and posed(self.j)):
             return tuple(self.read.faults)
         return super().faults()
+
+
+def _same_point(points: FloatArray) -> float:
+    """Return the distance up to which two of the points (n, 3) are one [m]."""
+    return SAME_POINT_RTOL * float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def _repeated(points: FloatArray) -> int:
+    """Return the first of the points (n, 3) that the next one repeats; -1 without one."""
+    again = np.linalg.norm(np.diff(points, axis=0), axis=1) <= _same_point(points)
+    return int(np.argmax(again)) if again.any() else -1
 
 
 def _across(points: FloatArray, tangents: FloatArray, s: FloatArray, *, closed: bool) -> tuple[FloatArray, FloatArray]:

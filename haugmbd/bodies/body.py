@@ -236,7 +236,8 @@ def inertia_defects(J: FloatArray) -> list[tuple[str, str]]:
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
         what = f"J_bar is not symmetric: J_bar[{i}, {j}] = {J[i, j]:g} but J_bar[{j}, {i}] = {J[j, i]:g} kg m2"
         return [(what, "Products of inertia appear twice with the same sign: -integral(x y dm).")]
-    J1, J2, J3 = (float(moment) for moment in np.linalg.eigvalsh(0.5 * (J + J.T)))
+    size = float(np.abs(J).max()) or 1.0  # LAPACK overflows where the entries come near the largest float
+    J1, J2, J3 = (size * float(moment) for moment in np.linalg.eigvalsh(0.5 * (J / size + J.T / size)))
     moments = f"principal moments {J1:g}, {J2:g}, {J3:g} kg m2"
     if J1 < -MASSLESS_RTOL * max(abs(J1), J3):
         return [

@@ -132,7 +132,7 @@ class Primitive(ABC):
 
     def faults(self) -> tuple[Fault, ...]:
         """Return all faults of this equation alone."""
-        found = [] if self.f is ZERO else [Fault(repr(self), fault.what, fault.remedy) for fault in self.f.faults()]
+        found = [] if self.f is ZERO else [Fault(repr(self), fault.what, fault.remedy) for fault in self.f.faults_of_motion()]
         for body, x_bar in self.markers():
             if not (x_bar.shape == (3,) and all(map(isfinite, x_bar.tolist()))):
                 what = f"a point or vector on body {body.name!r} is {x_bar.tolist()}"

@@ -43,6 +43,11 @@ class BlockOutput(VectorDriver):
         """Return no fault: the network of the blocks checks its outputs."""
         return ()
 
+    def faults_of_motion(self) -> tuple[Fault, ...]:
+        """Return a fault: the rates of an output are not known."""
+        what = f"{self.label!r} is the output of a block, which has no derivatives"
+        return (Fault("driver", what, "Let the block act through a force element, such as the actuator of an RSDA."),)
+
     def fault_at(self, t: float) -> Fault | None:
         """Return no fault: the network of the blocks checks its outputs."""
         return None

@@ -35,6 +35,10 @@ class Driver(ABC):
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this driver; () if there is none."""
 
+    def faults_of_motion(self) -> tuple[Fault, ...]:
+        """Return the faults of this driver where it prescribes a motion, which needs f' and f'', too."""
+        return self.faults()
+
     def program(self) -> Program:
         """Return the program for compiled code; here an empty one, and `values` is called from Python."""
         return Program(PYTHON)

@@ -21,7 +21,7 @@ from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.control.block import Block
-from haugmbd.control.diagram.build import build_network, prescribed_by_outputs, try_network
+from haugmbd.control.diagram.build import build_network, try_network
 from haugmbd.control.signals import SensorLike
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
@@ -344,13 +344,11 @@ class System(Pictured):
             return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations)
 
         checked = check(parts, build, at_pose, tolerance)
-        return self._with_network(checked, equations), equations
+        return self._with_network(checked), equations
 
-    def _with_network(self, checked: Checked, equations: JointEquations) -> Checked:
+    def _with_network(self, checked: Checked) -> Checked:
         """Return the findings with those of the blocks, whose functions are called if nothing else is wrong."""
-        owners = [(joint, equations.of(joint)) for joint in self.joints if not equations.is_uniform(joint)]
         network, faults = build_network(self.blocks, self.sensors, self.bodies, self.joints, self.loads, State.from_y)
-        faults = (*prescribed_by_outputs(owners), *faults)
         if network is not None and not (checked.faults or faults):
             faults = try_network(network, self.loads)
         if faults:

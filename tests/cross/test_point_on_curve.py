@@ -88,6 +88,17 @@ FAULTS = {
 }
 
 
+@pytest.mark.parametrize("gap", [0.0, 1e-17, 2.5e-16, 1e-12, 1e-8])
+def test_a_curve_whose_end_is_its_beginning_by_rounding_is_the_same_closed_curve(gap):
+    """The last point repeats the first one to the digits of a file; an open curve like that is told what to give."""
+    exact = bead(circle(), 3, closed=True)
+    repeated = np.vstack([circle(), circle()[:1] + [gap, 0.0, 0.0]])
+    runs = [mbd.simulate(system, 0.1, h=0.01) for system in (exact, bead(repeated, 3, closed=True))]
+    np.testing.assert_array_equal(runs[1]["bead"].r, runs[0]["bead"].r)
+    with pytest.raises(mbd.ModelError, match=r"joint 'wire'.*ends where it begins.*closed=True"):
+        bead(repeated, 3).compile()
+
+
 @pytest.mark.parametrize("text", FAULTS)
 def test_what_is_no_curve_is_a_fault(text):
     with pytest.raises(mbd.ModelError, match=text):

@@ -22,6 +22,7 @@ from haugmbd.analysis.mobility.joints_of_blocks import JointsOfBlocks
 from haugmbd.analysis.mobility.simple_joints import SimpleMotion, simple_motions
 from haugmbd.analysis.mobility.twist_format import twist_words
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.errors import UsageError
 from haugmbd.graph import Block, Blocks
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointEntry
@@ -199,6 +200,10 @@ def _block_motions(freedoms: JointFreedoms, block: Block, joints: list[JointEntr
         others, more = body_rates(freedoms, U, place)
         names, rates = [*names, *others], np.concatenate([rates, more])
         chosen = independent(rates, n)
+    if len(chosen) < n:
+        names = ", ".join(repr(freedoms.model.body_names[body]) for body in block.bodies)
+        what = f"the motions of {names} cannot be told apart by rounding: lengths of the model spread too far"
+        raise UsageError(f"mobility: {what} ({freedoms.length:.3g} m is its size). Check the units of positions and points.")
     basis = np.linalg.solve(rates[chosen].T, U.reshape(-1, n).T).reshape(n, len(place), SLOTS)
     for (joint, freedom, unit), twists in zip((names[k] for k in chosen), basis, strict=True):
         yield joint, freedom, twists[1:] * unit

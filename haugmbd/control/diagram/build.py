@@ -3,14 +3,13 @@ r"""Build the network of a system: names are resolved, states are numbered, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
-from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.evaluation import AlgebraicLoop, Instant
@@ -100,16 +99,6 @@ def foreign_outputs(blocks: Sequence[Block], loads: Sequence[ForceElement]) -> t
         if isinstance(driver, BlockOutput) and id(driver.block) not in known
     )
 
-
-def prescribed_by_outputs(owners: Iterable[tuple[Joint, Sequence[Primitive]]]) -> tuple[Fault, ...]:
-    """Return a fault of each joint whose driver is the output of a block: its rates are not known."""
-    remedy = "Let the block act through a force element, such as the actuator of an RSDA."
-    return tuple(
-        Fault(f"joint {joint.name!r}", f"{p.f.label!r} is the output of a block, which has no derivatives", remedy)
-        for joint, primitives in owners
-        for p in primitives
-        if isinstance(p.f, BlockOutput)
-    )
 
 
 def _read_names(network: Network) -> list[Fault]:
