@@ -9,9 +9,10 @@ when it is first used.
 
 import sys
 
-from haugmbd.public_names import PUBLIC, LazyPackage
+from haugmbd.public_names import PUBLIC, LazyPackage, say_what_hides_the_joints
 
 __version__ = "0.2.0"
 __all__ = ["__version__", *PUBLIC]  # noqa: PLE0604  names are strings
 
 sys.modules[__name__].__class__ = LazyPackage
+say_what_hides_the_joints()

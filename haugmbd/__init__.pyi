@@ -261,6 +261,7 @@ from haugmbd.citations import cite as cite
 # modules
 from haugmbd import faults as faults
 from haugmbd import gallery as gallery
+from haugmbd import joints as joints
 from haugmbd.bodies import inertia as inertia
 from haugmbd import labs as labs
 from haugmbd import notation as notation

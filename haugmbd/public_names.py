@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.deprecated import NAMES_MEANT, did_you_mean, old_constructor, warn_renamed
 
-STUB = Path(__file__).with_name("__init__.pyi")
+STUB = Path(__file__).resolve().with_name("__init__.pyi")
 LINE = re.compile(r"# (?P<topic>.+)|from (?P<module>[\w.]+) import (?P<name>\w+) as (?P<public>\w+)")
 MODULES = "modules"
 """The topic of names that are modules themselves."""
@@ -51,11 +52,25 @@ def meant_by(name: str) -> str:
     """Return " (did you mean ...?)" for a name that is not public: the nearest one, or that of a joint, which has a package of its own."""
     if name in NAMES_MEANT:
         return f" (did you mean {NAMES_MEANT[name]!r}?)"
-    joints = {each.lower(): each for each in importlib.import_module("joints").__all__ if each not in PUBLIC}
+    joints = {each.lower(): each for each in importlib.import_module("haugmbd.joints").__all__ if each not in PUBLIC}
     near = get_close_matches(name.lower(), (*(each.lower() for each in PUBLIC), *joints), n=1, cutoff=0.6)
     if near and near[0] in joints:
         return f" (did you mean: from joints import {joints[near[0]]}?)"
     return did_you_mean(name, PUBLIC)
+
+
+def say_what_hides_the_joints() -> None:
+    """Say which file of the program's folder `import joints` takes for the catalogue of joints, if there is one."""
+    folder, ours = Path(sys.path[0] if sys.path else ""), STUB.parent.parent
+    for name in ("joints/__init__.py", "joints.py"):  # in the order in which Python looks
+        file = folder / name
+        if file.is_file():
+            if folder.resolve() != ours:
+                import logging  # noqa: PLC0415  hardly any program needs it here
+
+                what = f"{file} hides the package `joints` from this program"
+                logging.getLogger("haugmbd").warning("haugmbd: %s: write `from haugmbd.joints import RJ`, or rename it", what)
+            return
 
 
 class LazyPackage(ModuleType):

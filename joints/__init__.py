@@ -7,32 +7,37 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 from haugmbd.constraints.joint import Joint
-from joints.base import Composed
-from joints.belt import Belt
-from joints.constant_velocity import ConstantVelocity
-from joints.coordinate_function import Cam, CoordinateFunction
-from joints.coupling import Coupling
-from joints.cylindrical import CJ
-from joints.distance import Distance
-from joints.fixed import Fixed
-from joints.gear import Gear
-from joints.parallel import Parallel
-from joints.perpendicular import Perpendicular
-from joints.planar import Planar
-from joints.point_in_plane import PointInPlane
-from joints.point_on_curve import PointOnCurve
-from joints.point_on_line import PointOnLine
-from joints.rack_pinion import RackPinion
-from joints.revolute import RJ
-from joints.revolute_spherical import RevoluteSpherical
-from joints.rolling import KnifeEdge, RollingDisc, RollingSphere
-from joints.rotation_driver import RotationDriver
-from joints.screw import Screw
-from joints.spherical import SJ
-from joints.translation_driver import TranslationDriver
-from joints.translational import TJ
-from joints.universal import UJ
-from joints.universal_spherical import UniversalSpherical
+
+from .base import Composed
+from .base import Place as Place
+from .base import Vectors as Vectors
+from .belt import Belt
+from .constant_velocity import ConstantVelocity
+from .coordinate_function import Cam, CoordinateFunction
+from .coupling import Coupling
+from .cylindrical import CJ
+from .distance import Distance
+from .fixed import Fixed
+from .gear import Gear
+from .locked import Locked as Locked
+from .parallel import Parallel
+from .perpendicular import Perpendicular
+from .planar import Planar
+from .point_in_plane import PointInPlane
+from .point_on_curve import PointOnCurve
+from .point_on_line import PointOnLine
+from .rack_pinion import RackPinion
+from .revolute import RJ
+from .revolute_spherical import RevoluteSpherical
+from .rolling import KnifeEdge, RollingDisc, RollingSphere
+from .rotation_driver import RotationDriver
+from .screw import Screw
+from .spaced import Spaced as Spaced
+from .spherical import SJ
+from .translation_driver import TranslationDriver
+from .translational import TJ
+from .universal import UJ
+from .universal_spherical import UniversalSpherical
 
 Spherical, Universal, Cylindrical, Revolute, Translational = SJ, UJ, CJ, RJ, TJ
 SS, RS, US = Distance, RevoluteSpherical, UniversalSpherical

@@ -15,9 +15,10 @@ import numpy as np
 from haugmbd.bodies.validation import read_array, read_flag
 from haugmbd.constraints import Coordinate, Joint
 from haugmbd.errors import Fault, UsageError
-from joints.base import posed
-from joints.coupling import Coupling
-from joints.gear import PARALLEL_TOL, angle_of, axis_point, share_a_carrier, wheel_axis
+
+from .base import posed
+from .coupling import Coupling
+from .gear import PARALLEL_TOL, angle_of, axis_point, share_a_carrier, wheel_axis
 
 TOUCHING = 1e-9
 """Relative to r_a + r_b, or |r_a - r_b|: pulleys that overlap by less touch, up to the rounding of given positions."""

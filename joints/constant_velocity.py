@@ -15,8 +15,9 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, body_point, triad
 from haugmbd.bodies.validation import FloatArray, frozen
 from haugmbd.constraints import ConstantVelocityRow, Primitive, coincident
-from joints.base import Composed, Place, Vectors
-from joints.geometry import PARALLEL_TOL, Reader, sine, unit
+
+from .base import Composed, Place, Vectors
+from .geometry import PARALLEL_TOL, Reader, sine, unit
 
 MOST_BENT = 120.0
 """Largest bend [degrees] at the modelled pose. No such joint reaches it: axes that are bent further point against each other by mistake."""

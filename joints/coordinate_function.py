@@ -21,7 +21,8 @@ from haugmbd.drivers import Driver, Expression, Functions, QuinticSpline, as_dri
 from haugmbd.drivers.derivative_check import disagreements
 from haugmbd.drivers.program import CONSTANT, PYTHON
 from haugmbd.errors import Fault, UsageError
-from joints.coupling import MOST_SPREAD, START_TOL, Coupling
+
+from .coupling import MOST_SPREAD, START_TOL, Coupling
 
 TURN = 2.0 * pi
 CLOSED_TOL = 1e-9

@@ -21,7 +21,8 @@ from haugmbd.constraints import DP1, Coordinate, CouplingRow, Joint, Primitive
 from haugmbd.constraints.coordinate import as_coordinate
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault, UsageError
-from joints.base import posed
+
+from .base import posed
 
 START_TOL = 1e-9
 """Difference between f(0) and the sum at the modelled pose, relative to the terms, that is rounding of typed numbers."""

@@ -14,8 +14,9 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, body_point, body_vector
 from haugmbd.bodies.validation import FloatArray, frozen
-from joints.base import Place, Vectors
-from joints.geometry import PARALLEL_TOL, Reader, sine, unit
+
+from .base import Place, Vectors
+from .geometry import PARALLEL_TOL, Reader, sine, unit
 
 
 def crossed(name: str, i: Body, j: Body, point: Any, axis_i: Any, axis_j: Any) -> Place:

@@ -13,8 +13,9 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, perpendicular_1, perpendicular_2
 from haugmbd.constraints.freedoms import H_I, H_J, slide, turn
-from joints.base import AXIS, POINT, Composed
-from joints.geometry import along_axis, along_vectors
+
+from .base import AXIS, POINT, Composed
+from .geometry import along_axis, along_vectors
 
 
 class CJ(Composed):

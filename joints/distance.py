@@ -13,8 +13,9 @@ from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive
 from haugmbd.constraints.freedoms import F_I, G_I, H_I, Side, ball, turn
 from haugmbd.errors import Fault
-from joints.spaced import Spaced
-from joints.spacing import apart, apart_vectors
+
+from .spaced import Spaced
+from .spacing import apart, apart_vectors
 
 
 class Distance(Spaced):

@@ -12,9 +12,10 @@ from typing import Any, Self
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, coincident, perpendicular_1
-from joints.base import POINT
-from joints.geometry import along_axis, along_vectors, middle
-from joints.locked import Locked
+
+from .base import POINT
+from .geometry import along_axis, along_vectors, middle
+from .locked import Locked
 
 
 class Fixed(Locked):

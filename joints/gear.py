@@ -20,9 +20,10 @@ from haugmbd.constraints import Coordinate, Joint
 from haugmbd.constraints.coordinate import as_coordinate
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.errors import Fault, UsageError
-from joints.base import posed
-from joints.coupling import Coupling
-from joints.tooth_contact import Teeth
+
+from .base import posed
+from .coupling import Coupling
+from .tooth_contact import Teeth
 
 PARALLEL_TOL = 1e-6
 """Sine of the angle between two axes below which they are parallel."""

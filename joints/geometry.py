@@ -18,7 +18,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
 from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number, shared
 from haugmbd.errors import Fault, UsageError
-from joints.base import Place, Vectors, posed
+
+from .base import Place, Vectors, posed
 
 PARALLEL_TOL = 1e-6
 """Least sine of the angle between two directions that must differ. Below it the gradient of a row is too small to be used."""

@@ -17,8 +17,9 @@ from haugmbd.constraints import DP1, Primitive
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import cross
-from joints.base import Composed, Place
-from joints.geometry import PARALLEL_TOL, modelled_product
+
+from .base import Composed, Place
+from .geometry import PARALLEL_TOL, modelled_product
 
 
 class Locked(Composed):

@@ -12,8 +12,9 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, perpendicular_1
 from haugmbd.constraints.freedoms import F_I, G_I, H_I, H_J, slide, turn
-from joints.base import Composed
-from joints.geometry import along_axis, along_vectors, at_middle, middle
+
+from .base import Composed
+from .geometry import along_axis, along_vectors, at_middle, middle
 
 
 class Parallel(Composed):

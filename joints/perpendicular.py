@@ -12,9 +12,10 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import DP1, Primitive
 from haugmbd.constraints.freedoms import F_I, G_I, G_J, H_I, slide, turn
-from joints.base import Composed
-from joints.crossing import crossed, crossed_vectors
-from joints.geometry import at_middle, middle
+
+from .base import Composed
+from .crossing import crossed, crossed_vectors
+from .geometry import at_middle, middle
 
 
 class Perpendicular(Composed):

@@ -14,8 +14,9 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import DP2, Primitive, perpendicular_1
 from haugmbd.constraints.freedoms import F_I, G_I, H_J, slide, turn
-from joints.base import Composed
-from joints.geometry import along_axis, along_vectors
+
+from .base import Composed
+from .geometry import along_axis, along_vectors
 
 
 class Planar(Composed):

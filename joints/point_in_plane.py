@@ -12,8 +12,9 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import DP2, Primitive
 from haugmbd.constraints.freedoms import F_I, G_I, Side, ball, slide
-from joints.base import Composed
-from joints.geometry import along_axis, along_normal
+
+from .base import Composed
+from .geometry import along_axis, along_normal
 
 
 class PointInPlane(Composed):

@@ -19,8 +19,9 @@ from haugmbd.bodies.validation import FloatArray, frozen, numbers
 from haugmbd.constraints import DP1, Joint, PointOnCurveRow, Primitive
 from haugmbd.drivers import QuinticSpline
 from haugmbd.errors import Fault
-from joints.base import posed
-from joints.geometry import Reader
+
+from .base import posed
+from .geometry import Reader
 
 FEWEST = 6
 """Points that determine a quintic spline."""

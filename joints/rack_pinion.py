@@ -13,9 +13,10 @@ from haugmbd.bodies.validation import read_number
 from haugmbd.constraints import Coordinate, Joint
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.errors import Fault
-from joints.coupling import Coupling
-from joints.gear import angle_of, coordinate_of_kind
-from joints.tooth_contact import Teeth
+
+from .coupling import Coupling
+from .gear import angle_of, coordinate_of_kind
+from .tooth_contact import Teeth
 
 
 class RackPinion(Coupling):

@@ -13,8 +13,9 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, coincident, perpendicular_1
 from haugmbd.constraints.freedoms import H_I, turn
-from joints.base import AXIS, POINT, Composed
-from joints.geometry import along_axis, along_vectors, starting_at
+
+from .base import AXIS, POINT, Composed
+from .geometry import along_axis, along_vectors, starting_at
 
 
 class RJ(Composed):

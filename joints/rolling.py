@@ -20,8 +20,9 @@ from haugmbd.bodies.validation import FloatArray, read_number
 from haugmbd.constraints import Joint, Primitive
 from haugmbd.constraints.equations.rolling import DiscOnPlane, KnifeEdgeRow, Slip
 from haugmbd.errors import Fault, UsageError
-from joints.base import posed
-from joints.geometry import PARALLEL_TOL, Reader
+
+from .base import posed
+from .geometry import PARALLEL_TOL, Reader
 
 ORIGIN, UP = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 

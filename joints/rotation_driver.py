@@ -14,7 +14,8 @@ from haugmbd.constraints import Joint, Primitive, Rotation
 from haugmbd.constraints.freedoms import F_I, G_I, H_I, slide, turn
 from haugmbd.drivers import as_driver
 from haugmbd.errors import Fault
-from joints.base import driven, posed
+
+from .base import driven, posed
 
 
 class RotationDriver(Joint):

@@ -15,7 +15,8 @@ from haugmbd.bodies.validation import read_number
 from haugmbd.constraints import Joint
 from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT, coordinates_of
 from haugmbd.errors import Fault, UsageError
-from joints.coupling import Coupling
+
+from .coupling import Coupling
 
 
 class Screw(Coupling):

@@ -11,8 +11,9 @@ from typing import Any, Self
 
 from haugmbd.constraints import D, Primitive
 from haugmbd.drivers import Driver, as_driver
-from joints.base import Composed, Place
-from joints.spacing import modelled_distance
+
+from .base import Composed, Place
+from .spacing import modelled_distance
 
 
 class Spaced(Composed):

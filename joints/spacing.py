@@ -14,8 +14,9 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
 from haugmbd.bodies.validation import FloatArray, frozen
-from joints.base import Place, Vectors
-from joints.geometry import PARALLEL_TOL, Reader, sine, unit
+
+from .base import Place, Vectors
+from .geometry import PARALLEL_TOL, Reader, sine, unit
 
 COINCIDENT_TOL = 1e-12
 """Two points coincide if their distance, relative to their distance from the origin, is below this: rounding of one point that is

@@ -13,8 +13,9 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, coincident
 from haugmbd.constraints.freedoms import Side, ball
-from joints.base import POINT, Composed
-from joints.geometry import along_axis, along_normal, global_z
+
+from .base import POINT, Composed
+from .geometry import along_axis, along_normal, global_z
 
 
 class SJ(Composed):

@@ -20,7 +20,8 @@ from haugmbd.bodies.validation import FloatArray, read_array, read_number
 from haugmbd.constraints import Coordinate
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.errors import Fault
-from joints.base import posed
+
+from .base import posed
 
 FITS = 1e-4
 """Part of the distance of the axes, or of the ratio, by which pitch radii may not fit: radii typed with five digits."""

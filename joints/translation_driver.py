@@ -13,7 +13,8 @@ from haugmbd.constraints import DP2, Joint, Primitive
 from haugmbd.constraints.freedoms import F_I, G_I, Side, ball, slide
 from haugmbd.drivers import as_driver
 from haugmbd.errors import Fault
-from joints.base import driven, posed
+
+from .base import driven, posed
 
 
 class TranslationDriver(Joint):

@@ -13,9 +13,10 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive, perpendicular_1, perpendicular_2
 from haugmbd.constraints.freedoms import H_I, slide
-from joints.base import AXIS, POINT
-from joints.geometry import along_axis, along_vectors, starting_at
-from joints.locked import Locked
+
+from .base import AXIS, POINT
+from .geometry import along_axis, along_vectors, starting_at
+from .locked import Locked
 
 
 class TJ(Locked):

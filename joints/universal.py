@@ -12,8 +12,9 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import DP1, Primitive, coincident
 from haugmbd.constraints.freedoms import F_I, G_J, turn
-from joints.base import Composed
-from joints.crossing import crossed, crossed_vectors
+
+from .base import Composed
+from .crossing import crossed, crossed_vectors
 
 
 class UJ(Composed):

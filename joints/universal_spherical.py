@@ -15,8 +15,9 @@ from typing import Any, Self
 from haugmbd.bodies.body import Body
 from haugmbd.constraints import Primitive
 from haugmbd.constraints.freedoms import F_I, G_I, H_I, Side, ball, turn
-from joints.spaced import Spaced
-from joints.spacing import apart, apart_vectors
+
+from .spaced import Spaced
+from .spacing import apart, apart_vectors
 
 
 class UniversalSpherical(Spaced):

@@ -36,7 +36,11 @@ def are_finite(array: FloatArray) -> bool:
 
 def _are_usable(array: FloatArray) -> bool:
     """Return whether all numbers of an array are finite and at most LARGEST; NaN is not."""
-    return all(-LARGEST <= x <= LARGEST for x in array.ravel().tolist()) if array.size <= FEW else bool((np.abs(array) <= LARGEST).all())
+    return (
+        all(-LARGEST <= x <= LARGEST for x in array.ravel().tolist())
+        if array.size <= FEW
+        else bool((np.abs(array) <= LARGEST).all())
+    )
 
 
 SHARED: dict[tuple[tuple[int, ...], bytes], FloatArray] = {}

@@ -18,11 +18,11 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.formulations.base import Formulation
 from haugmbd.gallery import four_bar
+from haugmbd.joints import RJ
 from haugmbd.labs.answers import Exercise, G, Judge, array, number, short
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.system.system import System
 from haugmbd.verification.verify import verify
-from joints import RJ
 
 DIGITS = 1e-3
 """Of numbers by hand, which may be rounded to three decimals."""

@@ -15,6 +15,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.integrators import RK4
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
+from haugmbd.joints import Distance
 from haugmbd.labs.answers import Exercise, array, number, short, word
 from haugmbd.labs.motion import J_PIN
 from haugmbd.labs.mystery import MYSTERIES
@@ -22,7 +23,6 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
 from haugmbd.study.violation.law_choice import LAWS
 from haugmbd.system.system import System
-from joints import Distance
 
 GAINS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Of lab 5, alpha = beta [1/s]."""

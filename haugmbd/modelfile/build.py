@@ -18,6 +18,7 @@ from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.forces import RSDA, TSDA, Buoyancy, Bushing, ContactForce, Drag, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
+from haugmbd.joints import Composed, Locked, Place, Spaced, Vectors
 from haugmbd.modelfile.parts.blocks import block_of
 from haugmbd.modelfile.parts.equations import Equations, freedom_of
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOADS, make_joint_load
@@ -40,9 +41,6 @@ from haugmbd.modelfile.schema import (
 from haugmbd.modelfile.values import Field, Kind, Number, Record
 from haugmbd.simulation.results.sensor import Sensor
 from haugmbd.system.system import System
-from joints.base import Composed, Place, Vectors
-from joints.locked import Locked
-from joints.spaced import Spaced
 
 MOST_PARTS = 100_000
 """Entries of a section: a file of a stranger is read in seconds, or refused at once."""

@@ -20,9 +20,9 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_loads.joint_load import JointLoad
+from haugmbd.joints import RJ, TJ, CoordinateFunction
 from haugmbd.modelfile.parts.joint_loads import shifted, value_at
 from haugmbd.system.system import System
-from joints import RJ, TJ, CoordinateFunction
 
 Document = dict[str, Any]
 States = Mapping[Body, Array]

@@ -10,18 +10,16 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import joints
+from haugmbd import joints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.forces.compliant import Flores, HuntCrossley, LankaraniNikravesh
+from haugmbd.joints import Composed, Locked, Spaced
 from haugmbd.modelfile.parts.blocks import BLOCKS
 from haugmbd.modelfile.parts.functions import Code, CodeName, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
 from haugmbd.modelfile.parts.shapes import SHAPES, ShapeValue
 from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
-from joints.base import Composed
-from joints.locked import Locked
-from joints.spaced import Spaced
 
 FORMAT = "haugmbd model 1"
 """The version of the format; a file of a newer one is refused."""

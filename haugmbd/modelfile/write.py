@@ -20,6 +20,7 @@ from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, TSDA, Buoyancy, Bushing, ContactForce, Drag, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
+from haugmbd.joints import Composed, Vectors
 from haugmbd.modelfile.parts.blocks import block_text
 from haugmbd.modelfile.parts.equations import freedom_text
 from haugmbd.modelfile.parts.functions import Unwritable, code_name, driver_text, unwritable, value_text
@@ -38,7 +39,6 @@ from haugmbd.modelfile.schema import (
     kept_by,
 )
 from haugmbd.simulation.results.sensor import Sensor
-from joints.base import Composed, Vectors
 
 WIDTH = 120
 """Characters of a line; a table that fits stands on one line."""

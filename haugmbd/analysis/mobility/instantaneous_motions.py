@@ -201,8 +201,8 @@ def _block_motions(freedoms: JointFreedoms, block: Block, joints: list[JointEntr
         names, rates = [*names, *others], np.concatenate([rates, more])
         chosen = independent(rates, n)
     if len(chosen) < n:
-        names = ", ".join(repr(freedoms.model.body_names[body]) for body in block.bodies)
-        what = f"the motions of {names} cannot be told apart by rounding: lengths of the model spread too far"
+        bodies = ", ".join(repr(freedoms.model.body_names[body]) for body in block.bodies)
+        what = f"the motions of {bodies} cannot be told apart by rounding: lengths of the model spread too far"
         raise UsageError(f"mobility: {what} ({freedoms.length:.3g} m is its size). Check the units of positions and points.")
     basis = np.linalg.solve(rates[chosen].T, U.reshape(-1, n).T).reshape(n, len(place), SLOTS)
     for (joint, freedom, unit), twists in zip((names[k] for k in chosen), basis, strict=True):

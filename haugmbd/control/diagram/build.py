@@ -100,7 +100,6 @@ def foreign_outputs(blocks: Sequence[Block], loads: Sequence[ForceElement]) -> t
     )
 
 
-
 def _read_names(network: Network) -> list[Fault]:
     """Resolve the names that the blocks read; return the faults of those that mean nothing."""
     scope, faults = network.scope, list[Fault]()

@@ -17,9 +17,9 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.forces import TSDA, Torque
 from haugmbd.gallery.published import Published
+from haugmbd.joints import RJ, PointOnLine
 from haugmbd.simulation.results.result import Result
 from haugmbd.system.system import System
-from joints import RJ, PointOnLine
 
 A, B, C = (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)
 D_FE, DA, E_EG, EA, RR, RA, SS, SA, SB = 0.028, 0.0115, 0.02, 0.01421, 0.007, 0.00092, 0.035, 0.01874, 0.01043

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.gallery.linkage import AXIS, frame
+from haugmbd.joints import CJ, RJ, SJ
 from haugmbd.system.system import System
-from joints import CJ, RJ, SJ
 
 PIVOTS = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [3.0, 0.0, 2.0], [4.0, 0.0, 0.0]])
 """The pivots at the modelled pose [m]: ground-crank, crank-coupler, coupler-rocker, rocker-ground."""

@@ -13,8 +13,8 @@ from haugmbd.errors import UsageError
 from haugmbd.forces import TSDA
 from haugmbd.gallery.count import check_count
 from haugmbd.gallery.linkage import AXIS, at, frame, polar
+from haugmbd.joints import RJ, Planar, PointInPlane
 from haugmbd.system.system import System
-from joints import RJ, Planar, PointInPlane
 
 ARM = 0.5
 """Length of the arms [m]."""

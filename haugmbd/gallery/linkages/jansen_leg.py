@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from haugmbd.drivers import Driver
 from haugmbd.gallery.linkage import AXIS, at, frame, meeting_point, polar
+from haugmbd.joints import RJ, RotationDriver
 from haugmbd.system.system import System
-from joints import RJ, RotationDriver
 
 UNIT = 0.01
 HOLY_NUMBERS = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import sqrt
 
 from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.joints import RJ
 from haugmbd.system.system import System
-from joints import RJ
 
 LONG, SIDE, CRANK = 1.0, 0.4, 0.45
 """Lengths of the two long bars, of the sides of the rhombus, and of the crank [m]; the crank's pivot is as far from the pole."""

@@ -15,8 +15,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import box
 from haugmbd.gallery.linkage import AXIS, at, frame, polar
 from haugmbd.gallery.published import Published
+from haugmbd.joints import RJ, TJ, PointOnLine
 from haugmbd.system.system import System
-from joints import RJ, TJ, PointOnLine
 
 CRANK, ROD, SLIDER = 0.1, 0.25, 0.4
 """Length of the crank and of the rod [m], slender rods of 2 kg/m; mass of the slider [kg]."""

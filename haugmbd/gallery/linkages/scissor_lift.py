@@ -7,8 +7,8 @@ from math import cos, sin
 from haugmbd.errors import UsageError
 from haugmbd.gallery.count import check_count
 from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.joints import RJ, PointInPlane
 from haugmbd.system.system import System
-from joints import RJ, PointInPlane
 
 BAR = 1.0
 """Length of the bars [m]."""

@@ -18,9 +18,9 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.gallery.published import Published
+from haugmbd.joints import RJ, SJ, TJ, UJ, RotationDriver
 from haugmbd.simulation.results.result import Result
 from haugmbd.system.system import System
-from joints import RJ, SJ, TJ, UJ, RotationDriver
 
 A = np.array([0.0, 0.1, 0.12])
 B = np.array([0.0, 0.1, 0.2])

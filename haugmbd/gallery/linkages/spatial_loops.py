@@ -16,8 +16,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import box
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.gallery.published import Published
+from haugmbd.joints import RJ
 from haugmbd.system.system import System
-from joints import RJ
 
 J_BAR = (0.1, 0.2, 0.25)
 GRAVITY = (0.3, -9.81, 1.0)

@@ -11,9 +11,9 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import cylinder
+from haugmbd.joints import RJ, UJ, PointOnLine
 from haugmbd.math.euler_parameters import from_axis_angle
 from haugmbd.system.system import System
-from joints import RJ, UJ, PointOnLine
 
 SPEED = 10.0
 """Speed of the input shaft at first [rad/s]."""

@@ -12,8 +12,8 @@ from haugmbd.bodies import inertia
 from haugmbd.bodies.body import Body
 from haugmbd.gallery.count import check_count
 from haugmbd.gallery.linkage import AXIS
+from haugmbd.joints import RJ
 from haugmbd.system.system import System
-from joints import RJ
 
 
 def windows(n: int = 2, *, lean: float = 0.0, speed: float = 1.0, length: float = 1.0) -> System:

@@ -13,8 +13,8 @@ from haugmbd.bodies.shapes.solids import Box, Cylinder
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.forces import TSDA, PointForce
 from haugmbd.gallery.linkage import at
+from haugmbd.joints import TJ
 from haugmbd.system.system import System
-from joints import TJ
 
 HEAD, FOOT = 0.2, 0.05
 """Masses [kg]."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import cylinder
+from haugmbd.joints import RJ, Distance, RotationDriver
 from haugmbd.system.system import System
-from joints import RJ, Distance, RotationDriver
 
 BASE, ARM, PLATE, HALF_GAP = 0.20, 0.25, 0.06, 0.05
 """Radius of the arms' pivots, length of the arms, radius of the plate, half the distance of two rods in a pair [m]."""

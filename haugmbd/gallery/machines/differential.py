@@ -12,8 +12,8 @@ from haugmbd.bodies.inertia import box, cone, cylinder
 from haugmbd.bodies.shapes.base import Shape
 from haugmbd.bodies.shapes.solids import Box, Cylinder
 from haugmbd.forces import Torque
+from haugmbd.joints import RJ, Coupling
 from haugmbd.system.system import System
-from joints import RJ, Coupling
 
 SIDE, PINION = 20, 14
 """Numbers of teeth."""

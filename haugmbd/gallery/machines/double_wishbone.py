@@ -11,8 +11,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import combine, cylinder, rod
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.forces import TSDA
+from haugmbd.joints import RJ, SJ, Distance
 from haugmbd.system.system import System
-from joints import RJ, SJ, Distance
 
 X = (1.0, 0.0, 0.0)
 """Forward; y is to the left, z upward."""

@@ -12,8 +12,8 @@ from haugmbd.bodies.inertia import cylinder
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.drivers import Driver
 from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.joints import RJ, TJ, TranslationDriver
 from haugmbd.system.system import System
-from joints import RJ, TJ, TranslationDriver
 
 
 def excavator(*, strokes: dict[str, float | Driver | Any] | None = None) -> System:

@@ -12,8 +12,8 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.forces import TSDA
 from haugmbd.gallery.published import Published
+from haugmbd.joints import RJ, TJ
 from haugmbd.system.system import System
-from joints import RJ, TJ
 
 DENSITY, THICK, CUBE, TIP = 3000.0, 0.01, 0.1, 5.0
 HALF, PIN, BELOW, S0, SPEED = 0.05, 1.0, np.radians(30.0), 0.5, 2.0 * np.pi

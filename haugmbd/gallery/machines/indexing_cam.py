@@ -16,8 +16,8 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import cylinder
 from haugmbd.bodies.shapes.solids import Box, Cylinder
+from haugmbd.joints import RJ, Cam
 from haugmbd.system.system import System
-from joints import RJ, Cam
 
 STATIONS, STEP = 4, 2.0 * pi / 3.0
 """Stations of the turret; angle of the cam in which the turret moves [rad]."""

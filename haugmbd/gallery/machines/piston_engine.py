@@ -12,8 +12,8 @@ from haugmbd.bodies.inertia import cylinder
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.forces import PointForce
 from haugmbd.gallery.linkage import AXIS, at
+from haugmbd.joints import RJ, TJ, PointOnLine
 from haugmbd.system.system import System
-from joints import RJ, TJ, PointOnLine
 
 CRANK, ROD, BORE, CLEARANCE = 0.04, 0.14, 0.08, 0.012
 """Radius of the crank, length of the rod, bore, and height of the gas at the upper dead centre [m]."""

@@ -15,9 +15,9 @@ from haugmbd.bodies.shapes.base import Shape
 from haugmbd.bodies.shapes.solids import Box, Cylinder
 from haugmbd.forces import Torque
 from haugmbd.gallery.count import check_count
+from haugmbd.joints import RJ, Coupling
 from haugmbd.math.euler_parameters import from_axis_angle
 from haugmbd.system.system import System
-from joints import RJ, Coupling
 
 SUN, PLANET = 20, 16
 RING = SUN + 2 * PLANET

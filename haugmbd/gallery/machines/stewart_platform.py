@@ -14,8 +14,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import cylinder
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.forces import TSDA
+from haugmbd.joints import SJ, TJ, UJ
 from haugmbd.system.system import System
-from joints import SJ, TJ, UJ
 
 HEIGHT, BASE, PLATE = 1.0, 1.0, 0.6
 """Height of the plate and radii of the joints on base and plate [m]."""

@@ -7,8 +7,8 @@ from math import cos, radians, sin
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import box, combine, rod, sphere
 from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.joints import RJ
 from haugmbd.system.system import System
-from joints import RJ
 
 SHORT, LONG, HEIGHT, HANGER, SLING = 1.0, 4.0, 3.0, 1.0, 3.5
 """Arms of the beam, height of its axle, lengths of hanger and sling [m]."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from haugmbd.bodies.body import Body
 from haugmbd.gallery.count import check_count
+from haugmbd.joints import RJ
 from haugmbd.system.system import System
-from joints import RJ
 
 
 def chain(n: int = 10) -> System:

@@ -12,8 +12,8 @@ from haugmbd.bodies import inertia
 from haugmbd.bodies.body import Body
 from haugmbd.gallery.published import Published
 from haugmbd.gallery.simple.pendulum import BAR, turned
+from haugmbd.joints import RJ
 from haugmbd.system.system import System
-from joints import RJ
 
 _SOURCE = "ME751 A8; minimal coordinates, DOP853 and Radau at 1e-13"
 

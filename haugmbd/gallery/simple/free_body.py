@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import combine, cylinder, point_mass
+from haugmbd.joints import RJ
 from haugmbd.system.system import System
-from joints import RJ
 
 PERIOD = 8.870711512449634
 """Period of omega_bar of the body that turns over [s], from elliptic integrals."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.gallery.published import Published
+from haugmbd.joints import SJ
 from haugmbd.system.system import System
-from joints import SJ
 
 _SOURCE = "Bruels and Cardona (2010), reference integration"
 

@@ -7,8 +7,8 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import sphere
 from haugmbd.gallery.count import check_count
+from haugmbd.joints import SJ, Distance
 from haugmbd.system.system import System
-from joints import SJ, Distance
 
 MESH = 0.2
 """Distance of two neighbours [m]."""

@@ -15,8 +15,8 @@ from haugmbd.bodies import inertia
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.gallery.published import Published
+from haugmbd.joints import RJ, RotationDriver
 from haugmbd.system.system import System
-from joints import RJ, RotationDriver
 
 BAR = inertia.box((4.0, 0.05, 0.05), density=7800.0)
 """Along x of its frame; m = 78 kg, J_bar = (0.0325, 104.01625, 104.01625) kg m2."""

@@ -15,9 +15,9 @@ from haugmbd.bodies.inertia import disc
 from haugmbd.bodies.shapes.base import Shape
 from haugmbd.bodies.shapes.solids import Box, Cylinder
 from haugmbd.errors import UsageError
+from haugmbd.joints import RollingDisc
 from haugmbd.math.euler_parameters import from_axis_angle
 from haugmbd.system.system import System
-from joints import RollingDisc
 
 RADIUS, MASS, CIRCLE, GRAVITY = 0.2, 1.0, 0.6, 9.81
 """Radius [m] and mass [kg] of the disc, radius of the circle of its centre [m], gravity [m/s2]."""

@@ -24,8 +24,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT, Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
+from haugmbd.joints import CJ, RJ, TJ, Coupling, Gear, RackPinion, Screw
 from haugmbd.math.euler_parameters import cross
-from joints import CJ, RJ, TJ, Coupling, Gear, RackPinion, Screw
 
 ALIGNED = 1e-6
 """Sine of an angle between axes that are parallel, and a distance of axes that are one, relative to that of the markers."""

@@ -21,10 +21,26 @@ from haugmbd.constraints import DP1, DP2, D
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.errors import UsageError
+from haugmbd.joints import (
+    CJ,
+    RJ,
+    SJ,
+    TJ,
+    UJ,
+    Composed,
+    ConstantVelocity,
+    Distance,
+    Fixed,
+    Locked,
+    Parallel,
+    Perpendicular,
+    Place,
+    Planar,
+    PointInPlane,
+    PointOnLine,
+    Vectors,
+)
 from haugmbd.modelfile.parts.equations import Equations
-from joints import CJ, RJ, SJ, TJ, UJ, ConstantVelocity, Distance, Fixed, Parallel, Perpendicular, Planar, PointInPlane, PointOnLine
-from joints.base import Composed, Place, Vectors
-from joints.locked import Locked
 
 ALIGNED = 1e-6
 """Sine of an angle below which an AngleJoint keeps two axes parallel."""

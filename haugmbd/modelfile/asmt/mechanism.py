@@ -16,6 +16,7 @@ from haugmbd.bodies.inertia import MassProperties, combine
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
+from haugmbd.joints import RotationDriver, TranslationDriver
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtMotion, Assembly
@@ -26,7 +27,6 @@ from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.masses import heavy, substitute
 from haugmbd.modelfile.imports.transform import IDENTITY, Transform
 from haugmbd.system.system import System
-from joints import RotationDriver, TranslationDriver
 
 FIXED = "FixedJoint"
 COUPLED = ("GearJoint", "RackPinionJoint", "ScrewJoint")

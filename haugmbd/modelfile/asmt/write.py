@@ -22,16 +22,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.drivers import Constant, Driver
 from haugmbd.drivers.expression import Expression
 from haugmbd.errors import Fault, UsageError
-from haugmbd.math.euler_parameters import cross
-from haugmbd.modelfile.asmt.formulas import WORD, WORDS
-from haugmbd.modelfile.asmt.records import HEADS
-from haugmbd.modelfile.asmt.write_couplings import record_of
-from haugmbd.modelfile.exports.export import Export, checked, finished, write_text
-from haugmbd.modelfile.exports.exported_parts import Exported, exported, kind_of
-from haugmbd.modelfile.parts.functions import expression_text
-from haugmbd.modelfile.values import finite
-from haugmbd.system.system import System
-from joints import (
+from haugmbd.joints import (
     CJ,
     RJ,
     SJ,
@@ -49,6 +40,15 @@ from joints import (
     RotationDriver,
     TranslationDriver,
 )
+from haugmbd.math.euler_parameters import cross
+from haugmbd.modelfile.asmt.formulas import WORD, WORDS
+from haugmbd.modelfile.asmt.records import HEADS
+from haugmbd.modelfile.asmt.write_couplings import record_of
+from haugmbd.modelfile.exports.export import Export, checked, finished, write_text
+from haugmbd.modelfile.exports.exported_parts import Exported, exported, kind_of
+from haugmbd.modelfile.parts.functions import expression_text
+from haugmbd.modelfile.values import finite
+from haugmbd.system.system import System
 
 KINDS: dict[type[Joint], str] = {
     RJ: "RevoluteJoint",

@@ -18,10 +18,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
+from haugmbd.joints import CJ, RJ, TJ
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.asmt.couplings import ALIGNED
 from haugmbd.modelfile.exports.couplings import constant_terms
-from joints import CJ, RJ, TJ
 
 
 class Record(NamedTuple):

@@ -24,6 +24,7 @@ from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import AssemblyError, ModelError, UsageError
 from haugmbd.forces import JointLimit
 from haugmbd.formulations.accelerations import accelerations
+from haugmbd.joints import CJ, RJ, SJ, TJ, Coupling, Fixed
 from haugmbd.math.euler_parameters import cross, exponential, product
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
@@ -36,7 +37,6 @@ from haugmbd.modelfile.parts.joint_loads import value_at
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.system import System
-from joints import CJ, RJ, SJ, TJ, Coupling, Fixed
 
 ENGINES: dict[str, ModuleType] = {"mujoco": mujoco_engine, "pinocchio": pinocchio_engine, "exudyn": exudyn_engine}
 TOL = 1e-9

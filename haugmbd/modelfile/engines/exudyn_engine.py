@@ -23,11 +23,11 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.forces import TSDA, JointLimit
 from haugmbd.forces.base import ForceElement
+from haugmbd.joints import CJ, RJ, SJ, TJ, Distance, Fixed, Planar
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.exports.springs import Spring, plain_spring
 from haugmbd.system.system import System
-from joints import CJ, RJ, SJ, TJ, Distance, Fixed, Planar
 
 FREE_AXES: dict[type[Joint], tuple[int, ...]] = {
     CJ: (1, 1, 0, 1, 1, 0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import Constant
-from joints import CoordinateFunction, Coupling
+from haugmbd.joints import CoordinateFunction, Coupling
 
 Terms = tuple[tuple[Coordinate, float], ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from haugmbd.constraints.joint import Joint
 from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
-from joints import RJ, TJ
+from haugmbd.joints import RJ, TJ
 
 
 def limit_of(load: ForceElement) -> tuple[Joint, float, float] | None:

@@ -12,10 +12,10 @@ from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, JointSpring
 from haugmbd.forces.base import ForceElement
+from haugmbd.joints import CJ, RJ, TJ
 from haugmbd.modelfile.exports.exported_parts import Exported
 from haugmbd.modelfile.exports.limits import limit_of
 from haugmbd.system.system import System
-from joints import CJ, RJ, TJ
 
 
 class Spring(NamedTuple):

@@ -24,13 +24,13 @@ from haugmbd.constraints.freedoms import Side
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers.expression import Expression
 from haugmbd.errors import Fault
+from haugmbd.joints import RJ, CoordinateFunction, Coupling, Gear, RackPinion
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, LARGEST, ON_JOINTS, SLIDE, Engine
 from haugmbd.modelfile.mjcf.joints import ALIGNED
 from haugmbd.system.system import System
-from joints import RJ, CoordinateFunction, Coupling, Gear, RackPinion
 
 ROTOR_RADIUS = 0.1
 """[m] Radius of gyration of the rotor that stands for an armature; its mass follows from it, and does not move."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Fixed, Planar
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.couplings import constant_terms
 from haugmbd.modelfile.exports.export import element, numbers
 from haugmbd.modelfile.exports.exported_parts import Exported
 from haugmbd.modelfile.exports.tree import Branch
 from haugmbd.system.system import System
-from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Fixed, Planar
 
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 

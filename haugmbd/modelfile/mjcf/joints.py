@@ -21,10 +21,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP1, DP2, coincident
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Planar
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.mjcf.engine import BALL, FREE, HINGE, SLIDE
 from haugmbd.modelfile.parts.equations import Equations
-from joints import CJ, RJ, SJ, TJ, UJ, Planar
 
 ALIGNED = 1e-9
 """Sine of an angle, or a distance [m], of axes that are one: far below typed digits, far above rounding."""

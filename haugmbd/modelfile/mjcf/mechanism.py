@@ -18,6 +18,7 @@ from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
+from haugmbd.joints import SJ, Fixed, Place, Vectors
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.masses import heavy
@@ -38,8 +39,6 @@ from haugmbd.modelfile.mjcf.joints import joint_of
 from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
 from haugmbd.modelfile.mjcf.serial_joints import dependent, links_between
 from haugmbd.system.system import System
-from joints import SJ, Fixed
-from joints.base import Place, Vectors
 
 SPHERE, CAPSULE, CYLINDER, BOX = 2, 3, 5, 6
 """Types of geoms that have shapes here, mjtGeom."""

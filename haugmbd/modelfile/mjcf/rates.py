@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Planar
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.exports.tree import Branch
-from joints import CJ, RJ, SJ, TJ, UJ, Planar
 
 ALLOWED = 1e-9
 """Part of a velocity that joints do not allow, relative to it, which is rounding."""

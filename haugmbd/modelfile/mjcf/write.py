@@ -20,6 +20,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError
 from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports.drawn import positive, rgba, written_shapes
 from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, write_text
@@ -31,7 +32,6 @@ from haugmbd.modelfile.imports.limits import FAR
 from haugmbd.modelfile.mjcf.equalities import REMEDY, equality
 from haugmbd.modelfile.mjcf.rates import rates_of
 from haugmbd.system.system import System
-from joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 
 TREE = (RJ, TJ, SJ, CJ, UJ, Planar, Fixed)
 CLOSING = (RJ, SJ, Fixed)

@@ -16,6 +16,7 @@ from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, JointSpring
+from haugmbd.joints import RJ, SJ, TJ, Coupling, Fixed, Planar
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.imports.masses import heavy, substitute
@@ -24,7 +25,6 @@ from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot,
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
 from haugmbd.modelfile.urdf.visual import Meshes, shape_of
 from haugmbd.system.system import System
-from joints import RJ, SJ, TJ, Coupling, Fixed, Planar
 
 
 class Choices(NamedTuple):

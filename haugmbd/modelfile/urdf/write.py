@@ -24,6 +24,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault
 from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
+from haugmbd.joints import RJ, SJ, TJ, Fixed, Planar
 from haugmbd.modelfile.exports.drawn import written_shapes
 from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, rpy, write_text
 from haugmbd.modelfile.exports.exported_parts import exported, kind_of
@@ -35,7 +36,6 @@ from haugmbd.modelfile.urdf.followers import followers
 from haugmbd.modelfile.urdf.write_visual import Visuals
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
-from joints import RJ, SJ, TJ, Fixed, Planar
 
 TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "planar", Fixed: "fixed"}
 LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
