@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from joints import *  # noqa: F403  for type checkers
-    from joints import __all__ as __all__
     from joints import Locked as Locked
     from joints import Place as Place
     from joints import Spaced as Spaced
     from joints import Vectors as Vectors
+    from joints import __all__ as __all__
 
 HERE = __name__
 CATALOGUE_FILE = Path(__file__).resolve().parent.parent / "joints" / "__init__.py"

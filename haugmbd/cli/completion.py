@@ -7,9 +7,10 @@ zsh:    eval "$(haugmbd completion zsh)"        in ~/.zshrc, after compinit
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 
-from haugmbd.cli.model_argument import OK, by_name
+from haugmbd.cli.answers import OK
+from haugmbd.cli.parser import gallery_names, parser
+from haugmbd.public_names import PUBLIC
 
 BASH = """\
 _haugmbd() {{
@@ -46,21 +47,15 @@ compdef _haugmbd haugmbd
 """
 
 
-def add_command(add_parser: Callable[..., argparse.ArgumentParser], parser: argparse.ArgumentParser) -> None:
-    """Add the command to those of `haugmbd`; `parser` is the whole parser."""
-    command = add_parser("completion", help="print a completion script for bash or zsh")
-    command.add_argument("shell", choices=("bash", "zsh"))
-    command.set_defaults(run=lambda arguments: _print(arguments.shell, parser))
-
-
-def _print(shell: str, parser: argparse.ArgumentParser) -> int:
-    print(script(shell, parser), end="")
+def run_completion(arguments: argparse.Namespace) -> int:
+    """Print the script, and return the exit code."""
+    print(script(arguments.shell), end="")
     return OK
 
 
-def script(shell: str, parser: argparse.ArgumentParser) -> str:
+def script(shell: str) -> str:
     """Return the script of a shell."""
-    words = {name: _words(command) for name, command in commands_of(parser).items()}
+    words = {name: _words(command) for name, command in commands_of(parser()).items()}
     if shell == "bash":
         cases = [f'        {name}) words="{" ".join(given)}" ;;' for name, given in words.items()]
         return BASH.format(commands=" ".join(words), cases="\n".join(cases))
@@ -74,11 +69,17 @@ def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
     return dict(commands.choices)
 
 
+def method_names() -> list[str]:
+    """Return the names of formulations, integrators and stabilizations."""
+    return [name for name, entry in PUBLIC.items() if entry.module.startswith(("haugmbd.formulations", "haugmbd.integrators"))]
+
+
 def _words(command: argparse.ArgumentParser) -> list[str]:
     """Return the options of a command, the choices of its arguments, and the gallery where it takes a model."""
     words: list[str] = []
     for action in command._actions:
         words += [option for option in action.option_strings if option.startswith("--")]
         words += [str(choice) for choice in action.choices or ()]
-        words += list(by_name()) if action.dest == "model" else []
+        words += gallery_names() if action.dest in ("model", "name") else []
+        words += method_names() if action.dest in ("method", "methods") else []
     return words

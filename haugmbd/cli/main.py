@@ -1,6 +1,4 @@
-r"""The command `haugmbd`: its parser and all its commands; `demo` simulates, checks, animates and plots the spatial slider-crank.
-
-`demo NAME` simulates and animates another mechanism of the gallery.
+r"""The command `haugmbd`.
 
     run         simulate a mechanism                    crosscheck  compare random chains in reduced and in maximal coordinates
     check       its mobility report                     view        show a mechanism in the browser
@@ -16,64 +14,23 @@ Exit codes: 0 success, 1 the model has faults, or the run failed or missed a pub
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from haugmbd import __version__
-from haugmbd.cli import completion
-from haugmbd.cli.commands import assemble, check, compare, convert, crosscheck, gallery, info, run, sweep, view, warm
-from haugmbd.cli.model_argument import by_name, json_line
-from haugmbd.diagnostics.violation import Level
-from haugmbd.errors import SimulationError
-from haugmbd.gallery import SHOWN, slider_crank
-from haugmbd.gallery.linkages.slider_crank import FREE, crank_angle
-from haugmbd.gallery.shown import shown_system
-from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.simulate import simulate
-from haugmbd.study.comparison.compare import compare as compare_methods
-from haugmbd.study.method_text import method_from
-from haugmbd.system.system import System
-
-STEP = 5e-4
-"""Fixed step of the demo [s]."""
-
-RTOL = 1e-8
-"""Relative tolerance of the demo of another mechanism."""
-
-COMPARED, COMPARED_STEP = 0.5, 2e-3
-"""Longest time of the comparison of methods in the demo [s], and its step [s]."""
-
-LONGEST = 1000.0
-"""Longest time of the demo [s], limited by the memory of stored states."""
-
-LEVELS: tuple[Level, ...] = ("position", "velocity", "acceleration")
-
-
-class CommandError(Exception):
-    """Error that makes a command impossible, in one sentence."""
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, without the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        raise CommandError(f"{message}; see {self.prog} --help")
+from haugmbd.cli.answers import CommandError, as_options, json_line
+from haugmbd.cli.parser import parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with `argv` (by default those of the process) and return its exit code."""
-    parser = _parser()
     try:
-        arguments = parser.parse_args(argv)
+        arguments = parser().parse_args(argv)
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
-            code: int = arguments.run(arguments)
+            code = action_of(arguments.command)(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has what it wants; nothing is flushed into its pipe at the exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -88,149 +45,66 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def action_of(command: str) -> Callable[[argparse.Namespace], int]:  # noqa: PLR0911  a table
+    """Return what a command does. It is imported here, with the parts of the engine that it needs: the parser knows none of it."""
+    # ruff: noqa: PLC0415
+    match command:
+        case "demo":
+            from haugmbd.cli.commands.demo import run_demo
+
+            return run_demo
+        case "run":
+            from haugmbd.cli.commands.run import run_run
+
+            return run_run
+        case "check":
+            from haugmbd.cli.commands.check import run_check
+
+            return run_check
+        case "compare":
+            from haugmbd.cli.commands.compare import run_compare
+
+            return run_compare
+        case "assemble":
+            from haugmbd.cli.commands.assemble import run_assemble
+
+            return run_assemble
+        case "convert":
+            from haugmbd.cli.commands.convert import run_convert
+
+            return run_convert
+        case "info":
+            from haugmbd.cli.commands.info import run_info
+
+            return run_info
+        case "gallery":
+            from haugmbd.cli.commands.gallery import run_gallery
+
+            return run_gallery
+        case "sweep":
+            from haugmbd.cli.commands.sweep import run_sweep
+
+            return run_sweep
+        case "crosscheck":
+            from haugmbd.cli.commands.crosscheck import run_crosscheck
+
+            return run_crosscheck
+        case "view":
+            from haugmbd.cli.commands.view import run_view
+
+            return run_view
+        case "warm":
+            from haugmbd.cli.commands.warm import run_warm
+
+            return run_warm
+    from haugmbd.cli.completion import run_completion
+
+    return run_completion
+
+
 def _print_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Print a warning without the line of this program that it is shown for."""
-    print(f"haugmbd: {category.__name__}: {message}", file=sys.stderr)
-
-
-def _parser() -> argparse.ArgumentParser:
-    """Return the parser with all commands and options."""
-    parser = Parser(prog="haugmbd", description="Multibody dynamics: define, simulate, check.")
-    parser.add_argument("--version", action="version", version=f"haugmbd {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
-
-    def add_parser(name: str, *, help: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
-
-    demo = add_parser("demo", help="simulate, check and plot the spatial slider-crank, and compare six methods on it")
-    names = sorted(by_name())
-    demo.add_argument(
-        "name", nargs="?", metavar="NAME", choices=names, help="another mechanism, of those that `haugmbd gallery` lists"
-    )
-    demo.add_argument("--out", type=Path, default=Path("haugmbd-demo"), metavar="DIR", help="folder of the plots (haugmbd-demo)")
-    demo.add_argument(
-        "--t-end", type=_duration, metavar="T", help="end of the simulation [s] (of the slider-crank 5, of others their own)"
-    )
-    demo.set_defaults(run=run_demo)
-    for module in (run, check, compare, assemble, convert, info, gallery, sweep, crosscheck, view, warm):
-        module.add_command(add_parser)
-    completion.add_command(add_parser, parser)
-    return parser
-
-
-def _duration(text: str) -> float:
-    """Return a time that holds at least one step [s]."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not STEP <= value <= LONGEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time from {STEP:g} s (one step) to {LONGEST:g} s")
-    return value
-
-
-def run_demo(arguments: argparse.Namespace) -> int:
-    """Simulate the spatial slider-crank, print the diagnostics, and write the plots; of another mechanism, an animation."""
-    folder, name = _writable(arguments.out), arguments.name or slider_crank.__name__
-    t_end = SHOWN[name] if arguments.t_end is None else arguments.t_end
-    if name != slider_crank.__name__:
-        page = folder / f"{name}.html"
-        given = ["run", name, "--t-end", str(t_end), "--rtol", str(RTOL), "--animate", str(page)]
-        return run.run_run(_parser().parse_args(given), shown_system(by_name()[name]))
-    system = slider_crank()
-    print("Loading compiled code (the first run compiles it once, 10 to 30 s) ...", flush=True)
-    clock = time.perf_counter()
-    model = system.compile()
-    simulate(model, 2.0 * STEP, h=STEP)
-    print(f"ready after {time.perf_counter() - clock:.1f} s\n")
-    print(system.table())
-    try:
-        result = simulate(model, t_end, h=STEP)
-    except SimulationError as error:
-        print(f"haugmbd: the simulation stopped: {error}", file=sys.stderr)
-        return 1
-    _print_figures(result)
-    reached = _print_published(result)
-    print(f"animation: {result.animate(folder / 'slider_crank.html')}  (open it in a browser)")
-    _write_plots(result, folder)
-    _compare(system, min(COMPARED, t_end), folder)
-    return 0 if reached else 1
-
-
-def _writable(folder: Path) -> Path:
-    """Create `folder`, and check that files can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".probe"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise CommandError(f"cannot write plots to {str(folder)!r} ({error.strerror}): give another folder with --out.") from None
-    return folder
-
-
-def _print_figures(result: Result) -> None:
-    """Print the violation at three levels, the energy drift, and the cost."""
-    counters, energy = result.counters, result.energy()
-    print(f"\n{counters.steps} steps of {STEP:g} s, {result.settings['integrator']}, {result.settings['stabilization']}")
-    for level in LEVELS:
-        rows = abs(result.violation(level)).max(axis=0)
-        worst = result.model.labels[rows.argmax()]
-        print(f"  violation, {level:<12}  {rows.max():9.1e}   largest in a {worst.kind} row of joint {worst.joint!r}")
-    scale = abs(energy.kinetic[0]) + abs(energy.potential[0])
-    print(f"  energy drift             {abs(energy.drift).max():9.1e} J   (kinetic and potential energy at first: {scale:.3g} J)")
-    print(f"  Euler parameters         {counters.max_euler_drift:9.1e}   largest drift of |p| in a step, before it is normalised")
-    print(f"  CPU time                 {1e6 * counters.cpu / counters.steps:9.1f} us a step\n")
-
-
-def _print_published(result: Result) -> bool:
-    """Print differences from the published values, and return whether all are within their tolerance."""
-    curves = {"crank angle theta": crank_angle(result), "slider position x": result["slider"].r[:, 0]}
-    reached = True
-    for known in FREE:
-        k = abs(result.t - known.t).argmin()
-        if abs(result.t[k] - known.t) > 0.5 * STEP:
-            continue
-        gap = float(curves[known.quantity][k]) - known.value
-        reached = reached and abs(gap) <= known.tol
-        verdict = "ok" if abs(gap) <= known.tol else "TOO FAR"
-        at = f"{known.quantity} at {known.t:g} s"
-        print(f"  {at:<24} {known.value:16.12f} {known.unit:<3}  difference {gap:9.1e}   (tolerance {known.tol:g}: {verdict})")
-    print(f"  source: {FREE[0].source}\n")
-    return reached
-
-
-def _compare(system: System, t_end: float, folder: Path) -> None:
-    """Compare six methods on the same mechanism, print the table and write the report."""
-    h = min(COMPARED_STEP, t_end)
-    print(f"\nSix methods on the same mechanism, h = {h:g} s:\n", flush=True)
-    found = compare_methods(system, [method_from(text) for text in compare.SIX], t_end, h=h, repeats=1)
-    print(f"{found}\n\nreport: {found.report(folder / 'comparison.html')}  (open it in a browser)")
-
-
-def _write_plots(result: Result, folder: Path) -> None:
-    """Write the four plots to `folder`, if matplotlib is installed."""
-    try:
-        import matplotlib  # noqa: PLC0415  only where plots are written
-    except ImportError:
-        print("no plots: matplotlib is not installed (pip install 'haugmbd[viz]')")
-        return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot  # noqa: PLC0415
-
-    from haugmbd import plotting  # noqa: PLC0415
-
-    pictures: dict[str, Callable[[], object]] = {
-        "violation": lambda: plotting.violation(result),
-        "energy": lambda: plotting.energy(result),
-        "coordinates": lambda: plotting.coordinates(result, "slider"),
-        "reactions": lambda: plotting.reactions(result, "R"),
-    }
-    for name, draw in pictures.items():
-        draw()  # in a new figure, which is then the current one, with a layout that fits
-        pyplot.savefig(folder / f"{name}.png", dpi=120)
-        pyplot.close()
-    print(f"plots: {', '.join(str(folder / f'{name}.png') for name in pictures)}")
+    print(f"haugmbd: {category.__name__}: {as_options(str(message))}", file=sys.stderr)
 
 
 if __name__ == "__main__":

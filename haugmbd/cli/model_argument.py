@@ -10,8 +10,6 @@ A Python file is executed, which is said on standard error. Exit codes of all co
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import runpy
 import sys
 import traceback
@@ -19,12 +17,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from haugmbd.cli.answers import FAILED, NOT_VALID, OK, as_options, json_line
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import HaugmbdError, ModelError, ModelFileError
+from haugmbd.file_endings import ASMT, FORMATS, JSON, MJCF, PYTHON, SIMENGINE3D, SUFFIXES, URDF, XACRO
 from haugmbd.gallery import GALLERY
-from haugmbd.modelfile import SUFFIXES, load_model
+from haugmbd.modelfile import load_model
 from haugmbd.modelfile.asmt import read_asmt
-from haugmbd.modelfile.files import JSON
 from haugmbd.modelfile.imports.simengine3d import is_simengine3d, read_simengine3d
 from haugmbd.modelfile.mjcf import read_mjcf
 from haugmbd.modelfile.urdf import read_urdf
@@ -32,75 +31,15 @@ from haugmbd.system.system import System
 
 MODULE = "checked_mechanism"
 """`__name__` of a Python file while it is run: code under `if __name__ == "__main__"` is left alone."""
-URDF, XACRO, ASMT, SIMENGINE3D = ".urdf", ".xacro", ".asmt", ".mdl"
-MJCF = (".xml", ".mjcf")
-PYTHON = ".py"
-"""The only ending of files that are executed."""
-FORMATS = (*SUFFIXES, URDF, XACRO, *MJCF, ASMT, SIMENGINE3D)
-"""Endings of files that are models; a .json may be one of simEngine3D, too."""
-OK, FAILED, NOT_VALID = 0, 1, 2
-"""Exit codes."""
 
 
 class NothingToCheck(Exception):
     """Error if there is no model, with the reason in one sentence."""
 
 
-def add_model(command: argparse.ArgumentParser) -> None:
-    """Add the arguments MODEL, --loops, --length, --allow-code and --json."""
-    add_reading(command)
-    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
-
-
-def add_reading(command: argparse.ArgumentParser) -> None:
-    """Add the arguments MODEL, --loops, --length and --allow-code."""
-    endings = ", ".join(FORMATS)
-    command.add_argument(
-        "model",
-        metavar="MODEL",
-        help=f"a model file ({endings}), a Python file that defines `system` (it is executed), or a mechanism of `haugmbd gallery`",
-    )
-    reading = command.add_argument_group("options for reading MODEL")
-    reading.add_argument("--loops", metavar="FILE", help="for a .urdf: a sidecar file with closed loops")
-    reading.add_argument(
-        "--length", type=positive, metavar="M", help="for a .asmt: its unit of length [m], 0.001 for FreeCAD's millimetres (1)"
-    )
-    reading.add_argument(
-        "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"
-    )
-
-
 def by_name() -> dict[str, Callable[[], System]]:
     """Return the mechanisms of the gallery by name."""
     return {make.__name__: make for make in GALLERY}
-
-
-def positive(text: str) -> float:
-    """Return a positive finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return value
-
-
-def file_to_write(what: str, *endings: str) -> Callable[[str], Path]:
-    """Return the type of an argument that names a file with one of the endings, in a folder that exists.
-
-    what: the sentence for another ending.  The argument is refused before anything is computed, which may take long.
-    """
-
-    def path_of(text: str) -> Path:
-        path = Path(text)
-        if path.suffix not in endings:
-            raise argparse.ArgumentTypeError(f"cannot write {text!r}: {what}")
-        if not path.absolute().parent.is_dir():
-            raise argparse.ArgumentTypeError(f"cannot write {text!r}: there is no folder {str(path.parent)!r}")
-        return path
-
-    return path_of
 
 
 def read_model(given: str, *, allow_code: bool = False, loops: str | None = None, length: float | None = None) -> System:
@@ -159,24 +98,11 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return {key: getattr(arguments, key) for key in ("allow_code", "loops", "length")}
 
 
-def json_line(data: Any) -> str:
-    """Return data as JSON, whose numbers are finite: null for others."""
-
-    def finite(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: finite(each) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [finite(each) for each in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return json.dumps(finite(data), allow_nan=False)
-
-
 def failed(arguments: argparse.Namespace, code: int, note: str, error: str = "", faults: Sequence[str] = ()) -> int:
     """Print an error, and return the exit code."""
-    print(f"haugmbd: {note}", file=sys.stderr)
+    print(f"haugmbd: {as_options(note)}", file=sys.stderr)
     if arguments.json:
-        print(json_line({"ok": False, "model": arguments.model, "error": error or note, "faults": list(faults)}))
+        print(json_line({"ok": False, "model": arguments.model, "error": as_options(error or note), "faults": list(faults)}))
     return code
 
 

@@ -18,7 +18,7 @@ mjcf        models of MuJoCo
 engines     the same accelerations by another engine
 """
 
-from haugmbd.modelfile.files import SUFFIXES, at_state, load_model, model_document, save_model, system_of_document
+from haugmbd.modelfile.files import at_state, load_model, model_document, save_model, system_of_document
 from haugmbd.modelfile.schema import json_schema
 
-__all__ = ["SUFFIXES", "at_state", "json_schema", "load_model", "model_document", "save_model", "system_of_document"]
+__all__ = ["at_state", "json_schema", "load_model", "model_document", "save_model", "system_of_document"]

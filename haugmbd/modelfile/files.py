@@ -19,6 +19,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.file_endings import JSON, TOML
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.modelfile import text as texts
@@ -33,9 +34,6 @@ from haugmbd.system.custom_joint import read_primitives
 from haugmbd.system.parameters import bind_expressions, expressions_of
 from haugmbd.system.system import System
 
-JSON, TOML = ".json", ".toml"
-SUFFIXES = (JSON, TOML)
-"""Endings of files that `load_model` reads."""
 OTHERS = {
     ".urdf": "mbd.read_urdf",
     ".xacro": "mbd.read_urdf",

@@ -9,10 +9,11 @@ from typing import Any
 from haugmbd.contact.joint_stop import JointStop
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.errors import UsageError
+from haugmbd.file_endings import PAGES
 from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.result import Result
-from haugmbd.viewer.page import PAGES, html_page
+from haugmbd.viewer.page import html_page
 from haugmbd.viewer.scenes.frames import Seen, frames_of
 from haugmbd.viewer.scenes.given_shapes import shapes_of
 from haugmbd.viewer.scenes.mechanism import Mechanism, of_model

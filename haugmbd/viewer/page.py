@@ -14,9 +14,6 @@ from typing import Any
 SCRIPTS = ("data.js", "parts.js", "inset.js", "traces.js", "world.js", "curves.js", "flat.js", "player.js")
 """The player, in the order of their needs; each file is one idea."""
 
-PAGES = (".html", ".htm")
-"""Endings of a page."""
-
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 TEMPLATE = """<!DOCTYPE html>

@@ -49,7 +49,9 @@ def test_a_file_of_that_name_is_in_nobodys_way(tmp_path, name):
     (tmp_path / name).write_text(OWN)
     (tmp_path / "program.py").write_text(PROGRAM)
     path = {"PYTHONPATH": str(Path(mbd.__file__).parents[1])}
-    run = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=path, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, env=path, capture_output=True, text=True, timeout=300, check=False
+    )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "[1.0, 0.0, 0.0]"
     assert str(tmp_path / name) in run.stderr

@@ -1,5 +1,6 @@
 """The commands, one file each.
 
+demo        haugmbd demo
 run         haugmbd run
 check       haugmbd check
 assemble    haugmbd assemble

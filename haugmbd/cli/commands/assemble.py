@@ -6,23 +6,14 @@ Exit codes: 0 all joints are closed, 1 the model has faults or cannot be assembl
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from haugmbd.analysis.assembly.assemble import assemble
-from haugmbd.cli.model_argument import OK, add_model, file_to_write, with_model
+from haugmbd.cli.answers import OK
+from haugmbd.cli.model_argument import with_model
 from haugmbd.modelfile import at_state, save_model
 from haugmbd.system.system import System
-
-
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("assemble", help="close the joints of a mechanism with the least motion of its bodies")
-    add_model(command)
-    model_file = file_to_write("a system is saved as .json", ".json")
-    command.add_argument("--out", type=model_file, metavar="FILE", help="write the closed model: .json")
-    command.set_defaults(run=run_assemble)
 
 
 def run_assemble(arguments: argparse.Namespace) -> int:

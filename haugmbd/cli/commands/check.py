@@ -6,19 +6,12 @@ Exit codes: 0 no faults, 1 faults or contradictions, 2 there is nothing to check
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from haugmbd.analysis.mobility.mobility import mobility
-from haugmbd.cli.model_argument import FAILED, OK, add_model, with_model
+from haugmbd.cli.answers import FAILED, OK
+from haugmbd.cli.model_argument import with_model
 from haugmbd.system.system import System
-
-
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("check", help="print degrees of freedom, dependent constraints and unique reactions of a mechanism")
-    add_model(command)
-    command.set_defaults(run=run_check)
 
 
 def run_check(arguments: argparse.Namespace) -> int:

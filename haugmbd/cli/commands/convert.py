@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from haugmbd.cli.model_argument import OK, add_model, file_to_write, with_model
-from haugmbd.errors import Fault, ModelFileError
+from haugmbd.cli.answers import OK
+from haugmbd.cli.model_argument import with_model
 from haugmbd.modelfile import save_model
 from haugmbd.modelfile.asmt import write_asmt
 from haugmbd.modelfile.exports import Export
@@ -30,18 +29,7 @@ WRITERS: dict[str, Callable[[System, Path, bool], Export]] = {
         (to_gltf(system, out),), ("masses, joints, forces and velocities: a .glb is a picture of the modelled pose",)
     ),
 }
-"""Exporters by the ending of the file."""
-
-
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("convert", help="read a model of any format, and write it in another one")
-    add_model(command)
-    endings = ", ".join(WRITERS)
-    file = file_to_write(f"a model is written as {endings}", *WRITERS)
-    command.add_argument("out", type=file, metavar="FILE", help=f"the file to write: {endings}")
-    command.add_argument("--leave-out", action="store_true", help="leave out what the format cannot hold, and say so")
-    command.set_defaults(run=run_convert)
+"""Exporters by the ending of the file, `file_endings.EXPORTS`."""
 
 
 def run_convert(arguments: argparse.Namespace) -> int:
@@ -52,15 +40,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
 def _act(system: System, out: Path, leave_out: bool) -> tuple[int, dict[str, Any], str]:
     """Return exit code, data and text of the conversion."""
     report = system.import_report
-    try:
-        done = WRITERS[out.suffix](system, out, leave_out)
-    except ModelFileError as error:
-        raise ModelFileError(error.path, map(_by_option, error.faults), error.what) from None
+    done = WRITERS[out.suffix](system, out, leave_out)
     said = [] if report is None else [str(report)]
     data = {"files": [str(path) for path in done.files], "left_out": list(done.left_out), "report": said}
     return OK, data, "\n".join([*said, str(done)])
-
-
-def _by_option(fault: Fault) -> Fault:
-    """Return the fault with a remedy that names the option of the command in place of the argument of the functions."""
-    return replace(fault, remedy=fault.remedy.replace("leave_out=True", "--leave-out"))

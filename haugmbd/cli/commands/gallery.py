@@ -15,12 +15,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from haugmbd.cli.model_argument import NOT_VALID, OK, by_name, file_to_write
+from haugmbd.cli.answers import NOT_VALID, OK
+from haugmbd.cli.model_argument import by_name
 from haugmbd.errors import UsageError
 from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
 from haugmbd.viewer.animate import written
-from haugmbd.viewer.page import PAGES
 from haugmbd.viewer.scenes.mechanism import of_system
 from haugmbd.viewer.still import save_drawing
 
@@ -42,15 +42,6 @@ figure {{ margin: 0; }} img {{ width: 100%; background: white; border-radius: 6p
 
 FIGURE = """<figure><img alt="{name}" src="data:image/png;base64,{data}">
 <figcaption><b>{name}</b><br>{what}<br>{counts}</figcaption></figure>"""
-
-
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("gallery", help="list the ready-made mechanisms, or write a page with their pictures")
-    page_file = file_to_write("the page is an .html file", *PAGES)
-    command.add_argument("--out", type=page_file, metavar="FILE", help="write a page with a picture of each: one .html file")
-    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
-    command.set_defaults(run=run_gallery)
 
 
 def run_gallery(arguments: argparse.Namespace) -> int:

@@ -8,30 +8,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
 import numba
 
 from haugmbd import __version__
-from haugmbd.cli.model_argument import OK, add_model, json_line, with_model
+from haugmbd.cli.answers import OK, json_line
+from haugmbd.cli.model_argument import with_model
 from haugmbd.integrators.explicit.runge_kutta import run_entry
 from haugmbd.modelfile import json_schema
 from haugmbd.modelfile.write import canonical
 from haugmbd.system.system import System
 
 PACKAGES = ("numpy", "scipy", "numba", "numpy-quaternion", "matplotlib", "h5netcdf", "xarray")
-
-
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("info", help="print versions, the folder of compiled code, and threads; or the table of a mechanism")
-    add_model(command)
-    (model,) = (action for action in command._actions if action.dest == "model")
-    model.nargs = "?"
-    command.add_argument("--schema", action="store_true", help="print the JSON Schema of model files")
-    command.set_defaults(run=run_info)
 
 
 def run_info(arguments: argparse.Namespace) -> int:

@@ -7,80 +7,48 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, add_model, failed, file_to_write, positive, with_model
+from haugmbd.cli.answers import FAILED, NOT_VALID, OK, as_options
+from haugmbd.cli.model_argument import failed, with_model
+from haugmbd.cli.parser import STEP
 from haugmbd.errors import RunWarning, SimulationError, UsageError
-from haugmbd.integrators.base import Integrator, methods_below
+from haugmbd.integrators.base import RTOL
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
+from haugmbd.study.method import Method
+from haugmbd.study.method_text import method_from
 from haugmbd.system.system import System
-from haugmbd.viewer.page import PAGES
 
-STEP = 1e-3
-"""Fixed step [s] where neither --h nor --rtol is given."""
-PLOTS = (".png", ".pdf", ".svg", ".eps", ".ps", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
-"""Endings of plots."""
 ROUNDING = 1e-12
 """Coordinates below this part of the largest one are printed as 0."""
 SHOWN_BODIES = 12
 """Bodies whose final position is printed; --out writes all."""
 
 
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("run", help="simulate a mechanism; write its result, plots, an animation")
-    add_model(command)
-    command.add_argument("--t-end", type=positive, default=1.0, metavar="T", help="end of the simulation [s] (1)")
-    command.add_argument("--h", type=positive, metavar="H", help=f"fixed step [s] ({STEP:g}, unless --rtol is given)")
-    command.add_argument("--rtol", type=positive, metavar="R", help="error control: relative tolerance of a step")
-    command.add_argument("--atol", type=positive, metavar="A", help="error control: absolute tolerance of a step")
-    command.add_argument("--method", choices=sorted(methods()), metavar="NAME", help=f"integrator: {', '.join(sorted(methods()))}")
-    command.add_argument("--project-velocity", action="store_true", help="project the initial velocities onto the constraints")
-    result_file = file_to_write("a result is a .npz, .nc or .csv file", ".npz", ".nc", ".csv")
-    command.add_argument("--out", type=result_file, metavar="FILE", help="write the result: .npz, .nc or .csv")
-    plot_file = file_to_write("a plot is a .png, .pdf or .svg file", *PLOTS)
-    command.add_argument("--plot", type=plot_file, metavar="FILE", help="write a plot of energy and violation: .png, .pdf or .svg")
-    page_file = file_to_write("an animation is an .html file", *PAGES)
-    command.add_argument("--animate", type=page_file, metavar="FILE", help="write an animation: one .html file")
-    command.set_defaults(run=run_run)
-
-
-def methods() -> dict[str, type[Integrator]]:
-    """Return the integrators that need no argument, by name."""
-    found: dict[str, type[Integrator]] = {}
-    for kind in methods_below():
-        try:
-            kind()
-        except (TypeError, UsageError):
-            continue
-        found[kind.__name__] = kind
-    return found
-
-
 def run_run(arguments: argparse.Namespace, system: System | None = None) -> int:
     """Simulate, write, print, and return the exit code;  system: in place of the model that the arguments name."""
     if arguments.h is not None and (arguments.rtol is not None or arguments.atol is not None):
         return failed(arguments, NOT_VALID, "--h selects a fixed step, --rtol and --atol an adaptive one: give one of them.")
-    return with_model(arguments, lambda named: _act(system or named, arguments))
+    try:
+        method = method_from(arguments.method) if arguments.method else None
+    except UsageError as error:
+        return failed(arguments, NOT_VALID, f"--method: {error}")
+    return with_model(arguments, lambda named: _act(system or named, method, arguments))
 
 
-def _act(system: System, arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
+def _act(system: System, method: Method | None, arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
     """Return exit code, data and text of the run."""
-    how: dict[str, Any] = {"project_velocity": arguments.project_velocity}
-    how |= {key: value for key in ("h", "rtol", "atol") if (value := getattr(arguments, key)) is not None}
-    if arguments.h is None and arguments.rtol is None and arguments.atol is None:
-        how["h"] = STEP
-    if arguments.method is not None:
-        method = methods()[arguments.method]()
-        how |= {"integrator": method} | ({} if method.correctable and not method.solves_constraints else {"stabilization": None})
-        how = {key: value for key, value in how.items() if key != "h" or method.takes_step or arguments.h is not None}
+    how: dict[str, Any] = {"project_velocity": arguments.project_velocity, "store_every": arguments.store_every}
+    how |= {} if arguments.budget is None else {"budget": arguments.budget}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RunWarning)  # the result has its texts, which are printed below
-            result = simulate(system, arguments.t_end, **how)
+            if method is not None:
+                result = _with_numbers(method, arguments).run(system, arguments.t_end, **how)
+            else:
+                result = simulate(system, arguments.t_end, **_numbers(arguments), **how)
     except SimulationError as error:
         if not isinstance(error.result, Result) or len(error.result.t) < 1:
             raise
@@ -88,6 +56,23 @@ def _act(system: System, arguments: argparse.Namespace) -> tuple[int, dict[str, 
     written = _write(result, arguments)
     data = _data(result, written)
     return OK if result.success else FAILED, data, _text(result, data)
+
+
+def _numbers(arguments: argparse.Namespace) -> dict[str, float]:
+    """Return step and tolerances of the arguments; STEP where there are none."""
+    given = {key: value for key in ("h", "rtol", "atol") if (value := getattr(arguments, key)) is not None}
+    return given or {"h": STEP}
+
+
+def _with_numbers(method: Method, arguments: argparse.Namespace) -> Method:
+    """Return the method with the step or the tolerances of the arguments; raise UsageError if it takes none, or has a step already."""
+    if arguments.h is not None:
+        if getattr(method.integrator, "h", None) is not None:
+            raise UsageError(f"--h and the step of --method {method.label!r} are two steps: give one of them.")
+        return method.with_step(arguments.h)
+    if arguments.rtol is not None or arguments.atol is not None:
+        return method.with_tolerances(float(RTOL) if arguments.rtol is None else arguments.rtol, arguments.atol)
+    return method.completed(h=STEP)
 
 
 def _write(result: Result, arguments: argparse.Namespace) -> list[str]:
@@ -133,8 +118,8 @@ def _data(result: Result, written: list[str]) -> dict[str, Any]:
     return {
         "name": result.names.model,
         "status": result.status.name,
-        "message": result.message,
-        "warnings": list(result.warnings),
+        "message": as_options(result.message),
+        "warnings": [as_options(text) for text in result.warnings],
         "t_end": float(result.t[-1]),
         "steps": result.counters.steps,
         "settings": result.settings,

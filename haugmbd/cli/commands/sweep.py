@@ -20,18 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.cli.model_argument import FAILED, NOT_VALID, OK, NothingToCheck, by_name, file_to_write, positive, run_file
+from haugmbd.cli.answers import FAILED, NOT_VALID, OK, as_options
+from haugmbd.cli.model_argument import NothingToCheck, by_name, run_file
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.modelfile import SUFFIXES, load_model
+from haugmbd.file_endings import SUFFIXES
+from haugmbd.modelfile import load_model
 from haugmbd.simulation.simulate import simulate
 from haugmbd.study.method_text import method_from
 from haugmbd.study.sweeps.sweep import SERIAL, sweep
 from haugmbd.study.sweeps.table import Sweep
 from haugmbd.system.system import System
 
-STEP = 1e-3
-"""Step of methods that have none of their own [s]."""
 MOST = 100_000
 """Cells of a sweep."""
 
@@ -100,29 +100,6 @@ class Run:
         return found
 
 
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("sweep", help="simulate a model for many values of its parameters")
-    command.add_argument(
-        "model", metavar="MODEL", help="a .json or .toml with parameters, a Python file with system(...), or a gallery name"
-    )
-    command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUES", help="a,b,c or start:stop:count; several make a grid"
-    )
-    command.add_argument("--t-end", type=positive, default=1.0, metavar="T", help="end of the runs [s] (1)")
-    command.add_argument("--h", type=positive, default=STEP, metavar="H", help=f"step [s] ({STEP:g})")
-    command.add_argument("--method", default="", metavar="METHOD", help='such as "NullSpace + RK4"; by default that of `simulate`')
-    command.add_argument("--body", action="append", default=[], metavar="NAME", help="a body whose last position is in the table")
-    command.add_argument("--store", metavar="PATH", help="folder or .nc file of the rows: a sweep that is stopped continues there")
-    table_file = file_to_write("the table is a .csv file", ".csv")
-    command.add_argument("--out", type=table_file, metavar="FILE", help="the table: .csv")
-    command.add_argument("--workers", type=int, default=1, metavar="N", help="processes (1)")
-    command.add_argument("--budget", type=positive, metavar="B", help="longest time of a run [s] (no limit)")
-    command.add_argument("--allow-code", action="store_true", help="import the functions that a model file names")
-    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
-    command.set_defaults(run=run_sweep)
-
-
 def run_sweep(arguments: argparse.Namespace) -> int:
     """Run the sweep, print the table, and return the exit code."""
     try:
@@ -145,7 +122,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         table = sweep(build, cells, run, executor, arguments.store, arguments.budget, workers=workers)
         files = [] if arguments.out is None else [str(table.to_csv(arguments.out))]
     except (NothingToCheck, HaugmbdError, TypeError, OSError) as error:
-        print(f"haugmbd: {error}", file=sys.stderr)
+        print(f"haugmbd: {as_options(str(error))}", file=sys.stderr)
         if arguments.json:
             print(json.dumps({"ok": False, "model": arguments.model, "error": str(error), "faults": []}))
         return NOT_VALID

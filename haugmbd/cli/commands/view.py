@@ -9,25 +9,15 @@ import argparse
 import html
 import sys
 import webbrowser
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from haugmbd.analysis.mobility.mobility import mobility
-from haugmbd.cli.model_argument import NothingToCheck, add_reading, read_model, reading_of
+from haugmbd.cli.model_argument import NothingToCheck, read_model, reading_of
 from haugmbd.errors import HaugmbdError
 from haugmbd.gallery import GALLERY
 from haugmbd.viewer import picture
 from haugmbd.viewer.live import LivePage, server_of
-
-
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("view", help="show a mechanism in the browser, and again at every change of its file")
-    add_reading(command)
-    command.add_argument("--port", type=int, default=0, help="port of the loopback address (a free one)")
-    command.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    command.set_defaults(run=run_view)
 
 
 def run_view(arguments: argparse.Namespace) -> int:

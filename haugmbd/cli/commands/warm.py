@@ -33,14 +33,6 @@ from haugmbd.system.system import System
 STEP = 1e-3
 
 
-def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to those of `haugmbd`."""
-    command = add_parser("warm", help="compile the code of simulations in advance, and keep it on disk")
-    command.add_argument("--all", action="store_true", help="compile all methods, not only the default ones; takes some minutes")
-    command.add_argument("--json", action="store_true", help="print one JSON object for other programs")
-    command.set_defaults(run=run_warm)
-
-
 def run_warm(arguments: argparse.Namespace) -> int:
     """Compile, and print the time of each part."""
     start, LOGGER.disabled = time.perf_counter(), True  # the command prints its own progress

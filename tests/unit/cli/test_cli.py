@@ -12,8 +12,10 @@ import pytest
 
 from haugmbd import __version__
 from haugmbd.cli import main
-from haugmbd.cli.commands import compare
+from haugmbd.cli.commands import demo
 from haugmbd.cli.completion import commands_of
+from haugmbd.cli.model_argument import by_name
+from haugmbd.cli.parser import SIX, gallery_names, parser
 from haugmbd.study.comparison import report
 from tests.support.pictures import coarse_pictures
 
@@ -40,16 +42,16 @@ def test_demo_prints_the_model_the_figures_and_the_published_values_and_writes_t
     assert "at 5 s" not in said
     assert float(re.search(r"CPU time +(\S+) us a step", said)[1]) > 0.0
     assert {file.name for file in (tmp_path / "plots").iterdir()} == PLOTS | {"slider_crank.html", "comparison.html"}
-    assert said.count("completed") == len(compare.SIX) == 6
+    assert said.count("completed") == len(SIX) == 6
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in (tmp_path / "plots").glob("*.png"))
 
 
 @pytest.mark.slow
 def test_a_value_that_is_missed_is_said_and_fails(tmp_path, capsys, monkeypatch):
-    off = main.FREE[1]._replace(t=0.01, value=main.FREE[1].value + 1.0)
-    monkeypatch.setattr(main, "FREE", (off,))
+    off = demo.FREE[1]._replace(t=0.01, value=demo.FREE[1].value + 1.0)
+    monkeypatch.setattr(demo, "FREE", (off,))
     for drawing in ("_write_plots", "_compare"):
-        monkeypatch.setattr(main, drawing, lambda *given: None)
+        monkeypatch.setattr(demo, drawing, lambda *given: None)
     assert main.main(["demo", "--out", str(tmp_path), "--t-end", "0.01"]) == 1
     assert "TOO FAR" in capsys.readouterr().out
 
@@ -58,7 +60,7 @@ def test_a_value_that_is_missed_is_said_and_fails(tmp_path, capsys, monkeypatch)
 def test_the_help_of_each_command_says_what_it_does(capsys):
     main.main(["--help"])
     said = " ".join(capsys.readouterr().out.split())
-    for command in commands_of(main._parser()):
+    for command in commands_of(parser()):
         assert main.main([command, "--help"]) == 0
         first = " ".join(capsys.readouterr().out.split("\n\n")[1].split())
         assert first.removesuffix(".")[1:] in said
@@ -158,3 +160,23 @@ def test_json_is_one_object_with_ok(arguments, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["ok"] is (code == 0)
     assert ("error" in told) is (code == 2)
+
+
+@pytest.mark.parametrize("argv", [["--version"], ["--help"], ["run", "--help"], ["completion", "bash"], ["dance"], ["run", "--colour"]])
+def test_what_needs_no_engine_imports_none(argv):
+    """Neither NumPy nor the compiler: an answer takes the time of starting Python."""
+    program = f"import sys; from haugmbd.cli.main import main; main({argv!r}); print(sorted({{'numpy', 'numba'}} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("rum", "run"), ("simulate", "run"), ("galery", "gallery")])
+def test_a_wrong_command_says_which_one_was_meant(wrong, meant, capsys):
+    assert main.main([wrong]) == 2
+    told = capsys.readouterr().err
+    assert f"invalid choice: '{wrong}'" in told
+    assert (f"did you mean '{meant}'" in told) == (wrong != "simulate")
+
+
+def test_the_names_of_the_gallery_are_those_of_its_list():
+    assert gallery_names() == list(by_name())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import subprocess
@@ -12,6 +11,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.cli import completion, main
+from haugmbd.cli.answers import as_options
+from haugmbd.cli.parser import parser
 from haugmbd.gallery import four_bar, pendulum
 from tests.support.model_files import BY_HAND
 
@@ -39,6 +40,47 @@ def by_hand(tmp_path):
     path = tmp_path / "bar.toml"
     path.write_text(BY_HAND)
     return path
+
+
+@pytest.mark.slow
+def test_run_takes_any_method_its_numbers_and_what_is_stored(capsys):
+    """As `compare` does: formulation, integrator and stabilization in one text."""
+    code, text, _ = said(
+        capsys, "run", "pendulum", "--t-end", "0.1", "--h", "0.01", "--method", "NullSpace + RK4 + Baumgarte(5, 5)", "--json"
+    )
+    told = json.loads(text)
+    method = {"formulation": mbd.NullSpace(), "integrator": mbd.RK4(), "stabilization": mbd.Baumgarte(5, 5)}
+    python = mbd.simulate(pendulum(), 0.1, h=0.01, **method)
+    assert code == 0
+    assert told["settings"] == json.loads(json.dumps(python.settings))
+    assert told["bodies"][python.names.bodies[1]]["r"] == python.r[-1, 1].tolist()
+    for given, wrong in (
+        (("--method", "rk4"), "did you mean 'RK4'"),
+        (("--method", "RK4(h=0.01)", "--h", "0.1"), "give one of them"),
+        (("--method", "RK4", "--rtol", "1e-6"), "no error control"),
+        (("--store-every", "0"), "'0' is not a whole number"),
+    ):
+        code, _, error = said(capsys, "run", "pendulum", *given)
+        assert code != 0
+        assert wrong in error
+
+
+@pytest.mark.slow
+def test_store_every_and_budget_of_run(tmp_path, capsys):
+    out = tmp_path / "run.npz"
+    assert said(capsys, "run", "pendulum", "--t-end", "0.1", "--h", "0.01", "--store-every", "5", "--out", out)[0] == 0
+    np.testing.assert_allclose(mbd.load(out).t, [0.0, 0.05, 0.1], rtol=1e-14)
+    code, text, _ = said(capsys, "run", "pendulum", "--t-end", "1000", "--h", "1e-5", "--store-every", "100000", "--budget", "0.05")
+    assert code == 1
+    assert "budget" in text
+
+
+def test_advice_names_options_of_the_command():
+    """Whatever a message of the package advises: the arguments of `simulate` that the command has."""
+    advice = "Store fewer: store_every= or t_eval=, pass project_velocity=True, or integrator=RK4(), budget=3."
+    assert as_options(advice) == (
+        "Store fewer: --store-every or t_eval=, pass --project-velocity, or --method RK4(), --budget 3."
+    )
 
 
 @pytest.mark.slow
@@ -145,7 +187,7 @@ def test_faults_of_a_file_are_exit_code_1_with_all_of_them(by_hand, capsys):
     [
         (["run", "nowhere.json"], "'nowhere.json' is neither a file"),
         (["run", "pendulum", "--t-end", "-1"], "'-1' is not a positive number"),
-        (["run", "pendulum", "--method", "Euler"], "invalid choice: 'Euler'"),
+        (["run", "pendulum", "--method", "Euler"], "there is no 'Euler'"),
         (["run"], "required: MODEL"),
         (["convert", "pendulum"], "required: FILE"),
         (["convert", "pendulum", "pendulum.yaml"], "'pendulum.yaml': a model is written as .json"),
@@ -193,13 +235,11 @@ def test_what_a_format_cannot_hold_is_left_out_by_the_option_that_the_error_name
 def test_completion_scripts_name_every_command_and_option(shell, capsys):
     code, text, _ = said(capsys, "completion", shell)
     assert code == 0
-    parser = main._parser()
-    for name, command in completion.commands_of(parser).items():
+    for name, command in completion.commands_of(parser()).items():
         assert name in text
         options = [option for action in command._actions for option in action.option_strings if option.startswith("--")]
         line = next(line for line in text.splitlines() if line.strip().startswith(f"{name})"))
         assert all(option in line for option in options)
-    assert isinstance(parser, argparse.ArgumentParser)
     if shutil.which(shell):
         assert subprocess.run([shell, "-n"], input=text, text=True, capture_output=True, timeout=60).stderr == ""
 
@@ -207,7 +247,7 @@ def test_completion_scripts_name_every_command_and_option(shell, capsys):
 def test_bash_completes():
     if not shutil.which("bash"):
         pytest.skip("no bash")
-    script = completion.script("bash", main._parser())
+    script = completion.script("bash")
     for words, wanted in (("haugmbd che", "check"), ("haugmbd run --t-", "--t-end"), ("haugmbd info four", "four_bar")):
         ask = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={len(words.split()) - 1}; _haugmbd; echo ${{COMPREPLY[@]}}"
         done = subprocess.run(["bash", "--norc"], input=ask, text=True, capture_output=True, timeout=60)

@@ -105,7 +105,9 @@ def test_an_output_goes_only_where_a_force_takes_a_function():
     system.add(RJ("pin", system.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
     system.add(RotationDriver("drive", system["pin"], block["u"]))
     for ask in (mbd.System.compile, mbd.assemble, lambda system: mbd.simulate(system, 0.1, h=0.01)):
-        with pytest.raises(mbd.ModelError, match="joint 'drive'.*'a.u' is the output of a block, which has no derivatives") as found:
+        with pytest.raises(
+            mbd.ModelError, match="joint 'drive'.*'a.u' is the output of a block, which has no derivatives"
+        ) as found:
             ask(system)
         assert len(found.value.faults) == 1
     assert "'a.u' is the output of a block" in " ".join(str(mbd.mobility(system)).split())

@@ -167,7 +167,9 @@ def test_a_force_needs_no_derivative(rig, load, f):
     by_hand = np.array([[f(s), 2.0, np.sin(s)] for s in t])
     for element in (whole, parts):
         np.testing.assert_array_equal(getattr(element, argument).sampled(t, *state), by_hand)
-    np.testing.assert_allclose(mixed.torque.sampled(t) if load is Torque else mixed.force.sampled(t), by_hand[:, [0, 2, 1]], atol=2e-6)
+    np.testing.assert_allclose(
+        mixed.torque.sampled(t) if load is Torque else mixed.force.sampled(t), by_hand[:, [0, 2, 1]], atol=2e-6
+    )
 
 
 def test_parts_of_a_vector_run_and_are_saved(tmp_path):
