@@ -1,14 +1,21 @@
-"""Tables in plain text: a head, a rule, and lines with columns as wide as their widest entry."""
+"""Tables in plain text: a head, a rule, and lines with columns as wide as their widest entry; and the first line of a docstring."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Sequence
+from typing import Any
 
 GAP = "  "
 """Between two columns."""
 
 CUT = ".."
 """In place of what is left out of an entry that is longer than its column."""
+
+
+def first_line(what: Any) -> str:
+    """Return the first line of the docstring of a class or function; its name where Python runs without docstrings (-OO)."""
+    return next(iter((inspect.getdoc(what) or "").splitlines()), "") or what.__name__
 
 
 def table_lines(

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.cli.commands.gallery import counts, first_line
+from haugmbd.cli.commands.gallery import counts, title
 from haugmbd.gallery import GALLERY, SHOWN, Published
 from haugmbd.gallery.shown import DRIVEN, shown_system
 from haugmbd.viewer.animate import animation
@@ -105,7 +105,7 @@ def page(build: Builder, generated: Path) -> str:
     bodies, rows, freedoms = counts(system)
     return PAGE.format(
         name=name,
-        what=first_line(build),
+        what=title(build),
         motion=motion(build),
         counts=f"| {bodies} | {rows} | {system.compile().redundancy.rank} | {freedoms} |",
         parts=returned(build),

@@ -108,7 +108,7 @@ class ForceElement(Part):
     Source: Haug (2021), generalized forces and virtual work.
     """
 
-    kind: ClassVar[str]
+    kind: ClassVar[str] = "force element"
     signals: ClassVar[int] = 0
     """Number of signals (a length or a coordinate, and its rate) that the element measures."""
     angles: int = 0

@@ -22,7 +22,7 @@ from haugmbd.labs.own import PROGRAM, add_from
 from haugmbd.labs.report import MISSING, RIGHT
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.atomic import replace_file
-from haugmbd.simulation.results.io.paths import path_of
+from haugmbd.simulation.results.io.paths import path_of, path_with_ending
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.text_table import table_lines
 
@@ -59,7 +59,7 @@ class Grades:
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the table to a CSV file, and return its path."""
-        where, text = path_of(path), StringIO(newline="")
+        where, text = path_with_ending(path, ".csv"), StringIO(newline="")
         writer = csv.writer(text)
         writer.writerow(["file", *self.exercises, "right", "error"])
         writer.writerows([name, *states.values(), self.right(name), reason] for name, states, reason in self.rows)

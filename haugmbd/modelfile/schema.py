@@ -20,6 +20,7 @@ from haugmbd.modelfile.parts.functions import Code, CodeName, TimeValue, VectorV
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
 from haugmbd.modelfile.parts.shapes import SHAPES, ShapeValue
 from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
+from haugmbd.text_table import first_line
 
 FORMAT = "haugmbd model 1"
 """The version of the format; a file of a newer one is refused."""
@@ -95,7 +96,7 @@ def _joint_forms(kind: type[Joint]) -> OneOf | None:
     if not given.keys() <= ARGUMENTS.keys():
         return None
     fields = [Field(n, ARGUMENTS[n], p.default is p.empty) for n, p in given.items() if n != "name"]
-    says = (inspect.getdoc(kind) or "").splitlines()[0]
+    says = first_line(kind)
     forms = [_typed(names, *fields, says=says)]
     if issubclass(kind, Composed):
         kept = (Field(kept_by(kind), TimeValue(), False),) if kept_by(kind) else ()
@@ -213,7 +214,7 @@ def _joints() -> _Typed:
     forms |= {name: _typed(name, *_equation(kind), says=kind.symbols) for name, kind in EQUATION_CLASSES.items()}
     given = COUPLING_FIELDS | ROLLING_FIELDS | GUIDE_FIELDS
     for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES | GUIDE_CLASSES).items():
-        forms[name] = _typed(name, *given[name], says=(inspect.getdoc(kind) or "").splitlines()[0])
+        forms[name] = _typed(name, *given[name], says=first_line(kind))
     equations = ListOf(_Typed(dict(EQUATION_FORMS), "equation"), 1, 1000)
     freedoms = Field("freedoms", ListOf(Text(FREEDOMS)), False, "the motions that it allows, from body i to body j")
     forms[EQUATIONS] = _typed(
@@ -323,7 +324,7 @@ LOADS: dict[str, Kind] = {
         says="compliant contact of two shapes",
     ),
 } | {
-    name: OneOf(tuple(_typed(name, *fields, says=(inspect.getdoc(JOINT_LOADS[name]) or "").splitlines()[0]) for fields in forms))
+    name: OneOf(tuple(_typed(name, *fields, says=first_line(JOINT_LOADS[name])) for fields in forms))
     for name, forms in JOINT_LOAD_FIELDS.items()
 }
 

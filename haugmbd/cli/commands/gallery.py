@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import base64
 import html
-import inspect
 import json
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from haugmbd.cli.answers import NOT_VALID, OK
 from haugmbd.cli.model_argument import by_name
 from haugmbd.errors import UsageError
 from haugmbd.system.system import System
-from haugmbd.text_table import table_lines
+from haugmbd.text_table import first_line, table_lines
 from haugmbd.viewer.animate import written
 from haugmbd.viewer.scenes.mechanism import of_system
 from haugmbd.viewer.still import save_drawing
@@ -47,7 +46,7 @@ FIGURE = """<figure><img alt="{name}" src="data:image/png;base64,{data}">
 def run_gallery(arguments: argparse.Namespace) -> int:
     """List the mechanisms, and write the page if it is asked for."""
     systems = {name: build() for name, build in by_name().items()}
-    rows = [(name, first_line(build), *counts(systems[name])) for name, build in by_name().items()]
+    rows = [(name, title(build), *counts(systems[name])) for name, build in by_name().items()]
     if arguments.out is not None:
         try:
             written(page(rows, systems), arguments.out)
@@ -65,9 +64,9 @@ def run_gallery(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def first_line(build: Callable[[], System]) -> str:
+def title(build: Callable[[], System]) -> str:
     """Return the first sentence of the docstring of a builder."""
-    text = (inspect.getdoc(build) or "").splitlines()[0].removeprefix("Return ").rstrip(".")
+    text = first_line(build).removeprefix("Return ").rstrip(".")
     return f"{text[:1].upper()}{text[1:]}"
 
 

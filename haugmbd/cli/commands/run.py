@@ -58,7 +58,7 @@ def _act(system: System, method: Method | None, arguments: argparse.Namespace) -
     return OK if result.success else FAILED, data, _text(result, data)
 
 
-def _numbers(arguments: argparse.Namespace) -> dict[str, float]:
+def _numbers(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return step and tolerances of the arguments; STEP where there are none."""
     given = {key: value for key in ("h", "rtol", "atol") if (value := getattr(arguments, key)) is not None}
     return given or {"h": STEP}

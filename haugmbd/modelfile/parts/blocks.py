@@ -23,6 +23,7 @@ from haugmbd.drivers import Driver
 from haugmbd.modelfile.parts.functions import CODE_RECORD, SPLINE_RECORD, Code, TimeValue, Unwritable, code_name, driver_text
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.values import Field, Kind, ListOf, Number, Record, Text
+from haugmbd.text_table import first_line
 
 SIGNAL_RECORD = Record((Field("signal", Text()),), "a signal by name")
 
@@ -76,7 +77,7 @@ _POLYNOMIAL = ListOf(Number(), 1)
 
 def _typed(kind: type[Block], *fields: Field) -> Record:
     """Return the record of a block."""
-    says = (kind.__doc__ or "").splitlines()[0]
+    says = first_line(kind)
     return Record((Field("type", Text((kind.__name__,))), Field("name", Text()), *fields), says)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
-from haugmbd.simulation.results.io.paths import path_of
+from haugmbd.simulation.results.io.paths import path_of, path_with_ending
 from haugmbd.study.comparison.rows import ComparisonRows
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Comparison(ComparisonRows):
 
     def to_csv(self, path: str | Path) -> Path:
         """Write one line for each method, with 17 digits, and return the path. An old file is replaced when the new one is complete."""
-        path = path_of(path)
+        path = path_with_ending(path, ".csv", "Other tables: to_pandas().to_excel(...), .to_parquet(...).")
         lines: list[list[str]] = [["label", *self.columns]]
         for label in self.labels:
             row = self.row(label)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
-from haugmbd.simulation.results.io.paths import path_of
+from haugmbd.simulation.results.io.paths import path_with_ending
 from haugmbd.study.sweeps.cells import Cell
 from haugmbd.study.sweeps.evaluate import OK, PENDING, Row
 from haugmbd.study.sweeps.values import show, text_of
@@ -148,7 +148,8 @@ class Sweep:
 
     def to_csv(self, path: str | Path) -> Path:
         """Write one line for each cell, with all digits. After an error an old file is unchanged."""
-        path, columns, text = path_of(path), self._columns(), io.StringIO(newline="")
+        path = path_with_ending(path, ".csv", "Other tables: to_pandas().to_excel(...), .to_parquet(...).")
+        columns, text = self._columns(), io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["cell", *columns])
         writer.writerows([k, *(_plain(x[k]) for x in columns.values())] for k in range(len(self)))

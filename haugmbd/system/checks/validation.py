@@ -23,6 +23,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.control.diagram.network import Network
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.registry import MODULES
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
@@ -87,6 +88,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     ]
     faults += [fault for body in once.bodies for fault in body.faults()]
     faults += [fault for load in once.loads for fault in _once(load.faults())]
+    faults += foreign_force_faults(once.loads)
     bodies = [body for body in once.bodies if posed(body)]
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign
@@ -121,6 +123,17 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
     notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints))
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)
+
+
+def foreign_force_faults(loads: Sequence[ForceElement]) -> list[Fault]:
+    """Return a fault for each element of a class that is not of the package: compiled code has no kernel of it."""
+    known = tuple(kind for kind, _ in MODULES)
+    remedy = "Give its law as a function: mbd.StateForce(name, bodies, force)."
+    return [
+        Fault(load.where, f"its class {type(load).__name__} is not one of haugmbd, and has no compiled kernel", remedy)
+        for load in loads
+        if not isinstance(load, known)
+    ]
 
 
 def warnings_of(joints: Sequence[Joint]) -> tuple[str, ...]:

@@ -46,3 +46,16 @@ def path_of(given: Any, what: str = "path") -> Path:
     if not fspath(given) or "\0" in fspath(given):
         raise UsageError(f"{what} is {given!r:.80}, which names no file: give its path as str or Path.")
     return Path(given)
+
+
+def path_with_ending(given: Any, ending: str, instead: str = "") -> Path:
+    """Return a path with this ending. Raise UsageError for another one: the file would not hold what its name says.
+
+    instead: what writes other files, for the message
+    """
+    path = path_of(given)
+    if path.suffix.lower() != ending:
+        raise UsageError(
+            f"{str(path)!r} does not end with {ending!r}, the only kind of file that is written here. {instead}".rstrip()
+        )
+    return path

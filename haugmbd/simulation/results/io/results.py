@@ -24,7 +24,7 @@ from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.checksums import seal, seal_zip
-from haugmbd.simulation.results.io.paths import path_of
+from haugmbd.simulation.results.io.paths import path_of, path_with_ending
 from haugmbd.simulation.results.io.schema import (
     AXES,
     BODY_VARIABLES,
@@ -74,7 +74,7 @@ def write_contents(path: str | Path, make: Callable[[], Contents]) -> Path:
 
 def to_csv(result: Saved, path: str | Path) -> Path:
     """Write one line for each state, with 17 digits, so that no digit is lost. After an error an old file is unchanged."""
-    path = path_of(path)
+    path = path_with_ending(path, ".csv", "Other tables: result.to_pandas().to_excel(...), .to_parquet(...).")
     header, columns = ["t"], [result.t[:, None]]
     for k, body in enumerate(result.names.bodies[1:], start=1):
         for name, parts in COMPONENTS.items():
