@@ -44,11 +44,12 @@ STEP = {"n": 50, "steps": 1000, "h": 1e-3}
 
 def right_hand_sides(ours: Worker, pinocchio: Worker) -> None:
     """Chains and a star against ABA; growth; one evaluation at n = 5."""
-    print("\nRight-hand side [us]: haugmbd with all multipliers, in a compiled loop, beside Pinocchio's ABA, without multipliers:")
-    print("C++: a loop in C++ over a batch (abaInParallel, one thread; convention WORLD, its fastest), the stricter ratio;")
-    print("called: pin.aba from Python as users call it (convention LOCAL, the default; 0.3 us and more of it is the call)")
+    print("\nRight-hand side [us]: haugmbd with all multipliers, beside Pinocchio's ABA, without multipliers, by the same call path:")
+    print("loop: haugmbd in compiled code; C++: a loop in C++ over a batch (abaInParallel, one thread; convention WORLD, its fastest)")
+    print("accelerations, evaluator: a call from Python of mbd.accelerations, of model.evaluator(), each over that of pin.aba")
     print(
-        f"{'':>10} {'haugmbd':>8} {'median':>7} {'C++':>8} {'median':>7} {'ratio':>6} {'called':>7} {'ratio':>6}  accelerations differ"
+        f"{'':>10} {'loop':>8} {'median':>7} {'C++':>8} {'median':>7} {'ratio':>6} {'pin.aba':>7} {'accelerations':>13} {'ratio':>6} "
+        f"{'evaluator':>9} {'ratio':>6}  accelerations differ"
     )
     found = {(shape, n): _line(ours, pinocchio, shape, n) for shape, n in [("chain", n) for n in LENGTHS] + [("star", 100)]}
     lengths = np.array([n for n in LENGTHS if n >= 10])
@@ -71,10 +72,12 @@ def _line(ours: Worker, pinocchio: Worker, shape: str, n: int, repeats: int = RE
         aba = answers["aba"]
         loop, called = best(aba), best(aba, "called")
         a, b = np.array(answers["ours"][0]["acceleration"]), np.array(aba[0]["acceleration"])
-        text += f" {loop:>8.2f} {median(aba):>7.2f} {mine / loop:>6.2f} {called:>7.2f} {mine / called:>6.2f}"
+        asked, evaluated = (best(answers["ours"], what) for what in ("accelerations", "evaluator"))
+        text += f" {loop:>8.2f} {median(aba):>7.2f} {mine / loop:>6.2f} {called:>7.2f} {asked:>13.2f} {asked / called:>6.2f}"
+        text += f" {evaluated:>9.2f} {evaluated / called:>6.2f}"
         text += f"  {abs(a - b).max() / abs(b).max():<9.1e}"
         if shape == "chain" and 10 <= n <= 200:
-            text += f" C++: {verdict(mine / loop, 1.6)}; called: {verdict(mine / called, 1.6)}"
+            text += f" C++: {verdict(mine / loop, 1.6)}; evaluator: {verdict(evaluated / called, 1.6)}"
     print(text)
     return mine
 

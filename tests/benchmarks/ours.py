@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -51,7 +52,10 @@ def room(shape: str, n: int) -> tuple[Any, ...]:
 
 
 def rhs(shape: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
-    """One sample [us] of the right-hand side with multipliers, and the joint accelerations at the modelled pose."""
+    """One sample [us] of the right-hand side with multipliers, and the joint accelerations at the modelled pose.
+
+    us: in a loop in compiled code;  accelerations, evaluator: one call from Python of `mbd.accelerations`, of `model.evaluator()`
+    """
     arguments = room(shape, n)
     many(*arguments, 1)
     count = max(1, int(seconds / (0.7e-6 * n)))
@@ -62,7 +66,27 @@ def rhs(shape: str, n: int, seconds: float = 0.01) -> dict[str, Any]:
     omega, parent = np.vstack([np.zeros(3), links.omega]), links.parent
     # axis fixed in the parent: omega_j' - omega_i' = axis q'' + omega_i x axis q'
     relative = bodies[1:, 10:] - bodies[parent, 10:] - np.cross(omega[parent], links.axis) * links.rate[:, None]
-    return {"us": us, "acceleration": (relative * links.axis).sum(1).tolist()}
+    called = {name: _called(call, seconds, n) for name, call in _calls(shape, n).items()}
+    return {"us": us, **called, "acceleration": (relative * links.axis).sum(1).tolist()}
+
+
+@cache
+def _calls(shape: str, n: int) -> dict[str, Callable[[], object]]:
+    """The calls from Python that give accelerations and multipliers."""
+    compiled = model(shape, n, True)[1]
+    state, evaluator = compiled.state(), compiled.evaluator()
+    y = state.y
+    return {"accelerations": lambda: mbd.accelerations(compiled, state), "evaluator": lambda: evaluator(0.0, y)}
+
+
+def _called(call: Callable[[], object], seconds: float, n: int) -> float:
+    """CPU time of a call [us]."""
+    call()
+    count = max(4, int(seconds / (10e-6 + 0.7e-6 * n)))
+    start = time.process_time()
+    for _ in range(count):
+        call()
+    return (time.process_time() - start) / count * 1e6
 
 
 def step(n: int, steps: int, h: float, method: str = "RK4") -> dict[str, Any]:

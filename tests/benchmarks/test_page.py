@@ -25,14 +25,15 @@ def test_the_page_is_written_from_the_record(recorded):
 def test_the_table_of_the_readme_is_written_from_the_record(recorded):
     table = "\n".join(page.readme_table(recorded))
     assert table in (REPOSITORY / "README.md").read_text(), "run python -m tests.benchmarks.page"
-    assert table.count("\n") == 7
+    assert table.count("\n") == 9
 
 
 @pytest.mark.slow
 def test_a_record_names_machine_date_and_versions_and_keeps_minima(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "_answers", {})
     for us in (3.0, 2.0, 5.0):
-        record.keep("ours", "rhs", {"shape": "chain", "n": 100}, {"us": us, "acceleration": [1.0]})
+        called = {"accelerations": 4.0 * us, "evaluator": us + 1.0}
+        record.keep("ours", "rhs", {"shape": "chain", "n": 100}, {"us": us, **called, "acceleration": [1.0]})
     record.keep("peer_pinocchio", "rhs", {"shape": "chain", "n": 100}, {"us": 1.0, "called": 4.0, "said": "words"})
     record.write(tmp_path / "results.json")
     about = json.loads((tmp_path / "results.json").read_text())
@@ -42,9 +43,11 @@ def test_a_record_names_machine_date_and_versions_and_keeps_minima(tmp_path, mon
     assert found.value("ours", "rhs", shape="chain", n=100) == 2.0
     assert found.value("ours", "rhs", shape="chain", n=10) is None
     assert page.readme_table(found)[2:] == [
-        "| accelerations and multipliers, chain of 100 links | Pinocchio's ABA (no multipliers), called from Python | 0.50 |"
+        f"| {page.HUNDRED} | a call, `mbd.accelerations` | {page.ABA_CALLED} | 2.00 |",
+        f"| {page.HUNDRED} | a call of `model.evaluator()` | {page.ABA_CALLED} | 0.75 |",
+        f"| {page.HUNDRED} | a loop in compiled code | Pinocchio, `pin.abaInParallel`: a loop in C++, one thread | 2.00 |",
     ]
-    assert "| 100 | 2.00 | 4.00 | 0.50 | 1.00 | 2.00 |" in page.right_hand_sides(found)
+    assert "| 100 | 8.00 | 2.00 | 3.00 | 0.75 | 4.00 | 2.00 | 2.00 | 1.00 |" in page.right_hand_sides(found)
     assert "Andrews" not in page.page(found)
 
 
