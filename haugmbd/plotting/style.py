@@ -83,7 +83,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt  # noqa: PLC0415  loaded only where something is drawn
     except ImportError as error:
-        raise UsageError("plots need matplotlib, which is not installed: pip install 'haugmbd[viz]'.") from error
+        raise UsageError("plots need matplotlib, which is not installed: pip install matplotlib.") from error
     return plt
 
 

@@ -187,5 +187,5 @@ def _matplotlib() -> tuple[Any, Any, Any, Any]:
         from matplotlib.collections import LineCollection, PolyCollection  # noqa: PLC0415
         from matplotlib.colors import to_rgba  # noqa: PLC0415
     except ImportError as error:
-        raise UsageError("pictures need matplotlib, which is not installed: pip install 'haugmbd[viz]'.") from error
+        raise UsageError("pictures need matplotlib, which is not installed: pip install matplotlib.") from error
     return pyplot, PolyCollection, LineCollection, to_rgba

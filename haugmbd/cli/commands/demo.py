@@ -120,7 +120,7 @@ def _write_plots(result: Result, folder: Path) -> None:
     try:
         import matplotlib  # noqa: PLC0415  only where plots are written
     except ImportError:
-        print("no plots: matplotlib is not installed (pip install 'haugmbd[viz]')")
+        print("no plots: matplotlib is not installed (pip install matplotlib)")
         return
     matplotlib.use("Agg")
     from matplotlib import pyplot  # noqa: PLC0415

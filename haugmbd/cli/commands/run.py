@@ -92,7 +92,7 @@ def _plot(result: Result, path: Path) -> Path:
     try:
         import matplotlib  # noqa: PLC0415  only where a plot is written
     except ImportError:
-        raise UsageError("--plot needs matplotlib, which is not installed: pip install 'haugmbd[viz]'.") from None
+        raise UsageError("--plot needs matplotlib, which is not installed: pip install matplotlib.") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot  # noqa: PLC0415
 

@@ -76,7 +76,7 @@ def load_engine() -> ModuleType:
     try:
         import mujoco  # noqa: PLC0415  an optional package
     except ImportError:
-        raise UsageError("MJCF is read by mujoco, which is not installed: pip install 'haugmbd[mujoco]'.") from None
+        raise UsageError("MJCF is read by mujoco, which is not installed: pip install mujoco.") from None
     module: ModuleType = mujoco
     return module
 

@@ -141,7 +141,7 @@ def _expanded(path: FilePath, allow_code: bool) -> bytes:
     try:
         from xacrodoc import XacroDoc  # noqa: PLC0415  an optional package
     except ImportError:
-        raise UsageError(f"{str(path)!r} needs xacrodoc, which is not installed: pip install 'haugmbd[xacro]'.") from None
+        raise UsageError(f"{str(path)!r} needs xacrodoc, which is not installed: pip install xacrodoc.") from None
     try:
         text: str = XacroDoc.from_file(str(path)).to_urdf_string()
     except Exception as error:  # noqa: BLE001  expanding runs code of the file

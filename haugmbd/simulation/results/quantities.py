@@ -275,7 +275,7 @@ class HasQuantities(ABC):
         """
         from haugmbd.simulation.results.tables import to_xarray  # noqa: PLC0415  imported only where a table is made
 
-        dataset: xarray.Dataset = to_xarray(self, need_module("xarray", "xarray"), self._attributes())
+        dataset: xarray.Dataset = to_xarray(self, need_module("xarray"), self._attributes())
         return dataset
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -298,7 +298,7 @@ class HasQuantities(ABC):
         """
         from haugmbd.simulation.results.tables import to_pandas  # noqa: PLC0415  imported only where a table is made
 
-        frame: pandas.DataFrame = to_pandas(self, need_module("pandas", "xarray"), self._attributes())
+        frame: pandas.DataFrame = to_pandas(self, need_module("pandas"), self._attributes())
         return frame
 
     @abstractmethod

@@ -22,7 +22,7 @@ def dataset_of(comparison: ComparisonRows) -> xarray.Dataset:
     try:
         import xarray as xr  # noqa: PLC0415  only where it is used
     except ImportError as error:
-        raise UsageError("to_xarray needs xarray, which is not installed: pip install 'haugmbd[xarray]'.") from error
+        raise UsageError("to_xarray needs xarray, which is not installed: pip install xarray.") from error
     scales = {} if comparison.reference is None else comparison.reference.scales
     variables: dict[str, Any] = {}
     for name in comparison.columns:

@@ -106,7 +106,7 @@ def _figures(comparison: ComparisonRows) -> str:
         import matplotlib as mpl  # noqa: PLC0415  only where a report is written
         from matplotlib.figure import Figure  # noqa: PLC0415, F401
     except ImportError:
-        return _section("Figures", "<p>There are no figures: matplotlib is not installed (pip install 'haugmbd[viz]').</p>")
+        return _section("Figures", "<p>There are no figures: matplotlib is not installed (pip install matplotlib).</p>")
     first = comparison.groups[0] if comparison.groups else ""
     error = f"error_{first}_max" if comparison.reference is not None and first else ""
     drawn: list[tuple[str, Any]] = []

@@ -179,5 +179,5 @@ def _need_netcdf() -> Any:
         import h5netcdf  # noqa: PLC0415  only where a file is written
         import h5py  # noqa: PLC0415
     except ImportError:
-        raise UsageError("a .nc store needs h5netcdf: pip install 'haugmbd[io]', or give a folder as store.") from None
+        raise UsageError("a .nc store needs h5netcdf: pip install h5netcdf, or give a folder as store.") from None
     return h5netcdf, h5py

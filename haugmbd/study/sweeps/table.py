@@ -133,7 +133,7 @@ class Sweep:
         try:
             import xarray  # noqa: PLC0415  only where it is asked for
         except ImportError:
-            raise UsageError("to_xarray needs xarray, which is not installed: pip install 'haugmbd[xarray]'.") from None
+            raise UsageError("to_xarray needs xarray, which is not installed: pip install xarray.") from None
         columns = self._columns()
         if self.axes is None or not self.axes:
             coordinates: dict[str, Any] = {name: ("cell", columns.pop(name)) for name in self.parameters}

@@ -90,9 +90,9 @@ def test_other_files_are_refused(chain, tmp_path):
 @pytest.mark.parametrize(
     ("module", "ask", "extra"),
     [
-        ("h5netcdf", lambda q, path: q.save(path / "a.nc"), "haugmbd[io]"),
-        ("xarray", lambda q, path: q.to_xarray(), "haugmbd[xarray]"),
-        ("matplotlib.pyplot", lambda q, path: mbd.plot.energy(q), "haugmbd[viz]"),
+        ("h5netcdf", lambda q, path: q.save(path / "a.nc"), "pip install h5netcdf"),
+        ("xarray", lambda q, path: q.to_xarray(), "pip install xarray"),
+        ("matplotlib.pyplot", lambda q, path: mbd.plot.energy(q), "pip install matplotlib"),
     ],
 )
 def test_a_missing_extra_is_named(chain, tmp_path, monkeypatch, module, ask, extra):

@@ -112,7 +112,7 @@ def _read_npz(data: bytes) -> Contents:
 
 def _write_netcdf(contents: Contents) -> bytes:
     """Return a NetCDF-4 file.  HDF5 builds it in memory: on a full disk it would not only fail, but end the process."""
-    h5netcdf, h5py = need_module("h5netcdf", "io"), need_module("h5py", "io")
+    h5netcdf, h5py = need_module("h5netcdf"), need_module("h5py")
     text, arrays, data = h5py.string_dtype(), contents.arrays, io.BytesIO()
     nt, bodies = len(arrays["t"]), contents.bodies
     with h5netcdf.File(data, "w") as file:
@@ -145,7 +145,7 @@ def _write_netcdf(contents: Contents) -> bytes:
 
 
 def _read_netcdf(data: bytes) -> Contents:
-    h5netcdf = need_module("h5netcdf", "io")
+    h5netcdf = need_module("h5netcdf")
     with h5netcdf.File(io.BytesIO(data), "r") as file:
         sizes = [math.prod(variable.shape) for variable in file.variables.values()]
         _check_length(8 * sum(sizes), data)
@@ -179,14 +179,12 @@ def _text(file: Any, name: str) -> str | None:
     return text.decode() if isinstance(text, bytes) else str(text)
 
 
-def need_module(module: str, extra: str) -> Any:
-    """Import a module of an extra. Raise UsageError, which names the extra, if it is missing."""
+def need_module(module: str) -> Any:
+    """Import a module. Raise UsageError, which says how to install it, if it is missing."""
     try:
         return __import__(module)
     except ImportError as error:
-        raise UsageError(
-            f"this needs {module}, which is not installed: pip install 'haugmbd[{extra}]', or save as .npz."
-        ) from error
+        raise UsageError(f"this needs {module}, which is not installed: pip install {module}, or save as .npz.") from error
 
 
 def _writer(path: Path) -> Callable[[Contents], bytes]:
