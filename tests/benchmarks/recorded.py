@@ -51,9 +51,10 @@ class Recorded:
     def value(self, tool: str, task: str, quantity: str = "us", /, **arguments: Any) -> float | None:
         """Return one minimum, None if it was not measured."""
         try:
-            return float(self.worker(tool).ask(task, **arguments)[quantity])
+            answer = self.worker(tool).ask(task, **arguments)
         except NotMeasured:
             return None
+        return float(answer[quantity]) if quantity in answer else None
 
     def tasks(self) -> dict[str, Task]:
         """Return the studies of work against precision by the names of their diagrams."""
