@@ -2,7 +2,7 @@
 #   make demo    simulate, check and plot the spatial slider-crank, compare six methods      make test    all tests
 #   make test-fast   the tests that are not slow                       make bench   timings beside the peers, diagrams
 #   make check   ruff, mypy --strict, import-linter                make bench-quick   the main timings, in two minutes
-#   make docs    the documentation site, build/docs/index.html
+#   make docs    the documentation site, build/docs/index.html     make release   source distribution and wheel in dist/, checked
 
 PYTHON       ?= python3
 PYTEST_FLAGS ?=
@@ -23,7 +23,7 @@ environment = $(PYTHON) -m venv --clear $(1) && \
               PIP_CONSTRAINT=$(CONSTRAINTS) $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 endif
 
-.PHONY: demo test test-fast check bench bench-quick docs format clean
+.PHONY: demo test test-fast check bench bench-quick docs release format clean
 
 demo: $(VENV)/.stamp
 	$(VENV)/bin/haugmbd demo
@@ -51,6 +51,14 @@ docs: $(SITE)/.stamp
 	$(SITE)/bin/python -m pytest tests/reference -m published -q -p no:cacheprovider -o junit_family=xunit1 --junitxml=build/published.xml
 	$(SITE)/bin/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
 	@echo "open build/docs/index.html"
+
+# What is left to a person is said at the end: the upload, with an account of its own.
+release: $(VENV)/.stamp
+	rm -rf dist
+	PIP_CONSTRAINT=$(CONSTRAINTS) $(VENV)/bin/python -m build --outdir dist .
+	$(VENV)/bin/python -m twine check --strict dist/*
+	$(VENV)/bin/python .ci/check_wheel.py dist
+	@echo "dist/ is checked. Left to you: tag the commit, and upload with  $(VENV)/bin/python -m twine upload dist/*"
 
 format: $(VENV)/.stamp
 	$(VENV)/bin/ruff check --fix .
