@@ -44,8 +44,12 @@ STEP = {"n": 50, "steps": 1000, "h": 1e-3}
 
 def right_hand_sides(ours: Worker, pinocchio: Worker) -> None:
     """Chains and a star against ABA; growth; one evaluation at n = 5."""
-    print("\nRight-hand side [us]: haugmbd with all multipliers, beside Pinocchio's ABA, without multipliers, by the same call path:")
-    print("loop: haugmbd in compiled code; C++: a loop in C++ over a batch (abaInParallel, one thread; convention WORLD, its fastest)")
+    print(
+        "\nRight-hand side [us]: haugmbd with all multipliers, beside Pinocchio's ABA, without multipliers, by the same call path:"
+    )
+    print(
+        "loop: haugmbd in compiled code; C++: a loop in C++ over a batch (abaInParallel, one thread; convention WORLD, its fastest)"
+    )
     print("accelerations, evaluator: a call from Python of mbd.accelerations, of model.evaluator(), each over that of pin.aba")
     print(
         f"{'':>10} {'loop':>8} {'median':>7} {'C++':>8} {'median':>7} {'ratio':>6} {'pin.aba':>7} {'accelerations':>13} {'ratio':>6} "

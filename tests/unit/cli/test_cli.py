@@ -162,10 +162,14 @@ def test_json_is_one_object_with_ok(arguments, capsys):
     assert ("error" in told) is (code == 2)
 
 
-@pytest.mark.parametrize("argv", [["--version"], ["--help"], ["run", "--help"], ["completion", "bash"], ["dance"], ["run", "--colour"]])
+@pytest.mark.parametrize(
+    "argv", [["--version"], ["--help"], ["run", "--help"], ["completion", "bash"], ["dance"], ["run", "--colour"]]
+)
 def test_what_needs_no_engine_imports_none(argv):
     """Neither NumPy nor the compiler: an answer takes the time of starting Python."""
-    program = f"import sys; from haugmbd.cli.main import main; main({argv!r}); print(sorted({{'numpy', 'numba'}} & set(sys.modules)))"
+    program = (
+        f"import sys; from haugmbd.cli.main import main; main({argv!r}); print(sorted({{'numpy', 'numba'}} & set(sys.modules)))"
+    )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert run.stdout.splitlines()[-1] == "[]"
 

@@ -78,9 +78,7 @@ def test_store_every_and_budget_of_run(tmp_path, capsys):
 def test_advice_names_options_of_the_command():
     """Whatever a message of the package advises: the arguments of `simulate` that the command has."""
     advice = "Store fewer: store_every= or t_eval=, pass project_velocity=True, or integrator=RK4(), budget=3."
-    assert as_options(advice) == (
-        "Store fewer: --store-every or t_eval=, pass --project-velocity, or --method RK4(), --budget 3."
-    )
+    assert as_options(advice) == ("Store fewer: --store-every or t_eval=, pass --project-velocity, or --method RK4(), --budget 3.")
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-
 from haugmbd.drivers import Constant, QuinticSpline, TimeFunction
 from haugmbd.errors import UsageError
 from haugmbd.forces import TSDA, PointForce, StateForce, Torque
