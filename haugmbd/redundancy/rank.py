@@ -48,9 +48,6 @@ TERM_TOL = 1e-6
 FLAT_TOL = 1e-10
 """Largest |gradient| / |value| of a row whose gradient counts as zero, as that of a dot product of parallel vectors."""
 
-TOLERANCE = PIVOT_TOL**0.5
-"""Distance of a row of length 1 from the span of the others below which it depends on them."""
-
 PROBES = 8
 """Number of random motions that must not move a dependent row; they move a row at the distance d from the others by d on average."""
 
@@ -73,6 +70,7 @@ class RankAnalysis:
     dropped: numbers of the rows with a gradient that depend on the kept ones
     tolerance: distance from the span of the kept rows below which a row depends on them
     weak: kept rows that are nearly dependent: (number, distance from the span of the other kept ones), the weakest last
+    misfit: about the largest distance of a dropped row from the span of the kept ones
     """
 
     J: Array
@@ -85,6 +83,7 @@ class RankAnalysis:
     model: Model
     active: Array
     eliminated: AnyElimination | None
+    misfit: float = 0.0
 
     @cached_property
     def elimination(self) -> AnyElimination:
@@ -115,7 +114,9 @@ def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None, witho
     row[model.slot_of_row] = np.arange(model.nc)
     dropped: Ints = np.sort(row[np.array(elimination.dropped, dtype=np.int64)])
     named = tuple((int(row[slot]), distance) for slot, distance in weak)
-    return RankAnalysis(slots, norm, flat, length, dropped, tolerance, named, model, active, elimination)
+    gone = np.array(elimination.dropped, dtype=np.int64)
+    misfit = float(_moved(model, slots, elimination, gone).max(initial=0.0)) if len(gone) else 0.0
+    return RankAnalysis(slots, norm, flat, length, dropped, tolerance, named, model, active, elimination, misfit)
 
 
 def _is_open(model: Model, J: Array, active: Array) -> bool:

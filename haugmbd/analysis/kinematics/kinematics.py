@@ -42,7 +42,8 @@ from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.system.checks.constraint_residuals import dropped_faults, state_faults
+from haugmbd.system.checks.constraint_residuals import state_faults
+from haugmbd.system.checks.contradictions import dropped_faults
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
 

@@ -40,6 +40,7 @@ from haugmbd.model.inspection.given import no_model
 from haugmbd.model.inspection.length import characteristic_length, unit_of_turns
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.redundancy.alignment import examine
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.checks.constraint_residuals import Flags, position_faults
@@ -198,8 +199,8 @@ def _report(
     examined: RankAnalysis | None = None,
 ) -> Mobility:
     """Return the report of a model at the pose at which `rows` were evaluated.  examined: their rank, if it is known"""
-    examined = analyse_rank(model, rows) if examined is None else examined
-    redundancy = redundancy_of(model, rows, examined)
+    examined = examine(model, rows, model.redundancy.given) if examined is None else examined
+    redundancy = redundancy_of(model, rows, examined, given=model.redundancy.given)
     frames, blocks = frames_of(model.joints), find_blocks(model.nb + 1, _pairs(rows))
     joints = joints_of_blocks(model.joints, frames, blocks)
     found = remaining(model, rows, examined, blocks, joints)
