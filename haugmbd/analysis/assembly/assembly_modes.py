@@ -24,9 +24,10 @@ from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
 from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
+from haugmbd.analysis.assembly.redundant_rows import redundant_rows_hold, settled
 from haugmbd.analysis.assembly.regularized_least_squares import dense
 from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
-from haugmbd.analysis.initial_model import beginning_at, compiled, start_of, with_angles
+from haugmbd.analysis.initial_model import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind
@@ -40,6 +41,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.system.checks.contradictions import contradiction_faults
 from haugmbd.system.system import System
 
 DIFFERENT = 1e-6
@@ -139,10 +141,12 @@ def assembly_modes(
     check_flags(progress=progress)
     model = compiled(system, "assembly_modes")
     problem = pose_problem(model, start_of(model, state), hold)
-    first = close_positions(problem, problem.held.start)
+    found_first = settled(problem, close_positions(problem, problem.held.start))
+    problem, first = found_first.problem._replace(loose=0.0), found_first.solution
     if not first.closed:
         what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"
-        raise AssemblyError([Fault("assembly_modes", what, "assemble(system) names the joints that stay open.")], None)
+        named = Fault("assembly_modes", what, "assemble(system) names the joints that stay open.")
+        raise AssemblyError(contradiction_faults(found_first.contradictions, model.redundancy.limit) or [named], None)
     problem = with_free_joints_held(problem, first.pose.state)
     found, counts, signs = [first.pose.state], [0], signs_of(model)
     with Progress(progress, 0, starts, "starts") as bar:
@@ -163,7 +167,7 @@ def assembly_modes(
 
 def _count(problem: Problem, signs: tuple[Sign, ...], found: list[State], counts: list[int], closed: PositionSolution) -> None:
     """Add a closed pose to the modes, or count it with the one that it is."""
-    if not closed.closed or flipped(problem.model, signs, closed.pose.state):
+    if not closed.closed or flipped(problem.model, signs, closed.pose.state) or not redundant_rows_hold(problem, closed.pose):
         return
     near = [k for k, other in enumerate(found) if same(problem, other, closed.pose.state)]
     if near:
@@ -184,7 +188,8 @@ def _mode(problem: Problem, first: State, state: State, count: int) -> AssemblyM
     model = problem.model
     state = with_angles(model, nearest_velocities(problem, state).state)
     held = tuple(joint.entry.name for joint in problem.held.joints)
-    return AssemblyMode(beginning_at(model, state), state, *apart(model, first, state), count, held)
+    own = beginning_at(model, state)
+    return AssemblyMode(examined(own) if len(problem.asleep) else own, state, *apart(model, first, state), count, held)
 
 
 def apart(model: Model, one: State, other: State) -> tuple[float, float]:

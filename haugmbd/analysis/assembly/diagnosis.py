@@ -94,6 +94,7 @@ def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]
     start, u = (np.hstack([given.v, given.omega_bar]) for given in (problem.held.start, state))
     size = max(float(np.abs(x).max(initial=0.0)) for x in (rows.nu, start, u))
     left = np.einsum("rsc,rsc->r", np.concatenate([rows.Phi_r, rows.PiBar], axis=2), u[rows.bodies]) - rows.nu
+    left[problem.asleep] = 0.0
     if not np.abs(left).max(initial=0.0) > tol * size:
         return ()
     remedy = "Let the drivers prescribe the same motion, or hold less."
