@@ -41,6 +41,7 @@ from haugmbd.redundancy.sparse_ldl import (
     solve,
     weakest_combination,
 )
+from haugmbd.tolerances import GROWTH
 
 TERM_TOL = 1e-6
 """Coefficients below this part of the largest one are rounding, or missing digits of the pose, and are left out."""
@@ -320,6 +321,7 @@ def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
     for row in x.dropped.tolist():
         by_edge.setdefault(int(model.slot_of_row[row]) // SLOTS, []).append(row)
     found, pairs = [], integers(model, "EDGES").tolist()
+    least = max(TERM_TOL, GROWTH * max(x.misfit, model.redundancy.misfit))  # axes that are off by an angle add terms of its size
     for edge, rows in by_edge.items():
         pair, slots = pairs[edge], model.slot_of_row[rows]
         values = solver.solve({body: x.J[slots, side].T for side, body in enumerate(pair) if body})
@@ -328,6 +330,6 @@ def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
         }
         for k, row in enumerate(rows):
             largest = max(abs(float(c[k])) for c in lam.values())
-            kept = [(row_of_slot[slot], float(c[k])) for slot, c in lam.items() if abs(c[k]) > TERM_TOL * largest]
+            kept = [(row_of_slot[slot], float(c[k])) for slot, c in lam.items() if abs(c[k]) > least * largest]
             found.append(Dependency(row, tuple(sorted((other, c * float(x.norm[row] / x.norm[other])) for other, c in kept))))
     return found

@@ -38,6 +38,7 @@ from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import put_row_scale
 from haugmbd.redundancy.redundancy import put_mask
 from haugmbd.system.build import build_model
+from haugmbd.system.checks.contradictions import REDUNDANT
 from haugmbd.system.checks.validation import Checked, Parts, check, warnings_of
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
 from haugmbd.system.joint_equations import JointEquations
@@ -282,14 +283,16 @@ class System(Pictured):
         Warns
         -----
         UserWarning
-            If a joint is doubtful, such as a cam whose profile nearly closes; also in `Model.warnings`.
+            If a joint is doubtful, such as a cam whose profile nearly closes, or if redundant rows fit only up to more than typed digits;
+            also in `Model.warnings`.
         LockedModelWarning
             If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
         model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
         of_joints = warnings_of(self.joints)
         for note in model.warnings:
-            warn_user(note, UserWarning if note in of_joints else LockedModelWarning)
+            told = note in of_joints or note.startswith(REDUNDANT)
+            warn_user(note, UserWarning if told else LockedModelWarning)
         return model
 
     def compile_quietly(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:

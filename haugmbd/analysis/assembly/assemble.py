@@ -148,11 +148,11 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     closed = close_positions(problem, way.state)
     closed = closed._replace(iterations=way.iterations + closed.iterations)
     begun = turned_round(signs, start)
-    found = settled(problem, closed)
-    if not found.solution.closed:
+    found = settled(problem, closed, way.state)
+    if not (found.solution.closed or found.contradictions):
         closed = turned_back(problem, signs, way.state, found.solution, begun) if begun and repair else found.solution
         closed = closed if closed.closed else close_from_elsewhere(problem, start, closed)
-        found = settled(problem, closed)
+        found = settled(problem, closed, closed.pose.state)
     problem, closed = found.problem, found.solution
     if not closed.closed:
         beyond = contradiction_faults(found.contradictions, model.redundancy.limit)

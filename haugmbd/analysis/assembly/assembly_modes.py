@@ -141,7 +141,7 @@ def assembly_modes(
     check_flags(progress=progress)
     model = compiled(system, "assembly_modes")
     problem = pose_problem(model, start_of(model, state), hold)
-    found_first = settled(problem, close_positions(problem, problem.held.start))
+    found_first = settled(problem, close_positions(problem, problem.held.start), problem.held.start)
     problem, first = found_first.problem._replace(loose=0.0), found_first.solution
     if not first.closed:
         what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"

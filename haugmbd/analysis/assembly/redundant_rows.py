@@ -13,13 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.assembly.constraint_system import NONE, Pose, Problem
+from haugmbd.analysis.assembly.constraint_system import NONE, Pose, Problem, pose_at
 from haugmbd.analysis.assembly.position_solver import ROUNDING, PositionSolution, close_positions
 from haugmbd.compiled.array_types import Ints
+from haugmbd.math.euler_parameters import conjugate, logarithm, product
+from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import find_redundancy
 from haugmbd.system.checks.constraint_residuals import constraint_gaps
-from haugmbd.system.checks.contradictions import NEAR, Contradiction, contradictions_at
-from haugmbd.tolerances import GROWTH
+from haugmbd.system.checks.contradictions import Contradiction, contradictions_at
+from haugmbd.tolerances import GROWTH, LARGEST_TOLERANCE
+
+
+SLID = 20.0
+"""Times the gap of the start, relative to the size, that bodies move where redundant rows which do not fit drive them along the motion that
+the mechanism should have: to a place where they happen to fit."""
 
 
 class Settled(NamedTuple):
@@ -34,25 +41,45 @@ class Settled(NamedTuple):
     contradictions: tuple[Contradiction, ...] = ()
 
 
-def settled(problem: Problem, solution: PositionSolution) -> Settled:
-    """Return the solution with its independent rows closed, if redundant rows are what keeps it open; otherwise as it is."""
+def settled(problem: Problem, solution: PositionSolution, start: State) -> Settled:
+    """Return the solution with its independent rows closed, if redundant rows are what keeps it open; otherwise as it is.
+
+    start: where the solution came from; the nearest pose to it is the one that closes the independent rows from there
+    """
     pose, model = solution.pose, problem.model
     exact = pose.worst <= problem.tol or pose.furthest <= ROUNDING * problem.size
     as_it_is = Settled(problem, solution._replace(closed=exact))
-    if pose.worst <= problem.tol or not pose.furthest <= NEAR * problem.size or not model.nc:
+    begun = pose_at(problem, start)
+    near = [begun] if begun.furthest <= LARGEST_TOLERANCE * problem.size else []
+    slid = bool(near) and _way(problem, start, pose.state) > SLID * begun.furthest / problem.size + ROUNDING
+    if not model.nc or (pose.worst <= problem.tol and not slid) or not pose.furthest <= LARGEST_TOLERANCE * problem.size:
         return as_it_is
-    redundancy = find_redundancy(model, pose.rows, model.redundancy.rule, model.redundancy.given)
-    if redundancy.only_here or not redundancy.dropped:
-        return as_it_is
-    rows = np.array(redundancy.dropped, dtype=np.int64)
-    rest = problem._replace(asleep=np.union1d(problem.asleep, rows), loose=0.0)
-    again = close_positions(rest, pose.state)
-    if not again.closed:
-        return as_it_is
-    found = contradictions_at(model, redundancy, again.pose.state)
-    if found and found[0].part > redundancy.limit:
-        return as_it_is._replace(contradictions=found)
-    return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
+    beyond: tuple[Contradiction, ...] = ()
+    for at in (*near, pose):
+        redundancy = find_redundancy(model, at.rows, model.redundancy.rule, model.redundancy.given)
+        if redundancy.only_here or not redundancy.dropped:
+            continue
+        rows = np.array(redundancy.dropped, dtype=np.int64)
+        rest = problem._replace(asleep=np.union1d(problem.asleep, rows), loose=0.0)
+        for origin in (start, pose.state):
+            again = close_positions(rest, origin)
+            if not again.closed:
+                continue
+            found = contradictions_at(model, redundancy, again.pose.state)
+            if not found or found[0].part <= redundancy.limit:
+                return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
+            beyond = beyond or found
+        if beyond:
+            break
+    if beyond:
+        return Settled(problem, solution._replace(closed=False), NONE, beyond)
+    return as_it_is
+
+
+def _way(problem: Problem, start: State, end: State) -> float:
+    """Return the largest displacement of a body relative to the size, or its rotation [rad]."""
+    turn = float(np.linalg.norm(logarithm(product(conjugate(start.p), end.p)), axis=1).max(initial=0.0))
+    return max(turn, float(np.abs(end.r - start.r).max(initial=0.0)) / problem.size)
 
 
 def redundant_rows_hold(problem: Problem, pose: Pose) -> bool:

@@ -27,7 +27,7 @@ from haugmbd.redundancy.sparse_ldl import SLOTS
 from haugmbd.redundancy.structural_rank import corrected
 from haugmbd.system.checks.constraint_residuals import Gaps, constraint_gaps, velocity_gaps
 from haugmbd.system.checks.solvability import groups_of_joints
-from haugmbd.tolerances import DEPENDENT, GROWTH, LARGEST_TOLERANCE, TOLD, TYPED_ANGLE, TYPED_LENGTH
+from haugmbd.tolerances import DEPENDENT, GROWTH, TOLD, TYPED_ANGLE, TYPED_LENGTH
 
 DROPPED_FACTOR = 10.0
 """A dropped row is violated if its gap is so many times that of any kept one (without projection all rows drift alike)."""
@@ -36,8 +36,14 @@ SLIPS = 100.0
 """The same of a velocity row, in units of TYPED_SPEED of the speed: a thousandth of the speed, as where rows contradict each other."""
 
 
-NEAR = 0.05
-"""Contradiction [rad, or part of the size] up to which redundant rows are told to contradict each other: what is more is an open joint."""
+REDUNDANT = "redundant rows of joints"
+"""The beginning of the sentences about them."""
+
+LEFT_OUT = "they are left out, and all others hold"
+"""What is done with them."""
+
+SHARE = 1e-2
+"""Part of the larger one of two gaps below which the smaller one is not told."""
 
 SHOWN = 12
 """Number of joints that a text lists before it counts the others."""
@@ -46,21 +52,27 @@ SHOWN = 12
 class Contradiction(NamedTuple):
     """The joints of redundant rows, and the largest gap of these where the others are closed: distance [m], angle [rad].
 
-    part: the larger of the angle and the distance relative to the size of the mechanism
+    size: of the mechanism [m];  part: the larger of the angle and the distance relative to the size
     """
 
     joints: tuple[str, ...]
     distance: float
     angle: float
-    part: float
+    size: float
+
+    @property
+    def part(self) -> float:
+        return max(self.angle, self.distance / self.size)
 
     def __str__(self) -> str:
-        return f"redundant rows of joints {_listed(self.joints)} contradict each other by {self.gap}"
+        return f"{REDUNDANT} {_listed(self.joints)} contradict each other by {self.gap}"
 
     @property
     def gap(self) -> str:
-        """Return the larger gap as text."""
-        parts = [f"{self.angle:.3g} rad"] * (self.angle > 0.0) + [f"{self.distance:.3g} m"] * (self.distance > 0.0)
+        """Return the angle and the distance as text, without one that is far smaller than the other."""
+        far = self.distance / self.size
+        parts = [f"{self.angle:.3g} rad"] if self.angle > SHARE * far else []
+        parts += [f"{self.distance:.3g} m ({far:.2g} of the size)"] if far > SHARE * self.angle else []
         return " and ".join(parts) or "0"
 
 
@@ -88,7 +100,7 @@ def contradictions_at(model: Model, redundancy: Redundancy, state: State) -> tup
             turns = measured.is_angle[gone]
             gap = np.abs(measured.gap[gone])
             found.append(
-                Contradiction(_with_rows(model, joints, free), float(gap[~turns].max(initial=0.0)), float(gap[turns].max(initial=0.0)), largest)
+                Contradiction(_with_rows(model, joints, free), float(gap[~turns].max(initial=0.0)), float(gap[turns].max(initial=0.0)), size)
             )
     return tuple(sorted(found, key=lambda one: -one.part))
 
@@ -116,8 +128,26 @@ def _fault(one: Contradiction, limit: float) -> tuple[str, str]:
         "mechanism): axes are not as parallel, or points not as much in one plane, as the loop needs"
     )
     remedy = "Correct the axes and points, use CJ or SJ for one RJ of the loop, or allow it"
-    wider = 10.0 ** np.ceil(np.log10(one.part))
-    return what, f"{remedy}: tolerance={wider:g}." if wider <= LARGEST_TOLERANCE else f"{remedy.split(', or allow')[0]}."
+    return what, f"{remedy}: tolerance={10.0 ** np.ceil(np.log10(one.part)):g}."
+
+
+def misfit_notes(model: Model, redundancy: Redundancy, examined: RankAnalysis, rows: Rows) -> tuple[str, ...]:
+    """Return one sentence for each set of joints whose redundant rows do not fit by more than typed digits.  `rows`: at the modelled pose.
+
+    Nobody is told who has given the tolerance.
+    """
+    if redundancy.given is not None or not redundancy.dropped:
+        return ()
+    part = _parts(constraint_gaps(model, rows, rows.state.t), characteristic_length(model, rows))
+    if max(redundancy.misfit, float(part.max(initial=0.0))) <= DEPENDENT:
+        return ()
+    found = closed_contradictions(model, redundancy, examined, rows.state) or ()
+    told = tuple(f"{one}: {LEFT_OUT}" for one in found if one.part > DEPENDENT)
+    if told or redundancy.misfit <= DEPENDENT:
+        return told
+    free = set(without_drivers(model).tolist())
+    names = tuple(dict.fromkeys(name for joints, _ in groups_of_joints(redundancy.report) for name in _with_rows(model, joints, free)))
+    return (f"{REDUNDANT} {_listed(names)} fit up to {redundancy.misfit:.2g} (rad, or part of the size) only: {LEFT_OUT}",)
 
 
 def closed_contradictions(

@@ -30,8 +30,8 @@ from haugmbd.redundancy.alignment import examine
 from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.checks.constraint_residuals import position_faults
-from haugmbd.system.checks.contradictions import NEAR, Contradiction, closed_contradictions, contradiction_faults
-from haugmbd.tolerances import contradiction_limit
+from haugmbd.system.checks.contradictions import Contradiction, closed_contradictions, contradiction_faults, misfit_notes
+from haugmbd.tolerances import LARGEST_TOLERANCE, contradiction_limit
 from haugmbd.system.checks.friction_uniqueness import friction_faults
 from haugmbd.system.checks.locking import locking_notes
 from haugmbd.system.checks.solvability import dependence_faults, free_axis_faults
@@ -125,6 +125,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     if not faults:
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
     notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints))
+    notes += () if faults else misfit_notes(model, redundancy, found, rows)
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)
 
 
@@ -142,7 +143,7 @@ def _open_joints(
     examined = model.changed(redundancy=redundancy)
     left = position_faults(examined, rows=rows)
     measured = closed_contradictions(model, redundancy, found, rows.state) or ()
-    beyond = tuple(one for one in measured if redundancy.limit < one.part <= NEAR)
+    beyond = tuple(one for one in measured if redundancy.limit < one.part <= LARGEST_TOLERANCE)
     if not (left or beyond):
         return (), (), found
     told = {f"joint {name!r}" for one in beyond for name in one.joints}
