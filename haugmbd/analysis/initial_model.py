@@ -14,7 +14,7 @@ from haugmbd.forces.rsda import RSDA
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.immutable import once_per_model
-from haugmbd.model.inspection.given import need_state, no_model
+from haugmbd.model.inspection.given import need_state, no_model, no_tolerance
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
@@ -22,12 +22,13 @@ from haugmbd.system.checks.constraint_residuals import state_faults
 from haugmbd.system.system import System
 
 
-def compiled(system: System | Model, who: str) -> Model:
+def compiled(system: System | Model, who: str, tolerance: float | None = None) -> Model:
     """Return the model, compiled even if its pose does not fit. Raise UsageError, which names the function `who`, for another type."""
     if isinstance(system, Model):
+        no_tolerance(tolerance)
         return system
     if isinstance(system, System):
-        return system.compile(check_pose=False)
+        return system.compile(check_pose=False, tolerance=tolerance)
     raise no_model(system, who)
 
 

@@ -73,6 +73,7 @@ def assemble(
     hold: Iterable[FixedCoordinates | Body | Joint] | FixedCoordinates | Body | Joint = (),
     weights: Mapping[Body, float] | None = None,
     tol: float = TOL,
+    tolerance: float | None = None,
     repair: bool = True,
     progress: bool = False,
 ) -> Assembly:
@@ -89,7 +90,10 @@ def assemble(
     weights : dict of Body to float, optional
         Factors of the inertia of bodies in the metric: a body with a large factor moves less.
     tol : float
-        Largest remaining |Phi|, in the units of the rows (m, m2, 1, rad).
+        Largest remaining |Phi| of the independent rows, in the units of the rows (m, m2, 1, rad).
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     repair : bool
         If True, turn joints back that closed in the opposite sense. If False, list them in `flipped`.
     progress : bool
@@ -116,7 +120,7 @@ def assemble(
     Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism.
     """
     check_flags(progress=progress)
-    model = compiled(system, "assemble")
+    model = compiled(system, "assemble", tolerance)
     problem = pose_problem(model, start_of(model, state), hold, weights, tol)
     with Progress(progress, 0.0, digits_of(problem.size, tol), "digits") as bar:
         search = Search(bar, problem.size, tol)

@@ -98,6 +98,7 @@ def assembly_modes(
     hold: Iterable[FixedCoordinates | Body | Joint] | FixedCoordinates | Body | Joint = (),
     starts: int = 40,
     seed: int = 0,
+    tolerance: float | None = None,
     progress: bool = False,
 ) -> tuple[AssemblyMode, ...]:
     """Return the assembly modes that are found from random starts.
@@ -114,6 +115,9 @@ def assembly_modes(
         Number of random starts.
     seed : int
         Seed of the random starts.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     progress : bool
         If True, show a progress bar.
 
@@ -139,7 +143,7 @@ def assembly_modes(
         if not (isinstance(value, Integral) and value >= least):
             raise UsageError(f"{name} = {value!r} must be a whole number, {least} or more.")
     check_flags(progress=progress)
-    model = compiled(system, "assembly_modes")
+    model = compiled(system, "assembly_modes", tolerance)
     problem = pose_problem(model, start_of(model, state), hold)
     found_first = settled(problem, close_positions(problem, problem.held.start), problem.held.start)
     problem, first = found_first.problem._replace(loose=0.0), found_first.solution

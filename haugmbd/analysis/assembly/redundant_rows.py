@@ -54,25 +54,20 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
     slid = bool(near) and _way(problem, start, pose.state) > SLID * begun.furthest / problem.size + ROUNDING
     if not model.nc or (pose.worst <= problem.tol and not slid) or not pose.furthest <= LARGEST_TOLERANCE * problem.size:
         return as_it_is
-    beyond: tuple[Contradiction, ...] = ()
     for at in (*near, pose):
         redundancy = find_redundancy(model, at.rows, model.redundancy.rule, model.redundancy.given)
         if redundancy.only_here or not redundancy.dropped:
             continue
         rows = np.array(redundancy.dropped, dtype=np.int64)
         rest = problem._replace(asleep=np.union1d(problem.asleep, rows), loose=0.0)
-        for origin in (start, pose.state):
-            again = close_positions(rest, origin)
-            if not again.closed:
-                continue
-            found = contradictions_at(model, redundancy, again.pose.state)
-            if not found or found[0].part <= redundancy.limit:
-                return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
-            beyond = beyond or found
-        if beyond:
-            break
-    if beyond:
-        return Settled(problem, solution._replace(closed=False), NONE, beyond)
+        again = close_positions(rest, start)
+        again = again if again.closed else close_positions(rest, pose.state)
+        if not again.closed:
+            continue
+        found = contradictions_at(model, redundancy, again.pose.state)
+        if found and found[0].part > redundancy.limit:
+            return Settled(problem, solution._replace(closed=False), NONE, found)
+        return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
     return as_it_is
 
 
