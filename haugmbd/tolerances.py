@@ -73,6 +73,18 @@ def contradiction_limit(tolerance: float | None) -> float:
     return CONTRADICTION if tolerance is None else float(tolerance)
 
 
+DENSEST = 1e20
+"""[kg/m3] a thousand times the density of nuclear matter: a body that its inertia would make denser than this has none, only rounding."""
+
+
+def rounding_of_inertia(mass: float) -> float:
+    """Return the moment of inertia [kg m2] below which one beside a mass [kg] is rounding about a point mass: k^2 m with m / k^3 = DENSEST.
+
+    It needs no length, which a body by itself does not have: 7e-14 kg m2 beside 1 kg, and 2e-54 kg m2 beside a molecule of 1e-24 kg.
+    """
+    return float(mass * (mass / DENSEST) ** (2.0 / 3.0)) if mass > 0.0 else 0.0
+
+
 def is_rounding(value: float, scale: float) -> bool:
     """Return whether a number is rounding beside the size of the numbers that it comes from; zero is, whatever the scale."""
     return abs(value) <= ROUNDING * abs(scale)

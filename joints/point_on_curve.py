@@ -19,6 +19,7 @@ from haugmbd.bodies.validation import FloatArray, frozen, numbers
 from haugmbd.constraints import DP1, Joint, PointOnCurveRow, Primitive
 from haugmbd.drivers import QuinticSpline
 from haugmbd.errors import Fault
+from haugmbd.tolerances import ROUNDING
 from joints.base import posed
 from joints.geometry import Reader
 
@@ -73,15 +74,17 @@ class PointOnCurve(Joint):
             return np.zeros((FEWEST, 3))
         if len(table) < FEWEST:
             self.read.fault(f"curve has {len(table)} points", remedy)
-        elif (np.linalg.norm(np.diff(table, axis=0), axis=1) == 0.0).any():
+        elif (np.linalg.norm(np.diff(table, axis=0), axis=1) <= ROUNDING * np.ptp(table, axis=0).max()).any():
             self.read.fault("curve has the same point twice in a row", remedy)
         return np.asarray(table, dtype=np.float64)
 
     def _fit(self, table: FloatArray) -> None:
         """Fit the curve and the vectors across it, in the frame of body i; a fault if the curve meets itself."""
         points = (table - self.i.r) @ self.i.A
-        if self.closed and (points[0] != points[-1]).any():
+        if self.closed and np.abs(points[0] - points[-1]).max() > ROUNDING * np.ptp(points, axis=0).max():
             points = np.vstack([points, points[:1]])
+        elif self.closed:
+            points[-1] = points[0]
         s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
         curve = [QuinticSpline(s, x, periodic=self.closed) for x in points.T]
         tangents = np.stack([spline.values(s)[:, 1] for spline in curve], axis=1)

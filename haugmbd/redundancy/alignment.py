@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.constraints.base import FIRST_MARKER
+from haugmbd.constraints.base import FIRST_MARKER, Primitive
 from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.constraints.equations.dp2 import DP2
 from haugmbd.constraints.equations.rotation import Rotation
@@ -28,7 +28,7 @@ from haugmbd.redundancy.sparse_ldl import WELL_TOL
 from haugmbd.redundancy.structural_rank import only_here
 from haugmbd.tolerances import CONTRADICTION, DEPENDENT, LARGEST_TOLERANCE, TOLD
 
-VECTORS = {DP1: (0, 1), DP2: (0,), Rotation: (0, 1, 2)}
+VECTORS: dict[type[Primitive], tuple[int, ...]] = {DP1: (0, 1), DP2: (0,), Rotation: (0, 1, 2)}
 """The markers of an equation that are vectors."""
 
 MOST = 2000
@@ -98,7 +98,8 @@ def _aligned(a: Array, angle: float) -> Array:
         for k in np.nonzero(np.abs(u @ n) <= 2.0 * angle)[0].tolist():
             across[k] = [*across[k], n]
             u[k] = _across(u[k], across[k])
-    return u * size[:, None]
+    turned: Array = u * size[:, None]
+    return turned
 
 
 def _groups(u: Array, angle: float) -> list[Ints]:

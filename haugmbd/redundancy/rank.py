@@ -29,7 +29,6 @@ from haugmbd.redundancy.front_elimination import FullSolver
 from haugmbd.redundancy.local_solve import LocalSolver
 from haugmbd.redundancy.sparse_ldl import (
     FLOOR,
-    PIVOT_TOL,
     PREFERRED,
     SLOTS,
     WELL_TOL,

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.drivers import Constant
 from haugmbd.model.dependent_rows import DropDependentRows, Redundancy, Rule
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import put_length
-from haugmbd.drivers import Constant
 from haugmbd.redundancy.alignment import examine
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
 from haugmbd.redundancy.structural_rank import only_here
-from haugmbd.tolerances import GROWTH, TOLD
+from haugmbd.tolerances import GROWTH, ROUNDING, TOLD
 
 if TYPE_CHECKING:
     from haugmbd.model.description.labels import RowLabel
@@ -116,7 +116,7 @@ def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows, of_joints: Ints = 
     gap = np.abs(
         sum(np.einsum("sc,sc->s", found.J[slots, side], u[pair[:, side]]) for side in range(model.sides)) - nu[found.dropped]
     )
-    allowed = np.full(len(gap), RATE_TOL * np.abs(nu).max(initial=0.0))
+    allowed = np.full(len(gap), RATE_TOL * np.abs(nu).max(initial=0.0) + ROUNDING * found.length)
     allowed[np.isin(found.dropped, of_joints)] += GROWTH * found.misfit * np.abs(u).max(initial=0.0)
     gaps = np.zeros(model.nc)
     gaps[found.dropped] = np.where(gap > allowed, gap, 0.0) * found.norm[found.dropped]

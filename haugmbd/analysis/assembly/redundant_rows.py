@@ -23,7 +23,6 @@ from haugmbd.system.checks.constraint_residuals import constraint_gaps
 from haugmbd.system.checks.contradictions import Contradiction, contradictions_at
 from haugmbd.tolerances import GROWTH, LARGEST_TOLERANCE
 
-
 SLID = 20.0
 """Times the gap of the start, relative to the size, that bodies move where redundant rows which do not fit drive them along the motion that
 the mechanism should have: to a place where they happen to fit."""

@@ -21,8 +21,8 @@ from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import state_faults
-from haugmbd.tolerances import TYPED_LENGTH
 from haugmbd.system.custom_joint import JointLike
+from haugmbd.tolerances import TYPED_LENGTH
 
 
 class ImpulseArguments(NamedTuple):

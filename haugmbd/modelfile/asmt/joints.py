@@ -22,6 +22,7 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.parts.equations import Equations
+from haugmbd.tolerances import is_rounding
 from joints import CJ, RJ, SJ, TJ, UJ, ConstantVelocity, Distance, Fixed, Parallel, Perpendicular, Planar, PointInPlane, PointOnLine
 from joints.base import Composed, Place, Vectors
 from joints.locked import Locked
@@ -140,7 +141,7 @@ def _without_distance(kind: str, make: Maker) -> Maker:
     """Return a maker that refuses a distance from an axis: there is no equation for it."""
 
     def made(name: str, i: Frame, j: Frame, values: Values) -> Joint:
-        if values.get("distanceIJ", 0.0) != 0.0:
+        if not is_rounding(values.get("distanceIJ", 0.0), 1.0):  # as a distance of 1 m is written, and rounded
             raise UsageError(f"a {kind} with distanceIJ = {values['distanceIJ']:g} m cannot be read: there is no such equation")
         return make(name, i, j, values)
 

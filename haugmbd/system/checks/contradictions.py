@@ -100,7 +100,9 @@ def contradictions_at(model: Model, redundancy: Redundancy, state: State) -> tup
             turns = measured.is_angle[gone]
             gap = np.abs(measured.gap[gone])
             found.append(
-                Contradiction(_with_rows(model, joints, free), float(gap[~turns].max(initial=0.0)), float(gap[turns].max(initial=0.0)), size)
+                Contradiction(
+                    _with_rows(model, joints, free), float(gap[~turns].max(initial=0.0)), float(gap[turns].max(initial=0.0)), size
+                )
             )
     return tuple(sorted(found, key=lambda one: -one.part))
 
@@ -146,7 +148,9 @@ def misfit_notes(model: Model, redundancy: Redundancy, examined: RankAnalysis, r
     if told or redundancy.misfit <= DEPENDENT:
         return told
     free = set(without_drivers(model).tolist())
-    names = tuple(dict.fromkeys(name for joints, _ in groups_of_joints(redundancy.report) for name in _with_rows(model, joints, free)))
+    names = tuple(
+        dict.fromkeys(name for joints, _ in groups_of_joints(redundancy.report) for name in _with_rows(model, joints, free))
+    )
     return (f"{REDUNDANT} {_listed(names)} fit up to {redundancy.misfit:.2g} (rad, or part of the size) only: {LEFT_OUT}",)
 
 
@@ -182,9 +186,7 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
     measured, size = constraint_gaps(model, rows, state.t), characteristic_length(model, rows)
     loose = max(1.0, redundancy.tolerance**0.5 / DEPENDENT)
     begun = GROWTH * largest_contradiction(model)
-    allowed = np.where(
-        measured.is_angle, max(loose * TYPED_ANGLE, begun), max(loose * TYPED_LENGTH, begun) * size
-    )
+    allowed = np.where(measured.is_angle, max(loose * TYPED_ANGLE, begun), max(loose * TYPED_LENGTH, begun) * size)
     open_by = np.abs(measured.gap) / allowed
     dropped = np.array(redundancy.dropped)
     kept = float(np.delete(open_by, dropped).max(initial=0.0))

@@ -31,11 +31,11 @@ from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.checks.contradictions import Contradiction, closed_contradictions, contradiction_faults, misfit_notes
-from haugmbd.tolerances import LARGEST_TOLERANCE, contradiction_limit
 from haugmbd.system.checks.friction_uniqueness import friction_faults
 from haugmbd.system.checks.locking import locking_notes
 from haugmbd.system.checks.solvability import dependence_faults, free_axis_faults
 from haugmbd.system.joint_equations import JointEquations, bodies_of
+from haugmbd.tolerances import LARGEST_TOLERANCE, contradiction_limit
 
 
 class Parts(NamedTuple):
@@ -109,7 +109,8 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     rows = evaluate(model)
     if not at_pose:
         return Checked(tuple(faults), None if faults else rows, model=whole)
-    open_joints, beyond, found = position_faults(model, rows=rows), (), None
+    open_joints, found = position_faults(model, rows=rows), None
+    beyond: tuple[Contradiction, ...] = ()
     if open_joints:
         open_joints, beyond, found = _open_joints(model, rows, open_joints, tolerance)
     if open_joints or beyond:

@@ -46,8 +46,8 @@ from haugmbd.errors import ModelError, UsageError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.inspection.given import no_tolerance
+from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
