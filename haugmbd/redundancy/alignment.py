@@ -7,6 +7,7 @@ r"""Rows that would depend on the others if axes that are nearly parallel were p
 A loop of hinges whose axes are off by an angle e has rows at the distance e from the span of the others: it is locked, although it was
 meant to move. A mechanism near a dead centre, or a narrow one, has such rows, too, with axes that fit: those stay. A tolerance between
 the distances of the rows that the parallel axes make dependent and those of all others then tells them apart at every pose.
+Loops that move by other proportions (Bennett's, spherical ones) are known by their distances alone, if the model is locked otherwise.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate, lines_of
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank
-from haugmbd.redundancy.sparse_ldl import WELL_TOL
+from haugmbd.redundancy.sparse_ldl import SLOTS, WELL_TOL
 from haugmbd.redundancy.structural_rank import only_here
 from haugmbd.tolerances import CONTRADICTION, DEPENDENT, LARGEST_TOLERANCE, TOLD
 
@@ -37,33 +38,74 @@ MOST = 2000
 APART = 3.0
 """Rows that parallel axes make dependent are so many times nearer to the span of the others than all rows that stay."""
 
+FAR_APART = 5.0
+"""The same of rows that nothing but their distance tells."""
 
-def examine(model: Model, rows: Rows, tolerance: float | None = None, without: Ints | None = None) -> RankAnalysis:
+FARTHEST = WELL_TOL**0.5
+"""Rows that are farther from the span of the others are not measured: they stay."""
+
+
+def examine(
+    model: Model, rows: Rows, tolerance: float | None = None, without: Ints | None = None, limit: float = CONTRADICTION
+) -> RankAnalysis:
     """Return the rank where `rows` were evaluated, with the tolerance that is given, or the one that tells redundant rows from others.
 
-    without: rows that take no part
+    without: rows that take no part;  limit: misfit up to which rows are redundant, unless the tolerance is given
     """
     if tolerance is not None:
         return analyse_rank(model, rows, tolerance, without)
     found = analyse_rank(model, rows, DEPENDENT, without)
     if not (found.misfit > TOLD or any(distance <= LARGEST_TOLERANCE for _, distance in found.weak)):
         return found
+    parallel = _as_if_parallel(model, rows, found, without, limit)
+    return parallel or _unlocked(model, rows, found, without, limit) or found
+
+
+def _as_if_parallel(model: Model, rows: Rows, found: RankAnalysis, without: Ints | None, limit: float) -> RankAnalysis | None:
+    """Return the rank for which rows are dependent that would be if axes were parallel; None if that makes no difference."""
     vectors = _vectors(model)
     if not 0 < len(vectors) <= MOST:
-        return found
-    other = with_parallel_axes(model, rows, vectors, CONTRADICTION)
+        return None
+    other = with_parallel_axes(model, rows, vectors, limit)
     aligned = analyse_rank(other, evaluate(other, rows.state), DEPENDENT, without)
     more = len(aligned.dropped) - len(found.dropped)
     if more < 0 or not len(aligned.dropped):
-        return found
-    distances = sorted(distance for _, distance in found.weak)
+        return None
+    distances = _distances(found)
     near = max(distances[more - 1] if more else 0.0, found.misfit)
-    rest = distances[more] if more < len(distances) else WELL_TOL**0.5
+    rest = distances[more] if more < len(distances) else FARTHEST
     if near > LARGEST_TOLERANCE or rest < APART * near:
-        return found
-    wide = analyse_rank(model, rows, max(DEPENDENT, min(LARGEST_TOLERANCE, (near * rest) ** 0.5)), without)
-    if len(wide.dropped) != len(aligned.dropped) or len(only_here(model, rows.state, wide)):
-        return found
+        return None
+    return _with_tolerance(model, rows, (near, rest), len(aligned.dropped), without)
+
+
+def _unlocked(model: Model, rows: Rows, found: RankAnalysis, without: Ints | None, limit: float) -> RankAnalysis | None:
+    """Return the rank for which a loop moves that its proportions should let move, as Bennett's; None if the model moves, or would not.
+
+    Of a model that moves, a row near the span of the others may be that of a narrow mechanism.
+    """
+    rows_left = model.nc - len(found.dropped) - int(np.count_nonzero(found.flat)) - (0 if without is None else len(without))
+    distances = _distances(found)
+    if rows_left < SLOTS * model.nb or not distances:
+        return None
+    rest = [*distances[1:], FARTHEST]
+    last = next((k for k, near in enumerate(distances) if rest[k] >= FAR_APART * near), None)
+    if last is None or distances[last] > limit:
+        return None
+    return _with_tolerance(model, rows, (distances[last], rest[last]), len(found.dropped) + last + 1, without)
+
+
+def _distances(found: RankAnalysis) -> list[float]:
+    """Return the distances of the kept rows that are near the span of the others, the nearest first."""
+    return sorted(distance for _, distance in found.weak)
+
+
+def _with_tolerance(model: Model, rows: Rows, between: tuple[float, float], n: int, without: Ints | None) -> RankAnalysis | None:
+    """Return the rank with a tolerance between two distances; None unless it drops n rows, which depend on the others at all poses."""
+    tolerance = max(DEPENDENT, min(LARGEST_TOLERANCE, (between[0] * between[1]) ** 0.5))
+    wide = analyse_rank(model, rows, tolerance, without)
+    if len(wide.dropped) != n or len(only_here(model, rows.state, wide)):
+        return None
     return wide
 
 

@@ -26,7 +26,7 @@ from haugmbd.redundancy.alignment import examine
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
 from haugmbd.redundancy.structural_rank import only_here
-from haugmbd.tolerances import GROWTH, ROUNDING, TOLD
+from haugmbd.tolerances import CONTRADICTION, GROWTH, ROUNDING, TOLD
 
 if TYPE_CHECKING:
     from haugmbd.model.description.labels import RowLabel
@@ -45,12 +45,18 @@ def unexamined(labels: Sequence[RowLabel], rule: Rule = DropDependentRows()) -> 
     return Redundancy(len(labels), len(labels), PIVOT_TOL, (), (), (), np.zeros(len(labels)), labels, rule)
 
 
-def find_redundancy(model: Model, rows: Rows, rule: Rule = DropDependentRows(), given: float | None = None) -> Redundancy:  # noqa: B008  frozen
+def find_redundancy(
+    model: Model,
+    rows: Rows,
+    rule: Rule = DropDependentRows(),  # noqa: B008  frozen
+    given: float | None = None,
+    limit: float = CONTRADICTION,
+) -> Redundancy:
     """Return the redundancy of `rows` where they were evaluated: O(n), and one elimination if no row depends on the others.
 
-    given: the tolerance, if one was given
+    given: the tolerance, if one was given;  limit: misfit up to which rows are redundant, unless it was
     """
-    return redundancy_of(model, rows, examine(model, rows, given), rule, given)
+    return redundancy_of(model, rows, examine(model, rows, given, limit=limit), rule, given)
 
 
 def redundancy_of(

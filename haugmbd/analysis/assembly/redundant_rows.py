@@ -21,7 +21,7 @@ from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import find_redundancy
 from haugmbd.system.checks.constraint_residuals import constraint_gaps
 from haugmbd.system.checks.contradictions import Contradiction, contradictions_at
-from haugmbd.tolerances import GROWTH, LARGEST_TOLERANCE
+from haugmbd.tolerances import CONTRADICTION, GROWTH, LARGEST_TOLERANCE
 
 SLID = 20.0
 """Times the gap of the start, relative to the size, that bodies move where redundant rows which do not fit drive them along the motion that
@@ -53,20 +53,22 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
     slid = bool(near) and _way(problem, start, pose.state) > SLID * begun.furthest / problem.size + ROUNDING
     if not model.nc or (pose.worst <= problem.tol and not slid) or not pose.furthest <= LARGEST_TOLERANCE * problem.size:
         return as_it_is
-    for at in (*near, pose):
-        redundancy = find_redundancy(model, at.rows, model.redundancy.rule, model.redundancy.given)
-        if redundancy.only_here or not redundancy.dropped:
-            continue
-        rows = np.array(redundancy.dropped, dtype=np.int64)
-        rest = problem._replace(asleep=np.union1d(problem.asleep, rows), loose=0.0)
-        again = close_positions(rest, start)
-        again = again if again.closed else close_positions(rest, pose.state)
-        if not again.closed:
-            continue
-        found = contradictions_at(model, redundancy, again.pose.state)
-        if found and found[0].part > redundancy.limit:
-            return Settled(problem, solution._replace(closed=False), NONE, found)
-        return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
+    for limit in (CONTRADICTION, LARGEST_TOLERANCE):  # beyond the first one for the cause only
+        for at in (*near, pose):
+            redundancy = find_redundancy(model, at.rows, model.redundancy.rule, model.redundancy.given, limit)
+            if redundancy.only_here or not redundancy.dropped:
+                continue
+            rows = np.array(redundancy.dropped, dtype=np.int64)
+            rest = problem._replace(asleep=np.union1d(problem.asleep, rows), loose=0.0)
+            again = close_positions(rest, start)
+            again = again if again.closed else close_positions(rest, pose.state)
+            if not again.closed:
+                continue
+            found = contradictions_at(model, redundancy, again.pose.state)
+            if found and found[0].part > redundancy.limit:
+                return Settled(problem, solution._replace(closed=False), NONE, found)
+            if limit == CONTRADICTION:
+                return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
     return as_it_is
 
 

@@ -36,11 +36,15 @@ from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
 from haugmbd.redundancy.redundancy import without_drivers
 from haugmbd.system.checks.function_ranges import profile_faults
-from haugmbd.tolerances import GROWTH, TYPED_ANGLE, TYPED_LENGTH, TYPED_SPEED
+from haugmbd.tolerances import DEPENDENT, GROWTH, TYPED_ANGLE, TYPED_LENGTH, TYPED_SPEED
 from haugmbd.workspace.layout import WIDTH
 
 HALF_TURN_TOL = 0.01
 """[rad] A rotation that is off by half a turn, up to this, satisfies its row on the other branch; the message mentions it."""
+
+OPEN = 3.0
+"""Times the limit of a contradiction that a joint of a redundant loop may be open: its own gap is not the contradiction, which is what is
+left when the others are closed, and is judged by itself."""
 
 FAR_BELOW = 1e-2
 """Relative to the tolerances: where Phi over its gradient is so small it is the gap, within a few percent."""
@@ -238,7 +242,7 @@ def allowed_gaps(model: Model, measured: Gaps, size: float) -> Array:
     """
     allowed: Array = np.where(measured.is_angle, TYPED_ANGLE, TYPED_LENGTH * size)
     if model.redundancy.dropped and not (np.abs(measured.gap) <= allowed).all():
-        limit = model.redundancy.limit * np.where(measured.is_angle, 1.0, size)
+        limit = OPEN * model.redundancy.limit * np.where(measured.is_angle, 1.0, size)
         allowed = np.where(in_redundant_joints(model), np.maximum(allowed, limit), allowed)
     return allowed
 
@@ -381,8 +385,12 @@ def velocity_gaps(model: Model, state: State, rows: Rows) -> tuple[Array, Array]
     )
     allowed = TYPED_SPEED * np.where(measured.is_angle, speed / size, speed)
     if model.redundancy.dropped and not (np.abs(gap) <= allowed).all():
-        wide = max(1.0, GROWTH * model.redundancy.misfit / TYPED_SPEED)
-        allowed = np.where(in_redundant_joints(model), wide * allowed, allowed)
+        beyond = model.redundancy.tolerance**0.5
+        wide = max(1.0, GROWTH * model.redundancy.misfit / TYPED_SPEED, beyond / TYPED_SPEED if beyond > DEPENDENT else 1.0)
+        inside, follows = in_redundant_joints(model), np.zeros(model.nc, dtype=bool)
+        follows[list(model.redundancy.dropped)] = True
+        left_out = max(wide, OPEN * model.redundancy.limit / TYPED_SPEED)
+        allowed = np.where(inside, np.where(follows, left_out, wide) * allowed, allowed)
     return gap, allowed
 
 

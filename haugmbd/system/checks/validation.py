@@ -138,17 +138,22 @@ def _open_joints(
     Joints that are open because of such a contradiction are told as that, and not one by one.
     """
     found = examine(model, rows, tolerance)
-    if not len(found.dropped):
-        return faults, (), None
     redundancy = redundancy_of(model, rows, found, given=tolerance)
-    examined = model.changed(redundancy=redundancy)
-    left = position_faults(examined, rows=rows)
-    measured = closed_contradictions(model, redundancy, found, rows.state) or ()
-    beyond = tuple(one for one in measured if redundancy.limit < one.part <= LARGEST_TOLERANCE)
+    left = position_faults(model.changed(redundancy=redundancy), rows=rows)
+    beyond = _beyond(model, rows, redundancy, found)
     if not (left or beyond):
         return (), (), found
+    if not beyond:
+        wide = examine(model, rows, tolerance, limit=LARGEST_TOLERANCE)
+        beyond = _beyond(model, rows, redundancy_of(model, rows, wide, given=tolerance), wide)
     told = {f"joint {name!r}" for one in beyond for name in one.joints}
     return tuple(fault for fault in left if fault.where not in told), beyond, None
+
+
+def _beyond(model: Model, rows: Rows, redundancy: Redundancy, found: RankAnalysis) -> tuple[Contradiction, ...]:
+    """Return the redundant rows that contradict each other by more than they may, and by less than any tolerance allows."""
+    measured = closed_contradictions(model, redundancy, found, rows.state) if len(found.dropped) else ()
+    return tuple(one for one in measured or () if redundancy.limit < one.part <= LARGEST_TOLERANCE)
 
 
 def warnings_of(joints: Sequence[Joint]) -> tuple[str, ...]:
