@@ -20,6 +20,7 @@ from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
 from haugmbd.system.checks.constraint_residuals import state_faults
 from haugmbd.system.system import System
+from haugmbd.tolerances import CONTRADICTION
 
 
 def compiled(system: System | Model, who: str, tolerance: float | None = None) -> Model:
@@ -54,11 +55,14 @@ def counted_from(model: Model, own: Model) -> Model:
     return beginning_at(model, own.state())
 
 
-def examined(model: Model) -> Model:
-    """Return the model without the rows that are dependent at its pose; unchanged if the pose is singular."""
+def examined(model: Model, limit: float = CONTRADICTION) -> Model:
+    """Return the model without the rows that are dependent at its pose; unchanged if the pose is singular.
+
+    limit: misfit up to which rows are redundant, unless a tolerance was given
+    """
     if not model.nc:
         return model
-    other = redundant_at(model, model.state())
+    other = redundant_at(model, model.state(), limit)
     return model if other.redundancy.only_here or other.redundancy.flat else other
 
 

@@ -53,7 +53,10 @@ def examine(
     without: rows that take no part;  limit: misfit up to which rows are redundant, unless the tolerance is given
     """
     if tolerance is not None:
-        return analyse_rank(model, rows, tolerance, without)
+        parallel = examine(model, rows, None, without, tolerance) if tolerance > DEPENDENT else None
+        return (
+            parallel if parallel is not None and parallel.tolerance > tolerance else analyse_rank(model, rows, tolerance, without)
+        )
     found = analyse_rank(model, rows, DEPENDENT, without)
     if not (found.misfit > TOLD or any(distance <= LARGEST_TOLERANCE for _, distance in found.weak)):
         return found
@@ -74,7 +77,7 @@ def _as_if_parallel(model: Model, rows: Rows, found: RankAnalysis, without: Ints
     distances = _distances(found)
     near = max(distances[more - 1] if more else 0.0, found.misfit)
     rest = distances[more] if more < len(distances) else FARTHEST
-    if near > LARGEST_TOLERANCE or rest < APART * near:
+    if near > LARGEST_TOLERANCE or rest < APART * near or not (more or APART * near > DEPENDENT):
         return None
     return _with_tolerance(model, rows, (near, rest), len(aligned.dropped), without)
 
@@ -101,8 +104,11 @@ def _distances(found: RankAnalysis) -> list[float]:
 
 
 def _with_tolerance(model: Model, rows: Rows, between: tuple[float, float], n: int, without: Ints | None) -> RankAnalysis | None:
-    """Return the rank with a tolerance between two distances; None unless it drops n rows, which depend on the others at all poses."""
-    tolerance = max(DEPENDENT, min(LARGEST_TOLERANCE, (between[0] * between[1]) ** 0.5))
+    """Return the rank with a tolerance between two distances; None unless it drops n rows, which depend on the others at all poses.
+
+    It is next to the farther distance, because along a motion rows are off by more than at one pose.
+    """
+    tolerance = max(DEPENDENT, min(LARGEST_TOLERANCE, between[1] / APART))
     wide = analyse_rank(model, rows, tolerance, without)
     if len(wide.dropped) != n or len(only_here(model, rows.state, wide)):
         return None

@@ -56,7 +56,7 @@ def find_redundancy(
 
     given: the tolerance, if one was given;  limit: misfit up to which rows are redundant, unless it was
     """
-    return redundancy_of(model, rows, examine(model, rows, given, limit=limit), rule, given)
+    return redundancy_of(model, rows, examine(model, rows, given, limit=limit), rule, given, limit)
 
 
 def redundancy_of(
@@ -65,11 +65,12 @@ def redundancy_of(
     found: RankAnalysis,
     rule: Rule = DropDependentRows(),  # noqa: B008  frozen
     given: float | None = None,
+    limit: float = CONTRADICTION,
 ) -> Redundancy:
     """Return the redundancy of rows that have been examined already."""
     gaps = _rate_gaps(model, found, rows) if len(found.dropped) else np.zeros(model.nc)
     if gaps.any():
-        found, of_joints = _drivers_last(model, rows, found, given)
+        found, of_joints = _drivers_last(model, rows, found, given, limit)
         gaps = _rate_gaps(model, found, rows, of_joints)
     flat = tuple(np.nonzero(found.flat)[0].tolist())
     rank = model.nc - len(flat) - len(found.dropped)
@@ -81,7 +82,7 @@ def redundancy_of(
     )
 
 
-def _drivers_last(model: Model, rows: Rows, found: RankAnalysis, given: float | None) -> tuple[RankAnalysis, Ints]:
+def _drivers_last(model: Model, rows: Rows, found: RankAnalysis, given: float | None, limit: float) -> tuple[RankAnalysis, Ints]:
     """Return the rank, for which rows of joints are dropped before those of drivers are looked at, and these rows of joints.
 
     Where drivers determine the motion, a loop whose axes do not quite fit moves its redundant rows: that is their misfit, and no
@@ -90,7 +91,7 @@ def _drivers_last(model: Model, rows: Rows, found: RankAnalysis, given: float | 
     driven = np.setdiff1d(np.arange(model.nc), without_drivers(model))
     if not len(driven):
         return found, NONE
-    alone = examine(model, rows, given, driven)
+    alone = examine(model, rows, given, driven, limit)
     if not (len(alone.dropped) and alone.misfit > TOLD) or len(only_here(model, rows.state, alone)):
         return found, NONE
     rest = analyse_rank(model, rows, alone.tolerance, alone.dropped)
@@ -129,13 +130,14 @@ def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows, of_joints: Ints = 
     return gaps
 
 
-def redundant_at(model: Model, state: State) -> Model:
+def redundant_at(model: Model, state: State, limit: float = CONTRADICTION) -> Model:
     """Return the model with its redundancy found at another pose: for one that was compiled open, or at a singular pose.
 
     Rows that are dependent at `state` only are dropped as well, and the record says so.
+    limit: misfit up to which rows are redundant, unless a tolerance was given
     """
     rows = evaluate(model, state)
-    found = find_redundancy(model, rows, model.redundancy.rule, model.redundancy.given)
+    found = find_redundancy(model, rows, model.redundancy.rule, model.redundancy.given, limit)
     other: Model = replace(model, tables=model.tables.changed({}, {})).with_dropped(found)
     put_row_scale(other, rows)
     put_mask(other)

@@ -171,7 +171,7 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     if left and repair:
         raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
     if not model.redundancy.dropped or len(found.left_out):
-        assembly = replace(assembly, model=examined(assembly.model))
+        assembly = replace(assembly, model=examined(assembly.model, found.limit))
     faults = rate_faults(problem, assembly.state, RATE_TOL)
     if faults:
         raise AssemblyError(faults, assembly)

@@ -43,6 +43,7 @@ from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.contradictions import contradiction_faults
 from haugmbd.system.system import System
+from haugmbd.tolerances import LARGEST_TOLERANCE
 
 DIFFERENT = 1e-6
 """Distance, relative to the size of the model (and in radians), below which two poses are the same."""
@@ -193,7 +194,9 @@ def _mode(problem: Problem, first: State, state: State, count: int) -> AssemblyM
     state = with_angles(model, nearest_velocities(problem, state).state)
     held = tuple(joint.entry.name for joint in problem.held.joints)
     own = beginning_at(model, state)
-    return AssemblyMode(examined(own) if len(problem.asleep) else own, state, *apart(model, first, state), count, held)
+    return AssemblyMode(
+        examined(own, LARGEST_TOLERANCE) if len(problem.asleep) else own, state, *apart(model, first, state), count, held
+    )
 
 
 def apart(model: Model, one: State, other: State) -> tuple[float, float]:

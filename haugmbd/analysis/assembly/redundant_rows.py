@@ -39,6 +39,11 @@ class Settled(NamedTuple):
     left_out: Ints = NONE
     contradictions: tuple[Contradiction, ...] = ()
 
+    @property
+    def limit(self) -> float:
+        """Return the misfit up to which rows of the closed pose are redundant: their contradiction has been judged, if they are."""
+        return LARGEST_TOLERANCE if len(self.left_out) else CONTRADICTION
+
 
 def settled(problem: Problem, solution: PositionSolution, start: State) -> Settled:
     """Return the solution with its independent rows closed, if redundant rows are what keeps it open; otherwise as it is.
@@ -53,9 +58,10 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
     slid = bool(near) and _way(problem, start, pose.state) > SLID * begun.furthest / problem.size + ROUNDING
     if not model.nc or (pose.worst <= problem.tol and not slid) or not pose.furthest <= LARGEST_TOLERANCE * problem.size:
         return as_it_is
-    for limit in (CONTRADICTION, LARGEST_TOLERANCE):  # beyond the first one for the cause only
+    rule, given, allowed = model.redundancy.rule, model.redundancy.given, model.redundancy.limit
+    for by, limit in ((given, CONTRADICTION), (None, LARGEST_TOLERANCE)):  # the second for the cause only
         for at in (*near, pose):
-            redundancy = find_redundancy(model, at.rows, model.redundancy.rule, model.redundancy.given, limit)
+            redundancy = find_redundancy(model, at.rows, rule, by, limit)
             if redundancy.only_here or not redundancy.dropped:
                 continue
             rows = np.array(redundancy.dropped, dtype=np.int64)
@@ -65,7 +71,7 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
             if not again.closed:
                 continue
             found = contradictions_at(model, redundancy, again.pose.state)
-            if found and found[0].part > redundancy.limit:
+            if found and found[0].part > allowed:
                 return Settled(problem, solution._replace(closed=False), NONE, found)
             if limit == CONTRADICTION:
                 return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)

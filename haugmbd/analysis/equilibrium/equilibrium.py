@@ -146,7 +146,7 @@ def _judged(found: Balance) -> Equilibrium:
     place, evaluator = found.place, found.place.evaluator
     model = evaluator.model
     at_rest = state_of(evaluator, place.y)
-    faults = position_faults(model, at_rest)
+    faults = position_faults(model, at_rest, moved=True)
     if faults:  # of dropped rows that do not hold at this pose
         raise ModelError(faults)
     beyond = stop_faults(model, np.array([at_rest.t]), at_rest.y[None])

@@ -247,7 +247,7 @@ def _check_fit(result: Result) -> None:
         raise ModelError(beyond)
     for k in (int(np.abs(result.violation(level)).max(axis=1, initial=0.0).argmax()) for level in ("position", "velocity")):
         state = result.state(k)
-        faults = (*position_faults(result.model, state), *velocity_faults(result.model, state))
+        faults = (*position_faults(result.model, state, moved=True), *velocity_faults(result.model, state))
         if faults:
             remedy = "Give a motion that the joints and drivers allow, such as that of kinematics(system, t)."
             raise ModelError([Fault(f.where, f"the motion does not fit at t = {state.t:.6g} s: {f.what}", remedy) for f in faults])

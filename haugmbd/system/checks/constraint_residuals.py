@@ -235,14 +235,14 @@ def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
     return tuple(found)
 
 
-def allowed_gaps(model: Model, measured: Gaps, size: float) -> Array:
+def allowed_gaps(model: Model, measured: Gaps, size: float, part: float) -> Array:
     """Return how large the gap of each row may be (nc,) [m or rad], in a model of a size [m].
 
-    Gaps of typed digits; joints with redundant rows may be open as far as these may contradict each other: see `haugmbd.tolerances`.
+    Gaps of typed digits; joints with redundant rows may be open by `part` times what these may contradict each other by.
     """
     allowed: Array = np.where(measured.is_angle, TYPED_ANGLE, TYPED_LENGTH * size)
     if model.redundancy.dropped and not (np.abs(measured.gap) <= allowed).all():
-        limit = OPEN * model.redundancy.limit * np.where(measured.is_angle, 1.0, size)
+        limit = part * model.redundancy.limit * np.where(measured.is_angle, 1.0, size)
         allowed = np.where(in_redundant_joints(model), np.maximum(allowed, limit), allowed)
     return allowed
 
@@ -261,16 +261,19 @@ def in_redundant_joints(model: Model) -> Flags:
     return inside & free
 
 
-def position_faults(model: Model, state: State | None = None, rows: Rows | None = None) -> tuple[Fault, ...]:
+def position_faults(
+    model: Model, state: State | None = None, rows: Rows | None = None, *, moved: bool = False
+) -> tuple[Fault, ...]:
     """Return one fault for each joint that is not closed at `state` (by default the modelled one), with its gap in m and degrees.
 
     Functions of joint coordinates that are not defined at this state, and ends of curves, are faults, too.
+    moved: whether the state was reached by a motion, along which contradictions of redundant rows grow
     """
     state = model.state() if state is None else state
     found = list(profile_faults(model, state.y[None]))
     rows = evaluate(model, state) if rows is None else rows
     measured = constraint_gaps(model, rows, state.t)
-    allowed = allowed_gaps(model, measured, characteristic_length(model, rows))
+    allowed = allowed_gaps(model, measured, characteristic_length(model, rows), GROWTH if moved else OPEN)
     if (np.abs(measured.gap) <= allowed).all():
         return tuple(found)
     for name, free, driven in _joints(model):

@@ -144,7 +144,7 @@ def _open_joints(
     if not (left or beyond):
         return (), (), found
     if not beyond:
-        wide = examine(model, rows, tolerance, limit=LARGEST_TOLERANCE)
+        wide = examine(model, rows, limit=LARGEST_TOLERANCE)
         beyond = _beyond(model, rows, redundancy_of(model, rows, wide, given=tolerance), wide)
     told = {f"joint {name!r}" for one in beyond for name in one.joints}
     return tuple(fault for fault in left if fault.where not in told), beyond, None
