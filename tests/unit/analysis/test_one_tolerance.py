@@ -10,6 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd import tolerances
+from joints import RJ
 from tests.support.perturbed_loops import FAMILIES
 
 Build = Callable[..., mbd.System]
@@ -35,7 +36,7 @@ LARGE = {
     "linearize": lambda f: np.array([len(mbd.linearize(mbd.equilibrium(f())).M)]),
 }
 PLANAR = ("four-bar", "parallelogram", "slider-crank")
-SMALL, BEYOND = (1e-12, 1e-9, 5e-6, 1e-5, 1e-4, 4e-4), (2e-3, 4e-3)
+SMALL, BEYOND = (1e-9, 1e-5, 4e-4), 2e-3
 
 
 def verdict(function: Callable[[Build], np.ndarray], build: Build) -> np.ndarray | str:
@@ -52,9 +53,9 @@ def verdict(function: Callable[[Build], np.ndarray], build: Build) -> np.ndarray
 @pytest.mark.parametrize("family", [*PLANAR, "sarrus", "bennett"])
 def test_what_one_function_runs_all_run(family):
     """With errors of digits, results differ from the exact mechanism's in proportion to the error."""
-    functions = FUNCTIONS | (LARGE if family in PLANAR else {})
+    functions = FUNCTIONS | (LARGE if family == "four-bar" else {})
     exact = {name: verdict(f, lambda **how: FAMILIES[family](0.0, **how)) for name, f in functions.items()}
-    for error in SMALL if family in PLANAR else SMALL[:-1]:
+    for error in SMALL if family == "four-bar" else (1e-12, 1e-4):
         for name, function in functions.items():
             found = verdict(function, lambda error=error, **how: FAMILIES[family](error, **how))
             assert not isinstance(found, str), (name, error, found)
@@ -64,16 +65,15 @@ def test_what_one_function_runs_all_run(family):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", PLANAR)
 def test_what_one_function_refuses_all_refuse_for_the_same_cause(family):
-    for error in BEYOND:
-        for name, function in (FUNCTIONS | LARGE).items():
-            if name == "mobility":  # reports faults, and raises none
-                continue
-            found = verdict(function, lambda error=error, **how: FAMILIES[family](error, **how))
-            assert isinstance(found, str), (name, error)
-            assert "redundant rows contradict each other by" in found, (name, error, found)
-            assert "tolerance=0.001" in found
-            assert all(f"'joint {k}'" in found for k in range(4))
-            assert "singular" not in found.lower()
+    for name, function in (FUNCTIONS | LARGE).items():
+        if name == "mobility":  # reports faults, and raises none
+            continue
+        found = verdict(function, lambda **how: FAMILIES[family](BEYOND, **how))
+        assert isinstance(found, str), name
+        assert "redundant rows contradict each other by" in found, (name, found)
+        assert "tolerance=0.001" in found
+        assert all(f"'joint {k}'" in found for k in range(4))
+        assert "singular" not in found.lower()
 
 
 @pytest.mark.slow
@@ -92,26 +92,25 @@ def test_one_tolerance_reaches_every_function():
         "kinematics": lambda s, t: mbd.kinematics(s, [0.0, 0.05], tolerance=t),
         "inverse_dynamics": lambda s, t: mbd.inverse_dynamics(s, [0.0, 0.05], tolerance=t),
     }
+    make = FAMILIES["four-bar"]
     for name, call in (wide | driven).items():
-        for error, small, large in ((2e-3, None, 1e-2), (1e-5, 1e-6, None)):
-            how = {"driven": name in driven}
-            for given in (
-                lambda t, how=how, error=error: (FAMILIES["four-bar"](error, **how), t),
-                lambda t, how=how, error=error: (FAMILIES["four-bar"](error, tolerance=t, **how), None),
-            ):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)
-                    call(*given(large))
-                    with pytest.raises(mbd.HaugmbdError, match="contradict each other|apart"):
-                        call(*given(small))
+        how = {"driven": name in driven}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            call(make(BEYOND, **how), 1e-2)
+            with pytest.raises(mbd.HaugmbdError, match="contradict each other"):
+                call(make(1e-5, **how), 1e-6)
         with pytest.raises(mbd.UsageError, match="tolerance"):
-            call(FAMILIES["four-bar"](0.0, **how), 1.0)
-        with pytest.raises(mbd.UsageError, match="tolerance"):
-            call(mbd.assemble(FAMILIES["four-bar"](0.0, **how)).model, 1e-4)
+            call(make(0.0, **how), 1.0)
+    mbd.simulate(make(BEYOND, tolerance=1e-2), 0.02, h=0.01)
+    with pytest.raises(mbd.AssemblyError, match="contradict each other"):
+        mbd.assemble(make(1e-5, tolerance=1e-6))
+    with pytest.raises(mbd.UsageError, match="tolerance"):
+        mbd.assemble(mbd.assemble(make(0.0)).model, tolerance=1e-4)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
 def test_the_verdict_does_not_depend_on_the_unit(scale):
     for error, runs in ((1e-4, True), (3e-3, False)):
         for name in ("assemble", "simulate", "kinematics"):
@@ -148,8 +147,6 @@ def test_reactions_are_right_to_the_size_of_the_error():
 def test_lengths_that_do_not_close_are_no_contradiction():
     """At its closest pose a loop that cannot close has dependent rows, too, but only there."""
     system = mbd.System("triangle")
-    from joints import RJ
-
     a, b = (system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=(x, 0, 0))) for name, x in (("a", 0.5), ("b", 1.5)))
     system.add(RJ.from_vectors("A", system.ground, (0, 0, 0), (1, 0, 0), (0, 1, 0), a, (-0.5, 0, 0), (0, 0, 1)))
     system.add(RJ.from_vectors("B", a, (0.5, 0, 0), (1, 0, 0), (0, 1, 0), b, (-0.5, 0, 0), (0, 0, 1)))
@@ -181,8 +178,6 @@ def test_an_inertia_of_the_size_of_rounding_is_that_of_a_point():
 
 def test_velocities_of_the_size_of_rounding_are_none():
     system = mbd.System("rest")
-    from joints import RJ
-
     body = system.add(mbd.Body("a", 1.0, (0.1, 0.1, 0.1), r=(1, 0, 0), v=(0, -3.17e-23, 1e-20), omega_bar=(2e-20, 0, 0)))
     system.add(RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1)))
     assert mbd.assemble(system).rate_after < 1e-20
