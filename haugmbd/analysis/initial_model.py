@@ -14,20 +14,22 @@ from haugmbd.forces.rsda import RSDA
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.immutable import once_per_model
-from haugmbd.model.inspection.given import need_state, no_model
+from haugmbd.model.inspection.given import need_state, no_model, no_tolerance
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
 from haugmbd.system.checks.constraint_residuals import state_faults
 from haugmbd.system.system import System
+from haugmbd.tolerances import CONTRADICTION
 
 
-def compiled(system: System | Model, who: str) -> Model:
+def compiled(system: System | Model, who: str, tolerance: float | None = None) -> Model:
     """Return the model, compiled even if its pose does not fit. Raise UsageError, which names the function `who`, for another type."""
     if isinstance(system, Model):
+        no_tolerance(tolerance)
         return system
     if isinstance(system, System):
-        return system.compile(check_pose=False)
+        return system.compile(check_pose=False, tolerance=tolerance)
     raise no_model(system, who)
 
 
@@ -53,11 +55,14 @@ def counted_from(model: Model, own: Model) -> Model:
     return beginning_at(model, own.state())
 
 
-def examined(model: Model) -> Model:
-    """Return the model without the rows that are dependent at its pose; unchanged if the pose is singular."""
+def examined(model: Model, limit: float = CONTRADICTION) -> Model:
+    """Return the model without the rows that are dependent at its pose; unchanged if the pose is singular.
+
+    limit: misfit up to which rows are redundant, unless a tolerance was given
+    """
     if not model.nc:
         return model
-    other = redundant_at(model, model.state())
+    other = redundant_at(model, model.state(), limit)
     return model if other.redundancy.only_here or other.redundancy.flat else other
 
 

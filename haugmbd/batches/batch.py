@@ -274,6 +274,7 @@ def batch(
     parameters: Mapping[str, npt.ArrayLike] | None = None,
     *,
     t: npt.ArrayLike = 0.0,
+    tolerance: float | None = None,
     threads: int | None = None,
 ) -> Batch:
     """Return many variants of one model, for accelerations, multipliers and whole trajectories on all processors.
@@ -290,6 +291,9 @@ def batch(
         parameters of the system that its expressions read.
     t : float or array_like, (N,)
         The time of each member [s].
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     threads : int, optional
         Number of threads; by default one for each processor.
 
@@ -309,7 +313,7 @@ def batch(
     -----
     Values that cannot be, such as a negative mass, are no error: they mark their member as failed, with the reason.
     """
-    model = model_given(model, "batch")
+    model = model_given(model, "batch", tolerance)
     if states is None and not parameters:
         raise UsageError("batch: give states=, parameters=, or both: their first axis is the number of members.")
     y = None if states is None else _read_states(model, states)

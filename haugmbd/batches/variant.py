@@ -33,7 +33,7 @@ def variant_model(model: Model, parameters: Sequence[Parameter], k: int) -> Mode
     if not parameters:
         return model
     found = variant_system(model, parameters, k).compile_quietly(
-        check_pose=True, redundancy=model.redundancy.rule, tolerance=model.redundancy.tolerance**0.5, solver=None
+        check_pose=True, redundancy=model.redundancy.rule, tolerance=model.redundancy.given, solver=None
     )
     other = topology_difference(model, found)
     if other:

@@ -19,10 +19,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from haugmbd.bodies.shapes.base import Drawn, Shape, read_shapes
-from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number, shared
+from haugmbd.bodies.validation import FloatArray, frozen, numbers, read_array, read_number, shared
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.tolerances import rounding_of_inertia
 
 UNIT_P_TOL = 1e-4
 """Four Euler parameters typed with four decimals are each off by at most 5e-5, so |p| is off by at most 1e-4. This is rounding, and
@@ -113,7 +114,7 @@ class Body:
         self._fill(
             name=str(name),
             mass=_read_mass(faults, where, mass),
-            J_bar=_read_inertia(faults, where, J_bar),
+            J_bar=_read_inertia(faults, where, J_bar, mass),
             r=read_array(faults, where, "r", r, (3,), unit="m"),
             p=_read_euler_parameters(faults, where, p),
             v=shared(read_array(faults, where, "v", v, (3,), unit="m/s")),
@@ -196,15 +197,23 @@ def _read_mass(faults: list[Fault], where: str, value: Any) -> float:
     return mass
 
 
-def _read_inertia(faults: list[Fault], where: str, value: Any) -> FloatArray:
-    """Return the inertia matrix (3, 3), symmetrised; NaN and a fault unless it can belong to a rigid body."""
+def _read_inertia(faults: list[Fault], where: str, value: Any, mass: Any) -> FloatArray:
+    """Return the inertia matrix (3, 3), symmetrised; NaN and a fault unless it can belong to a rigid body.
+
+    One that cannot, and is rounding beside the mass, is that of a point mass.
+    """
     before = len(faults)
     remedy = "Give J_bar as 3 principal values or a symmetric (3, 3) matrix [kg m2], about the centre of mass, in the body frame."
     J = read_array(faults, where, "J_bar", value, (3, 3), (3,), unit="kg m2", remedy=remedy)
     if J.shape == (3,):
         J = np.diag(J)
     if len(faults) == before:
-        faults.extend(Fault(where, what, remedy) for what, remedy in _defects(J.tobytes()))
+        defects = _defects(J.tobytes())
+        given = numbers(mass)
+        beside = float(given) if defects and given is not None and given.shape == () else 0.0
+        if defects and np.abs(J).max() <= rounding_of_inertia(beside):
+            return shared(np.zeros((3, 3)))
+        faults.extend(Fault(where, what, remedy) for what, remedy in defects)
     return shared(0.5 * (J + J.T) if len(faults) == before else np.full((3, 3), np.nan))
 
 

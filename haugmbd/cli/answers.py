@@ -19,6 +19,7 @@ OPTIONS = {
     "integrator=": "--method",
     "stabilization=": "--method",
     "budget=": "--budget",
+    "tolerance=": "--tolerance",
     "length=": "--length",
     "loops=": "--loops",
     "t_end=": "--t-end",

@@ -28,6 +28,7 @@ from haugmbd.modelfile.imports.simengine3d import is_simengine3d, read_simengine
 from haugmbd.modelfile.mjcf import read_mjcf
 from haugmbd.modelfile.urdf import read_urdf
 from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
 
 MODULE = "checked_mechanism"
 """`__name__` of a Python file while it is run: code under `if __name__ == "__main__"` is left alone."""
@@ -42,8 +43,23 @@ def by_name() -> dict[str, Callable[[], System]]:
     return {make.__name__: make for make in GALLERY}
 
 
-def read_model(given: str, *, allow_code: bool = False, loops: str | None = None, length: float | None = None) -> System:
+def read_model(
+    given: str,
+    *,
+    allow_code: bool = False,
+    loops: str | None = None,
+    length: float | None = None,
+    tolerance: float | None = None,
+) -> System:
     """Return the system of a MODEL. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
+    check_tolerance(tolerance)
+    system = _read(given, allow_code, loops, length, tolerance)
+    system.tolerance = system.tolerance if tolerance is None else tolerance
+    return system
+
+
+def _read(given: str, allow_code: bool, loops: str | None, length: float | None, tolerance: float | None) -> System:
+    """Return the system of a MODEL."""
     for option, value, endings, kind in (
         ("--loops", loops, (URDF, XACRO), "robot files"),
         ("--length", length, (ASMT,), "assemblies"),
@@ -57,13 +73,13 @@ def read_model(given: str, *, allow_code: bool = False, loops: str | None = None
         hint = did_you_mean(given, by_name()) or "; `haugmbd gallery` lists the mechanisms"
         raise NothingToCheck(f"{given!r} is neither a file nor a mechanism of the gallery{hint}.")
     if path.suffix in (URDF, XACRO):
-        return read_urdf(path, loops=loops, allow_code=allow_code)
+        return read_urdf(path, loops=loops, allow_code=allow_code, tolerance=tolerance)
     if path.suffix in MJCF:
-        return read_mjcf(path)
+        return read_mjcf(path, tolerance=tolerance)
     if path.suffix == ASMT:
-        return read_asmt(path, length=1.0 if length is None else length)
+        return read_asmt(path, length=1.0 if length is None else length, tolerance=tolerance)
     if path.suffix == SIMENGINE3D or (path.suffix == JSON and is_simengine3d(path)):
-        return read_simengine3d(path)
+        return read_simengine3d(path, tolerance=tolerance)
     if path.suffix in SUFFIXES:
         return load_model(path, allow_code=allow_code)
     if path.suffix != PYTHON:
@@ -95,7 +111,7 @@ def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int,
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options of `add_reading` as keywords of `read_model`."""
-    return {key: getattr(arguments, key) for key in ("allow_code", "loops", "length")}
+    return {key: getattr(arguments, key) for key in ("allow_code", "loops", "length", "tolerance")}
 
 
 def failed(arguments: argparse.Namespace, code: int, note: str, error: str = "", faults: Sequence[str] = ()) -> int:

@@ -214,7 +214,7 @@ def _completion(add_parser: AddParser) -> None:
 
 
 def _add_model(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Add the arguments MODEL, --loops, --length, --allow-code and --json."""
+    """Add the arguments MODEL, --loops, --length, --tolerance, --allow-code and --json."""
     _add_reading(command, nargs)
     _add_json(command)
 
@@ -224,7 +224,7 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 
 
 def _add_reading(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Add the arguments MODEL, --loops, --length and --allow-code."""
+    """Add the arguments MODEL, --loops, --length, --tolerance and --allow-code."""
     endings = ", ".join(FORMATS)
     command.add_argument(
         "model",
@@ -236,6 +236,12 @@ def _add_reading(command: argparse.ArgumentParser, nargs: str | None = None) -> 
     reading.add_argument("--loops", metavar="FILE", help="for a .urdf: a sidecar file with closed loops")
     reading.add_argument(
         "--length", type=_positive, metavar="M", help="for a .asmt: its unit of length [m], 0.001 for FreeCAD's millimetres (1)"
+    )
+    reading.add_argument(
+        "--tolerance",
+        type=_positive,
+        metavar="E",
+        help="how far redundant joints may contradict each other [rad, or part of the size] (1e-3 for those that were meant to fit)",
     )
     reading.add_argument(
         "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"

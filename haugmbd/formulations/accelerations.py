@@ -94,7 +94,12 @@ def check_formulation(formulation: object) -> None:
 
 @check_keywords
 def accelerations(
-    model: Model, state: State | None = None, *, formulation: Formulation | None = None, redundancy: Rule | None = None
+    model: Model,
+    state: State | None = None,
+    *,
+    formulation: Formulation | None = None,
+    redundancy: Rule | None = None,
+    tolerance: float | None = None,
 ) -> Accelerations:
     """Return the accelerations and multipliers of a model at a state.
 
@@ -109,6 +114,9 @@ def accelerations(
     redundancy : DropDependentRows or MinimumNorm, optional
         Which multipliers dependent rows get.  By default the choice made when the model was compiled.  Formulations that accept
         dependent rows return those of least norm.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
 
     Returns
     -------
@@ -129,7 +137,7 @@ def accelerations(
     Solves M u_dot + Phi_q^T lam = Q and Phi_q u_dot = gamma for u = (v, omega_bar).
     Source: Haug 2021, sec. 11.3.
     """
-    model = model_given(model, "accelerations")
+    model = model_given(model, "accelerations", tolerance)
     if redundancy is not None:
         check_rule(redundancy)
         model = model.with_redundancy(redundancy)

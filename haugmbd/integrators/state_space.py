@@ -16,7 +16,8 @@ from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.inspection.row_gaps import worst_gap
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.checks.constraint_residuals import all_rows_hold, branch_faults, dropped_faults, dropped_slips, has_branches
+from haugmbd.system.checks.constraint_residuals import all_rows_hold, branch_faults, has_branches
+from haugmbd.system.checks.contradictions import dropped_faults, dropped_slips
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.checks.known_turns import lost_turn, without_drift
 from haugmbd.workspace.layout import WIDTH, Pack

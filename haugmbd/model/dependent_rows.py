@@ -12,6 +12,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.model.description.labels import RowLabel
 from haugmbd.model.immutable import immutable
+from haugmbd.tolerances import contradiction_limit
 
 
 class Dependency(NamedTuple):
@@ -120,6 +121,10 @@ class Redundancy:
         Joint, kind, words and unit of each row.
     rule : DropDependentRows or MinimumNorm
         The choice of multipliers.
+    given : float, optional
+        How far redundant rows may contradict each other, if it was given: see `haugmbd.tolerances`.
+    misfit : float
+        Distance of the dropped rows from the span of the others [rad, or part of the size]: how far axes are from where they should be.
     """
 
     n_rows: int
@@ -131,6 +136,8 @@ class Redundancy:
     gaps: Array
     labels: Sequence[RowLabel]
     rule: Rule = DropDependentRows()
+    given: float | None = None
+    misfit: float = 0.0
     _report: Callable[[], RankReport] | None = field(default=None, repr=False)
 
     @cached_property
@@ -165,12 +172,20 @@ class Redundancy:
         """Return whether dependent rows prescribe the same rates at t = 0."""
         return not self.gaps.any()
 
+    @property
+    def limit(self) -> float:
+        """Return how far redundant rows may contradict each other [rad, or part of the size of the mechanism]."""
+        return contradiction_limit(self.given)
+
     def with_rule(self, rule: Rule, tolerance: float | None = None) -> Redundancy:
         """Return the same rows with another choice of multipliers.
 
-        tolerance: distance from the span of the others below which a row is dependent at other poses; by default unchanged
+        tolerance: how far redundant rows may contradict each other, and distance from the span of the others below which a row is
+        dependent at other poses; by default unchanged
         """
-        return replace(self, rule=rule, tolerance=self.tolerance if tolerance is None else tolerance**2)
+        if tolerance is None:
+            return replace(self, rule=rule)
+        return replace(self, rule=rule, tolerance=tolerance**2, given=tolerance)
 
     def __str__(self) -> str:
         """Return the counts, and one line for each dropped row."""

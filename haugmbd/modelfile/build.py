@@ -108,7 +108,10 @@ def _built(document: Any, reading: Reading) -> System | None:
         return None
     parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
     system = System(
-        given.get("name", "system"), gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))), parameters=reading.parameters
+        given.get("name", "system"),
+        gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))),
+        parameters=reading.parameters,
+        tolerance=given.get("tolerance"),
     )
     _with(system, parts.ground, [*bodies, *joints, *loads, *blocks, *sensors])
     places = [entry.get("place") for entry in sections["loads"]]

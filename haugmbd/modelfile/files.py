@@ -33,6 +33,7 @@ from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.custom_joint import read_primitives
 from haugmbd.system.parameters import bind_expressions, expressions_of
 from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
 
 OTHERS = {
     ".urdf": "mbd.read_urdf",
@@ -45,7 +46,13 @@ OTHERS = {
 
 
 @check_keywords
-def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None = None, allow_code: bool = False) -> System:
+def load_model(
+    path: str | FilePath,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    tolerance: float | None = None,
+    allow_code: bool = False,
+) -> System:
     """Return the System of a model file.
 
     Parameters
@@ -54,6 +61,9 @@ def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None =
         The file: .json as `System.save` writes it, or written by hand; or .toml.
     parameters : mapping of str to float, optional
         Numbers in place of the file's parameters of these names; expressions over them follow.
+    tolerance : float, optional
+        How far redundant rows of the mechanism may contradict each other [rad, or part of its size], in all that is done with it, in place
+        of what the file says: see `System`.
     allow_code : bool
         Whether functions that the file names as "module:function" are imported. Importing executes code: allow it only for files that
         you trust.
@@ -74,6 +84,7 @@ def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None =
     -----
     Nothing of the file is executed. A file that a System was saved to gives the same equations, bit by bit.
     """
+    check_tolerance(tolerance)
     path = path_of(path)
     parsers: dict[str, tuple[Callable[[str], Any], Callable[[str], dict[Path, int]], int]] = {
         JSON: (texts.parse_json, texts.json_lines, texts.MAX_BYTES),
@@ -96,6 +107,7 @@ def load_model(path: str | FilePath, *, parameters: Mapping[str, float] | None =
     system = build(document, reading)
     if system is None:
         raise ModelFileError(str(path), located_faults(reading, lines_of(text), str(path)))
+    system.tolerance = system.tolerance if tolerance is None else tolerance
     return system
 
 
@@ -160,6 +172,7 @@ def model_document(model: Model) -> Document:
         for name, x in expression.parameters.items():
             parameters.setdefault(name, x)
     own: dict[str, Any] = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
+    own["tolerance"] = model.redundancy.given
     document, faults = document_of(model.name, model.gravity, model.bodies, joints, loads, parameters, **own)
     if faults:
         raise ModelFileError(f"model {model.name!r}", faults)
@@ -206,6 +219,7 @@ def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True)
         drawn=drawn,
         blocks=system.blocks,
         sensors=system.sensors,
+        tolerance=system.tolerance,
     )
     if faults or found:
         raise ModelFileError(where, [*faults, *found], "cannot be written")

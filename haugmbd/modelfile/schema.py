@@ -19,7 +19,20 @@ from haugmbd.modelfile.parts.blocks import BLOCKS
 from haugmbd.modelfile.parts.functions import Code, CodeName, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
 from haugmbd.modelfile.parts.shapes import SHAPES, ShapeValue
-from haugmbd.modelfile.values import Array, CoordinateReference, Field, Flag, Kind, ListOf, Number, OneOf, Record, Reference, Text
+from haugmbd.modelfile.values import (
+    Array,
+    CoordinateReference,
+    Field,
+    Flag,
+    Kind,
+    ListOf,
+    Number,
+    OneOf,
+    Record,
+    Reference,
+    Text,
+    Tolerance,
+)
 from haugmbd.text_table import first_line
 
 FORMAT = "haugmbd model 1"
@@ -344,6 +357,7 @@ HEAD = (
     Field("format", Text((FORMAT,))),
     Field("name", Text(), False, "name of the system"),
     Field("gravity", Array(((3,),), "m/s2"), False, "global; by default zero"),
+    Field("tolerance", Tolerance(), False, "how far redundant rows may contradict each other [rad, or part of the size]"),
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
 )
 SECTIONS: dict[str, tuple[str, Kind]] = {

@@ -14,6 +14,7 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
+from haugmbd.tolerances import check_tolerance
 
 COMMENT = "comment"
 """Key that every table may have: its text is for people, and is not kept."""
@@ -51,6 +52,21 @@ class Number(Kind):
 
     def schema(self) -> dict[str, Any]:
         return {"$ref": "#/$defs/number"} | ({"description": f"[{self.unit}]"} if self.unit else {})
+
+
+@dataclass(frozen=True)
+class Tolerance(Number):
+    """A tolerance of redundant rows, in its range."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        number = super().read(given, path, reading)
+        if number is BAD:
+            return BAD
+        try:
+            check_tolerance(number)
+        except UsageError as error:
+            return reading.fault(path, str(error).split(" (rounding")[0], "Leave it out for the default.")
+        return number
 
 
 @dataclass(frozen=True)

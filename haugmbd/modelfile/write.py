@@ -58,6 +58,7 @@ def document_of(
     drawn: bool = True,
     blocks: Iterable[Block] = (),
     sensors: Iterable[Sensor] = (),
+    tolerance: float | None = None,
 ) -> tuple[Document, list[Fault]]:
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
@@ -78,6 +79,8 @@ def document_of(
         return found
 
     document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
+    if tolerance is not None:
+        document["tolerance"] = float(tolerance)
     if parameters:
         document["parameters"] = dict(parameters)
     faults.extend(fault for body in bodies if body.is_ground for fault in body.faults())

@@ -29,7 +29,6 @@ from haugmbd.redundancy.front_elimination import FullSolver
 from haugmbd.redundancy.local_solve import LocalSolver
 from haugmbd.redundancy.sparse_ldl import (
     FLOOR,
-    PIVOT_TOL,
     PREFERRED,
     SLOTS,
     WELL_TOL,
@@ -41,15 +40,13 @@ from haugmbd.redundancy.sparse_ldl import (
     solve,
     weakest_combination,
 )
+from haugmbd.tolerances import GROWTH
 
 TERM_TOL = 1e-6
 """Coefficients below this part of the largest one are rounding, or missing digits of the pose, and are left out."""
 
 FLAT_TOL = 1e-10
 """Largest |gradient| / |value| of a row whose gradient counts as zero, as that of a dot product of parallel vectors."""
-
-TOLERANCE = PIVOT_TOL**0.5
-"""Distance of a row of length 1 from the span of the others below which it depends on them."""
 
 PROBES = 8
 """Number of random motions that must not move a dependent row; they move a row at the distance d from the others by d on average."""
@@ -73,6 +70,7 @@ class RankAnalysis:
     dropped: numbers of the rows with a gradient that depend on the kept ones
     tolerance: distance from the span of the kept rows below which a row depends on them
     weak: kept rows that are nearly dependent: (number, distance from the span of the other kept ones), the weakest last
+    misfit: about the largest distance of a dropped row from the span of the kept ones
     """
 
     J: Array
@@ -85,6 +83,7 @@ class RankAnalysis:
     model: Model
     active: Array
     eliminated: AnyElimination | None
+    misfit: float = 0.0
 
     @cached_property
     def elimination(self) -> AnyElimination:
@@ -115,7 +114,9 @@ def analyse_rank(model: Model, rows: Rows, tolerance: float | None = None, witho
     row[model.slot_of_row] = np.arange(model.nc)
     dropped: Ints = np.sort(row[np.array(elimination.dropped, dtype=np.int64)])
     named = tuple((int(row[slot]), distance) for slot, distance in weak)
-    return RankAnalysis(slots, norm, flat, length, dropped, tolerance, named, model, active, elimination)
+    gone = np.array(elimination.dropped, dtype=np.int64)
+    misfit = float(_moved(model, slots, elimination, gone).max(initial=0.0)) if len(gone) else 0.0
+    return RankAnalysis(slots, norm, flat, length, dropped, tolerance, named, model, active, elimination, misfit)
 
 
 def _is_open(model: Model, J: Array, active: Array) -> bool:
@@ -319,6 +320,7 @@ def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
     for row in x.dropped.tolist():
         by_edge.setdefault(int(model.slot_of_row[row]) // SLOTS, []).append(row)
     found, pairs = [], integers(model, "EDGES").tolist()
+    least = max(TERM_TOL, GROWTH * max(x.misfit, model.redundancy.misfit))  # axes that are off by an angle add terms of its size
     for edge, rows in by_edge.items():
         pair, slots = pairs[edge], model.slot_of_row[rows]
         values = solver.solve({body: x.J[slots, side].T for side, body in enumerate(pair) if body})
@@ -327,6 +329,6 @@ def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
         }
         for k, row in enumerate(rows):
             largest = max(abs(float(c[k])) for c in lam.values())
-            kept = [(row_of_slot[slot], float(c[k])) for slot, c in lam.items() if abs(c[k]) > TERM_TOL * largest]
+            kept = [(row_of_slot[slot], float(c[k])) for slot, c in lam.items() if abs(c[k]) > least * largest]
             found.append(Dependency(row, tuple(sorted((other, c * float(x.norm[row] / x.norm[other])) for other, c in kept))))
     return found

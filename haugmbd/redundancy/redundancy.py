@@ -13,19 +13,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.errors import UsageError
+from haugmbd.drivers import Constant
 from haugmbd.model.dependent_rows import DropDependentRows, Redundancy, Rule
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import put_length
+from haugmbd.redundancy.alignment import examine
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
 from haugmbd.redundancy.structural_rank import only_here
+from haugmbd.tolerances import CONTRADICTION, GROWTH, ROUNDING, TOLD
 
 if TYPE_CHECKING:
     from haugmbd.model.description.labels import RowLabel
@@ -33,20 +34,10 @@ if TYPE_CHECKING:
     from haugmbd.model.model import Model
     from haugmbd.model.state import State
 
+NONE = np.zeros(0, dtype=np.int64)
+
 RATE_TOL = 1e-8
 """Dependent rows conflict if the rates that they prescribe differ by more than this, relative to the fastest row."""
-
-LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-8, 1e-2
-
-
-def check_tolerance(tolerance: object) -> None:
-    """Raise UsageError unless `tolerance` is a number that can tell dependent rows from others."""
-    number: Any = tolerance  # compared as it is: a whole number may be larger than any float
-    if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and LEAST_TOLERANCE <= number <= LARGEST_TOLERANCE):
-        raise UsageError(
-            f"tolerance = {tolerance!r} must be a number from {LEAST_TOLERANCE:g} (rounding of a pose) to {LARGEST_TOLERANCE:g} "
-            "(rad, or part of the size of the model): rows that are nearer to the others are dropped."
-        )
 
 
 def unexamined(labels: Sequence[RowLabel], rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
@@ -54,24 +45,74 @@ def unexamined(labels: Sequence[RowLabel], rule: Rule = DropDependentRows()) -> 
     return Redundancy(len(labels), len(labels), PIVOT_TOL, (), (), (), np.zeros(len(labels)), labels, rule)
 
 
-def find_redundancy(model: Model, rows: Rows, rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
-    """Return the redundancy of `rows` where they were evaluated: O(n), and one elimination if no row depends on the others."""
-    return redundancy_of(model, rows, analyse_rank(model, rows), rule)
+def find_redundancy(
+    model: Model,
+    rows: Rows,
+    rule: Rule = DropDependentRows(),  # noqa: B008  frozen
+    given: float | None = None,
+    limit: float = CONTRADICTION,
+) -> Redundancy:
+    """Return the redundancy of `rows` where they were evaluated: O(n), and one elimination if no row depends on the others.
+
+    given: the tolerance, if one was given;  limit: misfit up to which rows are redundant, unless it was
+    """
+    return redundancy_of(model, rows, examine(model, rows, given, limit=limit), rule, given, limit)
 
 
-def redundancy_of(model: Model, rows: Rows, found: RankAnalysis, rule: Rule = DropDependentRows()) -> Redundancy:  # noqa: B008  frozen
+def redundancy_of(
+    model: Model,
+    rows: Rows,
+    found: RankAnalysis,
+    rule: Rule = DropDependentRows(),  # noqa: B008  frozen
+    given: float | None = None,
+    limit: float = CONTRADICTION,
+) -> Redundancy:
     """Return the redundancy of rows that have been examined already."""
+    gaps = _rate_gaps(model, found, rows) if len(found.dropped) else np.zeros(model.nc)
+    if gaps.any():
+        found, of_joints = _drivers_last(model, rows, found, given, limit)
+        gaps = _rate_gaps(model, found, rows, of_joints)
     flat = tuple(np.nonzero(found.flat)[0].tolist())
     rank = model.nc - len(flat) - len(found.dropped)
     here: Ints = only_here(model, rows.state, found) if len(found.dropped) else found.dropped
-    gaps = _rate_gaps(model, found, rows) if len(found.dropped) else np.zeros(model.nc)
     dropped = tuple(found.dropped.tolist())
     kept = partial(report_of, model, found) if dropped or flat else None
-    return Redundancy(model.nc, rank, found.tolerance**2, dropped, tuple(here.tolist()), flat, gaps, model.labels, rule, kept)
+    return Redundancy(
+        model.nc, rank, found.tolerance**2, dropped, tuple(here.tolist()), flat, gaps, model.labels, rule, given, found.misfit, kept
+    )
 
 
-def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows) -> Array:
-    """Return |J_r u - nu_r| of dropped rows, in their own units (nc,), for the least motion u with J u = nu of the kept ones."""
+def _drivers_last(model: Model, rows: Rows, found: RankAnalysis, given: float | None, limit: float) -> tuple[RankAnalysis, Ints]:
+    """Return the rank, for which rows of joints are dropped before those of drivers are looked at, and these rows of joints.
+
+    Where drivers determine the motion, a loop whose axes do not quite fit moves its redundant rows: that is their misfit, and no
+    conflict of the drivers. Without the drivers these rows are found by themselves.
+    """
+    driven = np.setdiff1d(np.arange(model.nc), without_drivers(model))
+    if not len(driven):
+        return found, NONE
+    alone = examine(model, rows, given, driven, limit)
+    if not (len(alone.dropped) and alone.misfit > TOLD) or len(only_here(model, rows.state, alone)):
+        return found, NONE
+    rest = analyse_rank(model, rows, alone.tolerance, alone.dropped)
+    dropped = np.union1d(rest.dropped, alone.dropped)
+    if len(dropped) < len(found.dropped):
+        return found, NONE
+    return replace(rest, dropped=dropped, misfit=alone.misfit), alone.dropped
+
+
+def without_drivers(model: Model) -> Ints:
+    """Return the numbers of the rows that no function of time prescribes."""
+    moving = [k for k, driver in enumerate(model.drivers) if not isinstance(driver, Constant)]
+    numbers: Ints = np.nonzero(~np.isin(model.drivers_of_rows(), moving))[0]
+    return numbers
+
+
+def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows, of_joints: Ints = NONE) -> Array:
+    """Return |J_r u - nu_r| of dropped rows, in their own units (nc,), for the least motion u with J u = nu of the kept ones.
+
+    of_joints: dropped rows that the motion may move by their misfit
+    """
     x = np.zeros((found.elimination.n_nodes, 6, 1))
     nu = rows.nu / found.norm
     x[model.nb + 1 :].ravel()[model.slot_of_row] = nu
@@ -82,18 +123,21 @@ def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows) -> Array:
     gap = np.abs(
         sum(np.einsum("sc,sc->s", found.J[slots, side], u[pair[:, side]]) for side in range(model.sides)) - nu[found.dropped]
     )
+    allowed = np.full(len(gap), RATE_TOL * np.abs(nu).max(initial=0.0) + ROUNDING * found.length)
+    allowed[np.isin(found.dropped, of_joints)] += GROWTH * found.misfit * np.abs(u).max(initial=0.0)
     gaps = np.zeros(model.nc)
-    gaps[found.dropped] = np.where(gap > RATE_TOL * np.abs(nu).max(initial=0.0), gap, 0.0) * found.norm[found.dropped]
+    gaps[found.dropped] = np.where(gap > allowed, gap, 0.0) * found.norm[found.dropped]
     return gaps
 
 
-def redundant_at(model: Model, state: State) -> Model:
+def redundant_at(model: Model, state: State, limit: float = CONTRADICTION) -> Model:
     """Return the model with its redundancy found at another pose: for one that was compiled open, or at a singular pose.
 
     Rows that are dependent at `state` only are dropped as well, and the record says so.
+    limit: misfit up to which rows are redundant, unless a tolerance was given
     """
     rows = evaluate(model, state)
-    found = find_redundancy(model, rows, model.redundancy.rule)
+    found = find_redundancy(model, rows, model.redundancy.rule, model.redundancy.given, limit)
     other: Model = replace(model, tables=model.tables.changed({}, {})).with_dropped(found)
     put_row_scale(other, rows)
     put_mask(other)

@@ -22,8 +22,9 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.kkt.solver_routines import has_fronts
 from haugmbd.model.model import Model
 from haugmbd.redundancy.front_elimination import FrontElimination, eliminate_by_fronts
+from haugmbd.tolerances import DEPENDENT
 
-PIVOT_TOL = 1e-10
+PIVOT_TOL = DEPENDENT**2
 """A row of length 1 depends on the others if the square of its distance from their span is below this: a pose typed with five digits."""
 
 WELL_TOL = 1e-4

@@ -35,6 +35,7 @@ from haugmbd.integrators.step_context import Problem
 from haugmbd.kkt.solver_choice import DENSE, MULTIFRONTAL
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import Rule, check_rule
+from haugmbd.model.inspection.given import no_tolerance
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.serial_chain.chain import SerialChain
@@ -167,7 +168,8 @@ def simulate(
     redundancy : DropDependentRows or MinimumNorm, optional
         Rule for the multipliers of dependent constraints. The motion does not depend on it.
     tolerance : float, optional
-        Misalignment up to which constraints count as dependent, see `System.compile`; for a System only.
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     store_every : int
         Number of steps between stored states.
     progress : bool
@@ -219,8 +221,8 @@ def simulate(
     check_budget(budget)
     t_end = float(t_end)
     method = choose_integrator(h, rtol, atol, integrator)
-    if tolerance is not None and not isinstance(system, System):
-        raise UsageError("tolerance decides which rows a System drops where it is compiled: system.compile(tolerance=...).")
+    if not isinstance(system, System):
+        no_tolerance(tolerance)
     output = RunOutput(t_eval, events, sensors, store_every, progress, record_method)
     if isinstance(system, SerialChain):
         _need_no_constraints(system, formulation, stabilization, project_velocity or record_method, redundancy)

@@ -35,14 +35,16 @@ from haugmbd.model.model import Model
 from haugmbd.model.pickling import reduce_system
 from haugmbd.model.state import State
 from haugmbd.model.views import Pictured
-from haugmbd.redundancy.rank import TOLERANCE, put_row_scale
-from haugmbd.redundancy.redundancy import check_tolerance, put_mask
+from haugmbd.redundancy.rank import put_row_scale
+from haugmbd.redundancy.redundancy import put_mask
 from haugmbd.system.build import build_model
+from haugmbd.system.checks.contradictions import REDUNDANT
 from haugmbd.system.checks.validation import Checked, Parts, check, warnings_of
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
 from haugmbd.system.joint_equations import JointEquations
 from haugmbd.system.parameters import bind_expressions
 from haugmbd.system.summary import overview
+from haugmbd.tolerances import check_tolerance
 
 Part = TypeVar("Part")
 
@@ -63,6 +65,10 @@ class System(Pictured):
         What is drawn of the ground, global frame, such as a frame or a table.
     parameters : mapping of str to float, optional
         Named numbers that `Expression` drivers of this system read.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism], in all that is done with the system:
+        as by axes of a planar loop that are not quite parallel. Such rows are left out, the independent ones hold to rounding, and what is
+        left is told. Beyond it the mechanism is refused. By default 1e-3 for joints that were meant to fit; see `haugmbd.tolerances`.
 
     Attributes
     ----------
@@ -78,7 +84,7 @@ class System(Pictured):
     Raises
     ------
     UsageError
-        If parameters are not finite numbers by name. Other bad values are collected in `faults()`.
+        If parameters are not finite numbers by name, or tolerance is not valid. Other bad values are collected in `faults()`.
     """
 
     def __init__(
@@ -88,8 +94,11 @@ class System(Pictured):
         gravity: Any = (0.0, 0.0, 0.0),
         ground_shape: Any = (),
         parameters: Mapping[str, float] | None = None,
+        tolerance: float | None = None,
     ) -> None:
+        check_tolerance(tolerance)
         self.name = name
+        self.tolerance = tolerance
         self.gravity = gravity
         self.ground = Body.ground(shape=ground_shape)
         self.bodies: list[Body] = [self.ground]
@@ -239,7 +248,7 @@ class System(Pictured):
         *,
         check_pose: bool = True,
         redundancy: Rule = DropDependentRows(),  # noqa: B008  frozen
-        tolerance: float = TOLERANCE,
+        tolerance: float | None = None,
         solver: str | None = None,
     ) -> Model:
         """Validate the system, and return the frozen Model.
@@ -251,10 +260,9 @@ class System(Pictured):
             evaluate rows of a mechanism that is not closed as modelled, or is singular there; no row is dropped then.
         redundancy : DropDependentRows or MinimumNorm
             The choice of multipliers of dependent rows; the motion does not depend on it.
-        tolerance : float
-            Distance of a row from the span of the others below which it is dependent and is dropped. It is about the misalignment of an
-            axis [rad], or of a point relative to the size of the model, and dropped rows then have gaps of this size. The default takes
-            axes typed with five digits for parallel; a larger value unlocks a loop whose axes fit less well.
+        tolerance : float, optional
+            How far redundant rows may contradict each other: the misalignment of an axis [rad], or of a point relative to the size of the
+            mechanism. Dropped rows have gaps of this size. By default that of the system, see `System`.
         solver : {"block LDL^T", "tree", "trees on blocks", "multifrontal", "dense"}, optional
             How the equations of motion are factored, for study; by default the way that is predicted to be faster: a recursion over
             open chains and trees, also such that hang on loops, fronts for nets and trusses, blocks for other models; a dense matrix of
@@ -275,19 +283,22 @@ class System(Pictured):
         Warns
         -----
         UserWarning
-            If a joint is doubtful, such as a cam whose profile nearly closes; also in `Model.warnings`.
+            If a joint is doubtful, such as a cam whose profile nearly closes, or if redundant rows fit only up to more than typed digits;
+            also in `Model.warnings`.
         LockedModelWarning
             If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
         model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
         of_joints = warnings_of(self.joints)
         for note in model.warnings:
-            warn_user(note, UserWarning if note in of_joints else LockedModelWarning)
+            told = note in of_joints or note.startswith(REDUNDANT)
+            warn_user(note, UserWarning if told else LockedModelWarning)
         return model
 
-    def compile_quietly(self, *, check_pose: bool, redundancy: Rule, tolerance: float, solver: str | None) -> Model:
+    def compile_quietly(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
         """Return the model as `compile` does, without issuing its warnings."""
         check_rule(redundancy)
+        tolerance = self.tolerance if tolerance is None else tolerance
         check_tolerance(tolerance)
         check_solver(solver)
         checked, equations = self._checked(check_pose, tolerance, solver)
@@ -326,12 +337,12 @@ class System(Pictured):
         put_length(model, checked.rows)
         return model.with_redundancy(redundancy, tolerance)
 
-    def checked(self, at_pose: bool = True, tolerance: float = TOLERANCE, solver: str | None = None) -> Checked:
+    def checked(self, at_pose: bool = True, tolerance: float | None = None, solver: str | None = None) -> Checked:
         """Return all faults, the findings at the modelled pose, and a model of the faultless parts."""
-        return self._checked(at_pose, tolerance, solver)[0]
+        return self._checked(at_pose, self.tolerance if tolerance is None else tolerance, solver)[0]
 
     @collection_paused()
-    def _checked(self, at_pose: bool, tolerance: float, solver: str | None) -> tuple[Checked, JointEquations]:
+    def _checked(self, at_pose: bool, tolerance: float | None, solver: str | None) -> tuple[Checked, JointEquations]:
         """Return the findings, and the equations of the joints: a joint of the user is asked for them once."""
         need_least_memory(len(self.bodies) - 1, self.joints)
         equations = JointEquations(self.joints)

@@ -23,6 +23,7 @@ from haugmbd.analysis.assembly.continuation import continue_to_targets
 from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, read_fixed_coordinates
 from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
+from haugmbd.analysis.assembly.redundant_rows import settled
 from haugmbd.analysis.assembly.regularized_least_squares import body_metric
 from haugmbd.analysis.assembly.result import Assembly, Flip, corrections, joint_gaps
 from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
@@ -39,6 +40,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.system.checks.contradictions import Contradiction, contradiction_faults
 from haugmbd.system.system import System
 
 TOL = 1e-12
@@ -71,6 +73,7 @@ def assemble(
     hold: Iterable[FixedCoordinates | Body | Joint] | FixedCoordinates | Body | Joint = (),
     weights: Mapping[Body, float] | None = None,
     tol: float = TOL,
+    tolerance: float | None = None,
     repair: bool = True,
     progress: bool = False,
 ) -> Assembly:
@@ -87,7 +90,10 @@ def assemble(
     weights : dict of Body to float, optional
         Factors of the inertia of bodies in the metric: a body with a large factor moves less.
     tol : float
-        Largest remaining |Phi|, in the units of the rows (m, m2, 1, rad).
+        Largest remaining |Phi| of the independent rows, in the units of the rows (m, m2, 1, rad).
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     repair : bool
         If True, turn joints back that closed in the opposite sense. If False, list them in `flipped`.
     progress : bool
@@ -114,7 +120,7 @@ def assemble(
     Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism.
     """
     check_flags(progress=progress)
-    model = compiled(system, "assemble")
+    model = compiled(system, "assemble", tolerance)
     problem = pose_problem(model, start_of(model, state), hold, weights, tol)
     with Progress(progress, 0.0, digits_of(problem.size, tol), "digits") as bar:
         search = Search(bar, problem.size, tol)
@@ -146,22 +152,26 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     closed = close_positions(problem, way.state)
     closed = closed._replace(iterations=way.iterations + closed.iterations)
     begun = turned_round(signs, start)
-    if begun and repair and not closed.closed:
-        closed = turned_back(problem, signs, way.state, closed, begun)
-    closed = closed if closed.closed else close_from_elsewhere(problem, start, closed)
+    found = settled(problem, closed, way.state)
+    if not (found.solution.closed or found.contradictions):
+        closed = turned_back(problem, signs, way.state, found.solution, begun) if begun and repair else found.solution
+        closed = closed if closed.closed else close_from_elsewhere(problem, start, closed)
+        found = settled(problem, closed, closed.pose.state)
+    problem, closed = found.problem, found.solution
     if not closed.closed:
-        faults = (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
+        beyond = contradiction_faults(found.contradictions, model.redundancy.limit)
+        faults = beyond or (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
         raise AssemblyError(faults, _assembly(problem, start, closed, ()))
     wrong = flipped(model, signs, closed.pose.state)
     if wrong and repair:
         closed = turned_back(problem, signs, way.state, closed, wrong)
     left = flipped(model, signs, closed.pose.state)
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
-    assembly = _assembly(problem, start, closed, flips)
+    assembly = _assembly(problem, start, closed, flips, found.contradictions)
     if left and repair:
         raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
-    if not model.redundancy.dropped:
-        assembly = replace(assembly, model=examined(assembly.model))
+    if not model.redundancy.dropped or len(found.left_out):
+        assembly = replace(assembly, model=examined(assembly.model, found.limit))
     faults = rate_faults(problem, assembly.state, RATE_TOL)
     if faults:
         raise AssemblyError(faults, assembly)
@@ -182,7 +192,13 @@ def pose_problem(
     size = model.length
     metric = body_metric(model, _factors(model, weights), size)
     return Problem(
-        model, read_fixed_coordinates(model, start, hold), metric, row_scale_to_metres(model, rows, start.t, size), size, tol
+        model,
+        read_fixed_coordinates(model, start, hold),
+        metric,
+        row_scale_to_metres(model, rows, start.t, size),
+        size,
+        tol,
+        loose=model.redundancy.limit,
     )
 
 
@@ -243,7 +259,9 @@ def turned_back(
     return min(found, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
 
 
-def _assembly(problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...]) -> Assembly:
+def _assembly(
+    problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...], off: tuple[Contradiction, ...] = ()
+) -> Assembly:
     """Return the assembly, with its velocities and integrated angles, and a model that starts there."""
     speeds = nearest_velocities(problem, closed.pose.state)
     state = with_angles(problem.model, speeds.state)
@@ -260,4 +278,5 @@ def _assembly(problem: Problem, start: State, closed: PositionSolution, flips: t
         flips=flips,
         held=problem.held.names,
         tolerance=problem.tol,
+        contradictions=off,
     )

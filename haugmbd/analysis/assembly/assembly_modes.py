@@ -24,9 +24,10 @@ from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
 from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
+from haugmbd.analysis.assembly.redundant_rows import redundant_rows_hold, settled
 from haugmbd.analysis.assembly.regularized_least_squares import dense
 from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
-from haugmbd.analysis.initial_model import beginning_at, compiled, start_of, with_angles
+from haugmbd.analysis.initial_model import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind
@@ -40,7 +41,9 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.system.checks.contradictions import contradiction_faults
 from haugmbd.system.system import System
+from haugmbd.tolerances import LARGEST_TOLERANCE
 
 DIFFERENT = 1e-6
 """Distance, relative to the size of the model (and in radians), below which two poses are the same."""
@@ -96,6 +99,7 @@ def assembly_modes(
     hold: Iterable[FixedCoordinates | Body | Joint] | FixedCoordinates | Body | Joint = (),
     starts: int = 40,
     seed: int = 0,
+    tolerance: float | None = None,
     progress: bool = False,
 ) -> tuple[AssemblyMode, ...]:
     """Return the assembly modes that are found from random starts.
@@ -112,6 +116,9 @@ def assembly_modes(
         Number of random starts.
     seed : int
         Seed of the random starts.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     progress : bool
         If True, show a progress bar.
 
@@ -137,12 +144,14 @@ def assembly_modes(
         if not (isinstance(value, Integral) and value >= least):
             raise UsageError(f"{name} = {value!r} must be a whole number, {least} or more.")
     check_flags(progress=progress)
-    model = compiled(system, "assembly_modes")
+    model = compiled(system, "assembly_modes", tolerance)
     problem = pose_problem(model, start_of(model, state), hold)
-    first = close_positions(problem, problem.held.start)
+    found_first = settled(problem, close_positions(problem, problem.held.start), problem.held.start)
+    problem, first = found_first.problem._replace(loose=0.0), found_first.solution
     if not first.closed:
         what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"
-        raise AssemblyError([Fault("assembly_modes", what, "assemble(system) names the joints that stay open.")], None)
+        named = Fault("assembly_modes", what, "assemble(system) names the joints that stay open.")
+        raise AssemblyError(contradiction_faults(found_first.contradictions, model.redundancy.limit) or [named], None)
     problem = with_free_joints_held(problem, first.pose.state)
     found, counts, signs = [first.pose.state], [0], signs_of(model)
     with Progress(progress, 0, starts, "starts") as bar:
@@ -163,7 +172,7 @@ def assembly_modes(
 
 def _count(problem: Problem, signs: tuple[Sign, ...], found: list[State], counts: list[int], closed: PositionSolution) -> None:
     """Add a closed pose to the modes, or count it with the one that it is."""
-    if not closed.closed or flipped(problem.model, signs, closed.pose.state):
+    if not closed.closed or flipped(problem.model, signs, closed.pose.state) or not redundant_rows_hold(problem, closed.pose):
         return
     near = [k for k, other in enumerate(found) if same(problem, other, closed.pose.state)]
     if near:
@@ -184,7 +193,10 @@ def _mode(problem: Problem, first: State, state: State, count: int) -> AssemblyM
     model = problem.model
     state = with_angles(model, nearest_velocities(problem, state).state)
     held = tuple(joint.entry.name for joint in problem.held.joints)
-    return AssemblyMode(beginning_at(model, state), state, *apart(model, first, state), count, held)
+    own = beginning_at(model, state)
+    return AssemblyMode(
+        examined(own, LARGEST_TOLERANCE) if len(problem.asleep) else own, state, *apart(model, first, state), count, held
+    )
 
 
 def apart(model: Model, one: State, other: State) -> tuple[float, float]:

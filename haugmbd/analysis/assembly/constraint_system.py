@@ -33,6 +33,7 @@ class Problem(NamedTuple):
     """The assembly problem: model, fixed coordinates, metric;  scale: (nc,) of rows to metres;  size: of the model [m];  tol: of |Phi|.
 
     asleep: rows that are left out;  search: is told of every pose, None for nobody
+    loose: gap of a closest pose, relative to the size, that may be that of redundant rows which contradict each other
     """
 
     model: Model
@@ -43,6 +44,7 @@ class Problem(NamedTuple):
     tol: float
     asleep: Ints = NONE
     search: Search | None = None
+    loose: float = 0.0
 
 
 class Pose(NamedTuple):

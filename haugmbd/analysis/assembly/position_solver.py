@@ -6,6 +6,7 @@ r"""Positions: from any state to the nearest one at which all rows hold, by a da
     depend on one another
     far        if that does not reduce the gap: Levenberg-Marquardt on sum (s Phi)^2 / 2, s the scale of a row to metres
     no way     if the gradient of that sum vanishes and the sum does not: the closest pose, at which the joints stay open
+               if they do by no more than redundant rows may contradict each other, `redundant_rows` decides
 
 Angles count in metres at the size of the model.  Held coordinates have no column; held joints are rows.
 Source: Nocedal and Wright (2006) ch. 10; the metric of mass from Eich (1993).
@@ -83,9 +84,9 @@ def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS
             continue
         new, damping = _far(problem, best, damping)
         if not _sum(new) < (1.0 - FLAT) * _sum(best):
-            return PositionSolution(best, k, False)
+            return PositionSolution(best, k, best.furthest <= problem.loose * problem.size)
         pose, best, patient = new, new, not new.furthest <= POOR * best.furthest
-    return PositionSolution(best, iterations, best.worst <= problem.tol)
+    return PositionSolution(best, iterations, best.worst <= problem.tol or best.furthest <= problem.loose * problem.size)
 
 
 def _sum(pose: Pose) -> float:

@@ -18,6 +18,7 @@ from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import constraint_gaps
+from haugmbd.system.checks.contradictions import LEFT_OUT, Contradiction
 
 SHOWN = 12
 """Number of bodies or joints that a text lists before it counts the others."""
@@ -76,6 +77,9 @@ class Assembly:
         The fixed coordinates, as text.
     tolerance : float
         Tolerance of |Phi|.
+    contradictions : tuple of Contradiction
+        Redundant rows, by their joints, that do not hold exactly where all others do, and what they are off by: joints, distance [m] and
+        angle [rad]. They are left out of `after` and of `model`. Empty where axes and points fit.
     """
 
     model: Model
@@ -90,6 +94,7 @@ class Assembly:
     flips: tuple[Flip, ...]
     held: tuple[str, ...]
     tolerance: float
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def flipped(self) -> tuple[str, ...]:
@@ -101,6 +106,7 @@ class Assembly:
         head = f"{self.model.name!r} assembled in {self.iterations} iterations: |Phi| {self.before:.3g} -> {self.after:.3g}"
         rates = f"velocities: |Phi_q u - nu| {self.rate_before:.3g} -> {self.rate_after:.3g}"
         lines = [head, rates, *([f"held: {'; '.join(self.held)}"] if self.held else [])]
+        lines += [f"{one}: {LEFT_OUT}" for one in self.contradictions]
         lines += [f"joint {flip.joint!r} was turned round{'' if flip.repaired else ', and still is'}" for flip in self.flips]
         lines += _listed("joint", [(g.joint, g.distance, g.angle) for g in self.gaps], "was open by", self.model.length)
         lines += _listed("body", [(c.body, c.distance, c.angle) for c in self.corrections], "was moved by", self.model.length)

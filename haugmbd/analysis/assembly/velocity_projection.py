@@ -38,6 +38,7 @@ def nearest_velocities(problem: Problem, state: State) -> VelocitySolution:
     rows = evaluate(problem.model, state)
     G = gradient(problem, state, rows, velocities=True)
     nu = np.concatenate([rows.nu, [joint.rate for joint in problem.held.joints]])
+    nu[problem.asleep] = 0.0
     metric = body_metric(problem.model, size=problem.size, lift=LIGHTEST)
     J, length = unit_rows(jacobian(problem, metric, G))
     before = left = rates(G, state) - nu

@@ -61,6 +61,7 @@ def equilibrium(
     *,
     steady: SteadyLike = None,
     downhill: bool = True,
+    tolerance: float | None = None,
     progress: bool = False,
 ) -> Equilibrium:
     """Return the equilibrium that is found from a state.
@@ -76,6 +77,9 @@ def equilibrium(
     downhill : bool
         If True, minimize the potential, towards a stable equilibrium. If False, find the next equilibrium, stable or not. A start that is
         in balance is returned in both cases, and may be unstable. With states of blocks there is no potential: the next one is found.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     progress : bool
         If True, show a progress bar: the digits to which the forces are in balance.
 
@@ -101,7 +105,7 @@ def equilibrium(
         After Ctrl-C; the attribute `result` is the last State, from which the search can go on.
     """
     check_flags(downhill=downhill, progress=progress)
-    model, start = read_model(system, state, "equilibrium")
+    model, start = read_model(system, state, "equilibrium", tolerance)
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
     if evaluator.steady.moves:
         refuse_friction(model, "the balance of a steady motion")
@@ -142,7 +146,7 @@ def _judged(found: Balance) -> Equilibrium:
     place, evaluator = found.place, found.place.evaluator
     model = evaluator.model
     at_rest = state_of(evaluator, place.y)
-    faults = position_faults(model, at_rest)
+    faults = position_faults(model, at_rest, moved=True)
     if faults:  # of dropped rows that do not hold at this pose
         raise ModelError(faults)
     beyond = stop_faults(model, np.array([at_rest.t]), at_rest.y[None])

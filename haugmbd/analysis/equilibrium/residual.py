@@ -21,7 +21,7 @@ from haugmbd.forces.tsda import TSDA
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import exponential, normalized, product
 from haugmbd.model.evaluate import rows_entry
-from haugmbd.model.inspection.given import no_model
+from haugmbd.model.inspection.given import no_model, no_tolerance
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
@@ -63,11 +63,14 @@ class Residual(NamedTuple):
     rates: Array
 
 
-def read_model(system: System | Model, state: State | None, who: str) -> tuple[Model, State]:
+def read_model(system: System | Model, state: State | None, who: str, tolerance: float | None = None) -> tuple[Model, State]:
     """Return the model and the initial state. Raise UsageError or ModelError, which names the function `who`, if they are not valid."""
     if not isinstance(system, System | Model):
         raise no_model(system, who)
-    model = system if isinstance(system, Model) else system.compile()
+    if isinstance(system, Model):
+        no_tolerance(tolerance)
+        return system, start_of(system, state)
+    model = system.compile(tolerance=tolerance)
     return model, start_of(model, state)
 
 

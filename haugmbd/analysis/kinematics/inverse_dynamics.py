@@ -125,6 +125,7 @@ def inverse_dynamics(
     *,
     drivers: Iterable[Joint | str] | None = None,
     redundancy: Rule | None = None,
+    tolerance: float | None = None,
     progress: bool = False,
 ) -> InverseDynamics:
     """Return the forces and torques of the drivers for a prescribed motion.
@@ -140,6 +141,9 @@ def inverse_dynamics(
         Drivers whose forces are computed; by default all joints with a driver that is not constant.
     redundancy : DropDependentRows or MinimumNorm, optional
         Rule that selects one solution if the forces are not unique. By default such forces raise ModelError.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     progress : bool
         If True, show a progress bar.
 
@@ -166,7 +170,7 @@ def inverse_dynamics(
     check_flags(progress=progress)
     if redundancy is not None:
         check_rule(redundancy)
-    result = _motion(system, motion, redundancy, progress)
+    result = _motion(system, motion, redundancy, progress, tolerance)
     model = result.model
     of_row = model.drivers_of_rows()
     rows = {name: (row := the_row(model, name), int(of_row[row])) for name in _names(model, drivers)}
@@ -182,18 +186,18 @@ def inverse_dynamics(
     return InverseDynamics(result, force, power, shared)
 
 
-def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progress: bool) -> Result:
+def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progress: bool, tolerance: float | None) -> Result:
     """Return the motion as a Result of a model whose redundancy is examined."""
     if isinstance(motion, Piecewise):
         motion = _only_piece(motion)
     if not isinstance(motion, Result | State) and not _are_states(motion):
         times = read_times(motion)
         with Progress(progress, 0, len(times), "times") as bar:
-            found = followed(system, times, None, "inverse_dynamics", bar)
+            found = followed(system, times, None, "inverse_dynamics", bar, tolerance)
         model, t, y, turns, outcome = found.model, found.t, found.y, found._turns, found.outcome
     else:
         states = _states(motion)
-        model = driven_model(system, states[0], "inverse_dynamics")
+        model = driven_model(system, states[0], "inverse_dynamics", tolerance)
         with Progress(progress, 0, len(states), "states") as bar:
             for state in states:
                 faults = state_faults(model, state)
@@ -243,7 +247,7 @@ def _check_fit(result: Result) -> None:
         raise ModelError(beyond)
     for k in (int(np.abs(result.violation(level)).max(axis=1, initial=0.0).argmax()) for level in ("position", "velocity")):
         state = result.state(k)
-        faults = (*position_faults(result.model, state), *velocity_faults(result.model, state))
+        faults = (*position_faults(result.model, state, moved=True), *velocity_faults(result.model, state))
         if faults:
             remedy = "Give a motion that the joints and drivers allow, such as that of kinematics(system, t)."
             raise ModelError([Fault(f.where, f"the motion does not fit at t = {state.t:.6g} s: {f.what}", remedy) for f in faults])

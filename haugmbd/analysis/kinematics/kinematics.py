@@ -42,7 +42,8 @@ from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.system.checks.constraint_residuals import dropped_faults, state_faults
+from haugmbd.system.checks.constraint_residuals import state_faults
+from haugmbd.system.checks.contradictions import dropped_faults
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
 
@@ -54,7 +55,14 @@ REGULAR_PIVOT = 1e-4
 
 
 @check_keywords
-def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None = None, progress: bool = False) -> Result:
+def kinematics(
+    system: System | Model,
+    t: npt.ArrayLike,
+    *,
+    state: State | None = None,
+    tolerance: float | None = None,
+    progress: bool = False,
+) -> Result:
     """Return the motion of a mechanism whose drivers determine it.
 
     Parameters
@@ -66,6 +74,9 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     state : State, optional
         State at which the motion starts; by default the modelled state at t = 0. It selects the assembly mode, and need not fulfil the
         constraints exactly. Times before `state.t` are followed backwards.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     progress : bool
         If True, show a progress bar.
 
@@ -98,14 +109,16 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
     check_flags(progress=progress)
     times = read_times(t)
     with Progress(progress, 0, len(times), "times") as bar:
-        result = followed(system, times, state, "kinematics", bar)
+        result = followed(system, times, state, "kinematics", bar, tolerance)
     issue(result.outcome)
     return result
 
 
-def followed(system: System | Model, times: Array, state: State | None, who: str, bar: Progress) -> Result:
+def followed(
+    system: System | Model, times: Array, state: State | None, who: str, bar: Progress, tolerance: float | None = None
+) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
-    own = compiled(system, who)
+    own = compiled(system, who, tolerance)
     assembly = assemble(own, state)
     model, cpu = counted_from(assembly.model, own), time.process_time()
     refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
@@ -183,9 +196,9 @@ def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
         raise ModelError(faults)
 
 
-def driven_model(system: System | Model, state: State, who: str) -> Model:
+def driven_model(system: System | Model, state: State, who: str, tolerance: float | None = None) -> Model:
     """Return the model, with its redundancy examined at `state` if this is a state of the model. `who` names the caller in errors."""
-    model = compiled(system, who)
+    model = compiled(system, who, tolerance)
     if model.redundancy.dropped or state_faults(model, state):
         return model
     return counted_from(examined(beginning_at(model, state)), model)

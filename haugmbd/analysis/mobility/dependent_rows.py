@@ -24,7 +24,8 @@ from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.sparse_ldl import SLOTS
 from haugmbd.redundancy.structural_rank import corrected
-from haugmbd.system.checks.constraint_residuals import ANGLE_TOL, POSITION_TOL, constraint_gaps
+from haugmbd.system.checks.constraint_residuals import constraint_gaps
+from haugmbd.tolerances import TYPED_ANGLE, TYPED_LENGTH
 
 UNIT_OF_GAP = {"m": "m", "m2": "m", "1": "rad", "rad": "rad"}
 """Of a row's gap, by the unit of its Phi: a distance is compared as a distance, a dot product as an angle."""
@@ -150,7 +151,7 @@ def _gaps(model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterab
     t, found = rows.state.t, np.zeros(model.nc)
     closed = corrected(model, rows.state, examined, np.zeros((model.nb + 1, SLOTS)), patient=True)
     measured = constraint_gaps(model, rows if closed is None else evaluate(model, closed.state), t)
-    allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * characteristic_length(model, rows))
+    allowed = np.where(measured.is_angle, TYPED_ANGLE, TYPED_LENGTH * characteristic_length(model, rows))
     for d in dependencies:
         if d.terms:
             left = rows.Phi[d.row] - sum(c * rows.Phi[k] for k, c in d.terms)

@@ -36,14 +36,16 @@ from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import frames_of, parts_of
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
-from haugmbd.model.inspection.given import no_model
+from haugmbd.model.inspection.given import no_model, no_tolerance
 from haugmbd.model.inspection.length import characteristic_length, unit_of_turns
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.redundancy.alignment import examine
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.checks.constraint_residuals import Flags, position_faults
 from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
 
 TURNED_TOL = 1e-4
 """Part of its forces and moments (over a length) that a row between two bodies keeps in a common motion. Below it, only gaps (poses of
@@ -58,7 +60,7 @@ ASSEMBLED = "assembled"
 
 
 @check_keywords
-def mobility(system: System | Model, state: State | None = None) -> Mobility:
+def mobility(system: System | Model, state: State | None = None, *, tolerance: float | None = None) -> Mobility:
     """Return the degrees of freedom, the dependent rows and the unique reactions of a mechanism at one pose.
 
     Parameters
@@ -68,6 +70,9 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
     state : State, optional
         Pose of the report; by default the modelled one. If joints are open at the modelled pose, the nearest closed pose is used, if there
         is one.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
 
     Returns
     -------
@@ -87,7 +92,8 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
     coordinates.
     """
     if isinstance(system, System):
-        checked = system.checked()
+        check_tolerance(tolerance)
+        checked = system.checked(tolerance=tolerance)
         if checked.model is None:
             raise UsageError(f"system {system.name!r} has no body that can be examined: {'; '.join(map(str, checked.faults))}")
         model, faults = checked.model, checked.faults
@@ -95,6 +101,7 @@ def mobility(system: System | Model, state: State | None = None) -> Mobility:
             found = _report(model, checked.rows, AS_MODELLED, (), (), is_open=False, examined=checked.examined)
             return replace(found, warnings=(*found.warnings, *angles_in_degrees(system.joints, system.loads)))
     elif isinstance(system, Model):
+        no_tolerance(tolerance)
         model, faults = system, ()
     else:
         raise no_model(system, "mobility")
@@ -198,8 +205,8 @@ def _report(
     examined: RankAnalysis | None = None,
 ) -> Mobility:
     """Return the report of a model at the pose at which `rows` were evaluated.  examined: their rank, if it is known"""
-    examined = analyse_rank(model, rows) if examined is None else examined
-    redundancy = redundancy_of(model, rows, examined)
+    examined = examine(model, rows, model.redundancy.given) if examined is None else examined
+    redundancy = redundancy_of(model, rows, examined, given=model.redundancy.given)
     frames, blocks = frames_of(model.joints), find_blocks(model.nb + 1, _pairs(rows))
     joints = joints_of_blocks(model.joints, frames, blocks)
     found = remaining(model, rows, examined, blocks, joints)

@@ -27,6 +27,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.energy import kinetic_energy
 from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import EnergyWarning, warn_user
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
@@ -36,7 +37,14 @@ GAIN_TOL = 1e-12
 
 @check_keywords
 def impulse(
-    model: Model, state: State | None = None, *, applied: Any = (), contacts: Any = (), close: Any = (), touching: bool = True
+    model: Model,
+    state: State | None = None,
+    *,
+    applied: Any = (),
+    contacts: Any = (),
+    close: Any = (),
+    touching: bool = True,
+    tolerance: float | None = None,
 ) -> Impulse:
     """Return the velocities just after an impulse, and the impulses in all joints.
 
@@ -54,6 +62,9 @@ def impulse(
         Joints between bodies of the model that close suddenly: their rows hold after the impulse.
     touching : bool
         True to require that the gap of every contact is zero; False to let contacts strike across a gap.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
 
     Returns
     -------
@@ -75,7 +86,7 @@ def impulse(
     Impulses are solved with the same KKT factorization as accelerations.
     Sources: Haug 2021, sec. 11.3; Moreau 1988.
     """
-    q = read_arguments(model, state, applied, contacts, close, touching)
+    q = read_arguments(model_given(model, "impulse", tolerance), state, applied, contacts, close, touching)
     return _with_auxiliary_rows(q) if q.contacts or q.closed.joints else _without(q)
 
 

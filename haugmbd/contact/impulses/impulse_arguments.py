@@ -20,8 +20,9 @@ from haugmbd.model.inspection.given import model_given
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.checks.constraint_residuals import POSITION_TOL, state_faults
+from haugmbd.system.checks.constraint_residuals import state_faults
 from haugmbd.system.custom_joint import JointLike
+from haugmbd.tolerances import TYPED_LENGTH
 
 
 class ImpulseArguments(NamedTuple):
@@ -89,7 +90,7 @@ def _need_touching(model: Model, state: State, contacts: tuple[Placed, ...]) -> 
     """Raise ModelError for contacts whose gap is not zero."""
     if not contacts:
         return
-    allowed = POSITION_TOL * model.length
+    allowed = TYPED_LENGTH * model.length
     faults = []
     for c, gap in zip(contacts, placed_contacts(contacts).gaps(state.y[None])[0].tolist(), strict=True):
         if abs(gap) > allowed:

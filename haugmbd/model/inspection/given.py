@@ -18,20 +18,27 @@ def no_model(given: Any, who: str) -> UsageError:
     return UsageError(f"{who} got {given!r}, and needs a System or a compiled Model{other}.")
 
 
-def model_given(given: Any, who: str) -> Model:
-    """Return the model given to the function `who`; a System is compiled.
+def model_given(given: Any, who: str, tolerance: float | None = None) -> Model:
+    """Return the model given to the function `who`; a System is compiled, with the tolerance if one is given.
 
     Raise ModelError with the faults of a System, and UsageError for anything else.
     """
     if isinstance(given, Model):
+        no_tolerance(tolerance)
         return given
     kinds = {(kind.__module__, kind.__name__) for kind in type(given).__mro__}
-    model = given.compile() if SYSTEM in kinds else None
+    model = given.compile(tolerance=tolerance) if SYSTEM in kinds else None
     if not isinstance(model, Model):
         if callable(getattr(given, "to_system", None)):
             raise no_model(given, who)
         raise UsageError(f"{who} needs a compiled Model or a System, got {given!r:.80}. Give system.compile().")
     return model
+
+
+def no_tolerance(tolerance: float | None) -> None:
+    """Raise UsageError for a tolerance that is given with a Model, whose redundant rows have been decided."""
+    if tolerance is not None:
+        raise UsageError("tolerance decides which rows a System drops where it is compiled: system.compile(tolerance=...).")
 
 
 def need_state(state: Any) -> State:

@@ -21,6 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault
 from haugmbd.modelfile.asmt.records import Record
 from haugmbd.modelfile.imports.transform import IDENTITY, ROUNDED, Transform, nearest_rotation
+from haugmbd.tolerances import ROUNDING, rounding_of_inertia
 
 VALUES = {"offset": 1, "distanceIJ": 1, "theIzJz": 0, "radiusI": 1, "radiusJ": 1, "pitch": 1, "pitchRadius": 1}
 """Numbers of joints, and their powers of length."""
@@ -140,7 +141,7 @@ def assembly_of(root: Record, length: float) -> Assembly:
         made.fault(root.line, "assembly", "it has no name", "Give a record Name: the paths of markers begin with it.")
     made.pose = _pose(made, root, where)
     for key in ("Velocity3D", "Omega3D"):
-        if _numbers(made, root.first(key), (3,), where).any():
+        if np.abs(_numbers(made, root.first(key), (3,), where)).max(initial=0.0) > ROUNDING:  # in its units of length, and 1/s
             made.fault(root.line, where, f"its {key} is not zero: the assembly is the ground", f"Give the {key} of its parts.")
     gravity = root.first("ConstantGravity")
     made.gravity = length * _numbers(made, gravity, (3,), where)
@@ -247,6 +248,9 @@ def _inertia(made: Assembly, record: Record, where: str) -> MassProperties | Non
     mass = float(_numbers(made, record.first("Mass"), (1,), where)[0])
     key = "MomentOfInertias" if record.first("MomentOfInertias") else "MomentOfInertia"
     moments = made.length**2 * _numbers(made, record.first(key), (3,), where)
+    moments[np.abs(moments) <= ROUNDING * np.abs(moments).max()] = 0.0
+    if (moments < 0.0).any() and np.abs(moments).max() <= rounding_of_inertia(mass):
+        moments[:] = 0.0
     if mass < 0.0 or (moments < 0.0).any():
         made.fault(
             record.line, where, f"its mass is {mass:g}, its moments {moments.tolist()}", "Give numbers that are not negative."

@@ -41,6 +41,7 @@ from haugmbd.joints import (
     Vectors,
 )
 from haugmbd.modelfile.parts.equations import Equations
+from haugmbd.tolerances import is_rounding
 
 ALIGNED = 1e-6
 """Sine of an angle below which an AngleJoint keeps two axes parallel."""
@@ -156,7 +157,7 @@ def _without_distance(kind: str, make: Maker) -> Maker:
     """Return a maker that refuses a distance from an axis: there is no equation for it."""
 
     def made(name: str, i: Frame, j: Frame, values: Values) -> Joint:
-        if values.get("distanceIJ", 0.0) != 0.0:
+        if not is_rounding(values.get("distanceIJ", 0.0), 1.0):  # as a distance of 1 m is written, and rounded
             raise UsageError(f"a {kind} with distanceIJ = {values['distanceIJ']:g} m cannot be read: there is no such equation")
         return make(name, i, j, values)
 

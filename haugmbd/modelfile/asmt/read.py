@@ -18,6 +18,7 @@ from haugmbd.modelfile.text import decode, read_bounded
 from haugmbd.modelfile.values import finite
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
 
 MAX_BYTES = 32 * 2**20
 MOST_FAULTS = 200
@@ -31,6 +32,7 @@ def read_asmt(
     length: float = 1.0,
     merge_fixed: bool = True,
     close: bool = True,
+    tolerance: float | None = None,
     stop_stiffness: float | None = None,
 ) -> System:
     """Return the System of an ASMT file, the text format of FreeCAD's assembly solver.
@@ -45,6 +47,9 @@ def read_asmt(
         Whether parts that fixed joints connect become one body, or the ground; otherwise each is a body, with a Fixed joint.
     close : bool
         Whether joints that are open at the modelled pose are closed by `assemble`.
+    tolerance : float, optional
+        How far redundant rows of the mechanism may contradict each other [rad, or part of its size], here and in all that is done with it:
+        see `System`.
     stop_stiffness : float, optional
         Stiffness [N m/rad or N/m] of the stops, JointLimit, that limits become. Without it limits are not read: they have none.
 
@@ -71,6 +76,7 @@ def read_asmt(
     unit = finite(length)
     if unit is None or unit <= 0.0:
         raise UsageError(f"length is {length!r}, must be a positive number of metres, such as 0.001 for millimetres.")
+    check_tolerance(tolerance)
     path = path_of(path)
     data = read_bounded(path, MAX_BYTES)
     try:
@@ -82,6 +88,7 @@ def read_asmt(
     built = mechanism(made, merge_fixed)
     if made.faults:
         raise ModelFileError(str(path), _first(made.faults, str(path)))
+    built.system.tolerance = tolerance
     done = close_joints(built.system, bool(built.system.joints), close)
     limits, unread = limits_of(made, built.system.joints) if stiffness is not None else ([], [str(limit) for limit in made.limits])
     stops = add_stops(limits, built.system, done.system, stiffness)

@@ -38,6 +38,7 @@ from haugmbd.modelfile.values import Array as ArrayKind
 from haugmbd.modelfile.values import Number
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
 
 GRAVITY = (0.0, 0.0, -9.81)
 """[m/s2] That of the course; the files have none."""
@@ -96,6 +97,7 @@ def read_simengine3d(
     inertia: Mapping[str, Any] | None = None,
     gravity: Any = GRAVITY,
     close: bool = True,
+    tolerance: float | None = None,
 ) -> System:
     """Return the System of a model of simEngine3D, the JSON of the course ME751 (.mdl or .json).
 
@@ -109,6 +111,9 @@ def read_simengine3d(
         Gravity, global frame [m/s2]; by default (0, 0, -9.81).
     close : bool
         Whether joints that are open at the modelled pose are closed by `assemble`.
+    tolerance : float, optional
+        How far redundant rows of the mechanism may contradict each other [rad, or part of its size], here and in all that is done with it:
+        see `System`.
 
     Returns
     -------
@@ -130,6 +135,7 @@ def read_simengine3d(
     disagree, the report warns. Nothing of the file is executed.
     Source: D. Negrut, ME751 Advanced Computational Multibody Dynamics, University of Wisconsin-Madison.
     """
+    check_tolerance(tolerance)
     path = path_of(path)
     data = read_bounded(path, MAX_BYTES)
     try:
@@ -141,6 +147,7 @@ def read_simengine3d(
     system = reader.system(document, gravity)
     if system is None:
         raise ModelFileError(str(path), located_faults(reader.reading, json_lines(text), str(path)))
+    system.tolerance = tolerance
     unused = [name for name in reader.inertia if name not in reader.bodies]
     if unused:
         raise UsageError(f"inertia: no body is called {unused[0]!r}{did_you_mean(str(unused[0]), reader.bodies)}.")

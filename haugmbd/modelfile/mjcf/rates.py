@@ -13,6 +13,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Planar
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.exports.tree import Branch
+from haugmbd.tolerances import ROUNDING
 
 ALLOWED = 1e-9
 """Part of a velocity that joints do not allow, relative to it, which is rounding."""
@@ -28,7 +29,7 @@ def rates_of(branch: Branch) -> tuple[list[float], bool]:
     rates = np.linalg.lstsq(S, motion, rcond=None)[0] if S.shape[1] else np.zeros(0)
     gap = float(np.abs(motion - S @ rates).max())
     size = max(float(np.abs(each).max()) for each in (body.v, w, parent.v, w_0))
-    return rates.tolist(), gap <= ALLOWED * size
+    return rates.tolist(), gap <= ALLOWED * size + ROUNDING * (1.0 + float(np.abs(P - body.r).max()))
 
 
 def _motions(branch: Branch) -> Array:

@@ -17,6 +17,7 @@ from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ig
 from haugmbd.modelfile.mjcf.mechanism import mechanism
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
 
 
 @check_keywords
@@ -27,6 +28,7 @@ def read_mjcf(
     key: str | None = None,
     control: Mapping[str, float] | None = None,
     close: bool = True,
+    tolerance: float | None = None,
     folder: str | FilePath | None = None,
     stop_stiffness: float | None = None,
 ) -> System:
@@ -44,6 +46,9 @@ def read_mjcf(
         Controls of actuators by name, 0 for the others; their forces become loads. Without it actuators are left out.
     close : bool
         Whether open equalities are closed by `assemble`.
+    tolerance : float, optional
+        How far redundant rows of the mechanism may contradict each other [rad, or part of its size], here and in all that is done with it:
+        see `System`.
     folder : str or Path, optional
         The folder that files which the model names must be in, or below it; by default that of the file.
     stop_stiffness : float, optional
@@ -74,6 +79,7 @@ def read_mjcf(
     The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only.
     Source: MuJoCo's documentation, XML reference and Computation.
     """
+    check_tolerance(tolerance)
     path = path_of(path)
     engine, note = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
     faults = refused(engine)
@@ -83,6 +89,7 @@ def read_mjcf(
         faults = built.faults
     if faults:
         raise ModelFileError(str(path), faults)
+    built.system.tolerance = tolerance
     done = close_joints(built.system, bool(built.closures), close)
     stops = add_stops(limits_of(engine, built.placed), built.system, done.system, read_stiffness(stop_stiffness))
     bodies = {body.name: body for body in done.system.bodies}

@@ -22,7 +22,7 @@ from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.imports.masses import heavy, substitute
 from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
-from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
+from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses, without_rounding
 from haugmbd.modelfile.urdf.visual import Meshes, shape_of
 from haugmbd.system.system import System
 
@@ -88,8 +88,8 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     if inertia is None:
         inertia, note = substitute("link", group.first, total)
         built.substituted.append(note)
-    elif choices.repair_inertia:
-        inertia, note = physical(inertia)
+    else:
+        inertia, note = physical(inertia) if choices.repair_inertia else without_rounding(inertia)
         if note:
             built.substituted.append(f"link {group.first!r}: {note}")
     p = euler_parameters.from_rotation_matrix(pose.A)

@@ -22,6 +22,7 @@ from haugmbd.modelfile.urdf.visual import Meshes
 from haugmbd.modelfile.xml_reader import parse_xml
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
 """[m/s2] Along -z, the vertical of ROS."""
@@ -39,6 +40,7 @@ def read_urdf(
     merge_fixed: bool = True,
     q: Mapping[str, float] | None = None,
     close: bool = True,
+    tolerance: float | None = None,
     repair_inertia: bool = False,
     free_mimic: bool = False,
     meshes: str | FilePath | None = None,
@@ -64,6 +66,9 @@ def read_urdf(
         Coordinates of joints at the modelled pose [rad], [m]; by default 0, and for a joint with <mimic> its offset.
     close : bool
         Whether open loops are closed by `assemble`; the pose then differs from q.
+    tolerance : float, optional
+        How far redundant rows of the mechanism may contradict each other [rad, or part of its size], here and in all that is done with it:
+        see `System`.
     repair_inertia : bool
         Whether an inertia that no rigid body can have is replaced by the nearest one that is possible; the report says so.
     free_mimic : bool
@@ -102,6 +107,7 @@ def read_urdf(
     Nothing of a .urdf is executed, and no file outside of the folder `meshes` is opened but `loops`.
     Source: the URDF specification of ROS.
     """
+    check_tolerance(tolerance)
     path = path_of(path)
     robot = _robot(path, allow_code)
     unread = _read_loops(robot, path_of(loops, "loops")) if loops is not None else []
@@ -110,6 +116,7 @@ def read_urdf(
     folder = Meshes(path.parent, path.parent if meshes is None else path_of(meshes, "meshes"))
     built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic, folder))
     _raise(path, built.faults)
+    built.system.tolerance = tolerance
     system, report = _closed(robot, built, close, str(path))
     stops = add_stops(built.limits if limits else [], built.system, system, read_stiffness(stop_stiffness))
     ignored = [*_ignored(robot, free_mimic, limits), *(f"{loops}: the key {key!r}" for key in unread), *stops.ignored]

@@ -22,8 +22,9 @@ from haugmbd.errors import UsageError
 from haugmbd.modelfile.imports.transform import IDENTITY, Transform
 from haugmbd.modelfile.urdf.robot import SLIDING, TURNING, Robot, UrdfJoint
 from haugmbd.modelfile.values import finite
+from haugmbd.tolerances import ROUNDING, rounding_of_inertia
 
-SHIFTED = 1e-12
+SHIFTED = ROUNDING
 """Relative to m c^2 of a link with its centre at the distance c from its origin: a smaller moment is rounding of a shift of the axes."""
 
 
@@ -120,6 +121,18 @@ def _common(robot: Robot, members: dict[str, Transform]) -> MassProperties | Non
     if not any(part.mass for part in parts):
         return MassProperties(0.0, np.sum([part.J_bar for part in parts], axis=0))
     return combine(parts)
+
+
+def without_rounding(inertia: MassProperties) -> tuple[MassProperties, str]:
+    """Return the inertia of a point mass where one that no rigid body can have is rounding, and what was changed; "" if nothing was."""
+    if not inertia_defects(inertia.J_bar):
+        return inertia, ""
+    shifted = SHIFTED * inertia.mass * float(inertia.center @ inertia.center)
+    if not np.abs(inertia.J_bar).max() <= max(shifted, rounding_of_inertia(inertia.mass)):
+        return inertia, ""
+    moments = ", ".join(f"{a:.4g}" for a in np.linalg.eigvalsh(0.5 * (inertia.J_bar + inertia.J_bar.T)))
+    point = MassProperties(inertia.mass, np.zeros((3, 3)), inertia.center)
+    return point, f"principal moments ({moments}) kg m2 are rounding beside {inertia.mass:g} kg: it is a point mass"
 
 
 def physical(inertia: MassProperties) -> tuple[MassProperties, str]:

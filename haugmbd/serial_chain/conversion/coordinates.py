@@ -26,7 +26,7 @@ from haugmbd.model.state import State
 from haugmbd.serial_chain.chain_arrays import BALL, SLIDE, TURN
 from haugmbd.serial_chain.link import Link
 from haugmbd.serial_chain.recursions.link_motion import link_motion
-from haugmbd.system.checks.constraint_residuals import ANGLE_TOL, POSITION_TOL, VELOCITY_TOL
+from haugmbd.tolerances import TYPED_ANGLE, TYPED_LENGTH, TYPED_SPEED
 
 if TYPE_CHECKING:
     from haugmbd.serial_chain.base import BaseChain
@@ -176,7 +176,7 @@ def _need_closed(chain: BaseChain, state: State, found: list[Read]) -> None:
     lengths = [np.linalg.norm(link.L) + np.linalg.norm(link.c) for link in chain.links]
     size = max(SMALLEST, *lengths, np.ptp(state.r, axis=0).max())
     fastest = max(np.abs(state.v).max(), size * np.abs(state.omega_bar).max())
-    allowed = np.array([POSITION_TOL * size, ANGLE_TOL, VELOCITY_TOL * fastest, VELOCITY_TOL * fastest / size])
+    allowed = np.array([TYPED_LENGTH * size, TYPED_ANGLE, TYPED_SPEED * fastest, TYPED_SPEED * fastest / size])
     words = (
         "its points are {:.3g} m apart",
         "its axes are {:.3g} degrees off",

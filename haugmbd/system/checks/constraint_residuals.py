@@ -34,28 +34,17 @@ from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
-from haugmbd.redundancy.sparse_ldl import PIVOT_TOL
+from haugmbd.redundancy.redundancy import without_drivers
 from haugmbd.system.checks.function_ranges import profile_faults
+from haugmbd.tolerances import DEPENDENT, GROWTH, TYPED_ANGLE, TYPED_LENGTH, TYPED_SPEED
 from haugmbd.workspace.layout import WIDTH
-
-POSITION_TOL = 1e-5
-"""Allowed gap of points relative to the size of the model: coordinates typed with six digits are off by up to 5e-6 of it. The projection
-at the start of a run removes such a gap. A larger one is a mistake in the model."""
-
-ANGLE_TOL = 1e-4
-"""Allowed gap [rad]: directions and Euler parameters typed with five digits are off by less; also removed at the start of a run."""
-
-VELOCITY_TOL = 1e-5
-"""Allowed gap of velocities relative to the fastest motion of the state or of the drivers: velocities typed with six digits."""
 
 HALF_TURN_TOL = 0.01
 """[rad] A rotation that is off by half a turn, up to this, satisfies its row on the other branch; the message mentions it."""
 
-DROPPED_FACTOR = 10.0
-"""A dropped row is violated if its gap is so many times that of any kept one (without projection all rows drift alike)."""
-
-SLIPS = 100.0
-"""The same of a velocity row, in units of VELOCITY_TOL of the speed: a thousandth of the speed, as where rows contradict each other."""
+OPEN = 3.0
+"""Times the limit of a contradiction that a joint of a redundant loop may be open: its own gap is not the contradiction, which is what is
+left when the others are closed, and is judged by itself."""
 
 FAR_BELOW = 1e-2
 """Relative to the tolerances: where Phi over its gradient is so small it is the gap, within a few percent."""
@@ -97,7 +86,7 @@ def _angle(p: _Part) -> tuple[Array, Array]:
     size = np.hypot(p.Phi + p.f, p.moment)
     wanted = np.clip(p.f / size, -1.0, 1.0)
     gap = np.arccos(wanted) - np.arccos(np.clip((p.Phi + p.f) / size, -1.0, 1.0))
-    return np.where(np.abs(p.f) > size * (1.0 + ANGLE_TOL), p.Phi / size, gap), p.moment
+    return np.where(np.abs(p.f) > size * (1.0 + TYPED_ANGLE), p.Phi / size, gap), p.moment
 
 
 def _length(p: _Part) -> tuple[Array, Array]:
@@ -187,7 +176,7 @@ def _cosines(model: Model, rows: Rows) -> Array:
 
 
 SLOWEST = 1e-3
-"""Smallest speed, in sizes of the model per second, that gaps of velocities are compared with: VELOCITY_TOL of it is above the rounding
+"""Smallest speed, in sizes of the model per second, that gaps of velocities are compared with: TYPED_SPEED of it is above the rounding
 of drivers and typed numbers, and of a spline that starts from rest."""
 
 
@@ -246,16 +235,45 @@ def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
     return tuple(found)
 
 
-def position_faults(model: Model, state: State | None = None, rows: Rows | None = None) -> tuple[Fault, ...]:
+def allowed_gaps(model: Model, measured: Gaps, size: float, part: float) -> Array:
+    """Return how large the gap of each row may be (nc,) [m or rad], in a model of a size [m].
+
+    Gaps of typed digits; joints with redundant rows may be open by `part` times what these may contradict each other by.
+    """
+    allowed: Array = np.where(measured.is_angle, TYPED_ANGLE, TYPED_LENGTH * size)
+    if model.redundancy.dropped and not (np.abs(measured.gap) <= allowed).all():
+        limit = part * model.redundancy.limit * np.where(measured.is_angle, 1.0, size)
+        allowed = np.where(in_redundant_joints(model), np.maximum(allowed, limit), allowed)
+    return allowed
+
+
+@once_per_model
+def in_redundant_joints(model: Model) -> Flags:
+    """Return whether each row (nc,) is of a joint whose rows depend on those of others all along the motion, and follows no driver."""
+    redundancy, inside = model.redundancy, np.zeros(model.nc, dtype=bool)
+    report = redundancy.report
+    for dependency in report.dependencies:
+        if dependency.terms and dependency.row not in redundancy.only_here:
+            for name in report.joints_of(dependency):
+                inside[model.joints[name].rows] = True
+    free = np.zeros(model.nc, dtype=bool)
+    free[without_drivers(model)] = True
+    return inside & free
+
+
+def position_faults(
+    model: Model, state: State | None = None, rows: Rows | None = None, *, moved: bool = False
+) -> tuple[Fault, ...]:
     """Return one fault for each joint that is not closed at `state` (by default the modelled one), with its gap in m and degrees.
 
     Functions of joint coordinates that are not defined at this state, and ends of curves, are faults, too.
+    moved: whether the state was reached by a motion, along which contradictions of redundant rows grow
     """
     state = model.state() if state is None else state
     found = list(profile_faults(model, state.y[None]))
     rows = evaluate(model, state) if rows is None else rows
     measured = constraint_gaps(model, rows, state.t)
-    allowed = np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * characteristic_length(model, rows))
+    allowed = allowed_gaps(model, measured, characteristic_length(model, rows), GROWTH if moved else OPEN)
     if (np.abs(measured.gap) <= allowed).all():
         return tuple(found)
     for name, free, driven in _joints(model):
@@ -264,62 +282,6 @@ def position_faults(model: Model, state: State | None = None, rows: Rows | None 
         if parts:
             found.append(Fault(f"joint {name!r}", "; ".join(parts), _position_remedy(measured, free, driven, allowed)))
     return tuple(found)
-
-
-def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
-    """Return one fault for each joint with dropped rows that are violated: their gap is larger than that of any kept row."""
-    redundancy = model.redundancy
-    if not redundancy.dropped:
-        return ()
-    rows = evaluate(model, state)
-    measured = constraint_gaps(model, rows, state.t)
-    loose = max(1.0, (redundancy.tolerance / PIVOT_TOL) ** 0.5)
-    open_by = np.abs(measured.gap) / (
-        loose * np.where(measured.is_angle, ANGLE_TOL, POSITION_TOL * characteristic_length(model, rows))
-    )
-    dropped = np.array(redundancy.dropped)
-    kept = float(np.delete(open_by, dropped).max(initial=0.0))
-    remedy = (
-        "These rows depend on the others at the modelled pose, and were dropped; now they prescribe something else. Let redundant "
-        "drivers prescribe the same motion at all times, check that axes are as parallel as they should be, or reduce h."
-    )
-    found = []
-    for row in dropped[open_by[dropped] > max(1.0, DROPPED_FACTOR * kept)].tolist():
-        unit = "rad" if measured.is_angle[row] else "m"
-        what = f"at t = {state.t:.6g} s a dropped row is left at {measured.gap[row]:.3g} {unit}: {model.labels[row]}"
-        found.append(Fault(f"joint {model.labels[row].joint!r}", what, remedy))
-    return (*found, *_slip_faults(model, state, rows, kept))
-
-
-def _slip_faults(model: Model, state: State, rows: Rows, open_by: float) -> tuple[Fault, ...]:
-    """Return one fault for each dropped velocity row that slips: faster than any kept row, and than gaps of positions explain.
-
-    open_by: the largest gap of a kept row, relative to its tolerance
-    """
-    slips = dropped_slips(model)
-    if not len(slips):
-        return ()
-    gap, allowed = _velocity_gaps(model, state, rows)
-    part = np.abs(gap) / allowed
-    kept = max(open_by, float(np.delete(part, np.array(model.redundancy.dropped)).max(initial=0.0)))
-    remedy = (
-        "It depends on the others at the modelled pose, and was dropped; now they contradict each other, as parallel wheels do that are "
-        "steered by the same angle. Steer them about a common centre, or leave one of these joints out."
-    )
-    return tuple(
-        Fault(
-            f"joint {model.labels[row].joint!r}",
-            f"at t = {state.t:.6g} s a dropped row slips at {gap[row]:.3g} m/s: {model.labels[row]}",
-            remedy,
-        )
-        for row in slips[part[slips] > max(SLIPS, DROPPED_FACTOR * kept)].tolist()
-    )
-
-
-@once_per_model
-def dropped_slips(model: Model) -> Ints:
-    """Return the dropped velocity rows."""
-    return np.intersect1d(model.velocity_rows, np.array(model.redundancy.dropped, dtype=np.int64))
 
 
 def all_rows_hold(model: Model, t: float, y: Array) -> bool:
@@ -336,7 +298,7 @@ def all_rows_hold(model: Model, t: float, y: Array) -> bool:
         return False
     gap: float = largest_gap(pack, spread)[0]
     model.give_back(pack)
-    return gap <= FAR_BELOW * min(POSITION_TOL, ANGLE_TOL)
+    return gap <= FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE)
 
 
 @once_per_model
@@ -374,7 +336,7 @@ def _free_gap(measured: Gaps, rows: Ints, allowed: Array) -> str:
     if not np.all(np.abs(measured.gap[angles]) <= allowed[angles]):
         sine = float(np.linalg.norm(np.sin(measured.gap[angles])))
         angle = degrees(np.arcsin(min(1.0, sine)))
-        parts.append(f"its axes are off by {angle:.6g} degrees (allowed {degrees(ANGLE_TOL):.2g} degrees)")
+        parts.append(f"its axes are off by {angle:.6g} degrees (allowed {degrees(TYPED_ANGLE):.2g} degrees)")
     return "; ".join(parts)
 
 
@@ -409,7 +371,7 @@ def _position_remedy(measured: Gaps, free: Ints, driven: Ints, allowed: Array) -
     return f"Let the driver start at the modelled value, {ASSEMBLE}"
 
 
-def _velocity_gaps(model: Model, state: State, rows: Rows) -> tuple[Array, Array]:
+def velocity_gaps(model: Model, state: State, rows: Rows) -> tuple[Array, Array]:
     """Return Phi_q u - nu of every row [m/s, rad/s], and how large each may be."""
     u = np.hstack([state.v, state.omega_bar])
     u[0] = 0.0
@@ -424,7 +386,15 @@ def _velocity_gaps(model: Model, state: State, rows: Rows) -> tuple[Array, Array
         size * float(np.linalg.norm(state.omega_bar, axis=1).max()),
         float((driven * np.where(measured.is_angle, size, 1.0)).max(initial=0.0)),
     )
-    return gap, VELOCITY_TOL * np.where(measured.is_angle, speed / size, speed)
+    allowed = TYPED_SPEED * np.where(measured.is_angle, speed / size, speed)
+    if model.redundancy.dropped and not (np.abs(gap) <= allowed).all():
+        beyond = model.redundancy.tolerance**0.5
+        wide = max(1.0, GROWTH * model.redundancy.misfit / TYPED_SPEED, beyond / TYPED_SPEED if beyond > DEPENDENT else 1.0)
+        inside, follows = in_redundant_joints(model), np.zeros(model.nc, dtype=bool)
+        follows[list(model.redundancy.dropped)] = True
+        left_out = max(wide, OPEN * model.redundancy.limit / TYPED_SPEED)
+        allowed = np.where(inside, np.where(follows, left_out, wide) * allowed, allowed)
+    return gap, allowed
 
 
 def velocity_faults(model: Model, state: State | None = None, rows: Rows | None = None) -> tuple[Fault, ...]:
@@ -434,7 +404,7 @@ def velocity_faults(model: Model, state: State | None = None, rows: Rows | None 
     """
     state = model.state() if state is None else state
     rows = evaluate(model, state) if rows is None else rows
-    gap, allowed = _velocity_gaps(model, state, rows)
+    gap, allowed = velocity_gaps(model, state, rows)
     if (np.abs(gap) <= allowed).all():
         return ()
     found = []

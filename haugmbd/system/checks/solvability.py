@@ -44,7 +44,7 @@ def dependence_faults(model: Model, redundancy: Redundancy, pose: str = "the mod
     if not (redundancy.flat or redundancy.only_here or not redundancy.consistent):
         return ()
     report, found = redundancy.report, []
-    for group in _groups(report):
+    for _, group in groups_of_joints(report):
         flat = [d for d in group if not d.terms]
         tied = [d for d in group if d.terms]
         conflict = max((float(redundancy.gaps[d.row]) for d in tied), default=0.0)
@@ -67,8 +67,8 @@ def dependence_faults(model: Model, redundancy: Redundancy, pose: str = "the mod
     return tuple(found)
 
 
-def _groups(report: RankReport) -> list[list[Dependency]]:
-    """Return the dependencies in groups that share a joint."""
+def groups_of_joints(report: RankReport) -> list[tuple[tuple[str, ...], list[Dependency]]]:
+    """Return the dependencies in groups that share a joint, each with its joints in the order of the rows."""
     groups: list[tuple[set[str], list[Dependency]]] = []
     for dependency in report.dependencies:
         joints, members = set(report.joints_of(dependency)), [dependency]
@@ -80,7 +80,11 @@ def _groups(report: RankReport) -> list[list[Dependency]]:
             else:
                 apart.append((others, their))
         groups = [*apart, (joints, members)]
-    return [sorted(members) for _, members in groups]
+    found = []
+    for _, members in groups:
+        rows = sorted({row for d in members for row in (d.row, *(k for k, _ in d.terms))})
+        found.append((tuple(dict.fromkeys(report.labels[row].joint for row in rows)), sorted(members)))
+    return found
 
 
 def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: Collection[int] = ()) -> tuple[Fault, ...]:

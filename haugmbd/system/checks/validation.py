@@ -27,13 +27,16 @@ from haugmbd.forces.registry import MODULES
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
-from haugmbd.redundancy.rank import TOLERANCE, RankAnalysis, analyse_rank
+from haugmbd.redundancy.alignment import examine
+from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.checks.constraint_residuals import position_faults
+from haugmbd.system.checks.contradictions import Contradiction, closed_contradictions, contradiction_faults, misfit_notes
 from haugmbd.system.checks.friction_uniqueness import friction_faults
 from haugmbd.system.checks.locking import locking_notes
 from haugmbd.system.checks.solvability import dependence_faults, free_axis_faults
 from haugmbd.system.joint_equations import JointEquations, bodies_of
+from haugmbd.tolerances import LARGEST_TOLERANCE, contradiction_limit
 
 
 class Parts(NamedTuple):
@@ -76,7 +79,7 @@ class Checked(NamedTuple):
     examined: RankAnalysis | None = None
 
 
-def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = TOLERANCE) -> Checked:
+def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | None = None) -> Checked:
     """Return all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
     once = parts.each_once()
     foreign, of_names = _foreign_body_faults(once), _name_faults(parts)
@@ -108,20 +111,24 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     rows = evaluate(model)
     if not at_pose:
         return Checked(tuple(faults), None if faults else rows, model=whole)
-    open_joints = position_faults(model, rows=rows)
+    open_joints, found = position_faults(model, rows=rows), None
+    beyond: tuple[Contradiction, ...] = ()
     if open_joints:
-        gone = {fault.where for fault in open_joints}
+        open_joints, beyond, found = _open_joints(model, rows, open_joints, tolerance)
+    if open_joints or beyond:
+        gone = {fault.where for fault in open_joints} | {f"joint {name!r}" for one in beyond for name in one.joints}
         sound = [joint for joint in sound if f"joint {joint.name!r}" not in gone]
         model = build(bodies, sound)
         rows = evaluate(model)
-    found = analyse_rank(model, rows, tolerance)
-    redundancy = redundancy_of(model, rows, found)
-    faults += [*open_joints, *dependence_faults(model, redundancy)]
+    found = examine(model, rows, tolerance) if found is None else found
+    redundancy = redundancy_of(model, rows, found, given=tolerance)
+    faults += [*contradiction_faults(beyond, contradiction_limit(tolerance)), *open_joints, *dependence_faults(model, redundancy)]
     unsure = {id(body) for joint in _others(parts.joints, sound) for body in equations.bodies_of(joint)}
     faults += free_axis_faults(bodies, model, rows, unsure)
     if not faults:
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
     notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints))
+    notes += () if faults else misfit_notes(model, redundancy, found, rows)
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)
 
 
@@ -134,6 +141,32 @@ def foreign_force_faults(loads: Sequence[ForceElement]) -> list[Fault]:
         for load in loads
         if not isinstance(load, known)
     ]
+
+
+def _open_joints(
+    model: Model, rows: Rows, faults: tuple[Fault, ...], tolerance: float | None
+) -> tuple[tuple[Fault, ...], tuple[Contradiction, ...], RankAnalysis | None]:
+    """Return the faults of open joints, and redundant rows that contradict each other by too much; the rank of all rows if there are none.
+
+    Joints that are open because of such a contradiction are told as that, and not one by one.
+    """
+    found = examine(model, rows, tolerance)
+    redundancy = redundancy_of(model, rows, found, given=tolerance)
+    left = position_faults(model.changed(redundancy=redundancy), rows=rows)
+    beyond = _beyond(model, rows, redundancy, found)
+    if not (left or beyond):
+        return (), (), found
+    if not beyond:
+        wide = examine(model, rows, limit=LARGEST_TOLERANCE)
+        beyond = _beyond(model, rows, redundancy_of(model, rows, wide, given=tolerance), wide)
+    told = {f"joint {name!r}" for one in beyond for name in one.joints}
+    return tuple(fault for fault in left if fault.where not in told), beyond, None
+
+
+def _beyond(model: Model, rows: Rows, redundancy: Redundancy, found: RankAnalysis) -> tuple[Contradiction, ...]:
+    """Return the redundant rows that contradict each other by more than they may, and by less than any tolerance allows."""
+    measured = closed_contradictions(model, redundancy, found, rows.state) if len(found.dropped) else ()
+    return tuple(one for one in measured or () if redundancy.limit < one.part <= LARGEST_TOLERANCE)
 
 
 def warnings_of(joints: Sequence[Joint]) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from haugmbd.integrators.singularities.singularity_search import FINE, SingularS
 from haugmbd.integrators.singularities.smooth_branch import Curve, CurvePiece
 from haugmbd.integrators.step_context import Steps
 from haugmbd.math.euler_parameters import p_dot_from
-from haugmbd.system.checks.constraint_residuals import FAR_BELOW, all_rows_hold, dropped_faults
+from haugmbd.system.checks.constraint_residuals import FAR_BELOW, all_rows_hold
+from haugmbd.system.checks.contradictions import dropped_faults
 
 ROUNDING = 1e-13
 """A few operations on numbers of the order of one."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.redundancy.rank import TOLERANCE, analyse_rank
+from haugmbd.redundancy.rank import analyse_rank
+from haugmbd.tolerances import DEPENDENT
 from joints import RJ, SJ, UJ, Distance
 from tests.support.random_systems import random_system, unit
 from tests.support.seeds import seeds
@@ -30,12 +31,12 @@ def compare(system: mbd.System) -> str:
     x = analyse_rank(model, mbd.evaluate(model))
     J = dense(model, x)
     s = np.linalg.svd(J, compute_uv=False)
-    rank = int(np.sum(s > TOLERANCE))
+    rank = int(np.sum(s > DEPENDENT))
     kept = np.isin(np.arange(model.nc), x.dropped, invert=True)[~x.flat]
     found = int(kept.sum())
     if found > min(J.shape):
         return f"{found} independent rows of {J.shape}"
-    if rank < len(s) and s[rank] > GAP * s[rank - 1] or s[rank - 1] < CLEAR * TOLERANCE:
+    if rank < len(s) and s[rank] > GAP * s[rank - 1] or s[rank - 1] < CLEAR * DEPENDENT:
         return "unclear"
     if found != rank:
         return f"{found} independent rows, singular values {s}"

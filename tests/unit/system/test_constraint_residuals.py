@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from haugmbd import CD, DP1, DP2, Body, D, Fault, Rotation, State, System
-from haugmbd.system.checks.constraint_residuals import POSITION_TOL, position_faults, state_faults, velocity_faults
+from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, velocity_faults
+from haugmbd.tolerances import TYPED_LENGTH
 from joints import CJ, RJ, SJ, PointInPlane, PointOnLine, RotationDriver, TranslationDriver
 
 J = (0.1, 0.2, 0.25)
@@ -66,7 +67,7 @@ def test_the_gap_is_measured_against_the_model(size: float) -> None:
         system = System("arm")
         a = system.add(Body("a", 1.0, J))
         b = system.add(Body("b", 1.0, J, r=(2 * size, 0, 0)))
-        gap = factor * POSITION_TOL * 2 * size
+        gap = factor * TYPED_LENGTH * 2 * size
         system.add(SJ.from_vectors("ball", a, (size, 0, 0), b, (-size, gap, 0)))
         assert len(system.faults()) == count
 

@@ -46,6 +46,7 @@ from haugmbd.errors import ModelError, UsageError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.model.inspection.given import no_tolerance
 from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -83,6 +84,7 @@ def linearize(
     *,
     steady: SteadyLike = None,
     modes: int | None = None,
+    tolerance: float | None = None,
     progress: bool = False,
 ) -> Linearization:
     """Linearize the equations of motion about an equilibrium, or about a steady motion.
@@ -97,6 +99,9 @@ def linearize(
         Steady motion. The state is then at rest, or moves with it. For a vehicle that rolls give its velocity, and the spin of each wheel.
     modes : int, optional
         Number of modes that are kept: those of the smallest |eigenvalues|; modes that grow are always kept. By default all.
+    tolerance : float, optional
+        How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
+        there. For a System only: a Model has its own.
     progress : bool
         If True, show a progress bar: the stages of the work.
 
@@ -124,10 +129,11 @@ def linearize(
     if modes is not None and (isinstance(modes, bool) or not isinstance(modes, Integral) or modes < 1):
         raise UsageError(f"modes = {modes!r} must be a whole number of 1 or more, or left out for all modes.")
     if isinstance(system, Equilibrium):
+        no_tolerance(tolerance)
         if state is not None or steady is not None:
             raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
         return linearize(system.model, system.state, steady=system.steady, modes=modes, progress=progress)
-    model, start = read_model(system, state, "linearize")
+    model, start = read_model(system, state, "linearize", tolerance)
     refuse_friction(model, "linearize")
     faults = position_faults(model, start)
     if faults:

@@ -6,7 +6,6 @@ The package of model files is imported by name at the call, because it stands ab
 from __future__ import annotations
 
 import importlib
-import math
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +18,7 @@ from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
 from haugmbd.simulation.results.io.schema import check_model
 from haugmbd.simulation.results.records import Names
+from haugmbd.tolerances import DEPENDENT
 
 DRIVERS = "constants of the drivers"
 """Not compared: a driver that two parts share is one driver in the model that was saved, and two in the one that is read."""
@@ -31,8 +31,7 @@ def carry(model: Model) -> dict[str, Any]:
         document = importlib.import_module("haugmbd.modelfile").model_document(model)
     except ModelFileError as error:
         return {"why": f"it could not be written: {'; '.join(f'{fault.where}: {fault.what}' for fault in error.faults)}"}
-    rule, tolerance = type(model.redundancy.rule).__name__, math.sqrt(model.redundancy.tolerance)
-    return {"document": document, "rule": rule, "tolerance": tolerance}
+    return {"document": document, "rule": type(model.redundancy.rule).__name__, "tolerance": model.redundancy.given}
 
 
 def restore(
@@ -47,7 +46,7 @@ def restore(
     try:
         modelfile = importlib.import_module("haugmbd.modelfile")
         system = modelfile.system_of_document(carried["document"], where, allow_code=bool(carried.get("allow_code")))
-        rule, tolerance = RULES[carried["rule"]](), float(carried["tolerance"])
+        rule, tolerance = RULES[carried["rule"]](), _tolerance(carried["tolerance"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LockedModelWarning)  # the run has warned
             try:
@@ -61,3 +60,8 @@ def restore(
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{where} has a model that cannot be read: {type(error).__name__}: {error}.") from None
     return model
+
+
+def _tolerance(written: Any) -> float | None:
+    """Return the tolerance with which the model was compiled, None for the default, which earlier files have as a number."""
+    return None if written is None or float(written) == DEPENDENT else float(written)
