@@ -248,10 +248,11 @@ def corrected(solver: Solver, kkt: KKTSystem, x: KKTSolution) -> KKTSolution:
     """
     inertia = np.diagonal(kkt.M, axis1=1, axis2=2)
     moving = np.where(inertia > 0.0, inertia, np.inf)
+    at_rest = replace(kkt.state, v=0.0 * kkt.state.v, omega_bar=0.0 * kkt.state.omega_bar)  # the residual has all that speeds do
     free, change = np.abs(kkt.b_u.reshape(-1, 6) / moving).max(axis=1), np.inf
     for _ in range(MOST_CORRECTIONS):
         b_u = kkt.b_u - times_mass(kkt, x.u) - kkt.Phi_q.T @ x.lam
-        dx = solver.solve(replace(kkt, b_u=b_u, b_c=kkt.b_c - kkt.Phi_q @ x.u))
+        dx = solver.solve(replace(kkt, state=at_rest, b_u=b_u, b_c=kkt.b_c - kkt.Phi_q @ x.u))
         x = x._replace(u=x.u + dx.u, lam=x.lam + dx.lam)
         own = np.maximum(np.abs(x.u.reshape(-1, 6)).max(axis=1), free)
         size = np.maximum(own, HELD * own.max())
