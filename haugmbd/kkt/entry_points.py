@@ -8,8 +8,9 @@ refine       improve the solution of a model with massless directions, which is 
 b = (Q, gamma): accelerations and multipliers;   (0, -Phi), (0, nu - Phi_q u): projections;   (P, .): impulses
 
 A pivot that is small beside its row's own compliance, J_r M^-1 J_r^T, says that rows depend on each other, or that a body is light, or
-turns about an axis almost without inertia: the compliance of such a body is powers of ten above that of its neighbours.  In a model that
-refines its solutions the rows are therefore asked a second time, with an inertia EVEN that is the same for all bodies:
+turns about an axis almost without inertia: the compliance of such a body is powers of ten above that of its neighbours; and its rounding
+hides pivots of others that are zero.  With light bodies the rows are therefore asked first, and with massless axes where a pivot is small,
+with an inertia EVEN that is the same for all bodies:
 
     EVEN_k = diag(1, a_k^2),  a_k the largest arm of the joints of body k        pivot / (J_r EVEN^-1 J_r^T) = sin^2 of an angle between rows
 
@@ -51,7 +52,7 @@ DEPENDENT = 1e-12
 """The same with equal bodies: rows this near to the others, the square of 1e-6 rad, are dependent, whatever the masses."""
 
 AS_IT_IS, WITH_EQUAL_BODIES, AGAIN = range(3)
-"""Factorizations of a system: that of most models is the first alone."""
+"""Factorizations of a system: that of most models is the first alone, that of models with light bodies are the other two."""
 
 
 @inlined
@@ -109,6 +110,12 @@ def put_even_scale(w: Workspace) -> None:
 
 
 @kernel
+def first_trial(w: Workspace) -> int:
+    """Return the first factorization."""
+    return WITH_EQUAL_BODIES if ws.even_inertia(w).shape[0] > 0 and ws.has_light_bodies(w) else AS_IT_IS
+
+
+@kernel
 def next_trial(w: Workspace, trial: int, weakest: float, node: int) -> int:
     """Return the factorization that follows one with this weakest pivot; OK, or SINGULAR with its report, as a negative number."""
     asks_again = ws.even_inertia(w).shape[0] > 0 and ws.refines_solutions(w)
@@ -130,7 +137,7 @@ def edge_blocks(w: Workspace) -> EdgeBlocks:
 @inlined
 def eliminated(w: Workspace, all_wide: bool) -> int:
     """Assemble, and eliminate together with b; return SINGULAR if rows depend on others."""
-    f, x, trial = factor_of(w), ws.solution(w), AS_IT_IS
+    f, x, trial = factor_of(w), ws.solution(w), first_trial(w)
     while trial >= 0:
         put_blocks(w, f, trial)
         copy(ws.right_hand_side(w), x)
@@ -169,7 +176,7 @@ def factorize_chosen_wide_entry(w: Workspace, python_solver: Callback) -> int:
 @inlined
 def eliminated_chosen(w: Workspace, all_wide: bool) -> int:
     """Assemble, and eliminate where rows are dropped; return SINGULAR if rows depend on others."""
-    f, x, trial = factor_of(w), ws.solution(w), AS_IT_IS
+    f, x, trial = factor_of(w), ws.solution(w), first_trial(w)
     while trial >= 0:
         put_blocks(w, f, trial)
         copy(ws.right_hand_side(w), x)

@@ -74,13 +74,13 @@ FRONTS_PART, COULD_BE = 0.9, 0.75
 """Fronts are taken if their predicted time is below this part of that of the blocks; they are planned if it could be below the second:
 planning loads kernels that models without meshes do not need."""
 
-HINGE_NS, SEPARABLE_NS, JOINT_NS = 100.0, 280.0, 1000.0
+HINGE_NS, SEPARABLE_NS, JOINT_NS = 85.0, 175.0, 600.0
 """Predicted time of the recursion over a forest [ns], for each body: on a revolute joint, on a separable one or none, and on any other."""
 
-LEAST_SAVED, LEAST_SAVED_FOR_MORE, LEAST_PART = 1500.0, 10_000.0, 0.2
+LEAST_SAVED, LEAST_SAVED_FOR_MORE, LEAST_PART = 900.0, 700.0, 0.1
 """Other trees than those of revolute joints alone are solved by the recursion only if this time is saved [ns], since more is compiled for
-them; coupled joints, and trees that hang on loops, for which most is compiled, if the second is; the latter if this is also that part of
-the time of all nodes."""
+them; coupled joints, and trees that hang on loops, whose blocks and fronts would take twice the time and more, if the second is; the
+latter if this is also that part of the time of all nodes."""
 
 MARGIN = 0.8
 """The recursion over a forest, or the fronts, are taken if their predicted time is below this part of that of the blocks."""
@@ -190,8 +190,9 @@ def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool
     edges = np.flatnonzero(of_forest)
     if len(forest.forms.revolute) < len(weight):
         return False
-    with_tree = SEPARABLE_NS * (n_bodies - len(edges)) + recursion_ns(edges, weight, forest)
-    with_blocks = (UPDATE_NS + 2 * NODE_NS) * len(edges)
+    n_couplings = len(weight) - len(edges)
+    with_tree = SEPARABLE_NS * (n_bodies - len(edges)) + recursion_ns(edges, weight, forest) + HINGE_NS * n_couplings
+    with_blocks = NODE_NS * (2 * len(edges) + n_couplings)
     plain = not forest.couplings and bool((forest.forms.revolute[:, 0] != NO_FORM).all()) and len(edges) == n_bodies
     least = 0.0 if plain else LEAST_SAVED if not forest.couplings else LEAST_SAVED_FOR_MORE
     return with_tree < MARGIN * with_blocks and with_blocks - with_tree > least
@@ -201,7 +202,7 @@ def hanging_is_faster(weight: Sequence[int], forest: Forest) -> bool:
     """Return whether the trees that hang on loops are predicted to be solved faster by the recursion, by what it saves at least."""
     if not forest.hanging:
         return False
-    with_blocks = (UPDATE_NS + 2 * NODE_NS) * len(forest.hanging)
+    with_blocks = 2 * NODE_NS * len(forest.hanging)
     with_trees = recursion_ns(np.array([branch.edge for branch in forest.hanging], dtype=np.int64), weight, forest)
     saved = with_blocks - with_trees
     return with_trees < MARGIN * with_blocks and saved > LEAST_SAVED_FOR_MORE and saved > LEAST_PART * 2 * NODE_NS * len(weight)

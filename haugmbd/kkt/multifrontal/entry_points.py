@@ -10,7 +10,7 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import OK
-from haugmbd.kkt.entry_points import AS_IT_IS, WITH_EQUAL_BODIES, copy, next_trial, refiner, scale_of
+from haugmbd.kkt.entry_points import WITH_EQUAL_BODIES, copy, first_trial, next_trial, refiner, scale_of
 from haugmbd.kkt.least_squares import fitter
 from haugmbd.kkt.multifrontal.factorization import (
     FrontFactor,
@@ -72,7 +72,7 @@ def factorization(select: Any) -> Any:
     @kernel
     def factored(w: Workspace, choice: Any) -> int:
         """Factor the augmented matrix of the current rows, and eliminate b forward; return SINGULAR if rows depend on others."""
-        s, f, J, trial = tables_of(w), factor_of(w), gradients_of(w), AS_IT_IS
+        s, f, J, trial = tables_of(w), factor_of(w), gradients_of(w), first_trial(w)
         while trial >= 0:
             scale, equal = scale_of(w, trial), trial == WITH_EQUAL_BODIES
             inertia, tangents = (ws.even_inertia(w) if equal else ws.shifted_inertia(w)), ws.tangent_blocks(w)
