@@ -70,7 +70,7 @@ BODY_NS, GRADIENT_NS, PLAN_PART = 140.0, 26.0, 2.0
 """Predicted time of fronts [ns]: for each body, for each row on it, and for each ns that `front_folding` counts, which leaves out the
 solution.  The constants fit nets and trusses of 8 to 150 bodies to 5 %, and others to 15 %."""
 
-FRONTS_PART, COULD_BE = 0.9, 0.75
+FRONTS_PART, COULD_BE = 0.9, 0.6
 """Fronts are taken if their predicted time is below this part of that of the blocks; they are planned if it could be below the second:
 planning loads kernels that models without meshes do not need."""
 
