@@ -25,7 +25,7 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
 from haugmbd.kkt.solver_choice import TREE
-from haugmbd.model.compiling.inertia import POINTS, SUSPECT, arms_of, has_light
+from haugmbd.model.compiling.inertia import POINTS, SUSPECT, arms_of, has_light, least_moments
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate, lines_of
 from haugmbd.model.inspection.length import put_length
@@ -113,7 +113,7 @@ def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables
     odd = np.zeros(n, dtype=bool)
     for one in parameters:
         odd |= _odd(one) if isinstance(one.part, Body) else False
-    odd |= _lightness(model, parameters, n) != (model.tables["FLAGS"][0, REFINES] == FOR_LIGHT)
+    odd |= _lightness(model, parameters, n) != (model.tables["FLAGS"][0, REFINES] & FOR_LIGHT != 0)
     for load in {id(one.part): one.part for one in parameters if isinstance(one.part, ForceElement)}.values():
         odd |= _at_fault(load, [one for one in parameters if one.part is load], n)
     sound = tuple(_without(one, odd) for one in parameters) if odd.any() else tuple(parameters)
@@ -239,12 +239,12 @@ def _lightness(model: Model, parameters: Sequence[Parameter], n: int) -> Any:
         return np.zeros(n, dtype=bool)
     table = model.tables["INERTIA"]
     mass = np.tile(table[:, 0], (n, 1))
-    least = np.tile(np.linalg.eigvalsh(table[:, 1:].reshape(-1, 3, 3))[:, 0], (n, 1))
+    least = np.tile(least_moments(np.linalg.eigvalsh(table[:, 1:].reshape(-1, 3, 3))), (n, 1))
     for (k, name), values in varied.items():
         if name == MASS:
             mass[:, k] = values
         else:
-            least[:, k] = np.linalg.eigvalsh(_matrices(values).reshape(-1, 3, 3))[:, 0]
+            least[:, k] = least_moments(np.linalg.eigvalsh(_matrices(values).reshape(-1, 3, 3)))
     markers = {kind: lines_of(model, kind)[:, FIRST_MARKER:] for kind in POINTS}
     arms = arms_of(markers, model.tables["BODY_OF"].ravel(), model.tables["X_BAR"], model.nb + 1)
     return has_light(mass[:, 1:], least[:, 1:], arms[1:])

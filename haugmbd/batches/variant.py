@@ -120,5 +120,5 @@ def topology_difference(model: Model, other: Model) -> str:
 def _flags(model: Model) -> Ints:
     """Return the flags of a model; light bodies are no topology."""
     flags: Ints = model.tables["FLAGS"][0].copy()
-    flags[REFINES] = flags[REFINES] == FOR_MASSLESS
+    flags[REFINES] &= FOR_MASSLESS
     return flags

@@ -18,7 +18,7 @@ from haugmbd.model.inspection.constraint_rows import Rows, rows_in
 from haugmbd.model.inspection.driven_lengths import vanished_lengths
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
-from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
+from haugmbd.workspace.layout import FOR_LIGHT, REFINES, WIDTH, Pack, workspace_array
 
 COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
 TOO_LARGE = (
@@ -80,7 +80,7 @@ def _unbounded(one: Failure) -> str:
 
 def _free_axis(one: Failure) -> str:
     body = one.model.body_names[one.node] if 0 < one.node <= one.model.nb else "?"
-    if (one.model.tables["INERTIA"] == one.model.tables["SHIFTED"]).all():
+    if one.model.tables["FLAGS"][0, REFINES] & FOR_LIGHT or (one.model.tables["INERTIA"] == one.model.tables["SHIFTED"]).all():
         return (
             f"SingularKKTError at t = {one.t:.6g} s: refinement of the accelerations stalls at {one.number:.1e} (body {body!r}). "
             "Bodies of very different masses are near a singular configuration: give light bodies more mass or inertia, or start elsewhere."

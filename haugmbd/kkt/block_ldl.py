@@ -13,13 +13,15 @@ A massless direction (J_bar singular) makes a body's own block singular, though 
 factors M + E, with E > 0 on the massless directions only, and refines against the true M.  Each sweep reduces the error by
 E / (E + effective inertia), see SHIFT.  The limit is the solution of the true system, within rounding.
 A body much lighter than those beside it is refined, too, with E = 0: forces that pass through it leave their rounding, over its inertia, in
-its acceleration, which its joints determine.
+its acceleration, which its joints determine.  Its corrections are compared with its own acceleration.
 Source: Haug 2021, sec. 11.3; Baraff 1996.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
@@ -50,6 +52,7 @@ from haugmbd.kkt.narrow_blocks import (
     update_vector_by_lines,
     update_vector_from_narrow,
 )
+from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
 SHIFT = 1e-8
@@ -65,6 +68,8 @@ CONVERGED = 1e3 * REFINED
 """Relative correction up to which massless directions count as refined."""
 LEAST_DIGITS = 1e-6
 """The same for light bodies: where sweeps stall, corrections are the rounding of an ill-conditioned matrix; six digits are the least."""
+HELD = 1e-3
+"""A light body's correction is compared with its own acceleration, and with this part of the largest of all where joints hold it."""
 
 
 class Factor(NamedTuple):
@@ -358,11 +363,13 @@ def refinement(solve: Any) -> Any:
     @kernel
     def refine(w: Workspace, K: AugmentedMatrix, b: Array, x: Array, dx: Array) -> tuple[float, int]:
         """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction and its node."""
-        change, where = 1.0, -1
+        change, where, light = np.inf, -1, ws.has_light_bodies(w)
         for _ in range(MAX_SWEEPS):
             residual(K.inertia, K.pad, K.edges, K.J, b, x, dx)
             solve(w, dx)
             before, (change, where) = change, correct(K.inertia, K.shifted, b, x, dx)
+            if light:
+                change, where = largest_own_part(K.inertia, K.shifted, b, x, dx)
             if change <= REFINED or change >= before:
                 break
         return change, where
@@ -384,16 +391,38 @@ def correct(inertia: Array, shifted: Array, b: Array, x: Array, dx: Array) -> tu
     """
     largest, largest_dx, where = 0.0, 0.0, -1
     for k in range(1, inertia.shape[0]):
-        moment = largest_moment(inertia, k)
-        if moment == 0.0:
-            moment = largest_moment(shifted, k) / SHIFT
         for a in range(6):
             x[k, a] += dx[k, a]
-            free = b[k, a] / (inertia[k, 0] if a < 3 else moment)  # noqa: PLR2004  the force comes first
-            largest = max(largest, abs(x[k, a]), abs(free))
             if abs(dx[k, a]) > largest_dx:
                 largest_dx, where = abs(dx[k, a]), k
+        largest = max(largest, own_acceleration(inertia, shifted, b, x, k))
     for k in range(inertia.shape[0], x.shape[0]):
         for a in range(6):
             x[k, a] += dx[k, a]
     return largest_dx / largest if largest > 0.0 else 0.0, where
+
+
+@kernel
+def own_acceleration(inertia: Array, shifted: Array, b: Array, x: Array, k: int) -> float:
+    """Return the largest component of the acceleration of body k, or of what it would be without joints."""
+    largest, moment = 0.0, largest_moment(inertia, k)
+    if moment == 0.0:
+        moment = largest_moment(shifted, k) / SHIFT
+    for a in range(6):
+        free = b[k, a] / (inertia[k, 0] if a < 3 else moment)  # noqa: PLR2004  the force comes first
+        largest = max(largest, abs(x[k, a]), abs(free))
+    return largest
+
+
+@kernel
+def largest_own_part(inertia: Array, shifted: Array, b: Array, x: Array, dx: Array) -> tuple[float, int]:
+    """Return the largest correction of a body, relative to its own acceleration, and its node; see HELD."""
+    largest, worst, where = 0.0, 0.0, -1
+    for k in range(1, inertia.shape[0]):
+        largest = max(largest, own_acceleration(inertia, shifted, b, x, k))
+    for k in range(1, inertia.shape[0]):
+        size = max(own_acceleration(inertia, shifted, b, x, k), HELD * largest)
+        for a in range(6):
+            if abs(dx[k, a]) > worst * size:
+                worst, where = abs(dx[k, a]) / size, k
+    return worst, where

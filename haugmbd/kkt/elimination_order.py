@@ -106,6 +106,7 @@ def make_schedule(
     rows: EdgeRows | None = None,
     *,
     most_updates: float,
+    beyond: Callable[[], float] | None = None,
 ) -> Schedule | None: ...
 
 
@@ -116,6 +117,7 @@ def make_schedule(
     rows: EdgeRows | None = None,
     *,
     most_updates: float | None = None,
+    beyond: Callable[[], float] | None = None,
     ahead: Collection[int] = (),
 ) -> Schedule | None:
     """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (body numbers: pairs, or
@@ -124,13 +126,14 @@ def make_schedule(
     coupled: pairs of bodies whose blocks are coupled directly, by the tangent of a force between them
     rows: of the edges; by default six each
     most_updates: None is returned if the order needs more updates of wide blocks, as soon as this is known
+    beyond: gives a larger number, asked for once where the first is exceeded
     ahead: nodes that come before all others: bodies of trees that hang on the rest, and their edges
     """
     rows = EdgeRows([WIDE] * len(edges), [ABSOLUTE] * len(edges)) if rows is None else rows
     width = [WIDE] * (n_bodies + 1) + [k if k <= NARROW else WIDE for k in rows.weight]
     waits_for, releases = _precedence(n_bodies, edges, closing_edges(n_bodies, edges, rows), rows.kind)
     limit = np.inf if most_updates is None else most_updates
-    order, neighbors_of, updates = _minimum_degree(_graph(n_bodies, edges, coupled), width, waits_for, releases, limit)
+    order, neighbors_of, updates = _minimum_degree(_graph(n_bodies, edges, coupled), width, waits_for, releases, limit, beyond)
     if len(order) < n_bodies + len(edges):
         return None
     if ahead:
@@ -155,11 +158,16 @@ def _graph(n_bodies: int, edges: list[tuple[int, ...]], coupled: list[tuple[int,
 
 
 def _minimum_degree(
-    graph: list[set[int]], width: list[int], waits_for: list[int], releases: list[list[int]], most_updates: float
+    graph: list[set[int]],
+    width: list[int],
+    waits_for: list[int],
+    releases: list[list[int]],
+    most_updates: float,
+    beyond: Callable[[], float] | None,
 ) -> tuple[list[int], list[list[int]], float]:
     """Eliminate symbolically; return the nodes in order, for each node the neighbours that remained at that moment, and the updates.
 
-    The order ends where the updates, one for each pair of neighbours, exceed `most_updates`.
+    The order ends where the updates, one for each pair of neighbours, exceed `most_updates`, and what `beyond` returns then.
     """
     wide = all(w == WIDE for w in width)
 
@@ -173,7 +181,11 @@ def _minimum_degree(
     neighbors_of: list[list[int]] = []
     gone = [False] * len(graph)
     updates = 0.0
-    while heap and updates <= most_updates:
+    while heap:
+        if updates > most_updates:
+            most_updates, beyond = (most_updates if beyond is None else beyond()), None
+            if updates > most_updates:
+                break
         degree, node = heapq.heappop(heap)
         if gone[node] or degree != degree_of(graph[node]):
             continue

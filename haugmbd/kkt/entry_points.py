@@ -6,6 +6,15 @@ finish       substitute back, after factorize or begin
 refine       improve the solution of a model with massless directions, which is factored with a small inertia there, or with light bodies
 
 b = (Q, gamma): accelerations and multipliers;   (0, -Phi), (0, nu - Phi_q u): projections;   (P, .): impulses
+
+A pivot that is small beside its row's own compliance, J_r M^-1 J_r^T, says that rows depend on each other, or that a body is light, or
+turns about an axis almost without inertia: the compliance of such a body is powers of ten above that of its neighbours; and its rounding
+hides pivots of others that are zero.  With light bodies the rows are therefore asked first, and with massless axes where a pivot is small,
+with an inertia EVEN that is the same for all bodies:
+
+    EVEN_k = diag(1, a_k^2),  a_k the largest arm of the joints of body k        pivot / (J_r EVEN^-1 J_r^T) = sin^2 of an angle between rows
+
+Rows that are independent there are independent with any masses; the system is factored with its own masses, and refined.
 The argument `python_solver` is not used here.  Where the formulation is written in Python, the entry points of `kkt.python_solver`
 take the place of these.
 """
@@ -39,6 +48,12 @@ from haugmbd.workspace.layout import SOLVE_SIGNATURE, Workspace
 SINGULAR_TOL = 1e-13
 """|pivot| / scale below which the rows depend on each other.  It is above the rounding of a pivot that should be zero."""
 
+DEPENDENT = 1e-12
+"""The same with equal bodies: rows this near to the others, the square of 1e-6 rad, are dependent, whatever the masses."""
+
+AS_IT_IS, WITH_EQUAL_BODIES, AGAIN = range(3)
+"""Factorizations of a system: that of most models is the first alone, that of models with light bodies are the other two."""
+
 
 @inlined
 def steps_of(w: Workspace) -> EliminationSteps:
@@ -59,11 +74,58 @@ def factor_of(w: Workspace) -> Factor:
 
 
 @inlined
-def assembled(w: Workspace) -> Factor:
-    """Write the blocks of M and the rows; return the factorization."""
-    f = factor_of(w)
-    assemble(edge_blocks(w), ws.shifted_inertia(w), ws.padding_line(w), ws.jacobian(w), f)
-    return f
+def put_blocks(w: Workspace, f: Factor, trial: int) -> None:
+    """Write the blocks of M, or of the inertia EVEN, and the rows; include the tangents of an implicit step, if the tables have them."""
+    inertia = ws.even_inertia(w) if trial == WITH_EQUAL_BODIES else ws.shifted_inertia(w)
+    assemble(edge_blocks(w), inertia, ws.padding_line(w), ws.jacobian(w), f)
+    if trial != WITH_EQUAL_BODIES:
+        add_tangents(w, f)
+
+
+@inlined
+def scale_of(w: Workspace, trial: int) -> Array:
+    """Return the scales of the pivots (nn, 6), those with the inertia EVEN at the current pose."""
+    if trial == WITH_EQUAL_BODIES:
+        put_even_scale(w)
+    scale: Array = ws.even_scale(w) if trial == WITH_EQUAL_BODIES else ws.pivot_scale(w)
+    return scale
+
+
+@kernel
+def put_even_scale(w: Workspace) -> None:
+    """Write the diagonal of EVEN, and J_r EVEN^-1 J_r^T of the rows."""
+    even, scale, edges, J, pad = ws.even_inertia(w), ws.even_scale(w), ws.edges(w), ws.jacobian(w), ws.padding_line(w)
+    n = even.shape[0]
+    for k in range(n):
+        for a in range(3):
+            scale[k, a], scale[k, 3 + a] = even[k, 0], even[k, 1 + 4 * a]
+    for slot in range(pad.size):
+        total = 0.0
+        for side in range(edges.shape[1]):
+            body = edges[slot // 6, side]
+            if body > 0:
+                for c in range(6):
+                    total += J[slot, side, c] ** 2 / scale[body, c]
+        scale[n + slot // 6, slot % 6] = total if pad[slot] == 0.0 and total > 0.0 else 1.0
+
+
+@kernel
+def first_trial(w: Workspace) -> int:
+    """Return the first factorization."""
+    return WITH_EQUAL_BODIES if ws.even_inertia(w).shape[0] > 0 and ws.has_light_bodies(w) else AS_IT_IS
+
+
+@kernel
+def next_trial(w: Workspace, trial: int, weakest: float, node: int) -> int:
+    """Return the factorization that follows one with this weakest pivot; OK, or SINGULAR with its report, as a negative number."""
+    asks_again = ws.even_inertia(w).shape[0] > 0 and ws.refines_solutions(w)
+    if trial == AS_IT_IS and not weakest > SINGULAR_TOL and asks_again:
+        return WITH_EQUAL_BODIES
+    if trial == WITH_EQUAL_BODIES and weakest > DEPENDENT:
+        return AGAIN
+    if weakest > (0.0 if trial == AGAIN else SINGULAR_TOL):
+        return -1 - OK
+    return -1 - report(ws.status(w), SINGULAR, node, weakest)  # type: ignore[no-any-return]
 
 
 @inlined
@@ -73,14 +135,15 @@ def edge_blocks(w: Workspace) -> EdgeBlocks:
 
 
 @inlined
-def eliminated(w: Workspace, f: Factor, all_wide: bool) -> int:
-    """Eliminate, together with b; return SINGULAR if a pivot vanishes."""
-    x = ws.solution(w)
-    copy(ws.right_hand_side(w), x)
-    worst, node = factor_nodes(steps_of(w), ws.pivot_scale(w), f, x, all_wide)
-    if not worst > SINGULAR_TOL:
-        return report(ws.status(w), SINGULAR, node, worst)
-    return OK
+def eliminated(w: Workspace, all_wide: bool) -> int:
+    """Assemble, and eliminate together with b; return SINGULAR if rows depend on others."""
+    f, x, trial = factor_of(w), ws.solution(w), first_trial(w)
+    while trial >= 0:
+        put_blocks(w, f, trial)
+        copy(ws.right_hand_side(w), x)
+        worst, node = factor_nodes(steps_of(w), scale_of(w, trial), f, x, all_wide)
+        trial = next_trial(w, trial, worst, node)
+    return -1 - trial
 
 
 @entry
@@ -89,17 +152,13 @@ def factorize_entry(w: Workspace, python_solver: Callback) -> int:
 
     The tangents of the forces are included for an implicit step, if the tables have them.
     """
-    f = assembled(w)
-    add_tangents(w, f)
-    return eliminated(w, f, False)
+    return eliminated(w, False)
 
 
 @entry
 def factorize_wide_entry(w: Workspace, python_solver: Callback) -> int:
     """Factor where no edge is narrow."""
-    f = assembled(w)
-    add_tangents(w, f)
-    return eliminated(w, f, True)
+    return eliminated(w, True)
 
 
 @entry
@@ -116,18 +175,16 @@ def factorize_chosen_wide_entry(w: Workspace, python_solver: Callback) -> int:
 
 @inlined
 def eliminated_chosen(w: Workspace, all_wide: bool) -> int:
-    """Assemble, and eliminate where rows are dropped; return SINGULAR if a pivot vanishes."""
-    f = assembled(w)
-    add_tangents(w, f)
-    x = ws.solution(w)
-    copy(ws.right_hand_side(w), x)
-    choice = RowChoice(
-        ws.padding(w), ws.kept_rows(w), ws.pivot_scale(w), ws.pivot_rows(w), ws.row_spans(w), ws.jacobian(w), ws.length(w)
-    )
-    worst, node = factor_chosen_nodes(steps_of(w), choice, f, x, all_wide)
-    if not worst > SINGULAR_TOL:
-        return report(ws.status(w), SINGULAR, node, worst)
-    return OK
+    """Assemble, and eliminate where rows are dropped; return SINGULAR if rows depend on others."""
+    f, x, trial = factor_of(w), ws.solution(w), first_trial(w)
+    while trial >= 0:
+        put_blocks(w, f, trial)
+        copy(ws.right_hand_side(w), x)
+        scale = scale_of(w, trial)
+        choice = RowChoice(ws.padding(w), ws.kept_rows(w), scale, ws.pivot_rows(w), ws.row_spans(w), ws.jacobian(w), ws.length(w))
+        worst, node = factor_chosen_nodes(steps_of(w), choice, f, x, all_wide)
+        trial = next_trial(w, trial, worst, node)
+    return -1 - trial
 
 
 @inlined
@@ -202,7 +259,7 @@ def refiner(solve: Any) -> Any:
         """Improve the solution until it is that of the true inertia; return FREE_AXIS if sweeps stall before."""
         K = AugmentedMatrix(ws.inertia(w), ws.shifted_inertia(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w))
         change, node = refine(w, K, ws.right_hand_side(w), ws.solution(w), ws.correction(w))
-        if not change <= (CONVERGED if ws.has_massless_directions(w) else LEAST_DIGITS):
+        if not change <= (LEAST_DIGITS if ws.has_light_bodies(w) else CONVERGED):
             return report(ws.status(w), FREE_AXIS, node, change)
         return OK
 

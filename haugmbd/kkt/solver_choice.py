@@ -6,8 +6,12 @@ r"""The choice between the block LDL^T and the multifrontal solver, made when a 
     trees on blocks   the recursion for open chains and trees that hang on loops, and the block LDL^T for these
     multifrontal   true sizes, dense kernels: nets, trusses, and other meshes, where most of the work is fill
 
-A block order that stays below FILL_PER_NODE updates a node is taken at once.  Otherwise the fronts are planned, and the block order is
-continued only while its predicted time is below theirs: for large meshes it would take longer than everything else.
+    blocks [ns]    NODE_NS for each body and edge, UPDATE_NS for each update
+    fronts [ns]    BODY_NS for each body, GRADIENT_NS for each row on a body, PLAN_PART of the time of the dense kernels, see `front_folding`
+
+The block order is followed while it is faster than fronts could be, with kernels of one front that costs nothing but its rows. Where it
+exceeds that, the fronts are planned, which takes a tenth of the time of a block order, and the block order is continued only while its
+predicted time is below theirs: for meshes it would take longer than everything else.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.kkt.elimination_order import NARROW, WIDE, EdgeRows, Schedule, make_schedule
+from haugmbd.kkt.multifrontal.front_folding import FRONT_NS, ROW_NS
 from haugmbd.kkt.multifrontal.front_kernels import PANEL
 from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
 from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_LINES, MOMENT_COLUMNS, PIVOT_NUMBERS, SLIDE_COLUMNS, member_columns
@@ -58,19 +63,24 @@ FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "
 TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS", "TREE_ROTATIONS", "CLUSTER_MEMBERS", "CLUSTER_PIVOTS", "CLUSTER_MOMENTS")
 """The matrices of the recursion over a forest; what else there is of clusters serves to write the rows of couplings, too."""
 
-FILL_PER_NODE = 10
-"""Number of updates of a block for each body and edge, up to which the block order is taken: chains have 1, ladders of loops about 5."""
-
-UPDATE_NS, NODE_NS = 65.0, 250.0
+UPDATE_NS, NODE_NS = 85.0, 170.0
 """Predicted time of the block LDL^T [ns]: for each update of a block, and for each body and edge."""
 
-HINGE_NS, SEPARABLE_NS, JOINT_NS = 100.0, 280.0, 1000.0
+BODY_NS, GRADIENT_NS, PLAN_PART = 140.0, 26.0, 2.0
+"""Predicted time of fronts [ns]: for each body, for each row on it, and for each ns that `front_folding` counts, which leaves out the
+solution.  The constants fit nets and trusses of 8 to 150 bodies to 5 %, and others to 15 %."""
+
+FRONTS_PART, COULD_BE = 0.9, 0.6
+"""Fronts are taken if their predicted time is below this part of that of the blocks; they are planned if it could be below the second:
+planning loads kernels that models without meshes do not need."""
+
+HINGE_NS, SEPARABLE_NS, JOINT_NS = 85.0, 175.0, 600.0
 """Predicted time of the recursion over a forest [ns], for each body: on a revolute joint, on a separable one or none, and on any other."""
 
-LEAST_SAVED, LEAST_SAVED_FOR_MORE, LEAST_PART = 1500.0, 10_000.0, 0.2
+LEAST_SAVED, LEAST_SAVED_FOR_MORE, LEAST_PART = 900.0, 700.0, 0.1
 """Other trees than those of revolute joints alone are solved by the recursion only if this time is saved [ns], since more is compiled for
-them; coupled joints, and trees that hang on loops, for which most is compiled, if the second is; the latter if this is also that part of
-the time of all nodes."""
+them; coupled joints, and trees that hang on loops, whose blocks and fronts would take twice the time and more, if the second is; the
+latter if this is also that part of the time of all nodes."""
 
 MARGIN = 0.8
 """The recursion over a forest, or the fronts, are taken if their predicted time is below this part of that of the blocks."""
@@ -180,8 +190,9 @@ def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool
     edges = np.flatnonzero(of_forest)
     if len(forest.forms.revolute) < len(weight):
         return False
-    with_tree = SEPARABLE_NS * (n_bodies - len(edges)) + recursion_ns(edges, weight, forest)
-    with_blocks = (UPDATE_NS + 2 * NODE_NS) * len(edges)
+    n_couplings = len(weight) - len(edges)
+    with_tree = SEPARABLE_NS * (n_bodies - len(edges)) + recursion_ns(edges, weight, forest) + HINGE_NS * n_couplings
+    with_blocks = NODE_NS * (2 * len(edges) + n_couplings)
     plain = not forest.couplings and bool((forest.forms.revolute[:, 0] != NO_FORM).all()) and len(edges) == n_bodies
     least = 0.0 if plain else LEAST_SAVED if not forest.couplings else LEAST_SAVED_FOR_MORE
     return with_tree < MARGIN * with_blocks and with_blocks - with_tree > least
@@ -191,7 +202,7 @@ def hanging_is_faster(weight: Sequence[int], forest: Forest) -> bool:
     """Return whether the trees that hang on loops are predicted to be solved faster by the recursion, by what it saves at least."""
     if not forest.hanging:
         return False
-    with_blocks = (UPDATE_NS + 2 * NODE_NS) * len(forest.hanging)
+    with_blocks = 2 * NODE_NS * len(forest.hanging)
     with_trees = recursion_ns(np.array([branch.edge for branch in forest.hanging], dtype=np.int64), weight, forest)
     saved = with_blocks - with_trees
     return with_trees < MARGIN * with_blocks and saved > LEAST_SAVED_FOR_MORE and saved > LEAST_PART * 2 * NODE_NS * len(weight)
@@ -290,22 +301,39 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows
         return front_tables(plan_one_front(len(r), *_arrays(edges, weight)), len(r), AS_ASKED, DENSE)
     if wanted == BLOCK:
         return block_tables(make_schedule(len(r) - 1, pairs, rows=rows), len(r), AS_ASKED)
-    schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=FILL_PER_NODE * nodes)
-    if schedule is not None:
+    fixed = NODE_NS * nodes
+    plans: list[FrontPlan] = []
+
+    def updates_of_plan() -> float:
+        """Return up to how many updates blocks are faster than fronts, which are planned."""
+        plans.append(_planned(r, edges, weight))
+        return (fronts_ns(edges, weight, plans[0].ns) / FRONTS_PART - fixed) / UPDATE_NS
+
+    least = (fronts_ns(edges, weight, FRONT_NS + ROW_NS * sum(weight)) / COULD_BE - fixed) / UPDATE_NS
+    schedule, most, beyond = None, least, updates_of_plan
+    if least < 0.0:
+        most, beyond = updates_of_plan(), None
+    if most >= 0.0:
+        schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=most, beyond=beyond)
+    if not plans:
         return block_tables(schedule, len(r), "little fill")
-    plan = _planned(r, edges, weight)
-    budget = max(0.0, plan.ns / MARGIN - NODE_NS * nodes) / UPDATE_NS
-    schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=budget)
-    with_fronts, fixed = 1e-6 * plan.ns, 1e-6 * NODE_NS * nodes
+    with_fronts = 1e-6 * fronts_ns(edges, weight, plans[0].ns)
     if schedule is None:
-        least = fixed + 1e-6 * UPDATE_NS * max(budget, FILL_PER_NODE * nodes)
+        slowest = max(1e-6 * fixed, with_fronts / FRONTS_PART)
         return front_tables(
-            plan, len(r), f"which is predicted to take {with_fronts:.2g} ms a factorization, and blocks at least {least:.2g}"
+            plans[0], len(r), f"which is predicted to take {with_fronts:.2g} ms a factorization, and blocks at least {slowest:.2g}"
         )
-    with_blocks = fixed + 1e-6 * UPDATE_NS * schedule.updates
+    with_blocks = 1e-6 * (fixed + UPDATE_NS * schedule.updates)
     return block_tables(
         schedule, len(r), f"which is predicted to take {with_blocks:.2g} ms a factorization, and fronts {with_fronts:.2g}"
     )
+
+
+def fronts_ns(edges: Sequence[tuple[int, ...]], weight: Sequence[int], planned: float) -> float:
+    """Return the predicted time of fronts [ns];  planned: of their dense kernels."""
+    bodies = {body for pair in edges for body in pair if body}
+    gradients = sum(n for pair, n in zip(edges, weight, strict=True) for body in pair if body)
+    return BODY_NS * len(bodies) + GRADIENT_NS * gradients + PLAN_PART * planned
 
 
 def _planned(positions: Array, edges: tuple[tuple[int, ...], ...], weight: tuple[int, ...]) -> FrontPlan:

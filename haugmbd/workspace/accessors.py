@@ -126,6 +126,7 @@ padding_line = _accessor("PAD", flat=True)
 kept_rows = _accessor("KEPT")
 row_weights = _accessor("ROW_WEIGHT")
 pivot_scale = _accessor("SCALE")
+even_inertia = _accessor("EVEN")
 friction_reals = _accessor("FRICTION_REALS")
 link_reals = _accessor("LINK_REALS")
 freedom_axes = _accessor("FREEDOM_AXES")
@@ -168,6 +169,7 @@ right_hand_side = _accessor("RIGHT")
 solution = _accessor("SOLUTION")
 solve_for = _accessor("SOLVE_FOR")
 correction = _accessor("CORRECTION")
+even_scale = _accessor("EVEN_SCALE")
 pivot_rows = _accessor("PIVOTS")
 row_spans = _accessor("SPAN")
 status = _accessor("STATUS", flat=True)
@@ -276,7 +278,13 @@ def refines_solutions(P: Any) -> bool:
 @kernel
 def has_massless_directions(P: Any) -> bool:
     """Return whether a body has a direction without inertia."""
-    return P.ints[P.ints[3 * at.FLAGS] + at.REFINES] == at.FOR_MASSLESS  # type: ignore[no-any-return]
+    return P.ints[P.ints[3 * at.FLAGS] + at.REFINES] & at.FOR_MASSLESS != 0  # type: ignore[no-any-return]
+
+
+@kernel
+def has_light_bodies(P: Any) -> bool:
+    """Return whether a body is light beside the others."""
+    return P.ints[P.ints[3 * at.FLAGS] + at.REFINES] & at.FOR_LIGHT != 0  # type: ignore[no-any-return]
 
 
 @kernel

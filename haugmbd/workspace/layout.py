@@ -26,7 +26,7 @@ from haugmbd.constraints.registry import ASSEMBLERS_TYPE
 from haugmbd.math.body_columns import WIDTH as WIDTH
 
 INTS = {
-    "FLAGS": "(1, 5) refines: FOR_MASSLESS or FOR_LIGHT if solutions are refined;  calls_user: 1 if functions of the user must be called;"
+    "FLAGS": "(1, 5) refines: the sum of FOR_MASSLESS and FOR_LIGHT, 0 if solutions are not refined;  calls_user: 1 if functions of the user must be called;"
     "  number of internal states, and the place of the first in the driver table;  friction: see `accessors.friction_mode`",
     "BODY_OF": "(nm, 1) the body of each marker",
     "ROW_INTS": "(., 6) rows sorted by kind: slot, side of body i, driver, markers; of couplings a line for each term, 9 columns",
@@ -87,6 +87,7 @@ REALS = {
     "ROW_WEIGHT": "(ne, 6) factor that makes Phi of a kept row a number without a length, see `model.length`; 0 for the others",
     "LENGTH": "(1, 1) the characteristic length [m], see `model.length`",
     "SCALE": "(nn, 6) scales of the pivots",
+    "EVEN": "(nb + 1, 10) of models whose solutions are refined: an inertia that is equal for all bodies, see `kkt.entry_points`",
     "FRICTION_REALS": "(nf, 11) joints with friction",
     "LINK_REALS": "(n, 25) of a serial chain: offset of the handle, orientation there, centre of mass, mass, J_bar",
     "FREEDOM_AXES": "(nv, 3) of a serial chain: unit axes, link frames",
@@ -126,6 +127,7 @@ WORK = {
     "SOLUTION": "(nn, 6) solution, by nodes",
     "SOLVE_FOR": "(1, 1) unknowns of the right-hand side: ACCELERATIONS, POSITIONS or VELOCITIES",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
+    "EVEN_SCALE": "(nn, 6) scales of the pivots with the inertia EVEN",
     "PIVOTS": "(6, 9) the rows of one edge while some of them are chosen",
     "SPAN": "(ne, 1) squared volume of the rows of edges of which some are left out, see `kkt.rank_deficient`; 0 for the others",
     "LEAST_SQUARES": "(5, 6 nn) vectors of the conjugate gradients for dependent rows, and lengths of rows, see `kkt.least_squares`",
@@ -177,12 +179,12 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
     COUPLED_PAIRS,
     DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, FRICTION_INTS, FRICTION_PATHS, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, FORCE_REALS, DRIVER_NUMBERS, PAD, KEPT,
-    ROW_WEIGHT, LENGTH, SCALE, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
+    ROW_WEIGHT, LENGTH, SCALE, EVEN, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
     A, OMEGA, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
     D, D_INV, B, FRONT_FACTOR, FRONT_STACK, FRONT_MATRIX, ROWS_OF_BODY, FRONT_PIVOTS, FRONT_UNKNOWNS, FRONT_PANEL, TREE_BODIES, TREE_JOINTS,
     TREE_ROTATIONS, TREE_PAIRS,
     CLUSTER_MEMBERS, CLUSTER_PIVOTS, CLUSTER_MOMENTS, ANGLES, DISPLACEMENTS,
-    RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, PIVOTS, SPAN, LEAST_SQUARES, STATUS, SUCCEEDED,
+    RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, EVEN_SCALE, PIVOTS, SPAN, LEAST_SQUARES, STATUS, SUCCEEDED,
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE,
     STATE_RATES_BEFORE, LAMBDA,
@@ -192,7 +194,7 @@ PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
 
 HEAD = 3 * len(NAMES)
 FOR_MASSLESS, FOR_LIGHT = 1, 2
-"""Why solutions are refined: a body has a massless direction, or is light beside the others; 0 if they are not."""
+"""Why solutions are refined: a body has a massless direction, is light beside the others, or both, the sum; 0 if they are not."""
 REFINES, CALLS_USER, N_STATES, FIRST_STATE, FRICTION_FLAG = range(5)
 """Columns of FLAGS: why solutions are refined, see `block_ldl`; whether functions of the user must be called; the number of internal
 states, and the place of the first in the driver table; how friction in joints enters, see `accessors`."""
@@ -200,7 +202,7 @@ states, and the place of the first in the driver table; how friction in joints e
 COLUMNS = {
     **{"HINGES": 8, "TREE": 16, "CLUSTER_STEPS": 8, "CLUSTERS": 6, "CLUSTER_ROWS": 5, "CLUSTER_TERMS": 10},
     **{"CLUSTER_ANGLES": 7, "CLUSTER_DISPLACEMENTS": 1},
-    **{"INERTIA": 10, "SHIFTED": 10, "X_BAR": 3, "ROW_REALS": 3, "SCALE": 6},
+    **{"INERTIA": 10, "SHIFTED": 10, "X_BAR": 3, "ROW_REALS": 3, "SCALE": 6, "EVEN": 10},
     **{"OMEGA": 3, "X": 9, "F": 3, "LEVEL": 3, "Q": 6, "D_INV": 6, "TREE_BODIES": 36, "CLUSTER_MOMENTS": 7, "DISPLACEMENTS": 11},
     **{"RIGHT": 6, "SOLUTION": 6},
 }

@@ -52,6 +52,7 @@ class CoordinatePartitioning(PythonFormulation):
 
     reference: ClassVar[str] = "Wehage and Haug 1982, J. Mech. Des. 104, 247-255"
     any_unit: ClassVar[bool] = True
+    refines: ClassVar[bool] = True
     ms: ClassVar[float] = 3.9
 
     def wrong(self) -> list[str]:

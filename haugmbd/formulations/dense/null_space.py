@@ -112,6 +112,7 @@ class NullSpace(PythonFormulation):
 
     reference: ClassVar[str] = "Singh and Likins 1985 (SVD); Kim and Vanderploeg 1986 (QR); Garcia de Jalon and Bayo 1994, ch. 5"
     any_unit: ClassVar[bool] = True
+    refines: ClassVar[bool] = True
     ms: ClassVar[float] = 6.0
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True

@@ -12,13 +12,16 @@ Dense algebra squares units: a mechanism outside 1 mm ... 1 km is expressed in a
     D = diag(l, 1) of (v, omega_bar)      W = 1 / l, 1 / l^2, 1 of rows in m, m2, others
     M' = D M D / l^2      Phi_q' = W Phi_q D      b_u' = D b_u / l^2      b_c' = W b_c            u = D u'      lam = l^2 W lam'
 
+It squares masses, too: where bodies are light beside others, solutions of a formulation that `refines` are corrected by those of their
+residuals, x <- x + F(b - K x), until they no longer change, each body on its own scale.
+
 Nothing is compiled here.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,11 +30,14 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
 from haugmbd.errors import UsageError
 from haugmbd.formulations.base import NONE, Formulation, KKTSolution, KKTSystem, SolveFor, Solver
-from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, singular, without_dependencies
+from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, singular, times_mass, without_dependencies
+from haugmbd.kkt.block_ldl import HELD, LEAST_DIGITS, REFINED
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.python_solver import CALL_PYTHON_SOLVER, NEW_ROWS, RECORD_ROWS, SKIP, SOLVE
+from haugmbd.model.compiling.inertia import has_light, least_moments
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -47,13 +53,19 @@ STEP = 6.0
 """Powers of ten from one unit of length to the next: within 1e-3 ... 1e3 m it is the metre, and the algebra has ten digits there."""
 
 
+MOST_CORRECTIONS = 12
+"""Corrections of a solution by that of its residuals; two or three are enough where it has some right digits."""
+
+
 class PythonFormulation(Formulation):
     """A formulation that is written in Python: a subclass implements `solve`.
 
     any_unit: True if `solve` uses nothing but the system that it receives, which may then be in another unit of length
+    refines: True if `solve` is linear in b_u and b_c, and its solution may be corrected by that of the residuals
     """
 
     any_unit: ClassVar[bool] = False
+    refines: ClassVar[bool] = False
 
     @abstractmethod
     def solve(self, kkt: KKTSystem) -> KKTSolution:
@@ -119,6 +131,7 @@ class PythonKKTSolver(Callback):
         self.work, self.last = SolverStatistics(), KKTSolution(NONE, NONE)
         self._model, self._solver, self._rows = model, solver, rows
         self._rank = model.nc - len(model.redundancy.dropped)
+        self._corrects = isinstance(solver.formulation, PythonFormulation) and solver.formulation.refines and is_uneven(model)
         self._slots, self._is_scaled = np.asarray(model.slot_of_row[rows]), unit != 1.0
         self._columns = np.tile([unit] * 3 + [1.0] * 3, model.nb)
         self._weights = np.array([unit ** -POWERS.get(model.labels[row].unit, 0) for row in rows])
@@ -161,6 +174,8 @@ class PythonKKTSolver(Callback):
             raise singular(kkt, f"the SVD of its rows did not converge ({error})") from error
         try:
             solution = self._solver.solve(kkt)
+            if self._corrects:
+                solution = corrected(self._solver, kkt, solution)
         except np.linalg.LinAlgError as error:
             raise singular(kkt, f"its factorization did not converge ({error})") from error
         solution = checked_solution(self._solver.formulation, kkt, solution)
@@ -218,6 +233,36 @@ class PythonKKTSolver(Callback):
             Phi_q, b_c = self._fitted(b)
         gaps = Phi, Phi_q @ u - nu
         return KKTSystem(self._model, state, solve_for, self._chosen_rows, self._rank, self._M, Phi_q, b_u, b_c, *gaps)
+
+
+def is_uneven(model: Model) -> bool:
+    """Return whether a body is light beside the others, see `model.compiling.inertia`."""
+    moments = np.linalg.eigvalsh(model.J_bar[1:])
+    return bool(has_light(model.mass[1:], least_moments(moments), evaluate(model).longest_arms[1:]))
+
+
+def corrected(solver: Solver, kkt: KKTSystem, x: KKTSolution) -> KKTSolution:
+    """Return the solution with the corrections by its residuals.  Raise SingularKKTError where they do not become small.
+
+    They are compared with the acceleration of each body, or with a part of the largest where joints hold it, see `kkt.block_ldl`.
+    """
+    inertia = np.diagonal(kkt.M, axis1=1, axis2=2)
+    moving = np.where(inertia > 0.0, inertia, np.inf)
+    at_rest = replace(kkt.state, v=0.0 * kkt.state.v, omega_bar=0.0 * kkt.state.omega_bar)  # the residual has all that speeds do
+    free, change = np.abs(kkt.b_u.reshape(-1, 6) / moving).max(axis=1), np.inf
+    for _ in range(MOST_CORRECTIONS):
+        b_u = kkt.b_u - times_mass(kkt, x.u) - kkt.Phi_q.T @ x.lam
+        dx = solver.solve(replace(kkt, state=at_rest, b_u=b_u, b_c=kkt.b_c - kkt.Phi_q @ x.u))
+        x = x._replace(u=x.u + dx.u, lam=x.lam + dx.lam)
+        own = np.maximum(np.abs(x.u.reshape(-1, 6)).max(axis=1), free)
+        size = np.maximum(own, HELD * own.max())
+        now = float(np.divide(np.abs(dx.u.reshape(-1, 6)).max(axis=1), size, out=np.zeros_like(size), where=size > 0.0).max())
+        before, change = change, now
+        if change <= REFINED or change >= before:
+            break
+    if not change <= LEAST_DIGITS:
+        raise singular(kkt, f"bodies of very different masses: corrections of its accelerations stall at {change:.1e}")
+    return x
 
 
 def checked_solution(formulation: Formulation, kkt: KKTSystem, solution: Any) -> KKTSolution:

@@ -34,6 +34,7 @@ class RangeSpace(PythonFormulation):
 
     reference: ClassVar[str] = "Haug 2021, sec. 11.3; Featherstone 2008, sec. 3.4"
     any_unit: ClassVar[bool] = True
+    refines: ClassVar[bool] = True
     ms: ClassVar[float] = 1.6
     massless: ClassVar[bool] = False
 

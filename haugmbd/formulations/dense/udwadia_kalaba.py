@@ -35,6 +35,7 @@ class UdwadiaKalaba(PythonFormulation):
 
     reference: ClassVar[str] = "Udwadia and Kalaba 1992, Proc. R. Soc. A 439, 407-410"
     any_unit: ClassVar[bool] = True
+    refines: ClassVar[bool] = True
     ms: ClassVar[float] = 10.0
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True

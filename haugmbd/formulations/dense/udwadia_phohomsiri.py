@@ -38,6 +38,7 @@ class UdwadiaPhohomsiri(PythonFormulation):
 
     reference: ClassVar[str] = "Udwadia and Phohomsiri 2006, Proc. R. Soc. A 462, 2097-2117"
     any_unit: ClassVar[bool] = True
+    refines: ClassVar[bool] = True
     ms: ClassVar[float] = 38.0
     multipliers: ClassVar[Multipliers] = Multipliers.LEAST
     all_rows: ClassVar[bool] = True

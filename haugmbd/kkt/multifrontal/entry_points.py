@@ -9,8 +9,8 @@ from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, inlined, kernel
-from haugmbd.compiled.status_codes import OK, SINGULAR, report
-from haugmbd.kkt.entry_points import SINGULAR_TOL, copy, refiner
+from haugmbd.compiled.status_codes import OK
+from haugmbd.kkt.entry_points import WITH_EQUAL_BODIES, copy, first_trial, next_trial, refiner, scale_of
 from haugmbd.kkt.least_squares import fitter
 from haugmbd.kkt.multifrontal.factorization import (
     FrontFactor,
@@ -71,19 +71,20 @@ def factorization(select: Any) -> Any:
 
     @kernel
     def factored(w: Workspace, choice: Any) -> int:
-        """Factor the augmented matrix of the current rows, and eliminate b forward; return SINGULAR if a pivot vanishes."""
-        s, f, J = tables_of(w), factor_of(w), gradients_of(w)
-        scale = ws.pivot_scale(w)
-        worst, node = factor_bodies(ws.shifted_inertia(w), ws.tangent_blocks(w), scale, f.D, f.d_inv)
-        weak, where = factor_fronts(choice, s, J, ws.padding_line(w), scale, f)
-        if not weak <= worst and worst == worst:
-            worst, node = weak, where
+        """Factor the augmented matrix of the current rows, and eliminate b forward; return SINGULAR if rows depend on others."""
+        s, f, J, trial = tables_of(w), factor_of(w), gradients_of(w), first_trial(w)
+        while trial >= 0:
+            scale, equal = scale_of(w, trial), trial == WITH_EQUAL_BODIES
+            inertia, tangents = (ws.even_inertia(w) if equal else ws.shifted_inertia(w)), ws.tangent_blocks(w)
+            worst, node = factor_bodies(inertia, tangents[:0] if equal else tangents, scale, f.D, f.d_inv)
+            weak, where = factor_fronts(choice, s, J, ws.padding_line(w), scale, f)
+            if not weak <= worst and worst == worst:
+                worst, node = weak, where
+            trial = next_trial(w, trial, 1.0 / worst, node)
         x = ws.solution(w)
         copy(ws.right_hand_side(w), x)
         forward(s, f, x)
-        if not 1.0 / worst > SINGULAR_TOL:
-            return report(ws.status(w), SINGULAR, node, 1.0 / worst)
-        return OK
+        return -1 - trial
 
     return factored
 
@@ -104,14 +105,14 @@ def factorize_entry(w: Workspace, python_solver: Callback) -> int:
 @entry
 def factorize_chosen_entry(w: Workspace, python_solver: Callback) -> int:
     """Factor where rows are dropped: as many rows of each edge as it keeps."""
-    kept = Kept(ws.kept_rows(w), ws.pivot_scale(w), ws.pivot_rows(w))
+    kept = Kept(ws.kept_rows(w), ws.pivot_rows(w))
     return factored_with_kept_rows(w, kept)  # type: ignore[no-any-return]
 
 
 @entry
 def factorize_independent_entry(w: Workspace, tol: float, preferred: float) -> int:
     """Factor with those rows only whose pivots, relative to their scales, are above `tol`; KEPT has the rows that take part."""
-    independent = Independent(ws.kept_rows(w), ws.pivot_scale(w), ws.pivot_rows(w), tol, preferred)
+    independent = Independent(ws.kept_rows(w), ws.pivot_rows(w), tol, preferred)
     return factored_with_independent_rows(w, independent)  # type: ignore[no-any-return]
 
 

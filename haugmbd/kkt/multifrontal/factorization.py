@@ -146,7 +146,7 @@ def store_front(s: FrontTables, q: int, f: FrontFactor, F: Array) -> None:
 def front_loop(select: Any) -> Any:
     """Return the kernel that factors all fronts.
 
-    select: select(choice, F, d_inv, rows, panel) eliminates the pivots of one front
+    select: select(choice, scale, F, d_inv, rows, panel) eliminates the pivots of one front
     """
 
     @kernel
@@ -165,7 +165,7 @@ def front_loop(select: Any) -> Any:
             rows = borrow_line(s.rows, at, k)
             for i in range(k):
                 F[i, i] += diagonal[rows[i] - first_row]
-            select(choice, F, f.pivots, rows, f.panel)
+            select(choice, scale, F, f.pivots, rows, f.panel)
             for i in range(k):
                 inverse[rows[i]] = f.pivots[i]
                 weak = abs(f.pivots[i]) * sizes[rows[i]]
@@ -178,7 +178,7 @@ def front_loop(select: Any) -> Any:
 
 
 @kernel
-def every_row(choice: int, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
+def every_row(choice: int, scale: Array, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
     """Eliminate all pivots of a front."""
     eliminate(F, d_inv, 0, rows.size, panel)
 

@@ -17,31 +17,29 @@ from haugmbd.kkt.rank_deficient import next_row, take
 class Kept(NamedTuple):
     """The selection of rows.
 
-    kept: (ne, 6) table of the model;  scale: (nn, 6) scales of the pivots;  S: (6, 9) work array
+    kept: (ne, 6) table of the model;  S: (6, 9) work array
     """
 
     kept: Array
-    scale: Array
     S: Array
 
 
 class Independent(NamedTuple):
-    """Rows are kept while their pivots, relative to `scale`, are above `tol`.
+    """Rows are kept while their pivots, relative to their scales, are above `tol`.
 
     active: (ne, 6) 1 for the rows that take part;  preferred: part of the largest pivot above which the first row is taken
     """
 
     active: Array
-    scale: Array
     S: Array
     tol: float
     preferred: float
 
 
 @kernel
-def kept_rows_only(c: Kept, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
-    """Eliminate the pivots of a front, as many of each edge as it keeps."""
-    first_edge = c.scale.shape[0] - c.kept.shape[0]
+def kept_rows_only(c: Kept, scale: Array, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
+    """Eliminate the pivots of a front, as many of each edge as it keeps;  scale: (nn, 6) scales of the pivots."""
+    first_edge = scale.shape[0] - c.kept.shape[0]
     start = i = 0
     while i < rows.size:
         node, m, wanted = rows[i] // 6, 0, 0
@@ -50,7 +48,7 @@ def kept_rows_only(c: Kept, F: Array, d_inv: Array, rows: Ints, panel: Array) ->
             m += 1
         if wanted < m:
             eliminate(F, d_inv, start, i, panel)
-            put_schur(F, i, m, rows, c.scale, c.S)
+            put_schur(F, i, m, rows, scale, c.S)
             for _ in range(wanted):
                 take(c.S, next_row(c.S, c.kept[node - first_edge]))
             eliminate_marked(F, d_inv, i, m, c.S, panel)
@@ -60,15 +58,15 @@ def kept_rows_only(c: Kept, F: Array, d_inv: Array, rows: Ints, panel: Array) ->
 
 
 @kernel
-def independent_rows_only(c: Independent, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
-    """Eliminate the pivots of a front that are independent of those before."""
-    first_edge = c.scale.shape[0] - c.active.shape[0]
+def independent_rows_only(c: Independent, scale: Array, F: Array, d_inv: Array, rows: Ints, panel: Array) -> None:
+    """Eliminate the pivots of a front that are independent of those before;  scale: (nn, 6) scales of the pivots."""
+    first_edge = scale.shape[0] - c.active.shape[0]
     i = 0
     while i < rows.size:
         node, m = rows[i] // 6, 0
         while i + m < rows.size and rows[i + m] // 6 == node:
             m += 1
-        put_schur(F, i, m, rows, c.scale, c.S)
+        put_schur(F, i, m, rows, scale, c.S)
         for a in range(m):
             if c.active[node - first_edge, rows[i + a] % 6] == 0.0:
                 c.S[a, 6] = 2.0

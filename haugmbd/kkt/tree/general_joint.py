@@ -68,7 +68,7 @@ from haugmbd.workspace.layout import Workspace
 def place_general(w: Workspace, n: int) -> float:
     """Write R, S, L and K of a joint, K about the parent's centre of mass.
 
-    Return the smallest pivot relative to its scale, zero where the rows depend on each other.
+    Return the smallest pivot relative to the square of its row on the body that is carried, zero where the rows depend on each other.
     """
     t, s = step_of(w, n)
     k, m, e = s[BODY], s[ROWS], s[EDGE]
@@ -80,8 +80,10 @@ def place_general(w: Workspace, n: int) -> float:
     worst = 1.0
     put_basis(block, m)
     for a in range(m):
-        node, pivot = t.body.shape[0] + e, block[SCRATCH + a, a] ** 2
-        t.d_inv[node, a], weak = 1.0 / pivot, pivot / t.scale[node, a]
+        node, pivot, square = t.body.shape[0] + e, block[SCRATCH + a, a] ** 2, 0.0
+        for b in range(a + 1):
+            square += block[SCRATCH + a, b] ** 2  # reflections have not changed the length of the row
+        t.d_inv[node, a], weak = 1.0 / pivot, pivot / square
         if not weak >= worst and worst == worst:
             worst = weak
     scale_basis(block, t.inertia, t.A, k)

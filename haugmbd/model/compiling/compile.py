@@ -189,7 +189,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     paths = friction_paths(p.friction, pairs, forms, len(bodies))
     if p.friction.solves and not len(paths):
         forms = no_forms(n_edges)  # friction is solved with the factor of the blocks
-    hanging = [] if p.inertia.has_light else _hanging(p, pairs, len(bodies))
+    hanging = [] if massless or p.inertia.has_light else _hanging(p, pairs, len(bodies))
     if hanging:
         forms = _forms_of(p).of({branch.edge for branch in hanging})
     positions = np.array([body.r for body in bodies], dtype=np.float64)
@@ -210,7 +210,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     n_nodes = len(bodies) + n_edges
     light = p.inertia.has_light and chosen.name != TREE
     flags = [
-        FOR_MASSLESS if massless else FOR_LIGHT * light,
+        FOR_MASSLESS * massless + FOR_LIGHT * light,
         p.has_callbacks,
         len(p.places),
         *(p.places or [0])[:1],
@@ -247,8 +247,10 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "ROW_WEIGHT": kept,
         "LENGTH": np.ones((1, 1)),
         "SCALE": pivot_scale(p.inertia.shifted, n_nodes),
+        "EVEN": p.inertia.even if massless or light else p.inertia.even[:0],
     } | p.friction.reals
-    work = _work(len(bodies), p, n_nodes) | p.friction.work(n_nodes) | sweeps.work | chosen.work
+    even = {"EVEN_SCALE": (n_nodes * (massless or light), 6)}
+    work = _work(len(bodies), p, n_nodes) | even | p.friction.work(n_nodes) | sweeps.work | chosen.work
     need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind), loops=n_edges >= len(bodies))
     return Tables(ints, reals, work), chosen._replace(reason=chosen.reason + (sweeps.reason and f"; {sweeps.reason}"))
 

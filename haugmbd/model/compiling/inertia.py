@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.bodies.body import Body
+from haugmbd.bodies.body import MASSLESS_RTOL, Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.cd import CD
@@ -25,10 +25,10 @@ SUSPECT = 1e-11
 """Part of the largest principal moment; bodies whose least one is smaller are asked for their massless axes, which they tell from 1e-12."""
 
 
-LIGHT = 1e-7
+LIGHT = 1e-5
 """Part of the largest mass, or of it at the arm of a body's joints, below which the inertia of a body is light: solutions are refined.
 
-Rounding over this part is 1e-9 of an acceleration; bodies that are no lighter keep ten digits without refinement.
+Rounding over this part is 1e-11 of an acceleration; of bodies that are no lighter, ill-conditioned loops take two digits more.
 """
 
 POINTS: dict[type[Primitive], tuple[int, int]] = {CD: (0, 1), D: (0, 1), DP2: (1, 2)}
@@ -39,11 +39,13 @@ class InertiaTables(NamedTuple):
     """Inertia of the bodies.
 
     true, shifted: (nb + 1, 10) mass and J_bar, without and with the shift on massless directions
+    even: (nb + 1, 10) of a unit mass at the arm of each body's joints, by which rows are compared whatever the masses
     has_light: whether a body has a mass, or a moment of inertia, that is light beside the others, see LIGHT
     """
 
     true: Array
     shifted: Array
+    even: Array
     has_light: bool
 
 
@@ -63,7 +65,17 @@ def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, 
         if len(axes):
             size = max(np.trace(body.J_bar), body.mass * arms[k] ** 2) or body.mass * length**2
             shifted[k, 1:] += (SHIFT * size * axes.T @ axes).ravel()
-    return InertiaTables(true, shifted, bool(has_light(true[finite, 0][moving], moments[moving, 0], arms[finite][moving])))
+    even = np.zeros_like(true)
+    even[:, 0] = 1.0
+    even[:, [1, 5, 9]] = np.where(arms > 0.0, arms, length)[:, None] ** 2
+    light = bool(has_light(true[finite, 0][moving], least_moments(moments[moving]), arms[finite][moving]))
+    return InertiaTables(true, shifted, even, light)
+
+
+def least_moments(moments: Array) -> Array:
+    """Return the least principal moment of bodies that is not zero, infinite if all are;  moments: (..., 3) in ascending order."""
+    least: Array = np.where(moments > MASSLESS_RTOL * moments[..., -1:], moments, np.inf).min(axis=-1)
+    return least
 
 
 def has_light(mass: Array, least_moment: Array, arms: Array) -> Any:

@@ -18,7 +18,6 @@ from haugmbd.kkt.solver_choice import (
     BLOCK,
     FRONT_ARRAYS,
     FRONT_TABLES,
-    LEAST_SAVED,
     TREE_ARRAYS,
     SolverTables,
     block_tables,
@@ -29,9 +28,9 @@ from haugmbd.kkt.tree.tree_arrays import BODY, KIND, PARENT, REVOLUTE, SEPARABLE
 from haugmbd.kkt.tree.tree_order import is_all_revolute
 from haugmbd.model.model import Model
 
-SAVED_NS, SAVED_NS_BY_OTHERS = 200.0, 80.0
+SAVED_NS, SAVED_NS_BY_OTHERS, LEAST_SAVED = 200.0, 80.0, 1500.0
 """Predicted time that the recursion with tangents saves [ns], for each body: in a forest of revolute joints, and of other ones. It is taken
-if it saves LEAST_SAVED: for a few bodies it would compile more than it saves."""
+if it saves the last: for a few bodies it would compile more than it saves."""
 
 NONE = -1
 
