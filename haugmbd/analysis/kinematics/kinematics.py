@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.analysis.assembly.assemble import assemble
-from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined
+from haugmbd.analysis.assembly.result import Assembly
+from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined, start_of
+from haugmbd.analysis.kinematics.geometric_metric import with_geometric_inertia, with_inertia_of
 from haugmbd.analysis.kinematics.path_following import Followed, Track, begin, counted_turns, follow, new_track
 from haugmbd.analysis.kinematics.singularity_interpolation import PathPoint
 from haugmbd.analysis.mobility.mobility import mobility, position_rank
@@ -26,7 +28,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue, singular_notes
-from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError, error_text
+from haugmbd.errors import AssemblyError, ModelError, SimulationError, SingularKKTError, UsageError, error_text
 from haugmbd.integrators.singularities.branch_crossing import EXACT
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing
@@ -42,7 +44,7 @@ from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.system.checks.constraint_residuals import dropped_faults, state_faults
+from haugmbd.system.checks.constraint_residuals import dropped_faults_of_states, state_faults
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
 
@@ -106,7 +108,7 @@ def kinematics(system: System | Model, t: npt.ArrayLike, *, state: State | None 
 def followed(system: System | Model, times: Array, state: State | None, who: str, bar: Progress) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
     own = compiled(system, who)
-    assembly = assemble(own, state)
+    assembly = _assembled(own, state)
     model, cpu = counted_from(assembly.model, own), time.process_time()
     refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
@@ -142,6 +144,17 @@ def followed(system: System | Model, times: Array, state: State | None, who: str
     if beyond:
         raise _failed(SimulationError("; ".join(map(str, beyond))), result)
     return result
+
+
+def _assembled(own: Model, state: State | None) -> Assembly:
+    """Return the assembly at the start, in a metric of the geometry: neither it nor the motion depends on masses."""
+    by_geometry = with_geometric_inertia(own, start_of(own, state))
+    try:
+        assembly = assemble(by_geometry, state)
+    except AssemblyError as error:
+        error.assembly = replace(error.assembly, model=with_inertia_of(error.assembly.model, own))
+        raise
+    return replace(assembly, model=with_inertia_of(assembly.model, own))
 
 
 def _failed(error: SimulationError, result: Result) -> SimulationError:
@@ -236,7 +249,7 @@ def _result(track: Track, found: tuple[Followed, Followed], cpu: float) -> Resul
         cpu=cpu,
     )
     selected = sorted((gap.selected for one in found for gap in one.gaps), key=lambda one: one.t)
-    passed = tuple(SingularCrossing(one.t, one.joints, one.pivot) for one in selected if not one.regular)
+    passed = tuple(SingularCrossing(float(one.t), one.joints, one.pivot) for one in selected if not one.regular)
     near = [NearSingular(one.t, one.joints, one.gap) for one in selected if not one.regular and one.gap > EXACT]
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
     notes = (*singular_notes(passed, near), *sampled_lift_off_notes(track.model, t, y))
@@ -289,7 +302,6 @@ def _why(model: Model, state: State) -> str:
 
 def _check_dropped(result: Result) -> None:
     """Raise SimulationError if dropped drivers no longer agree with the kept ones."""
-    for k in range(len(result)) if result.model.redundancy.dropped else ():
-        faults = dropped_faults(result.model, result.state(k))
-        if faults:
-            raise SimulationError("; ".join(map(str, faults)), result)
+    faults = dropped_faults_of_states(result.model, result.t, result.y)
+    if faults:
+        raise SimulationError("; ".join(map(str, faults)), result)

@@ -262,7 +262,7 @@ def longest_step(P: Pack, w: Any, a: PathArrays) -> float:
     n, way = ws.n_bodies(P), MOST if w.values > 1.0 else FIRST
     speed, bend = fastest(a.y[HERE], n, w.size), fastest(a.y_dot[HERE], n, w.size)
     root = speed + sqrt(speed**2 + 2.0 * bend * way)
-    return min(2.0 * way / root, LONGEST) if root > 0.0 else LONGEST
+    return max(w.shortest, min(2.0 * way / root, LONGEST)) if root > 0.0 else LONGEST
 
 
 @kernel

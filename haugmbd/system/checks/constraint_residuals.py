@@ -30,7 +30,7 @@ from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length, unit_names
-from haugmbd.model.inspection.row_gaps import largest_gap
+from haugmbd.model.inspection.row_gaps import first_open, largest_gap
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
@@ -339,13 +339,40 @@ def all_rows_hold(model: Model, t: float, y: Array) -> bool:
     return gap <= FAR_BELOW * min(POSITION_TOL, ANGLE_TOL)
 
 
+def dropped_faults_of_states(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
+    """Return `dropped_faults` of the first of the states y (n, ny) at t (n,) that has any.
+
+    Those whose rows hold far below their tolerances are not examined one by one.
+    """
+    if not model.redundancy.dropped:
+        return ()
+    driven = any(model.labels[k].kind == Rotation.kind for k in model.redundancy.dropped) or len(dropped_slips(model))
+    spread = 0.0 if driven else _spread(model)
+    pack, k = model.borrow(), 0
+    t, y = (np.require(x, np.float64, ("C", "W")) for x in (t, y))
+    while k < len(t):
+        if spread:
+            k = first_open(pack, t, y, k, spread, FAR_BELOW * min(POSITION_TOL, ANGLE_TOL))
+        faults = dropped_faults(model, State.from_y(float(t[k]), y[k], model.nb + 1)) if k < len(t) else ()
+        if faults:
+            return faults
+        k += 1
+    model.give_back(pack)
+    return ()
+
+
 @once_per_model
 def _least_length(model: Model) -> float:
     """Return the spread of the bodies [m], which `characteristic_length` is at least at any pose.
 
     0 if Phi over its gradient is not the gap of each dropped row, or cannot tell a rotation from one that is half a turn off.
     """
-    if _rotations(model) or not all(model.labels[k].unit in ("m", "1", "m2") for k in model.redundancy.dropped):
+    return 0.0 if _rotations(model) else _spread(model)
+
+
+def _spread(model: Model) -> float:
+    """Return the spread of the bodies [m]; 0 if Phi over its gradient is not the gap of each dropped row."""
+    if not all(model.labels[k].unit in ("m", "1", "m2") for k in model.redundancy.dropped):
         return 0.0
     if any(isinstance(model.labels[k].primitive, CouplingRow) for k in model.redundancy.dropped):
         return 0.0
