@@ -26,6 +26,7 @@ from haugmbd.analysis.kinematics import path_steps as at
 from haugmbd.analysis.kinematics.geometric_metric import geometric_pack
 from haugmbd.analysis.kinematics.path_steps import HERE, NEW, PathArrays
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint, between
+from haugmbd.analysis.mobility.remaining_freedom import freedom_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
@@ -54,6 +55,10 @@ SHALLOW, DEEP, PLUNGE = 0.3, 0.02, 1e-3
 """Parts of the volume of all rows at the ends of a suspicious interval. A least value above SHALLOW is no singular configuration, nor has a
 step that is short for it leapt over one; below DEEP there may be one, which is tried to be crossed; and where the volume falls by PLUNGE
 within a step, the end of this step may be one."""
+
+LOCATED = 1e-4
+"""Pivot of a singular configuration, the square of the smallest singular value relative to that beside it, above which that does not
+vanish there: where several vanish, one of them like a square, the tests see rounding."""
 
 AT_END = 1e-6
 """Part of a suspicious interval within which a least value is that of its end."""
@@ -341,4 +346,14 @@ def _gap_of(track: Track, found: Followed, t: float, way: float, width: float) -
     steps = Steps(*(np.array([point[k] for point in ends]) for k in range(3)))
     motion = Motion(steps.t[0], steps.t[1], Way(steps.t, np.zeros(2), steps, track.model.nb + 1))
     selected = track.selection.test(motion, abs(half), t, 0.0)
-    return None if selected is None else Gap(selected, before, after)
+    if selected is None or not selected.pivot < LOCATED or (selected.regular and not _keeps_rank(track.model, motion, selected.t, behind.t)):
+        return None
+    return Gap(selected, before, after)
+
+
+def _keeps_rank(model: Model, motion: Motion, t: float, t_before: float) -> bool:
+    """Return whether all rows together, those that are left out counted, are as far from dependent at t as beside it."""
+    end = motion.t0 if abs(motion.t0 - t_before) < abs(motion.t1 - t_before) else motion.t1
+    times = np.array([end, t])
+    least = [freedom_at(model, State.from_y(a, y, model.nb + 1)).sigma[6 * model.nb - 1] for a, y in zip(times, motion.states(times), strict=True)]
+    return bool(least[1] > SHALLOW * least[0])
