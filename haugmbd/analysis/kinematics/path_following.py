@@ -1,6 +1,6 @@
 r"""Path following of a driven mechanism: pose, velocities and accelerations at every time, by a predictor-corrector method.
 
-    steps       in compiled code, in a metric of the geometry, see `path_steps` and `geometric_metric`
+    steps       in compiled code, in a metric of the geometry, see `path_steps` and `determined_motion`
     suspicious  a step whose volumes may have vanished: they are sampled on the interpolant between its ends, and it is taken if they do not
     crossing    points on both sides of the singular configuration, and tests that the incoming velocity selects the continuation
 
@@ -17,28 +17,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import exp
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.analysis.initial_model import counted_angles
 from haugmbd.analysis.kinematics import path_steps as at
-from haugmbd.analysis.kinematics.geometric_metric import geometric_pack
 from haugmbd.analysis.kinematics.path_steps import HERE, NEW, PathArrays
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint, between
 from haugmbd.analysis.mobility.remaining_freedom import freedom_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.formulations.determined_motion import geometric_pack, without_forces
 from haugmbd.integrators.singularities.branch_selection import BranchSelection
 from haugmbd.integrators.singularities.run_motion import Way
 from haugmbd.integrators.singularities.singularity_search import FINE, GRID, determinants, least_determinant, may_be_singular
-from haugmbd.integrators.stabilization.projection import POST_STEP, RATES, Projection
+from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Dynamics, Options, Steps, new_dynamics
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.workspace.layout import WIDTH
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 SHORTEST = 1e-9
 """Part of the whole time below which no step is tried."""
@@ -55,6 +57,9 @@ SHALLOW, DEEP, PLUNGE = 0.3, 0.02, 1e-3
 """Parts of the volume of all rows at the ends of a suspicious interval. A least value above SHALLOW is no singular configuration, nor has a
 step that is short for it leapt over one; below DEEP there may be one, which is tried to be crossed; and where the volume falls by PLUNGE
 within a step, the end of this step may be one."""
+
+TRIES = 8
+"""How often a crossing is tried within the widest gap: where it is refused so often the motion is followed, or ends."""
 
 LOCATED = 1e-4
 """Pivot of a singular configuration, the square of the smallest singular value relative to that beside it, above which that does not
@@ -96,14 +101,17 @@ class Track(NamedTuple):
 class Followed:
     """The motion from a start: all its points in their order, and which of them are at wanted times.
 
-    gaps: that were crossed;  parts: the number of parts of the arrays before the last of them;  stopped: the last point, if the motion ends there;  interrupted: whether Ctrl-C ended it
+    gaps: that were crossed;  parts: the number of parts of the arrays before the last of them
+    refused: times [s] at which a crossing was tried
+    stopped: the last point, if the motion ends there;  interrupted: whether Ctrl-C ended it
     """
 
     t: list[Array] = field(default_factory=list)
     y: list[Array] = field(default_factory=list)
     y_dot: list[Array] = field(default_factory=list)
-    wanted: list[Array] = field(default_factory=list)
+    wanted: list[Flags] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
+    refused: list[float] = field(default_factory=list)
     parts: int = 0
     stopped: PathPoint | None = None
     interrupted: bool = False
@@ -123,9 +131,9 @@ class Followed:
 
     def points(self) -> Steps:
         """Return all points: t (k,), y and y_dot (k, ny)."""
-        self.t, self.y, self.y_dot, self.wanted = (
-            [np.concatenate(x)] if len(x) > 1 else x for x in (self.t, self.y, self.y_dot, self.wanted)
-        )
+        if len(self.t) > 1:
+            self.t, self.y, self.y_dot = ([np.concatenate(x)] for x in (self.t, self.y, self.y_dot))
+            self.wanted = [np.concatenate(self.wanted)]
         return Steps(self.t[0], self.y[0], self.y_dot[0])
 
     def at_wanted(self) -> Steps:
@@ -149,12 +157,12 @@ class Followed:
 
 def new_track(model: Model, state: State, span: float) -> Track:
     """Return the data of path following from a state, over a time of `span` [s]."""
-    pack = geometric_pack(model, state)
+    pack = without_forces(model, geometric_pack(model, state))
     ny, ne = len(model.y0), len(model.tables["EDGES"])
     buffers = np.empty(AT_ONCE), np.empty((AT_ONCE, ny)), np.empty((AT_ONCE, ny)), np.empty(AT_ONCE)
     arrays = PathArrays(np.zeros((3, ny)), np.zeros((3, ny)), np.ones((3, ne)), counted_angles(model), *buffers)
     record = at.new_path(size=model.length, shortest=SHORTEST * span, watches=float(may_be_singular(model)))
-    dynamics = new_dynamics(RATES, POST_STEP, pack)
+    dynamics = new_dynamics(Projection.rates, Projection.post_step, pack)
     return Track(model, dynamics, Projection().options(), record, arrays, BranchSelection(model, pack, model.length))
 
 
@@ -219,7 +227,7 @@ def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: 
             zero = _examined(track, found, way)
             over = None if zero is None else gap_around(track, found, zero.t, way)
             takes = over is None and (zero is None or zero.at_end)
-            if zero is not None and over is None and not takes:
+            if zero is not None and over is None:
                 w.step = 0.5 * abs(w.t_new - w.t)
                 if w.step <= w.shortest or (zero.t - w.t) * way <= 0.0:
                     found.stopped = _point(track, HERE)
@@ -320,22 +328,25 @@ def gap_around(track: Track, found: Followed, t: float, way: float) -> Gap | Non
     """Return the gap around the singular configuration at t; None if the motion does not continue on the other side."""
     w, a = track.record, track.arrays
     kept = w.t_new, w.pivot_new, a.y[NEW].copy(), a.y_dot[NEW].copy()
+    speed = at.fastest(found.y[-1][-1], track.model.nb + 1, track.model.length)
+    if not speed > 0.0 or sum(abs(t - other) * speed < HALF_GAPS[0] for other in found.refused) >= TRIES:
+        return None
     try:
         for width in HALF_GAPS:
-            gap = _gap_of(track, found, t, way, width)
+            gap = _gap_of(track, found, t, way * width / speed)
             if gap is not None:
                 return gap
+        found.refused.append(t)
         return None
     finally:
         w.t_new, w.pivot_new, a.y[NEW], a.y_dot[NEW] = kept
 
 
-def _gap_of(track: Track, found: Followed, t: float, way: float, width: float) -> Gap | None:
-    """Return the gap of this half width; None if the motion does not continue, or nothing selects its continuation."""
-    speed = at.fastest(found.y[-1][-1], track.model.nb + 1, track.model.length)
-    half = way * width / speed if speed > 0.0 else 0.0
-    start = found.since(t - half, way) if half else None
-    if start is None or (t - half - start.t[0]) * way < 0.0:
+def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
+    """Return the gap from t - half [s] to t + half; None if the motion does not continue, or nothing selects its continuation."""
+    way = float(np.sign(half))
+    start = found.since(t - half, way)
+    if (t - half - start.t[0]) * way < 0.0:
         return None
     behind = PathPoint(float(start.t[0]), start.y[0], start.y_dot[0], 1.0)
     before = advanced(track, behind, t - half) if behind.t != t - half else behind
@@ -346,7 +357,9 @@ def _gap_of(track: Track, found: Followed, t: float, way: float, width: float) -
     steps = Steps(*(np.array([point[k] for point in ends]) for k in range(3)))
     motion = Motion(steps.t[0], steps.t[1], Way(steps.t, np.zeros(2), steps, track.model.nb + 1))
     selected = track.selection.test(motion, abs(half), t, 0.0)
-    if selected is None or not selected.pivot < LOCATED or (selected.regular and not _keeps_rank(track.model, motion, selected.t, behind.t)):
+    if selected is None or not selected.pivot < LOCATED:
+        return None
+    if selected.regular and not _keeps_rank(track.model, motion, selected.t, behind.t):
         return None
     return Gap(selected, before, after)
 
@@ -355,5 +368,6 @@ def _keeps_rank(model: Model, motion: Motion, t: float, t_before: float) -> bool
     """Return whether all rows together, those that are left out counted, are as far from dependent at t as beside it."""
     end = motion.t0 if abs(motion.t0 - t_before) < abs(motion.t1 - t_before) else motion.t1
     times = np.array([end, t])
-    least = [freedom_at(model, State.from_y(a, y, model.nb + 1)).sigma[6 * model.nb - 1] for a, y in zip(times, motion.states(times), strict=True)]
+    states = [State.from_y(a, y, model.nb + 1) for a, y in zip(times.tolist(), motion.states(times), strict=True)]
+    least = [freedom_at(model, state).sigma[6 * model.nb - 1] for state in states]
     return bool(least[1] > SHALLOW * least[0])

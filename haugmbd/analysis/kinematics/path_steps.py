@@ -222,7 +222,7 @@ def continues(P: Pack, w: Any, a: PathArrays) -> bool:
     changed = max(carried, abs(w.t_new - w.t) * fastest(a.y_dot[HERE], n, size))
     if w.made <= WITHIN * distance and jump <= SAME_WAY * changed:
         return True
-    return REGULAR * w.made < distance
+    return bool(REGULAR * w.made < distance)
 
 
 @kernel
@@ -251,7 +251,7 @@ def time_to_zero(w: Any, V: Array) -> float:
             fall = (V[OLD, e] - V[MID, e]) / before
             if fall > 0.0:
                 least = min(least, V[MID, e] / fall)
-    return least - abs(w.t - w.t_mid)
+    return float(least - abs(w.t - w.t_mid))
 
 
 @kernel
@@ -314,13 +314,13 @@ def steps_entry(dynamics: Dynamics, options: Options, w: Any, a: PathArrays, tim
             return STOPPED, k, reached
         if code != OK or not continues(P, w, a):
             w.step = 0.5 * h
+            if w.step <= w.shortest:
+                return STUCK, k, reached
             ahead = time_to_zero(w, a.volumes) if w.watches == 1.0 else LONGEST
             if ahead <= 2.0 * h and ahead < w.patience:
                 w.zero = w.t + (ahead if left > 0.0 else -ahead)
                 w.patience = 0.25 * ahead
                 return NEAR, k, reached
-            if w.step <= w.shortest:
-                return STUCK, k, reached
             continue
         if w.watches == 1.0:
             put_volumes(P, a.volumes[LAST])

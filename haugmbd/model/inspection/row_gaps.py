@@ -56,7 +56,7 @@ def first_open_entry(P: Pack, t: Array, y: Array, first: int, length: float, bou
     for k in range(first, t.size):
         if prepare(P, t[k], y[k]) != OK or not worst_of_rows(P, length)[0] <= bound:
             return k
-    return t.size  # type: ignore[no-any-return]
+    return t.size
 
 
 largest_gap, first_open = DirectCall(worst_gap_entry), DirectCall(first_open_entry)
