@@ -26,7 +26,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import factorize, finish, put_right_hand_side, solve_system
-from haugmbd.kkt.solver_routines import with_blocks
+from haugmbd.kkt.solver_routines import has_tree, with_blocks
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.friction.routine import NO_FRICTION
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
@@ -152,9 +152,10 @@ solve_determined = DirectCall(determined_entry)
 def solve_determined_states(model: Model, t: Array, y: Array) -> Array:
     """Return the solutions (nt, nn, 6), by nodes, at states y (nt, ny) of a motion that the rows determine, as `solve_states` does.
 
-    Friction that depends on the reactions of joints is solved for together with them, in the metric of the inertia.
+    Friction that depends on the reactions of joints is solved for together with them, in the metric of the inertia. So are forests, whose
+    rows do not become dependent, by their recursion.
     """
-    if not len(t) or model.tables["FLAGS"][0, FRICTION_FLAG] > 0:
+    if not len(t) or model.tables["FLAGS"][0, FRICTION_FLAG] > 0 or has_tree(model.tables):
         return solve_states(model, t, y)
     pack = geometric_pack(model, State.from_y(float(t[0]), y[0], model.nb + 1))
     nodes = len(workspace_array(pack, "SOLUTION"))
