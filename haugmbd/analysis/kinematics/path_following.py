@@ -65,6 +65,11 @@ LOCATED = 1e-4
 """Pivot of a singular configuration, the square of the smallest singular value relative to that beside it, above which that does not
 vanish there: where several vanish, one of them like a square, the tests see rounding."""
 
+LONE = 0.03
+"""Motion of a step [rad], or part of the size, that is short enough to hold one singular configuration, as a rule: longer ones are halved."""
+BESIDE = 0.01
+"""Part of a gap that is the motion of the first step behind it: another singular configuration may be as near as that."""
+
 AT_END = 1e-6
 """Part of a suspicious interval within which a least value is that of its end."""
 
@@ -161,7 +166,7 @@ def new_track(model: Model, state: State, span: float) -> Track:
     ny, ne = len(model.y0), len(model.tables["EDGES"])
     buffers = np.empty(AT_ONCE), np.empty((AT_ONCE, ny)), np.empty((AT_ONCE, ny)), np.empty(AT_ONCE)
     arrays = PathArrays(np.zeros((3, ny)), np.zeros((3, ny)), np.ones((3, ne)), counted_angles(model), *buffers)
-    record = at.new_path(size=model.length, shortest=SHORTEST * span, watches=float(may_be_singular(model)))
+    record = at.new_path(first=at.FIRST, size=model.length, shortest=SHORTEST * span, watches=float(may_be_singular(model)))
     dynamics = new_dynamics(Projection.rates, Projection.post_step, pack)
     return Track(model, dynamics, Projection().options(), record, arrays, BranchSelection(model, pack, model.length))
 
@@ -225,6 +230,9 @@ def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: 
             track.model.raise_user_error(track.dynamics.pack)
         if ends == at.SUSPICIOUS:
             zero = _examined(track, found, way)
+            if zero is not None and w.made > LONE and (zero.t - w.t) * way > 0.0:
+                w.step = 0.5 * abs(w.t_new - w.t)
+                continue
             over = None if zero is None else gap_around(track, found, zero.t, way)
             takes = over is None and (zero is None or zero.at_end)
             if zero is not None and over is None:
@@ -252,6 +260,7 @@ def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: 
             found.add_points([over.after])
             times = times[len(inside) :]
             begin_at(track, over.after)
+            w.first = BESIDE * abs(over.after.t - over.before.t) * at.fastest(over.after.y, track.model.nb + 1, track.model.length)
 
 
 def followed_steps(track: Track, times: Array, takes: bool, found: Followed) -> tuple[int, int]:

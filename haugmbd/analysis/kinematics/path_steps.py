@@ -47,7 +47,7 @@ comes to rest before does not continue on the other side.
 """
 MOST, FIRST = 0.15, 0.02
 """Motion of a step [rad], or part of the size: beside a singular configuration the volumes are about straight lines for so long; and of the
-first step, which shows their slope."""
+first step of all, which shows their slope."""
 APART = 0.005
 """Motion between volumes by which their line is drawn: that of nearer ones is rounding."""
 SIGN, FALL, DIP = 0.5, 0.25, 2.0
@@ -71,6 +71,7 @@ class PathRecord:
     t: float
     step: float  # largest next step
     pivot: float  # the smallest one, relative to its scale: about sigma^2
+    first: float  # motion of the first step
     size: float  # of the model [m]
     shortest: float  # step
     watches: float  # 1 if rows can become dependent
@@ -259,7 +260,7 @@ def longest_step(P: Pack, w: Any, a: PathArrays) -> float:
     """Return the step in which the motion is MOST, or FIRST where the slopes of the volumes are not known."""
     if w.watches == 0.0:
         return LONGEST
-    n, way = ws.n_bodies(P), MOST if w.values > 1.0 else FIRST
+    n, way = ws.n_bodies(P), MOST if w.values > 1.0 else w.first
     speed, bend = fastest(a.y[HERE], n, w.size), fastest(a.y_dot[HERE], n, w.size)
     root = speed + sqrt(speed**2 + 2.0 * bend * way)
     return max(w.shortest, min(2.0 * way / root, LONGEST)) if root > 0.0 else LONGEST
@@ -275,7 +276,7 @@ def take_point(w: Any, a: PathArrays, is_wanted: float, k: int) -> None:
     w.gone += w.made
     if w.made > FIRST:
         w.patience = LONGEST
-    if w.watches == 1.0 and w.gone > APART:
+    if w.watches == 1.0 and w.gone > (APART if w.values > 1.0 else 0.25 * w.first):
         V = a.volumes
         for e in range(V.shape[1]):
             V[OLD, e], V[MID, e] = V[MID, e], V[LAST, e]
