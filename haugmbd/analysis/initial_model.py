@@ -75,7 +75,7 @@ def with_angles(model: Model, state: State) -> State:
 
 def follow_angles(model: Model, bodies: Array, angles: Array) -> None:
     """Write the angles of the poses `bodies` (nb + 1, 13), each in the turn nearest to its last value; touch speeds of contacts stay."""
-    counted = _counted_angles(model)
+    counted = counted_angles(model)
     if not len(counted.columns):
         return
     A = rotation_matrix(bodies[:, EULER:VELOCITY])
@@ -94,7 +94,7 @@ class CountedAngles(NamedTuple):
 
 
 @once_per_model
-def _counted_angles(model: Model) -> CountedAngles:
+def counted_angles(model: Model) -> CountedAngles:
     """Return those of rotational springs and of joint coordinates."""
     number = {id(body): k for k, body in enumerate(model.bodies)}
     found: list[tuple[tuple[tuple[Body, Array], ...], float, int]] = []

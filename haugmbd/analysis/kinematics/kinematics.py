@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.analysis.assembly.assemble import assemble
-from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined
-from haugmbd.analysis.kinematics.path_following import SHORTEST, Followed, Track, counted_turns, follow, projected_point
-from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint
+from haugmbd.analysis.assembly.result import Assembly
+from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined, start_of
+from haugmbd.analysis.kinematics.geometric_metric import with_geometric_inertia, with_inertia_of
+from haugmbd.analysis.kinematics.path_following import Followed, Track, begin, counted_turns, follow, new_track
+from haugmbd.analysis.kinematics.singularity_interpolation import PathPoint
 from haugmbd.analysis.mobility.mobility import mobility, position_rank
 from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
 from haugmbd.bodies.validation import numbers
@@ -26,10 +28,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue, singular_notes
-from haugmbd.errors import ModelError, SimulationError, SingularKKTError, UsageError, error_text
+from haugmbd.errors import AssemblyError, ModelError, SimulationError, SingularKKTError, UsageError, error_text
+from haugmbd.integrators.singularities.branch_crossing import EXACT
 from haugmbd.integrators.stabilization.projection import Projection
-from haugmbd.integrators.state_space import SingularCrossing
-from haugmbd.kkt.solver_routines import with_blocks
+from haugmbd.integrators.state_space import NearSingular, SingularCrossing
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.driven_lengths import ZeroLength
 from haugmbd.model.inspection.driver_breaks import JointBreak, first_break, interval_faults
@@ -43,7 +45,7 @@ from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import state_faults
-from haugmbd.system.checks.contradictions import dropped_faults
+from haugmbd.system.checks.contradictions import dropped_faults_of_states
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
 
@@ -119,16 +121,15 @@ def followed(
 ) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
     own = compiled(system, who, tolerance)
-    assembly = assemble(own, state)
+    assembly = _assembled(own, state)
     model, cpu = counted_from(assembly.model, own), time.process_time()
     refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
     determined_or_raise(model, assembly.state, who)
     _refuse_rolled_positions(model, assembly.state, who)
-    size = model.length
     span = max(abs(times[-1] - times[0]), abs(times[0] - assembly.state.t)) or 1.0
-    track = Track(model, with_blocks(model.pack()), Projection().options(), size, SHORTEST * span)
-    start = projected_point(track, assembly.state.t, assembly.state.y)
+    track = new_track(model, assembly.state, span)
+    start = begin(track, assembly.state)
     if start is None:
         raise SingularKKTError(f"{who} starts at a singular position: {_why(model, assembly.state)}")
     back = times < start.t
@@ -136,15 +137,15 @@ def followed(
     first = follow(track, start, times[back & (times > earliest)][::-1], bar)
     whole = first.stopped is None and not np.isfinite(earliest) and not first.interrupted
     latest = broken.t if broken is not None and broken.t > start.t else np.inf
-    second = follow(track, start, times[~back & (times < latest)], bar) if whole else Followed([], 0, [], None, [start])
-    points = [*first.points[::-1], *second.points]
+    second = follow(track, start, times[~back & (times < latest)], bar) if whole else follow(track, start, times[:0], bar)
     interrupted = first.interrupted or second.interrupted
-    if interrupted and not points:
+    reached = [len(one.at_wanted().t) for one in (first, second)]
+    if interrupted and not any(reached):
         raise KeyboardInterrupt
-    result = _result(track, points, (first, second), time.process_time() - cpu)
+    result = _result(track, (first, second), time.process_time() - cpu)
     if interrupted:
-        last = (second.points or first.points)[-1].t
-        message = f"interrupted by Ctrl-C: {len(points)} of {len(times)} times were reached, the last one t = {last:.9g} s"
+        last = (second if reached[1] else first).at_wanted().t[-1]
+        message = f"interrupted by Ctrl-C: {sum(reached)} of {len(times)} times were reached, the last one t = {last:.9g} s"
         result = replace(result, interrupted=True, outcome=Outcome(RunStatus.INTERRUPTED, message, result.outcome.notes))
     for found in (first, second):
         if found.stopped is not None:
@@ -156,6 +157,17 @@ def followed(
     if beyond:
         raise _failed(SimulationError("; ".join(map(str, beyond))), result)
     return result
+
+
+def _assembled(own: Model, state: State | None) -> Assembly:
+    """Return the assembly at the start, in a metric of the geometry: neither it nor the motion depends on masses."""
+    by_geometry = with_geometric_inertia(own, start_of(own, state))
+    try:
+        assembly = assemble(by_geometry, state)
+    except AssemblyError as error:
+        error.assembly = replace(error.assembly, model=with_inertia_of(error.assembly.model, own))
+        raise
+    return replace(assembly, model=with_inertia_of(assembly.model, own))
 
 
 def _failed(error: SimulationError, result: Result) -> SimulationError:
@@ -237,24 +249,25 @@ def _refuse_rolled_positions(model: Model, state: State, who: str) -> None:
     )
 
 
-def _result(track: Track, points: list[PathPoint], found: tuple[Followed, ...], cpu: float) -> Result:
-    """Return the result of the points."""
-    t = np.array([point.t for point in points])
-    y = np.array([point.y for point in points]).reshape(len(points), len(track.model.y0))
+def _result(track: Track, found: tuple[Followed, Followed], cpu: float) -> Result:
+    """Return the result of the motions backwards and forwards from the start."""
+    backwards, forwards = (one.at_wanted() for one in found)
+    t, y = (np.concatenate([backwards[k][::-1], forwards[k]]) for k in range(2))
     o = track.options
     counters = Counters(
-        steps=sum(f.steps for f in found),
+        steps=int(track.record.steps),
         evaluations=int(o.n_rates),
         factorizations=int(o.n_factorizations),
         projections=int(o.n_projections),
         cpu=cpu,
     )
-    gaps = sorted((gap for f in found for gap in f.gaps), key=lambda gap: gap.t)
-    passed = tuple(_passed(track.model, gap) for gap in gaps)
+    selected = sorted((gap.selected for one in found for gap in one.gaps), key=lambda one: one.t)
+    passed = tuple(SingularCrossing(float(one.t), one.joints, one.pivot) for one in selected if not one.regular)
+    near = [NearSingular(one.t, one.joints, one.gap) for one in selected if not one.regular and one.gap > EXACT]
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
-    notes = (*singular_notes(passed), *sampled_lift_off_notes(track.model, t, y))
+    notes = (*singular_notes(passed, near), *sampled_lift_off_notes(track.model, t, y))
     outcome = Outcome(RunStatus.COMPLETED, "reached all times", notes)
-    backwards, forwards = (counted_turns(track.model, one) for one in found)
+    turns = [counted_turns(track.model, one) for one in found]
     return Result(
         track.model,
         t,
@@ -262,16 +275,9 @@ def _result(track: Track, points: list[PathPoint], found: tuple[Followed, ...], 
         counters=counters,
         settings=settings,
         singular_crossings=passed,
-        _turns=np.concatenate([backwards[::-1], forwards]),
+        _turns=np.concatenate([turns[0][::-1], turns[1]]),
         outcome=outcome,
     )
-
-
-def _passed(model: Model, gap: Gap) -> SingularCrossing:
-    """Return the record of a singular configuration that was crossed."""
-    found = freedom_at(model, State.from_y(gap.before.t, gap.before.y, model.nb + 1))
-    k = 6 * model.nb - 1
-    return SingularCrossing(gap.t, joints_of(model, found, k), float(found.sigma[k] ** 2))
 
 
 def _stop(track: Track, last: PathPoint, result: Result, within: tuple[float, float]) -> SimulationError:
@@ -309,7 +315,6 @@ def _why(model: Model, state: State) -> str:
 
 def _check_dropped(result: Result) -> None:
     """Raise SimulationError if dropped drivers no longer agree with the kept ones."""
-    for k in range(len(result)) if result.model.redundancy.dropped else ():
-        faults = dropped_faults(result.model, result.state(k))
-        if faults:
-            raise SimulationError("; ".join(map(str, faults)), result)
+    faults = dropped_faults_of_states(result.model, result.t, result.y)
+    if faults:
+        raise SimulationError("; ".join(map(str, faults)), result)

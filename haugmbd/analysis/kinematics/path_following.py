@@ -1,51 +1,46 @@
 r"""Path following of a driven mechanism: pose, velocities and accelerations at every time, by a predictor-corrector method.
 
-    predictor   r + v h + v' h^2/2,   p exp(omega_bar h + omega_bar' h^2/2),   u + u' h
-    corrector   positions by Newton, velocities and accelerations from the same factor: `post_step` of the projection, in compiled code
-    step        halved until the correction is small (CLOSE), so that the motion stays on its branch, and velocities go on (SAME_WAY), or no
-                singular position is near (REGULAR)
+    steps       in compiled code, in a metric of the geometry, see `path_steps` and `determined_motion`
+    suspicious  a step whose volumes may have vanished: they are sampled on the interpolant between its ends, and it is taken if they do not
+    crossing    points on both sides of the singular configuration, and tests that the incoming velocity selects the continuation
 
 At a singular position (a dead centre, a flat parallelogram) velocities have no equation.  The motion is followed past it where the
-predictor meets the other side just as well; at a wanted time inside the gap the state is that of the quintic polynomial through both
-sides.  Where no step succeeds the motion ends there.
+predictor meets the other side just as well, the rows do not contradict each other at the singular position itself, and the smallest
+singular value vanishes like |t - t*|, see `branch_selection`.  At a wanted time inside the gap the state is that of the quintic polynomial
+through both sides.  Where the rows contradict each other there, two branches pass at a small distance: shorter steps then follow the one
+that the motion is on.  Where no step succeeds the motion ends there.
 Source: Haug (2021), spatial kinematic analysis; Allgower and Georg (1990), predictor-corrector methods.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import exp
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from haugmbd.analysis.initial_model import with_angles
+from haugmbd.analysis.initial_model import counted_angles
+from haugmbd.analysis.kinematics import path_steps as at
+from haugmbd.analysis.kinematics.path_steps import HERE, NEW, PathArrays
 from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint, between
+from haugmbd.analysis.mobility.remaining_freedom import freedom_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.formulations.determined_motion import geometric_pack, without_forces
+from haugmbd.integrators.singularities.branch_selection import BranchSelection
+from haugmbd.integrators.singularities.run_motion import Way
+from haugmbd.integrators.singularities.singularity_search import FINE, GRID, determinants, least_determinant, may_be_singular
 from haugmbd.integrators.stabilization.projection import Projection
-from haugmbd.integrators.step_context import Options
-from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
-from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product
+from haugmbd.integrators.step_context import Dynamics, Options, Steps, new_dynamics
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
-CLOSE = 0.02
-"""Largest correction of a step [rad], or part of the model's size."""
-
-SAME_WAY = 0.2
-"""Largest relative difference of velocities from the predicted ones. Beyond a fold the velocities would be reversed."""
-
-REGULAR = 100.0
-"""Times that the motion of a step [rad], or part of the size, goes into the square root of the smallest pivot, above which no singular
-position lies within the step. Velocities may then differ by any part: where a driver leaves rest, or comes to it, they do.
-"""
-
-WITHIN = 0.3
-"""Part of this root, above which the motion of a step may cross a singular position. Its velocities must then carry it across: one that
-comes to rest before does not continue on the other side.
-"""
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 SHORTEST = 1e-9
 """Part of the whole time below which no step is tried."""
@@ -55,83 +50,258 @@ HALF_GAPS = (1.6e-2, 4e-3, 1e-3, 2.5e-4)
 smaller gap velocities lose digits; in a larger one the polynomial is less accurate.
 """
 
+AT_ONCE = 256
+"""Points of a call of compiled code, after which Ctrl-C is answered."""
+
+SHALLOW, DEEP, PLUNGE = 0.3, 0.02, 1e-3
+"""Parts of the volume of all rows at the ends of a suspicious interval. A least value above SHALLOW is no singular configuration, nor has a
+step that is short for it leapt over one; below DEEP there may be one, which is tried to be crossed; and where the volume falls by PLUNGE
+within a step, the end of this step may be one."""
+
+TRIES = 8
+"""How often a crossing is tried within the widest gap: where it is refused so often the motion is followed, or ends."""
+
+LOCATED = 1e-4
+"""Pivot of a singular configuration, the square of the smallest singular value relative to that beside it, above which that does not
+vanish there: where several vanish, one of them like a square, the tests see rounding."""
+
+LONE = 0.03
+"""Motion of a step [rad], or part of the size, that is short enough to hold one singular configuration, as a rule: longer ones are halved."""
+BESIDE = 0.01
+"""Part of a gap that is the motion of the first step behind it: another singular configuration may be as near as that."""
+
+AT_END = 1e-6
+"""Part of a suspicious interval within which a least value is that of its end."""
+
+
+class Motion(NamedTuple):
+    """The motion between two points."""
+
+    t0: float
+    t1: float
+    way: Way
+
+    def states(self, t: Array) -> Array:
+        """Return the states (k, ny) at the times t (k,)."""
+        return self.way.states(t)
+
 
 class Track(NamedTuple):
-    """The data of path following: model, workspace, counters;  size: of the model [m];  shortest: step [s]."""
+    """The data of path following: model, compiled dynamics in the metric of the geometry, counters, record, arrays, and tests."""
 
     model: Model
-    pack: Pack
+    dynamics: Dynamics
     options: Options
-    size: float
-    shortest: float
+    record: Any
+    arrays: PathArrays
+    selection: BranchSelection
+
+    @property
+    def shortest(self) -> float:
+        """Return the step [s] below which none is tried."""
+        return float(self.record.shortest)
 
 
-class Followed(NamedTuple):
-    """Points at the given times that were reached;  steps made;  gaps that were crossed;  last point if the motion stopped, else None.
+@dataclass
+class Followed:
+    """The motion from a start: all its points in their order, and which of them are at wanted times.
 
-    way: all points of the motion, the start first;  interrupted: whether Ctrl-C ended it
+    gaps: that were crossed;  parts: the number of parts of the arrays before the last of them
+    refused: times [s] at which a crossing was tried
+    stopped: the last point, if the motion ends there;  interrupted: whether Ctrl-C ended it
     """
 
-    points: list[PathPoint]
-    steps: int
-    gaps: list[Gap]
-    stopped: PathPoint | None
-    way: list[PathPoint]
+    t: list[Array] = field(default_factory=list)
+    y: list[Array] = field(default_factory=list)
+    y_dot: list[Array] = field(default_factory=list)
+    wanted: list[Flags] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    refused: list[float] = field(default_factory=list)
+    parts: int = 0
+    stopped: PathPoint | None = None
     interrupted: bool = False
+
+    def add(self, t: Array, y: Array, y_dot: Array, wanted: Array) -> None:
+        """Add points (k,); the arrays are kept."""
+        if len(t):
+            self.t.append(t)
+            self.y.append(y)
+            self.y_dot.append(y_dot)
+            self.wanted.append(wanted > 0.0)
+
+    def add_points(self, points: Iterable[PathPoint], wanted: float = 0.0) -> None:
+        """Add some points, all wanted or not."""
+        for point in points:
+            self.add(np.array([point.t]), point.y[None], point.y_dot[None], np.array([wanted]))
+
+    def points(self) -> Steps:
+        """Return all points: t (k,), y and y_dot (k, ny)."""
+        if len(self.t) > 1:
+            self.t, self.y, self.y_dot = ([np.concatenate(x)] for x in (self.t, self.y, self.y_dot))
+            self.wanted = [np.concatenate(self.wanted)]
+        return Steps(self.t[0], self.y[0], self.y_dot[0])
+
+    def at_wanted(self) -> Steps:
+        """Return the points at the wanted times that were reached, in the order of the motion."""
+        t, y, y_dot = self.points()
+        own = self.wanted[0]
+        return Steps(t[own], y[own], y_dot[own])
+
+    def since(self, t: float, way: float) -> Steps:
+        """Return the last points behind all gaps, from the last that is not after t along the motion: way = 1 forwards, -1 backwards."""
+        times: list[Array] = []
+        for k in range(len(self.t) - 1, self.parts - 1, -1):
+            times.insert(0, self.t[k])
+            if (t - self.t[k][0]) * way >= 0.0:
+                break
+        first = len(self.t) - len(times)
+        whole = np.concatenate(times)
+        from_ = max(0, int(np.searchsorted(way * whole, way * t, side="right")) - 1)
+        return Steps(whole[from_:], np.concatenate(self.y[first:])[from_:], np.concatenate(self.y_dot[first:])[from_:])
+
+
+def new_track(model: Model, state: State, span: float) -> Track:
+    """Return the data of path following from a state, over a time of `span` [s]."""
+    pack = without_forces(model, geometric_pack(model, state))
+    ny, ne = len(model.y0), len(model.tables["EDGES"])
+    buffers = np.empty(AT_ONCE), np.empty((AT_ONCE, ny)), np.empty((AT_ONCE, ny)), np.empty(AT_ONCE)
+    arrays = PathArrays(np.zeros((3, ny)), np.zeros((3, ny)), np.ones((3, ne)), counted_angles(model), *buffers)
+    record = at.new_path(first=at.FIRST, size=model.length, shortest=SHORTEST * span, watches=float(may_be_singular(model)))
+    dynamics = new_dynamics(Projection.rates, Projection.post_step, pack)
+    return Track(model, dynamics, Projection().options(), record, arrays, BranchSelection(model, pack, model.length))
+
+
+def begin(track: Track, state: State) -> PathPoint | None:
+    """Begin the path at a state, corrected; return its first point, None if there is none."""
+    track.arrays.y[NEW] = state.y
+    return _started(track, state.t)
+
+
+def begin_at(track: Track, point: PathPoint) -> None:
+    """Begin the path again at a point of the motion."""
+    track.arrays.y[NEW] = point.y
+    if _started(track, point.t) is None:
+        track.arrays.y[HERE], track.arrays.y_dot[HERE] = point.y, point.y_dot
+        track.record.t, track.record.pivot, track.record.values = point.t, point.pivot, 0.0
+        track.record.step = np.inf
+
+
+def _started(track: Track, t: float) -> PathPoint | None:
+    code = at.start_path(track.dynamics, track.options, track.record, track.arrays, t)
+    if code == USER_STOPPED:
+        track.model.raise_user_error(track.dynamics.pack)
+    return _point(track, HERE) if code == OK else None
+
+
+def _point(track: Track, row: int) -> PathPoint:
+    """Return the last point, or the new one."""
+    w, a = track.record, track.arrays
+    t, pivot = (w.t, w.pivot) if row == HERE else (w.t_new, w.pivot_new)
+    return PathPoint(float(t), a.y[row].copy(), a.y_dot[row].copy(), float(pivot))
 
 
 def follow(track: Track, start: PathPoint, times: Array, bar: Progress) -> Followed:
     """Follow the motion from `start` to each of the `times` in turn; after Ctrl-C the points so far are returned."""
-    found = Followed([], 0, [], None, [start])
+    found = Followed()
+    at_start = len(times) > 0 and times[0] == start.t
+    found.add_points([start], float(at_start))
+    if at_start:
+        bar.done()
     try:
-        return _follow(track, start, times, found, bar)
+        _follow(track, start, times[int(at_start) :], found, bar)
     except KeyboardInterrupt:
-        return found._replace(steps=len(found.way) - 1, interrupted=True)
+        found.interrupted = True
+    return found
 
 
-def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: Progress) -> Followed:
+def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: Progress) -> None:
     """Follow the motion, and add its points to those found."""
-    here, trail = start, [start]
-    steps, step = 0, np.inf
-    for t in times.tolist():
-        gap = found.gaps[-1] if found.gaps else None
-        if gap is not None and (t - gap.before.t) * (t - gap.after.t) <= 0.0:
-            _add(found, between(track.model, gap, t), bar)
-            continue
-        while here.t != t:
-            h = np.sign(t - here.t) * min(abs(t - here.t), step)
-            new = advanced(track, here, t if abs(h) >= abs(t - here.t) else here.t + h)
-            steps += 1
-            if new is not None:
-                here, step = new, 2.0 * abs(h)
-                trail = [*trail[-TRAIL:], here]
-                found.way.append(here)
+    begin_at(track, start)
+    takes, w = False, track.record
+    times = np.ascontiguousarray(times, dtype=np.float64)
+    while len(times):
+        way = float(np.sign(times[0] - w.t)) or 1.0
+        ends, reached = followed_steps(track, times, takes, found)
+        takes = False
+        for _ in range(reached):
+            bar.done()
+        times = times[reached:]
+        if ends == at.STOPPED:
+            track.model.raise_user_error(track.dynamics.pack)
+        if ends == at.SUSPICIOUS:
+            zero = _examined(track, found, way)
+            if zero is not None and w.made > LONE and (zero.t - w.t) * way > 0.0:
+                w.step = 0.5 * abs(w.t_new - w.t)
                 continue
-            step = abs(h) / 2.0
-            if step > track.shortest:
-                continue
-            over = gap_around(track, trail, float(here.t + np.sign(h) * step))
+            over = None if zero is None else gap_around(track, found, zero.t, way)
+            takes = over is None and (zero is None or zero.at_end)
+            if zero is not None and over is None:
+                w.step = 0.5 * abs(w.t_new - w.t)
+                if w.step <= w.shortest or (zero.t - w.t) * way <= 0.0:
+                    found.stopped = _point(track, HERE)
+                    return
+        elif ends == at.NEAR:
+            over = gap_around(track, found, float(w.zero), way)
+        elif ends == at.STUCK:
+            over = gap_around(track, found, float(w.t + way * w.step), way)
             if over is None:
-                return found._replace(steps=steps, stopped=here)
-            found.gaps.append(over)
-            found.way.extend((over.before, over.after))
-            here, step, trail = over.after, np.inf, [over.after]
-            if (t - over.before.t) * (t - over.after.t) <= 0.0:
-                break
-        over = gap_around(track, trail, t) if here.t == t and here.pivot < NEAR else None
+                found.stopped = _point(track, HERE)
+                return
+        else:
+            continue
         if over is not None:
             found.gaps.append(over)
-            found.way.extend((over.before, over.after))
-            here, step, trail = over.after, np.inf, [over.after]
-        _add(found, here if here.t == t else between(track.model, found.gaps[-1], t), bar)
-    return found._replace(steps=steps)
+            inside = times[(times - over.before.t) * (times - over.after.t) <= 0.0]
+            found.add_points([over.before])
+            for t in inside.tolist():
+                found.add_points([between(track.model, over, t)], 1.0)
+                bar.done()
+            found.parts = len(found.t)
+            found.add_points([over.after])
+            times = times[len(inside) :]
+            begin_at(track, over.after)
+            w.first = BESIDE * abs(over.after.t - over.before.t) * at.fastest(over.after.y, track.model.nb + 1, track.model.length)
 
 
-def _add(found: Followed, point: PathPoint, bar: Progress) -> None:
-    """Add the point of a wanted time; to the whole way first, which Ctrl-C may leave longer, but not shorter."""
-    found.way.append(point)
-    found.points.append(point)
-    bar.done()
+def followed_steps(track: Track, times: Array, takes: bool, found: Followed) -> tuple[int, int]:
+    """Follow the motion in compiled code, and add its points; return what ends it, and the number of times reached."""
+    a = track.arrays
+    ends, k, reached = at.follow_steps(track.dynamics, track.options, track.record, a, times, takes)
+    found.add(*(x[:k].copy() for x in (a.t, a.ys, a.rates, a.wanted)))
+    return ends, reached
+
+
+class Zero(NamedTuple):
+    """A possible singular configuration: its time [s], and whether it is at the end of the last step."""
+
+    t: float
+    at_end: bool
+
+
+def _examined(track: Track, found: Followed, way: float) -> Zero | None:
+    """Return where the volume of all rows is least on the way to the new point; None if it is clearly not zero."""
+    w, new = track.record, _point(track, NEW)
+    trail = found.since(float(w.t_old if w.values > 1.0 else w.t_mid), way)
+    t, y, y_dot = np.append(trail.t, new.t), np.vstack([trail.y, new.y[None]]), np.vstack([trail.y_dot, new.y_dot[None]])
+    order = slice(None, None, int(way))
+    steps = Steps(*(np.ascontiguousarray(x[order]) for x in (t, y, y_dot)))
+    a, b = float(steps.t[0]), float(steps.t[-1])
+    pack, g, own = track.dynamics.pack, np.empty(2), np.empty(GRID)
+    code, least_at, least = least_determinant(pack, steps, a, b, FINE, np.empty(y.shape[1]), own)
+    pack.callback.keep_interruption(code)
+    if not np.isfinite(least):
+        return None
+    determinants(pack, np.array([a, b]), np.ascontiguousarray(steps.y[[0, -1]]), g)
+    if way < 0.0:
+        g = g[::-1]
+    if abs(least_at - new.t) <= AT_END * (b - a):
+        return Zero(new.t, True) if exp(0.5 * (g[1] - g[0])) < PLUNGE else None
+    depth = exp(0.5 * (least - float(g.min())))
+    if depth > SHALLOW or abs(least_at - t[0]) <= AT_END * (b - a):
+        return None
+    if (least_at - w.t) * way <= 0.0 and depth > DEEP:
+        return None
+    return Zero(least_at, False)
 
 
 def counted_turns(model: Model, found: Followed) -> Array:
@@ -139,90 +309,74 @@ def counted_turns(model: Model, found: Followed) -> Array:
 
     From the modelled pose, in the order of `turns.turning_joints`; NaN behind a step that is too long to be counted.
     """
-    start = found.way[0].t
-    way = sorted({point.t: point for point in found.way}.values(), key=lambda point: abs(point.t - start))
-    t, y, y_dot = (np.array([point[k] for point in way]) for k in range(3))
-    angles, _ = TurnCounter(model).count(t, y, y_dot)
-    row = {point.t: k for k, point in enumerate(way)}
-    return angles[[row[point.t] for point in found.points]]
-
-
-NEAR = 1e-7
-"""Pivot below which a state is computed from the polynomial, if there is another side, because velocities lose digits."""
-
-TRAIL = 60
-"""Number of stored points, more than the halvings of a step down to SHORTEST."""
-
-
-def projected_point(track: Track, t: float, y: Array) -> PathPoint | None:
-    """Return the point nearest to y at which the rows hold, with velocities and accelerations; None if there is none."""
-    y, y_dot = y.copy(), np.zeros(y.size)
-    code = Projection.post_step(track.pack, track.options, t, y, y_dot)
-    if code == USER_STOPPED:
-        track.model.raise_user_error(track.pack)
-    if code != OK or not (np.isfinite(y).all() and np.isfinite(y_dot).all()):
-        return None
-    n = track.model.nb + 1
-    if y.size > WIDTH * n:
-        y = with_angles(track.model, State.from_y(t, y, n)).y
-    ratio = np.abs(workspace_array(track.pack, "D_INV")[n:]) * track.model.tables["SCALE"][n:]
-    return PathPoint(t, y, y_dot, 1.0 / max(1.0, float(ratio.max(initial=0.0))))
+    t, y, y_dot = found.points()
+    wanted = found.wanted[0]
+    order = np.argsort(np.abs(t - t[0]), kind="stable")
+    t, y, y_dot, wanted = t[order], y[order], y_dot[order], wanted[order]
+    first = np.append(True, np.diff(t) != 0.0)
+    angles, _ = TurnCounter(model).count(t[first], y[first], y_dot[first])
+    counted: Array = angles[(np.cumsum(first) - 1)[wanted]]
+    return counted
 
 
 def advanced(track: Track, here: PathPoint, t: float) -> PathPoint | None:
-    """Return the point at t; None if the correction is too large."""
-    guess = predicted(track, here, t)
-    new = projected_point(track, t, guess)
-    if new is None:
-        return None
-    n = WIDTH * (track.model.nb + 1)
-    a, b, rate = guess[:n].reshape(-1, WIDTH), new.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
-    if _way(track, a, b) > CLOSE:
-        return None
-    jump = _speed(track, b[:, VELOCITY:] - a[:, VELOCITY:])
-    carried = max(_speed(track, b[:, VELOCITY:]), _speed(track, a[:, VELOCITY:]))
-    if jump <= SAME_WAY * carried:
-        return new
-    made, distance = _way(track, here.y[:n].reshape(-1, WIDTH), b), np.sqrt(min(here.pivot, new.pivot))
-    changed = max(carried, abs(t - here.t) * _speed(track, rate[:, VELOCITY:]))
-    if made <= WITHIN * distance and jump <= SAME_WAY * changed:
-        return new
-    return new if REGULAR * made < distance else None
+    """Return the point at t; None if the correction is too large, or velocities do not go on."""
+    w, a = track.record, track.arrays
+    kept = w.t, w.pivot, a.y[HERE].copy(), a.y_dot[HERE].copy()
+    try:
+        w.t, w.pivot, a.y[HERE], a.y_dot[HERE] = here.t, here.pivot, here.y, here.y_dot
+        code, continues = at.step_once(track.dynamics, track.options, w, a, t)
+        if code == USER_STOPPED:
+            track.model.raise_user_error(track.dynamics.pack)
+        return _point(track, NEW) if continues else None
+    finally:
+        w.t, w.pivot, a.y[HERE], a.y_dot[HERE] = kept
 
 
-def _way(track: Track, a: Array, b: Array) -> float:
-    """Return the largest turn [rad], or displacement over the size of the model, from bodies a to b (nb + 1, 13)."""
-    turn = np.linalg.norm(logarithm(product(conjugate(a[:, EULER:VELOCITY]), b[:, EULER:VELOCITY])), axis=1)
-    return max(float(turn.max()), float(np.abs(b[:, :3] - a[:, :3]).max()) / track.size)
-
-
-def _speed(track: Track, u: Array) -> float:
-    """Return the largest of (v, omega_bar) (nb + 1, 6) [rad/s], v over the size of the model."""
-    return float(np.abs(u / np.repeat([track.size, 1.0], 3)).max(initial=0.0))
-
-
-def predicted(track: Track, here: PathPoint, t: float) -> Array:
-    """Return the state at t by the second-order predictor, (ny,)."""
-    n, h = WIDTH * (track.model.nb + 1), t - here.t
-    y, rate = here.y[:n].reshape(-1, WIDTH), here.y_dot[:n].reshape(-1, WIDTH)
-    r = y[:, :3] + h * y[:, VELOCITY:OMEGA_BAR] + 0.5 * h * h * rate[:, VELOCITY:OMEGA_BAR]
-    p = normalized(product(y[:, EULER:VELOCITY], exponential(h * y[:, OMEGA_BAR:] + 0.5 * h * h * rate[:, OMEGA_BAR:])))
-    u = y[:, VELOCITY:] + h * rate[:, VELOCITY:]
-    return np.concatenate([np.hstack([r, p, u]).ravel(), here.y[n:] + h * here.y_dot[n:]])
-
-
-def gap_around(track: Track, trail: list[PathPoint], t: float) -> Gap | None:
+def gap_around(track: Track, found: Followed, t: float, way: float) -> Gap | None:
     """Return the gap around the singular configuration at t; None if the motion does not continue on the other side."""
-    way = np.sign(t - trail[0].t)
-    for width in HALF_GAPS:
-        speed = _speed(track, trail[-1].y[: WIDTH * (track.model.nb + 1)].reshape(-1, WIDTH)[:, VELOCITY:])
-        half = way * width / speed if speed > 0.0 else 0.0
-        behind = [point for point in trail if (t - half - point.t) * way >= 0.0]
-        if half == 0.0 or not behind:
-            continue
-        before = advanced(track, behind[-1], t - half) if behind[-1].t != t - half else behind[-1]
-        after = advanced(track, before, t + half) if before is not None else None
-        if before is not None and after is not None:
-            a, b = np.sqrt(before.pivot), np.sqrt(after.pivot)  # sigma goes through zero about linearly
-            return Gap(float((before.t * b + after.t * a) / (a + b)), before, after)
-    return None
+    w, a = track.record, track.arrays
+    kept = w.t_new, w.pivot_new, a.y[NEW].copy(), a.y_dot[NEW].copy()
+    speed = at.fastest(found.y[-1][-1], track.model.nb + 1, track.model.length)
+    if not speed > 0.0 or sum(abs(t - other) * speed < HALF_GAPS[0] for other in found.refused) >= TRIES:
+        return None
+    try:
+        for width in HALF_GAPS:
+            gap = _gap_of(track, found, t, way * width / speed)
+            if gap is not None:
+                return gap
+        found.refused.append(t)
+        return None
+    finally:
+        w.t_new, w.pivot_new, a.y[NEW], a.y_dot[NEW] = kept
+
+
+def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
+    """Return the gap from t - half [s] to t + half; None if the motion does not continue, or nothing selects its continuation."""
+    way = float(np.sign(half))
+    start = found.since(t - half, way)
+    if (t - half - start.t[0]) * way < 0.0:
+        return None
+    behind = PathPoint(float(start.t[0]), start.y[0], start.y_dot[0], 1.0)
+    before = advanced(track, behind, t - half) if behind.t != t - half else behind
+    after = advanced(track, before, t + half) if before is not None else None
+    if before is None or after is None:
+        return None
+    ends = (before, after) if way > 0.0 else (after, before)
+    steps = Steps(*(np.array([point[k] for point in ends]) for k in range(3)))
+    motion = Motion(steps.t[0], steps.t[1], Way(steps.t, np.zeros(2), steps, track.model.nb + 1))
+    selected = track.selection.test(motion, abs(half), t, 0.0)
+    if selected is None or not selected.pivot < LOCATED:
+        return None
+    if selected.regular and not _keeps_rank(track.model, motion, selected.t, behind.t):
+        return None
+    return Gap(selected, before, after)
+
+
+def _keeps_rank(model: Model, motion: Motion, t: float, t_before: float) -> bool:
+    """Return whether all rows together, those that are left out counted, are as far from dependent at t as beside it."""
+    end = motion.t0 if abs(motion.t0 - t_before) < abs(motion.t1 - t_before) else motion.t1
+    times = np.array([end, t])
+    states = [State.from_y(a, y, model.nb + 1) for a, y in zip(times.tolist(), motion.states(times), strict=True)]
+    least = [freedom_at(model, state).sigma[6 * model.nb - 1] for state in states]
+    return bool(least[1] > SHALLOW * least[0])

@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.analysis.initial_model import with_angles
 from haugmbd.compiled.array_types import Array
+from haugmbd.integrators.singularities.branch_selection import Selection
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from, product
 from haugmbd.model.model import Model
@@ -29,9 +30,9 @@ class PathPoint(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A singular configuration, and the points on both sides."""
+    """A singular configuration, as the tests of its crossing have found it, and the points on both sides."""
 
-    t: float
+    selected: Selection
     before: PathPoint
     after: PathPoint
 

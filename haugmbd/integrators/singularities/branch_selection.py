@@ -20,7 +20,6 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
-from haugmbd.integrators.singularities.smooth_branch import Curve
 from haugmbd.model.description.labels import joint_name
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.inspection.length import units_of_rows
@@ -53,6 +52,15 @@ class StatesOverTime(Protocol):
     """A motion with states (k, ny) at the times t (k,)."""
 
     def states(self, t: Array, /) -> Array: ...
+
+
+class Crossed(StatesOverTime, Protocol):
+    """A motion through a singular configuration, from the time t0 to t1 [s]."""
+
+    @property
+    def t0(self) -> float: ...
+    @property
+    def t1(self) -> float: ...
 
 
 class Selection(NamedTuple):
@@ -198,7 +206,7 @@ class BranchSelection:
         self.units_of_slots = np.zeros(6 * len(model.tables["EDGES"]))
         self.units_of_slots[model.slot_of_row] = self.units
 
-    def test(self, curve: Curve, w: float, t_singular: float, accuracy: float) -> Selection | None:
+    def test(self, curve: Crossed, w: float, t_singular: float, accuracy: float) -> Selection | None:
         """Return what is singular on the curve near t_singular; None if the velocity does not select the continuation.
 
         w: length of the crossing on either side [s];  accuracy: relative error of the curve
@@ -235,14 +243,14 @@ class BranchSelection:
         return Selection(t_singular, names, (least / abs(outer[-1])) ** 2, gap, regular)
 
     def _around(
-        self, curve: Curve, t_singular: float, tau: float, parts: tuple[float, float]
+        self, curve: Crossed, t_singular: float, tau: float, parts: tuple[float, float]
     ) -> tuple[list[float], list[float], list[float]]:
         """Return the times from t_singular, sigma with their sign, and the change of the rows, at some parts of tau on either side."""
         x = [-tau * parts[0], -tau * parts[1], tau * parts[0], tau * parts[1]]
         found = self.singular_values(curve, t_singular + np.array(x))
         return x, [copysign(one.sigma, x_k) for x_k, one in zip(x, found, strict=True)], [one.change for one in found]
 
-    def _gap(self, curve: Curve, t_singular: float, beside: float, accuracy: float) -> float | None:
+    def _gap(self, curve: Crossed, t_singular: float, beside: float, accuracy: float) -> float | None:
         """Return the contradiction of the dependent rows at t_singular; None if the curve is not on the constraints there."""
         self.singular_values(curve, np.array([t_singular + beside]))
         b = self.dependent_rows()

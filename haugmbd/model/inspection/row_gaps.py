@@ -11,8 +11,11 @@ from math import sqrt
 
 import numpy as np
 
-from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import DirectCall, entry, kernel
+from haugmbd.compiled.status_codes import OK
 from haugmbd.model.description.labels import joint_name
+from haugmbd.model.evaluate import prepare
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
@@ -24,6 +27,12 @@ PADDING = -1.0
 @entry
 def worst_gap_entry(P: Pack, length: float) -> tuple[float, int]:
     """Return the largest gap and its slot, -1 if all are zero; NaN, and its slot, if a gap is not a number."""
+    return worst_of_rows(P, length)
+
+
+@kernel
+def worst_of_rows(P: Pack, length: float) -> tuple[float, int]:
+    """Return what `worst_gap_entry` returns, to compiled code."""
     J, level, padding = ws.jacobian(P), ws.row_values(P), ws.padding_line(P)
     worst, where = 0.0, -1
     for slot in range(padding.shape[0]):
@@ -41,7 +50,16 @@ def worst_gap_entry(P: Pack, length: float) -> tuple[float, int]:
     return worst, where
 
 
-largest_gap = DirectCall(worst_gap_entry)
+@entry
+def first_open_entry(P: Pack, t: Array, y: Array, first: int, length: float, bound: float) -> int:
+    """Return the number of the first of the states y (n, ny), from `first` on, with a gap above `bound`, or that cannot be evaluated; n."""
+    for k in range(first, t.size):
+        if prepare(P, t[k], y[k]) != OK or not worst_of_rows(P, length)[0] <= bound:
+            return k
+    return t.size
+
+
+largest_gap, first_open = DirectCall(worst_gap_entry), DirectCall(first_open_entry)
 
 
 def worst_gap(model: Model, pack: Pack) -> tuple[float, str]:

@@ -26,8 +26,12 @@ from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import solve_states
+from haugmbd.formulations.determined_motion import solve_determined_states
 from haugmbd.integrators.base import methods_below
 from haugmbd.model.model import Model
+
+DETERMINED = ("kinematics", "inverse dynamics")
+"""The analyses, by the settings of their results, of motions that the drivers determine: accelerations follow from the rows alone."""
 
 
 class HasSolutions(ABC):
@@ -57,10 +61,11 @@ class HasSolutions(ABC):
     @cached_property
     def _solutions(self) -> Array:
         """Return (u_dot, lam) by nodes at every state, (nt, nn, 6); NaN at states that are not finite."""
+        solve = solve_determined_states if self.settings.get("analysis") in DETERMINED else solve_states
         finite = np.isfinite(self.y).all(axis=1)
         if finite.all():
-            return read_only(solve_states(self.model, self.t, self.y))
-        found = solve_states(self.model, self.t[finite], self.y[finite])
+            return read_only(solve(self.model, self.t, self.y))
+        found = solve(self.model, self.t[finite], self.y[finite])
         solutions = np.full((len(self.t), *found.shape[1:]), np.nan)
         solutions[finite] = found
         return read_only(solutions)

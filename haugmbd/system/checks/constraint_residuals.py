@@ -307,7 +307,12 @@ def _least_length(model: Model) -> float:
 
     0 if Phi over its gradient is not the gap of each dropped row, or cannot tell a rotation from one that is half a turn off.
     """
-    if _rotations(model) or not all(model.labels[k].unit in ("m", "1", "m2") for k in model.redundancy.dropped):
+    return 0.0 if _rotations(model) else least_length_of_gaps(model)
+
+
+def least_length_of_gaps(model: Model) -> float:
+    """Return the spread of the bodies [m]; 0 if Phi over its gradient is not the gap of each dropped row."""
+    if not all(model.labels[k].unit in ("m", "1", "m2") for k in model.redundancy.dropped):
         return 0.0
     if any(isinstance(model.labels[k].primitive, CouplingRow) for k in model.redundancy.dropped):
         return 0.0

@@ -14,18 +14,20 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.errors import Fault
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length
+from haugmbd.model.inspection.row_gaps import first_open
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank
 from haugmbd.redundancy.redundancy import without_drivers
 from haugmbd.redundancy.sparse_ldl import SLOTS
 from haugmbd.redundancy.structural_rank import corrected
-from haugmbd.system.checks.constraint_residuals import Gaps, constraint_gaps, velocity_gaps
+from haugmbd.system.checks.constraint_residuals import FAR_BELOW, Gaps, constraint_gaps, least_length_of_gaps, velocity_gaps
 from haugmbd.system.checks.solvability import groups_of_joints
 from haugmbd.tolerances import DEPENDENT, GROWTH, TOLD, TYPED_ANGLE, TYPED_LENGTH
 
@@ -200,6 +202,28 @@ def dropped_faults(model: Model, state: State) -> tuple[Fault, ...]:
         what = f"at t = {state.t:.6g} s a dropped row is left at {measured.gap[row]:.3g} {unit}: {model.labels[row]}"
         found.append(Fault(f"joint {model.labels[row].joint!r}", what, remedy))
     return (*found, *_slip_faults(model, state, rows, kept))
+
+
+def dropped_faults_of_states(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
+    """Return `dropped_faults` of the first of the states y (n, ny) at t (n,) that has any.
+
+    Those whose rows hold far below their tolerances are not examined one by one.
+    """
+    if not model.redundancy.dropped:
+        return ()
+    driven = any(model.labels[k].kind == Rotation.kind for k in model.redundancy.dropped) or len(dropped_slips(model))
+    spread = 0.0 if driven else least_length_of_gaps(model)
+    pack, k = model.borrow(), 0
+    t, y = (np.require(x, np.float64, ("C", "W")) for x in (t, y))
+    while k < len(t):
+        if spread:
+            k = first_open(pack, t, y, k, spread, FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE))
+        faults = dropped_faults(model, State.from_y(float(t[k]), y[k], model.nb + 1)) if k < len(t) else ()
+        if faults:
+            return faults
+        k += 1
+    model.give_back(pack)
+    return ()
 
 
 def _slip_faults(model: Model, state: State, rows: Rows, open_by: float) -> tuple[Fault, ...]:

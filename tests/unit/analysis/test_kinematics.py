@@ -440,16 +440,17 @@ def test_a_slider_that_rests_beside_or_in_its_dead_centre(n):
 
 
 def strike(monkeypatch, calls):
-    """Let Ctrl-C come at the call with this number of the corrector."""
-    projected_point, left = path_following.projected_point, [calls]
+    """Let Ctrl-C come in the step with this number, of one step in each call of compiled code."""
+    followed_steps, left = path_following.followed_steps, [calls]
 
     def struck(*given):
         left[0] -= 1
         if not left[0]:
             raise KeyboardInterrupt
-        return projected_point(*given)
+        return followed_steps(*given)
 
-    monkeypatch.setattr(path_following, "projected_point", struck)
+    monkeypatch.setattr(path_following, "AT_ONCE", 1)
+    monkeypatch.setattr(path_following, "followed_steps", struck)
 
 
 @pytest.mark.parametrize(("first", "reached", "last"), [(0.0, 4, 0.3), (-1.0, 3, -0.3), (-0.2, 4, 0.1)])
