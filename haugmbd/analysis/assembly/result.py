@@ -76,6 +76,8 @@ class Assembly:
         The fixed coordinates, as text.
     tolerance : float
         Tolerance of |Phi|.
+    starts : int
+        Number of starts that were tried: more than 1 if the given one led to no closed pose.
     """
 
     model: Model
@@ -90,6 +92,7 @@ class Assembly:
     flips: tuple[Flip, ...]
     held: tuple[str, ...]
     tolerance: float
+    starts: int = 1
 
     @property
     def flipped(self) -> tuple[str, ...]:
