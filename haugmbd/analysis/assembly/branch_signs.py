@@ -7,8 +7,9 @@ Rows of zero dot products also hold with an axis turned by half a turn:
     twist    a_i . b_j - b_i . a_j = 0       holds with body j turned half round its shaft      sign of  a_i . a_j + b_i . b_j
     driven   sin(theta - f) = 0              holds half a turn off                              cos(theta - f) > 0
 
-Where the modelled pose fulfils the rows, its signs are meant: the joint was made from that pose, or fits it. Where it does not, the
-vectors tell: c_j along a_i x b_i, a_j on the side of h x a_i (a positive turn about h), the pairs of two shafts each along the other.
+Where the modelled pose closes the joint, its signs are meant: the joint was made from that pose, or fits it. Where the joint is open,
+the vectors tell: c_j along a_i x b_i, a_j on the side of h x a_i (a positive turn about h), the pairs of two shafts each along the other;
+of a lock whose product is that of the modelled pose, and not zero, that pose.
 The rows determine which joints have a sign, whatever their class.
 Source: Haug (2021), remark that perpendicularity conditions allow two assemblies; the signs are derived here.
 """
@@ -25,18 +26,22 @@ from haugmbd.constraints.equations.constant_velocity import ConstantVelocityRow
 from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.drivers import Constant
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.inspection.constraint_rows import lines_of
+from haugmbd.model.immutable import once_per_model
+from haugmbd.model.inspection.constraint_rows import evaluate, lines_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.checks.constraint_residuals import half_turned
+from haugmbd.system.checks.constraint_residuals import constraint_gaps, half_turned
 
 FLAT = 0.05
 """Sine of a locked angle below which it has no reliable sign: an angle and its opposite are nearly the same."""
 
 SETTLED = 0.01
-"""Dot products of unit vectors that are off by less hold at the modelled pose, as typed numbers do: its sign is meant. Of random poses
-one in forty thousand is so near to one in the opposite sense.
+"""Gap [rad], or relative to the size of the model, below which a joint is closed at the modelled pose, as typed numbers close it. Of
+random directions one in forty thousand is so near to the opposite one.
 """
+
+PRODUCT = 1e-9
+"""Difference of a product from that of the modelled pose, relative to the lengths, that is rounding: it was computed there."""
 
 
 class Sign(NamedTuple):
@@ -122,11 +127,11 @@ class _Axis(NamedTuple):
 def signs_of(model: Model) -> tuple[Sign, ...]:
     """Return all signs of the joints."""
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
-    found, state = [], model.state()
+    found, state, shut = [], model.state(), _closed_joints(model)
     for name, axis in _axes_of(model):
         e = model.joints[name]
-        sense, opposed = _sense(model, axis.triple, state)
-        for triple, value in ((axis.triple, sense), *_locks(model, axis, sense, state)):
+        sense, opposed = _sense(model, axis.triple, state, name in shut)
+        for triple, value in ((axis.triple, sense), *_locks(model, axis, sense, state, name in shut)):
             at = tuple(int(bodies[m]) for m in triple)
             found.append(Sign(name, e.i, e.j, (at[0], at[1], at[2]), x_bar[list(triple)], value, opposed and triple is axis.triple))
     return tuple(found)
@@ -135,14 +140,14 @@ def signs_of(model: Model) -> tuple[Sign, ...]:
 def locked_axes_of(model: Model) -> list[LockedAxis]:
     """Return the axes that shall agree, with the first lock of each."""
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
-    found, state = [], model.state()
+    found, state, shut = [], model.state(), _closed_joints(model)
     for name, axis in _axes_of(model):
         a, b, c = axis.triple
-        sense, _ = _sense(model, axis.triple, state)
+        sense, _ = _sense(model, axis.triple, state, name in shut)
         h = cross(x_bar[a], x_bar[b])
         h = h / np.linalg.norm(h)
         lock, rows = None, axis.rows
-        for (i, j, _), value in _locks(model, axis, sense, state)[:1]:
+        for (i, j, _), value in _locks(model, axis, sense, state, name in shut)[:1]:
             about_h = value * sense
             lock = Lock(x_bar[i], x_bar[j], about_h) if bodies[i] == bodies[a] else Lock(x_bar[j], x_bar[i], -about_h)
             rows = (*axis.rows, next(dot.row for dot in axis.locks if (dot.i, dot.j) == (i, j)))
@@ -155,6 +160,7 @@ def twists_of(model: Model) -> list[Twist]:
     """Return the rows of constant velocity that allow no twist."""
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
     row_of, found, state = {int(slot): row for row, slot in enumerate(model.slot_of_row)}, [], model.state()
+    shut = _closed_joints(model)
     for line in lines_of(model, ConstantVelocityRow).tolist():
         driver = model.drivers[line[DRIVER]]
         if not (isinstance(driver, Constant) and driver.value == 0.0):
@@ -162,8 +168,8 @@ def twists_of(model: Model) -> list[Twist]:
         row, at = row_of[line[SLOT]], [line[FIRST_MARKER + k] for k in range(4)]
         i, j = int(bodies[at[0]]), int(bodies[at[2]])
         twist = Twist(model.labels[row].joint, row, i, j, np.array(x_bar[at]))
-        sine, cosine = twist_of(twist, state)
-        if abs(sine) <= SETTLED and cosine < -FLAT:
+        _, cosine = twist_of(twist, state)
+        if twist.joint in shut and cosine < 0.0:
             twist.x_bar[2:] *= -1.0
         found.append(twist)
     return found
@@ -182,15 +188,23 @@ def _frame(x: Array, h: Array) -> Array:
     return np.column_stack([f, np.cross(h, f), h])
 
 
-def _sense(model: Model, triple: tuple[int, int, int], state: State) -> tuple[float, bool]:
-    """Return 1 for c along a x b or -1 against it, and whether a modelled pose that fits says the latter."""
+@once_per_model
+def _closed_joints(model: Model) -> set[str]:
+    """Return the joints that are closed at the modelled pose."""
+    rows = evaluate(model, model.state())
+    measured = constraint_gaps(model, rows, rows.state.t)
+    part = np.abs(measured.gap) / np.where(measured.is_angle, 1.0, model.length)
+    return {e.name for e in model.joints.values() if part[e.rows].max(initial=0.0) <= SETTLED}
+
+
+def _sense(model: Model, triple: tuple[int, int, int], state: State, shut: bool) -> tuple[float, bool]:
+    """Return 1 for c along a x b or -1 against it, and whether a modelled pose that closes the joint says the latter."""
     a, b, c = _unit_vectors(model, triple, state)
-    settled = max(abs(float(a @ c)), abs(float(b @ c))) <= SETTLED
-    opposed = bool(settled and cross(a, b) @ c < 0.0)
+    opposed = bool(shut and cross(a, b) @ c < 0.0)
     return (-1.0 if opposed else 1.0), opposed
 
 
-def _locks(model: Model, axis: _Axis, sense: float, state: State) -> list[tuple[tuple[int, int, int], float]]:
+def _locks(model: Model, axis: _Axis, sense: float, state: State, shut: bool) -> list[tuple[tuple[int, int, int], float]]:
     """Return the frames (a_i, a_j, c) of each lock about an axis with the sign of its angle about c;  sense: of c and h."""
     found = []
     h_bar = cross(*model.tables["X_BAR"][list(axis.triple[:2])])
@@ -202,8 +216,9 @@ def _locks(model: Model, axis: _Axis, sense: float, state: State) -> list[tuple[
         if 1.0 - cosine**2 <= FLAT**2:
             continue
         turned = float(cross(a_i, a_j) @ h) / float(np.linalg.norm(h))
-        settled = abs(float(a_i @ a_j) - cosine) <= SETTLED and abs(turned) > FLAT
-        found.append(((dot.i, dot.j, axis.triple[2]), sense * (float(np.sign(turned)) if settled else 1.0)))
+        kept = dot.value != 0.0 and abs(float(a_i @ a_j) - cosine) <= PRODUCT and abs(turned) > FLAT
+        settled = shut or kept
+        found.append(((dot.i, dot.j, axis.triple[2]), sense * (-1.0 if settled and turned < 0.0 else 1.0)))
     return found
 
 

@@ -20,6 +20,7 @@ from haugmbd.analysis.assembly.constraint_system import Pose, Problem
 from haugmbd.analysis.assembly.far_starts.geodesic_rows import GeodesicRows
 from haugmbd.analysis.assembly.far_starts.nearest_pose import distance, nearest
 from haugmbd.analysis.assembly.far_starts.pose_search import geometry_metric, search, shaken
+from haugmbd.analysis.assembly.far_starts.tree_starts import moved_along_tree
 from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
 from haugmbd.math.euler_parameters import conjugate, lengths, logarithm, product
 from haugmbd.model.state import State
@@ -29,6 +30,9 @@ NEAR = 0.3
 
 MOVED = 0.1
 """Largest motion of a body, in the same units, that is the least up to second order as it is: the excess is below half a percent."""
+
+HOLDS = 1e-6
+"""Largest gap of a row, relative to the size of the model, that holds at a start: as of joints typed with six digits."""
 
 SMALL = 40
 """Bodies of a model of which all candidates are compared. Of a larger one the first is taken that closes."""
@@ -42,8 +46,10 @@ RESTARTS, FEW = 12, 4
 AGREE, ENOUGH = 1e-2, 4
 """Relative difference of the sums of squares below which two starts have found the same closest pose; so many times it is believed."""
 
-SHAKES = ((0.1, 0.5), (0.5, 1.0), (0.5, 3.0))
-"""Displacements of other starts, in turn: parts of the size of the model, and radians."""
+SHAKES = ((0.2, 0.1, 0.5), (0.5, 0.5, 1.0), (1.0, 0.5, 3.0))
+"""Displacements of other starts, in turn: along a tree in parts of half a turn, or each body in parts of the size of the model, and in
+radians.
+"""
 
 SEED = 20260501
 """Seed of the other starts, so that an assembly can be repeated."""
@@ -92,8 +98,7 @@ def _from_elsewhere(
     random, steps, same = np.random.default_rng(SEED), best.iterations, 0
     restarts = RESTARTS if problem.model.nb <= SMALL else FEW
     for k in range(restarts):
-        shift, turn = SHAKES[k % len(SHAKES)]
-        for other in _candidates(problem, rows, shaken(problem, start, random, shift, turn)):
+        for other in _candidates(problem, rows, _another(problem, start, random, k)):
             steps += other.iterations
             if _right(problem, signs, other):
                 return Closing(_nearest_of(problem, [other])._replace(iterations=steps), k + 2)
@@ -105,10 +110,21 @@ def _from_elsewhere(
     return Closing(best._replace(iterations=steps), restarts + 1)
 
 
+def _another(problem: Problem, start: State, random: np.random.Generator, k: int) -> State:
+    """Return the k-th other start: the bodies shaken each, or moved along a tree of joints where no body is held."""
+    part, shift, turn = SHAKES[k // 2 % len(SHAKES)]
+    if k % 2 == 0 and problem.held.free.all():
+        return moved_along_tree(problem.model, start, random, part)
+    return shaken(problem, start, random, shift, turn)
+
+
 def _candidates(problem: Problem, rows: GeodesicRows, start: State) -> Iterator[PositionSolution]:
-    """Yield the ends of the searches from a start, in the two metrics, each after Newton's method."""
-    for metric in (problem.metric, geometry_metric(problem)):
-        end = search(problem._replace(metric=metric), rows, start)
+    """Yield the ends of the searches from a start, each after Newton's method: in the two metrics, and with closed rows kept."""
+    missing = np.abs(rows.at(start).missing)
+    kept = missing <= HOLDS * problem.size
+    geometry = geometry_metric(problem)
+    for metric, held in ((problem.metric, None), (geometry, None), *([(geometry, kept)] if kept.any() else [])):
+        end = search(problem._replace(metric=metric), rows, start, held)
         closed = close_positions(problem._replace(search=None), end.pose.state, ATTEMPT)
         yield closed._replace(iterations=end.steps + closed.iterations)
 

@@ -26,7 +26,7 @@ from haugmbd.constraints.base import FIRST_MARKER, SLOT
 from haugmbd.constraints.equations.d import D
 from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.constraints.equations.rotation import Rotation
-from haugmbd.math.euler_parameters import cross, from_rotation_matrix, lengths, logarithm, rotation_matrix
+from haugmbd.math.euler_parameters import cross, from_rotation_matrix, lengths, logarithm, rotation_matrix, skew
 from haugmbd.model.inspection.constraint_rows import lines_of
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
@@ -190,7 +190,8 @@ class GeodesicRows:
         v = logarithm(np.array([from_rotation_matrix(M) for M in R]).reshape(-1, 4))
         axes = np.swapaxes(F, 1, 2)
         value = np.einsum("kra,ka->kr", axes, v)
-        return a.rows.ravel(), np.repeat(a.one, 3), np.repeat(a.other, 3), value.ravel(), axes.reshape(-1, 3)
+        rows = axes @ _log_gradient(v)
+        return a.rows.ravel(), np.repeat(a.one, 3), np.repeat(a.other, 3), value.ravel(), rows.reshape(-1, 3)
 
     def _dots_at(self, A: Array) -> _Turning:
         a = self._dots
@@ -279,6 +280,16 @@ def _turn(h: Array, c: Array, f: Array) -> Array:
     none = sine <= NO_DIRECTION
     e = np.where(none[:, None], f, across / np.where(none, 1.0, sine)[:, None])
     return np.asarray(np.arctan2(sine, np.einsum("ka,ka->k", h, c))[:, None] * e)
+
+
+def _log_gradient(v: Array) -> Array:
+    """Return d log(R) / d omega (n, 3, 3) for R = exp(v), omega a small turn in front of it: 1 - v~ / 2 + c v~ v~."""
+    theta = lengths(v)[:, 0]
+    small = theta < 1e-3
+    at = np.where(small, 1.0, theta)
+    c = np.where(small, 1.0 / 12.0, (1.0 - 0.5 * at / np.tan(0.5 * at)) / at**2)
+    V = skew(v)
+    return np.asarray(np.eye(3) - 0.5 * V + c[:, None, None] * (V @ V))
 
 
 def _within_half_a_turn(angle: Array) -> Array:
