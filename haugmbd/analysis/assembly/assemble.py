@@ -132,24 +132,26 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     signs = signs_of(model)
     way = continue_to_targets(problem, start)
     begun = turned_round(signs, start)
-    near = is_near(problem, pose_at(problem, way.state), turned_round(signs, way.state))
+    astray = begun if way.state is start else turned_round(signs, way.state)
+    near = is_near(problem, pose_at(problem, way.state), astray)
     closed, tries = close_positions(problem, way.state, ITERATIONS if near or not repair else ATTEMPT), 1
-    if repair and not (near and closed.closed and not flipped(model, signs, closed.pose.state)):
-        closed, tries = close_from_afar(problem, signs, way.state, closed)
-    elif not closed.closed:
-        closed, tries = close_from_afar(problem, (), way.state, closed)
-    elif near:
-        closed = brought_near(problem, closed)
+    wrong = flipped(model, signs, closed.pose.state) if closed.closed else ()
+    if closed.closed and (not repair or (near and not wrong)):
+        closed = brought_near(problem, closed) if near else closed
+    else:
+        closed, tries = close_from_afar(problem, signs if repair else (), way.state, closed)
+        wrong = flipped(model, signs, closed.pose.state)
     closed = closed._replace(iterations=way.iterations + closed.iterations)
     if not closed.closed and begun and repair:
         closed = turned_back(problem, signs, way.state, closed, begun)
+        wrong = flipped(model, signs, closed.pose.state)
     if not closed.closed:
         faults = (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
         raise AssemblyError(faults, _assembly(problem, start, closed, tries=tries))
-    wrong = flipped(model, signs, closed.pose.state)
+    left = wrong
     if wrong and repair:
         closed = turned_back(problem, signs, way.state, closed, wrong)
-    left = flipped(model, signs, closed.pose.state)
+        left = flipped(model, signs, closed.pose.state)
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
     flips += tuple(Flip(joint, False) for joint in opposed(signs) if joint not in (flip.joint for flip in flips))
     assembly = _assembly(problem, start, closed, flips, tries)

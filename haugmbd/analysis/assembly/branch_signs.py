@@ -124,6 +124,7 @@ class _Axis(NamedTuple):
     locks: list[_Dot]
 
 
+@once_per_model
 def signs_of(model: Model) -> tuple[Sign, ...]:
     """Return all signs of the joints."""
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
@@ -156,6 +157,7 @@ def locked_axes_of(model: Model) -> list[LockedAxis]:
     return found
 
 
+@once_per_model
 def twists_of(model: Model) -> list[Twist]:
     """Return the rows of constant velocity that allow no twist."""
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
@@ -242,7 +244,12 @@ def opposed(signs: tuple[Sign, ...]) -> tuple[str, ...]:
 
 def turned_round(signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:
     """Return the joints that are in the opposite sense in `state`, without drivers: a start may be far from their values."""
-    return tuple(dict.fromkeys(sign.joint for sign in signs if triple_product(sign, state) * sign.modelled < 0.0))
+    if not signs:
+        return ()
+    A = rotation_matrix(state.p[[sign.bodies for sign in signs]])
+    a, b, c = np.moveaxis(np.einsum("skab,skb->ska", A, np.array([sign.x_bar for sign in signs])), 1, 0)
+    wrong = np.einsum("sa,sa->s", cross(a, b), c) * np.array([sign.modelled for sign in signs]) < 0.0
+    return tuple(dict.fromkeys(signs[k].joint for k in np.flatnonzero(wrong).tolist()))
 
 
 def triple_product(sign: Sign, state: State) -> float:

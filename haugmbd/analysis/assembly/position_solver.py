@@ -53,6 +53,12 @@ ROUNDING = 1e-10
 """Gap relative to the size of the model that is rounding if no step reduces it."""
 
 
+FINE = 1e-12
+"""Gap relative to the size of the model above which one more step follows where |Phi| is small in its own units: a squared distance of a
+mechanism of millimetres is so before the distance is.
+"""
+
+
 class PositionSolution(NamedTuple):
     """The last pose, the number of steps, and whether all rows hold there."""
 
@@ -70,9 +76,11 @@ def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS
     for k in range(iterations):
         if problem.search is not None:
             problem.search.at(best)
-        if best.worst <= problem.tol:
+        if best.worst <= problem.tol and best.furthest <= FINE * problem.size:
             return PositionSolution(best, k, True)
         new = _near(problem, pose)
+        if best.worst <= problem.tol:
+            return PositionSolution(min(new, best, key=lambda p: p.furthest), k + 1, True)
         if new.furthest <= HALVED * best.furthest:
             pose, best, patient = new, new, False
             continue

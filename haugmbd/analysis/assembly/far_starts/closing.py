@@ -5,7 +5,7 @@ r"""The closed pose nearest to a start, from wherever the start is.
              Newton's method; of those with all joints in the sense that is meant the nearest one, moved along the closed poses
     none     the same from other starts, shaken at random: a single local minimum does not prove that there is no closed pose
 
-Of large models the first closed candidate is taken.
+Of large models the first closed candidate is taken, as it is.
 """
 
 from __future__ import annotations
@@ -155,8 +155,10 @@ def _nearest_of(problem: Problem, found: list[PositionSolution]) -> PositionSolu
 
 
 def brought_near(problem: Problem, closed: PositionSolution) -> PositionSolution:
-    """Return the closed pose nearest to the start, if `closed` is so far from it that it need not be."""
-    return nearest(problem, closed) if _motion(problem, problem.held.start, closed.pose.state) > MOVED else closed
+    """Return the closed pose nearest to the start, if `closed` is so far from it that it need not be, and the model is small."""
+    if problem.model.nb > SMALL or _motion(problem, problem.held.start, closed.pose.state) <= MOVED:
+        return closed
+    return nearest(problem, closed)
 
 
 SAME = 1e-6
