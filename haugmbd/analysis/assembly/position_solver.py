@@ -93,7 +93,9 @@ def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS
         if not _sum(new) < (1.0 - FLAT) * _sum(best):
             return PositionSolution(best, k, False)
         pose, best, patient = new, new, not new.furthest <= POOR * best.furthest
-    return PositionSolution(best, iterations, best.worst <= problem.tol)
+    if best.worst <= problem.tol:
+        return PositionSolution(min(_near(problem, best), best, key=lambda p: p.furthest), iterations, True)
+    return PositionSolution(best, iterations, False)
 
 
 def _sum(pose: Pose) -> float:
