@@ -58,7 +58,7 @@ class Locked(Composed):
         v = self.vectors
         across_j = sine(v.a_bar_j, v.c_bar_j)
         cosine = float(self.f.values(0.0)[0]) / float(np.linalg.norm(v.a_bar_i) * np.linalg.norm(v.a_bar_j))
-        slope = float(np.sqrt(max(0.0, across_j**2 - cosine**2)))
+        slope = float(np.sqrt(np.maximum(0.0, across_j**2 - cosine**2)))
         if not slope <= PARALLEL_TOL:
             return ()
         what = f"a_bar_i (on {self.i.name!r}) and a_bar_j (on {self.j.name!r}) are parallel as seen along the axis where the row"

@@ -224,9 +224,7 @@ def turned_back(
     return min(found, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
 
 
-def _assembly(
-    problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...] = (), tries: int = 1
-) -> Assembly:
+def _assembly(problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...] = (), tries: int = 1) -> Assembly:
     """Return the assembly, with its velocities and integrated angles, and a model that starts there."""
     speeds = nearest_velocities(problem, closed.pose.state)
     state = with_angles(problem.model, speeds.state)

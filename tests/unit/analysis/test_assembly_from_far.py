@@ -205,7 +205,8 @@ def test_a_loop_from_far_closes_no_farther_away_than_least_squares(name):
         found = mbd.assemble(model, start)
         assert np.abs(mbd.evaluate(model, found.state).Phi).max() < CLOSED
         assert found.flipped == ()
-        other = least_squares(lambda x: mbd.evaluate(model, moved(start, x)).Phi, np.zeros(6 * model.nb), xtol=1e-14, max_nfev=60)
+        Phi = lambda x, start=start: mbd.evaluate(model, moved(start, x)).Phi  # noqa: E731
+        other = least_squares(Phi, np.zeros(6 * model.nb), xtol=1e-14, max_nfev=60)
         state = moved(start, other.x)
         if np.abs(other.fun).max() < 1e-8 and not mbd.assemble(model, state, repair=False).flipped:
             compared += 1
@@ -227,7 +228,8 @@ def test_one_rod_moves_its_body_no_farther_than_a_translation_would():
         point = found.state.r[1] + rotation_matrix(found.state.p[1]) @ off
         np.testing.assert_allclose(np.linalg.norm(point), length, rtol=1e-9)
         shift = abs(np.linalg.norm(r + off) - length)
-        assert mass_distance(found.model, found.model.state().replace(r=[np.zeros(3), r], p=[(1, 0, 0, 0)] * 2), found.state) <= shift
+        start = found.state.replace(r=[np.zeros(3), r], p=[(1, 0, 0, 0)] * 2)
+        assert mass_distance(found.model, start, found.state) <= shift
 
 
 def test_a_lock_whose_vectors_are_parallel_at_the_start_is_assembled():

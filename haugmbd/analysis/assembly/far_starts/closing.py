@@ -91,9 +91,7 @@ def close_from_afar(problem: Problem, signs: tuple[Sign, ...], start: State, fir
     return _from_elsewhere(problem, signs, rows, start, best._replace(iterations=steps))
 
 
-def _from_elsewhere(
-    problem: Problem, signs: tuple[Sign, ...], rows: GeodesicRows, start: State, best: PositionSolution
-) -> Closing:
+def _from_elsewhere(problem: Problem, signs: tuple[Sign, ...], rows: GeodesicRows, start: State, best: PositionSolution) -> Closing:
     """Return a closed pose found from other starts, or the closest pose of all."""
     random, steps, same = np.random.default_rng(SEED), best.iterations, 0
     restarts = RESTARTS if problem.model.nb <= SMALL else FEW

@@ -92,9 +92,7 @@ def _total(pose: GeodesicPose, some: Flags) -> float:
     return float(pose.missing[some] @ pose.missing[some])
 
 
-def _step(
-    problem: Problem, rows: GeodesicRows, pose: GeodesicPose, damping: float, kept: Flags
-) -> tuple[GeodesicPose, float]:
+def _step(problem: Problem, rows: GeodesicRows, pose: GeodesicPose, damping: float, kept: Flags) -> tuple[GeodesicPose, float]:
     """Return the pose after a step that reduces the sum of squares, and the next damping; `pose` itself if there is none."""
     J = jacobian(problem, problem.metric, pose.rows)
     unit = float(row_lengths(J).max(initial=0.0)) or 1.0
@@ -103,7 +101,9 @@ def _step(
     while damping <= MOST_DAMPING:
         z = least_motion(J, pose.missing / unit, np.where(kept, RIGID, damping))
         d = _motion(problem, z)
-        if float(lengths(d[:, 3:]).max(initial=0.0)) > LARGEST_TURN:  # a shorter step has another direction, unlike a part of this one
+        if (
+            float(lengths(d[:, 3:]).max(initial=0.0)) > LARGEST_TURN
+        ):  # a shorter step has another direction, unlike a part of this one
             damping *= SLOWER
             continue
         new = rows.at(displaced(pose.state, d))
