@@ -83,7 +83,10 @@ class AssemblyError(ModelError):
 
     def __str__(self) -> str:
         """Return all faults, numbered from 1."""
-        return "\n".join(["the mechanism cannot be assembled:", *(f"  {n}. {f}" for n, f in enumerate(self.faults, start=1))])
+        starts = getattr(self.assembly, "starts", 1)
+        tried = f", and {starts - 1} other starts lead to nothing closer" if starts > 1 else ""
+        head = f"the mechanism cannot be assembled{tried}:"
+        return "\n".join([head, *(f"  {n}. {f}" for n, f in enumerate(self.faults, start=1))])
 
 
 class SimulationError(HaugmbdError, RuntimeError):

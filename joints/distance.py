@@ -54,7 +54,7 @@ class Distance(Spaced):
     )  # 5 of these 6 are independent: the rotation about d_ij occurs twice
 
     def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, distance: Any = None, f: Any = None) -> None:
-        place = apart(name, i, j, point_i, point_j)
+        place = apart(name, i, j, point_i, point_j, given=distance is not None or f is not None)
         if distance is not None and f is not None:
             both = Fault(f"joint {name!r}", "distance and f are two names of one number, and both are given", "Give one of them.")
             place = place._replace(faults=(*place.faults, both))
@@ -80,7 +80,7 @@ class Distance(Spaced):
         Distance
             The joint.
         """
-        return cls._spaced(name, apart_vectors(name, i, s_bar_i, j, s_bar_j), f)
+        return cls._spaced(name, apart_vectors(name, i, s_bar_i, j, s_bar_j, given=f is not None), f)
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the rows: D."""

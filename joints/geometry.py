@@ -2,7 +2,7 @@ r"""Frames and vectors of a joint from global geometry at the modelled pose, or 
 
     s_bar = A^T (point - r)      a_bar = A^T axis            at the modelled pose of each body
     from global geometry      the frames of both bodies have the same axes at the modelled pose: the joint's angle is zero
-    from body-frame vectors   h_i = a_i x b_i,  h_j along c_j (on the side of h_i),  f_j the image of f_i on body j
+    from body-frame vectors   h_i = a_i x b_i,  h_j along c_j,  f_j the image of f_i on body j
 
 These functions do not raise for a bad value: they collect a fault that names the joint.
 Source: Haug (2021), spatial kinematics: joint definition frames.
@@ -23,6 +23,9 @@ from .base import Place, Vectors, posed
 
 PARALLEL_TOL = 1e-6
 """Least sine of the angle between two directions that must differ. Below it the gradient of a row is too small to be used."""
+
+AGAINST = 0.01
+"""Sine of the angle between an axis and the opposite of the other, below which they are modelled against each other."""
 
 Z = (0.0, 0.0, 1.0)
 MODELLED: Any = object()
@@ -121,9 +124,13 @@ def along_normal(name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_
 
 
 def following(frame_i: Frame, j: Body, s_bar_j: FloatArray, c_bar_j: FloatArray) -> Frame:
-    """Return the frame on body j with h along c_bar_j; f is the image of f_i at the modelled pose, where the joint's angle is zero."""
+    """Return the frame on body j with h along c_bar_j; f is the image of f_i at the modelled pose, where the joint's angle is zero.
+
+    If c_bar_j is modelled against h_i, h is along h_i; at a pose that does not fit it is not known which way the joint will close.
+    """
     f, _, h = (j.A.T @ frame_i.body.A @ frame_i.A_bar).T
-    T = triad(c_bar_j) if c_bar_j @ h >= 0.0 else triad(-c_bar_j)
+    against = c_bar_j @ h < 0.0 and sine(c_bar_j, h) <= AGAINST
+    T = triad(-c_bar_j) if against else triad(c_bar_j)
     across = f - (f @ T[:, 2]) * T[:, 2]
     if np.linalg.norm(across) <= PARALLEL_TOL:
         across = T[:, 0]

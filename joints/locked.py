@@ -1,9 +1,10 @@
 r"""The row that locks the angle of a joint about its axis: the last row of TJ and of Fixed.
 
-    DP1(a_i, a_j, const)        d Phi / d theta = (a_i x a_j) . h,  which must not be zero
+    DP1(a_i, a_j, const)        d Phi / d theta = (a_i x a_j) . h,  which must not be zero where the joint is closed
 
 From global geometry a_i = f and a_j = g are perpendicular: const = 0, where the gradient is largest. From body-frame vectors const
-is the modelled product; the projections of the two vectors on the plane normal to the axis must not be parallel.
+is the modelled product, or the given one; where it holds, the projections of the two vectors on the plane normal to the axis must not
+be parallel. Whether they are so at the modelled pose does not matter: the pose need not fit.
 Source: Haug (2021), spatial kinematics: translational joint.
 """
 
@@ -16,10 +17,9 @@ import numpy as np
 from haugmbd.constraints import DP1, Primitive
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault
-from haugmbd.math.euler_parameters import cross
 
 from .base import Composed, Place
-from .geometry import PARALLEL_TOL, modelled_product
+from .geometry import PARALLEL_TOL, modelled_product, sine
 
 
 class Locked(Composed):
@@ -56,10 +56,12 @@ class Locked(Composed):
         found = super().faults()
         if found:
             return found
-        a_i, a_j = self.i.A @ self.vectors.a_bar_i, self.j.A @ self.vectors.a_bar_j
-        slope = abs(cross(a_i, a_j) @ self.frame_i.A[:, 2]) / (np.linalg.norm(a_i) * np.linalg.norm(a_j))
+        v = self.vectors
+        across_j = sine(v.a_bar_j, v.c_bar_j)
+        cosine = float(self.f.values(0.0)[0]) / float(np.linalg.norm(v.a_bar_i) * np.linalg.norm(v.a_bar_j))
+        slope = float(np.sqrt(np.maximum(0.0, across_j**2 - cosine**2)))
         if not slope <= PARALLEL_TOL:
             return ()
-        what = f"a_bar_i (on {self.i.name!r}) and a_bar_j (on {self.j.name!r}) are parallel as seen along the axis: the row"
+        what = f"a_bar_i (on {self.i.name!r}) and a_bar_j (on {self.j.name!r}) are parallel as seen along the axis where the row"
         remedy = "Give an a_bar_j at about a right angle to a_bar_i, or leave it out."
-        return (Fault(f"joint {self.name!r}", f"{what} a_i . a_j = {self.f.values(0.0)[0]:.6g} is flat there", remedy),)
+        return (Fault(f"joint {self.name!r}", f"{what} a_i . a_j = {self.f.values(0.0)[0]:.6g} holds: it is flat there", remedy),)

@@ -52,7 +52,7 @@ class RevoluteSpherical(Spaced):
     freedoms = (turn(H_I), *ball(Side.J))
 
     def __init__(self, name: str, i: Body, j: Body, *, point_i: Any, point_j: Any, axis: Any, distance: Any = None) -> None:
-        super().__init__(name, apart(name, i, j, point_i, point_j, axis, has_axis=True), distance)
+        super().__init__(name, apart(name, i, j, point_i, point_j, axis, has_axis=True, given=distance is not None), distance)
 
     @classmethod
     def from_vectors(cls, name: str, i: Body, s_bar_i: Any, a_bar_i: Any, j: Body, s_bar_j: Any, f: Any = None) -> Self:
@@ -76,7 +76,7 @@ class RevoluteSpherical(Spaced):
         RevoluteSpherical
             The joint.
         """
-        return cls._spaced(name, apart_vectors(name, i, s_bar_i, j, s_bar_j, a_bar_i, has_axis=True), f)
+        return cls._spaced(name, apart_vectors(name, i, s_bar_i, j, s_bar_j, a_bar_i, has_axis=True, given=f is not None), f)
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the rows: DP2, D."""

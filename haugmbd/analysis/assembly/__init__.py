@@ -10,6 +10,7 @@ branch_signs                signs that tell the two assemblies of a joint apart
 branch_repair               joints in the opposite sense: the bodies that are turned
 result                      Assembly
 diagnosis                   reasons why an assembly fails, by joint
+far_starts                  positions from far: search on rotation vectors, other starts, the nearest closed pose
 continuation                steps towards distant drivers and fixed coordinates
 assemble                    assemble
 assembly_modes              assembly_modes, such as elbow up and elbow down

@@ -1,6 +1,7 @@
 r"""assemble: the state nearest to a given one at which all joints are closed.
 
-    positions     `position_solver`        from the given state, then from other states if it does not converge
+    positions     `position_solver`        from a state that is nearly closed
+                  `far_starts`             from any other one, and from other states if that does not close
     branch        `branch_repair`          joints that closed in the opposite sense are turned back
     velocities    `velocity_projection`
 
@@ -17,12 +18,13 @@ from itertools import product
 import numpy as np
 
 from haugmbd.analysis.assembly.branch_repair import choices, turned_starts
-from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of, turned_round
-from haugmbd.analysis.assembly.constraint_system import Problem, Search, digits_of, displaced, pose_at, row_scale_to_metres
+from haugmbd.analysis.assembly.branch_signs import Sign, flipped, opposed, signs_of, turned_round
+from haugmbd.analysis.assembly.constraint_system import Problem, Search, digits_of, pose_at, row_scale_to_metres
 from haugmbd.analysis.assembly.continuation import continue_to_targets
 from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults
+from haugmbd.analysis.assembly.far_starts.closing import ATTEMPT, brought_near, close_from_afar, is_near
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, read_fixed_coordinates
-from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
+from haugmbd.analysis.assembly.position_solver import ITERATIONS, PositionSolution, close_positions
 from haugmbd.analysis.assembly.redundant_rows import settled
 from haugmbd.analysis.assembly.regularized_least_squares import body_metric
 from haugmbd.analysis.assembly.result import Assembly, Flip, corrections, joint_gaps
@@ -40,6 +42,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.checks.contradictions import Contradiction, contradiction_faults
 from haugmbd.system.system import System
 
@@ -48,21 +51,6 @@ TOL = 1e-12
 
 RATE_TOL = 1e-9
 """Remainder of Phi_q u - nu, relative to the prescribed rates, above which rows contradict each other. It is above rounding."""
-
-RESTARTS = 4
-"""Number of other starts if the first does not close. A single local minimum does not prove that there is no solution."""
-
-ATTEMPT = 60
-"""Largest number of steps from a start at which joints are turned back: from one that is right it takes some ten."""
-
-AGREE = 1e-2
-"""Relative difference of the sums of squares below which two starts have found the same closest pose."""
-
-SHAKEN = 0.5
-"""Largest displacement of another start: this part of the size of the model, and as many radians."""
-
-SEED = 20260501
-"""Seed of the other starts, so that an assembly can be repeated."""
 
 
 @check_keywords
@@ -149,28 +137,38 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     model, start = problem.model, problem.held.start
     signs = signs_of(model)
     way = continue_to_targets(problem, start)
-    closed = close_positions(problem, way.state)
-    closed = closed._replace(iterations=way.iterations + closed.iterations)
     begun = turned_round(signs, start)
+    astray = begun if way.state is start else turned_round(signs, way.state)
+    near = is_near(problem, pose_at(problem, way.state), astray)
+    closed, tries = close_positions(problem, way.state, ITERATIONS if near or not repair else ATTEMPT), 1
     found = settled(problem, closed, way.state)
-    if not (found.solution.closed or found.contradictions):
-        closed = turned_back(problem, signs, way.state, found.solution, begun) if begun and repair else found.solution
-        closed = closed if closed.closed else close_from_elsewhere(problem, start, closed)
+    wrong = flipped(model, signs, found.solution.pose.state) if found.solution.closed else ()
+    if found.solution.closed and (not repair or (near and not wrong)):
+        if near and not len(found.left_out):
+            found = found._replace(solution=brought_near(problem, found.solution))
+    elif not found.contradictions:
+        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), way.state, found.solution)
         found = settled(problem, closed, closed.pose.state)
+        wrong = flipped(model, signs, found.solution.pose.state)
     problem, closed = found.problem, found.solution
+    closed = closed._replace(iterations=way.iterations + closed.iterations)
+    if not closed.closed and not found.contradictions and begun and repair:
+        closed = turned_back(problem._replace(loose=0.0), signs, way.state, closed, begun)
+        wrong = flipped(model, signs, closed.pose.state)
     if not closed.closed:
         beyond = contradiction_faults(found.contradictions, model.redundancy.limit)
         faults = beyond or (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
-        raise AssemblyError(faults, _assembly(problem, start, closed, ()))
-    wrong = flipped(model, signs, closed.pose.state)
+        raise AssemblyError(faults, _assembly(problem, start, closed, tries=tries))
+    left = wrong
     if wrong and repair:
         closed = turned_back(problem, signs, way.state, closed, wrong)
-    left = flipped(model, signs, closed.pose.state)
+        left = flipped(model, signs, closed.pose.state)
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
-    assembly = _assembly(problem, start, closed, flips, found.contradictions)
+    flips += tuple(Flip(joint, False) for joint in opposed(signs) if joint not in (flip.joint for flip in flips))
+    assembly = _assembly(problem, start, closed, flips, tries, found.contradictions)
     if left and repair:
         raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
-    if not model.redundancy.dropped or len(found.left_out):
+    if not model.redundancy.dropped or len(found.left_out) or position_faults(model):
         assembly = replace(assembly, model=examined(assembly.model, found.limit))
     faults = rate_faults(problem, assembly.state, RATE_TOL)
     if faults:
@@ -225,22 +223,6 @@ def _positive(value: object) -> bool:
     return number is not None and number.shape == () and bool(np.isfinite(number) and number > 0.0)
 
 
-def close_from_elsewhere(problem: Problem, start: State, best: PositionSolution) -> PositionSolution:
-    """Solve from states around the start. Return the closest pose, `best` included, if none closes."""
-    random = np.random.default_rng(SEED)
-    for _ in range(RESTARTS):
-        shake = random.uniform(-SHAKEN, SHAKEN, (problem.model.nb, 6)) * np.repeat([problem.size, 1.0], 3)
-        shake.ravel()[~problem.held.free] = 0.0
-        other = close_positions(problem, displaced(start, shake))
-        if other.closed:
-            return other
-        one, two = (float(pose.gap @ pose.gap) for pose in (other.pose, best.pose))
-        best = other if one < two else best
-        if abs(one - two) <= AGREE * two:
-            break
-    return best
-
-
 def turned_back(
     problem: Problem, signs: tuple[Sign, ...], start: State, closed: PositionSolution, wrong: tuple[str, ...]
 ) -> PositionSolution:
@@ -260,7 +242,12 @@ def turned_back(
 
 
 def _assembly(
-    problem: Problem, start: State, closed: PositionSolution, flips: tuple[Flip, ...], off: tuple[Contradiction, ...] = ()
+    problem: Problem,
+    start: State,
+    closed: PositionSolution,
+    flips: tuple[Flip, ...] = (),
+    tries: int = 1,
+    off: tuple[Contradiction, ...] = (),
 ) -> Assembly:
     """Return the assembly, with its velocities and integrated angles, and a model that starts there."""
     speeds = nearest_velocities(problem, closed.pose.state)
@@ -278,5 +265,6 @@ def _assembly(
         flips=flips,
         held=problem.held.names,
         tolerance=problem.tol,
+        starts=tries,
         contradictions=off,
     )

@@ -11,17 +11,17 @@ leave free.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import degrees, pi
+from math import degrees
 from numbers import Integral
 
 import numpy as np
 
 from haugmbd.analysis.assembly.assemble import pose_problem
-from haugmbd.analysis.assembly.branch_repair import turned
 from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
+from haugmbd.analysis.assembly.far_starts.tree_starts import random_starts
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
 from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
 from haugmbd.analysis.assembly.redundant_rows import redundant_rows_hold, settled
@@ -30,13 +30,10 @@ from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
-from haugmbd.constraints.freedoms import Kind
-from haugmbd.constraints.freedoms import Side as OnBody
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import AssemblyError, Fault, UsageError
-from haugmbd.math.euler_parameters import conjugate, from_axis_angle, logarithm, product, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.math.euler_parameters import conjugate, logarithm, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
@@ -247,45 +244,3 @@ def free_motions(problem: Problem, state: State) -> Array:
     _, size, V = np.linalg.svd(dense(J))
     rank = int(np.count_nonzero(size > RANK_TOL * max(1.0, float(size.max(initial=0.0)))))
     return np.asarray(V[rank:].T, dtype=np.float64)
-
-
-def random_starts(model: Model, state: State, n: int, seed: int) -> Iterator[State]:
-    """Yield `n` states with the joints of a spanning tree at random angles and displacements."""
-    random = np.random.default_rng(seed)
-    tree = spanning_tree(model)
-    for _ in range(n):
-        new = state
-        for e, child, group in tree:
-            new = _moved_at(new, e, child, group, random, model.length)
-        yield new
-
-
-def spanning_tree(model: Model) -> list[tuple[JointEntry, int, frozenset[int]]]:
-    """Return the joints from the ground outwards, each with its outer body and all bodies beyond; drivers are left out."""
-    reached, order = {0}, []
-    links = [e for e in model.joints.values() if e.freedoms is not None and len(e.rows) > 1]
-    while new := next((e for e in links if (e.i in reached) != (e.j in reached)), None):
-        child = new.j if new.i in reached else new.i
-        reached.add(child)
-        order.append((new, child))
-    below = {child: {child} for _, child in order}
-    for e, child in reversed(order):
-        parent = e.i if child == e.j else e.j
-        if parent:
-            below[parent] |= below[child]
-    return [(e, child, frozenset(below[child])) for e, child in order]
-
-
-def _moved_at(state: State, e: JointEntry, child: int, group: frozenset[int], random: np.random.Generator, size: float) -> State:
-    """Return the state with `group` moved by random amounts of the freedoms of its joint."""
-    for freedom in e.freedoms or ():
-        body, s_bar, A_bar = (e.i, e.s_bar_i, e.A_bar_i) if freedom.side is OnBody.I else (e.j, e.s_bar_j, e.A_bar_j)
-        A = rotation_matrix(state.p[body])
-        axis = A @ A_bar[:, freedom.axis]
-        if freedom.kind is Kind.SLIDE:
-            r = state.r.copy()
-            r[sorted(group)] += random.uniform(-1.0, 1.0) * size * axis
-            state = state.replace(r=r)
-        else:
-            state = turned(state, group, state.r[body] + A @ s_bar, from_axis_angle(axis, random.uniform(-pi, pi)))
-    return state

@@ -54,6 +54,12 @@ ROUNDING = 1e-10
 """Gap relative to the size of the model that is rounding if no step reduces it."""
 
 
+FINE = 1e-12
+"""Gap relative to the size of the model above which one more step follows where |Phi| is small in its own units: a squared distance of a
+mechanism of millimetres is so before the distance is.
+"""
+
+
 class PositionSolution(NamedTuple):
     """The last pose, the number of steps, and whether all rows hold there."""
 
@@ -71,9 +77,11 @@ def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS
     for k in range(iterations):
         if problem.search is not None:
             problem.search.at(best)
-        if best.worst <= problem.tol:
+        if best.worst <= problem.tol and best.furthest <= FINE * problem.size:
             return PositionSolution(best, k, True)
         new = _near(problem, pose)
+        if best.worst <= problem.tol:
+            return PositionSolution(min(new, best, key=lambda p: p.furthest), k + 1, True)
         if new.furthest <= HALVED * best.furthest:
             pose, best, patient = new, new, False
             continue
@@ -86,7 +94,9 @@ def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS
         if not _sum(new) < (1.0 - FLAT) * _sum(best):
             return PositionSolution(best, k, best.furthest <= problem.loose * problem.size)
         pose, best, patient = new, new, not new.furthest <= POOR * best.furthest
-    return PositionSolution(best, iterations, best.worst <= problem.tol or best.furthest <= problem.loose * problem.size)
+    if best.worst <= problem.tol:
+        return PositionSolution(min(_near(problem, best), best, key=lambda p: p.furthest), iterations, True)
+    return PositionSolution(best, iterations, best.furthest <= problem.loose * problem.size)
 
 
 def _sum(pose: Pose) -> float:

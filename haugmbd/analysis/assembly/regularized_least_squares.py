@@ -82,8 +82,8 @@ def dense(J: Matrix) -> Array:
     return J if isinstance(J, np.ndarray) else np.asarray(J.toarray())
 
 
-def least_motion(J: Matrix, b: Array, mu: float) -> Array:
-    """Return z of the equations J z = -b, (n,), damped by mu."""
+def least_motion(J: Matrix, b: Array, mu: float | Array) -> Array:
+    """Return z of the equations J z = -b, (n,), damped by mu, of all of them or of each."""
     return _factor(J, mu)(b)
 
 
@@ -108,7 +108,7 @@ def exact_motion(J: Matrix, b: Array, mu: float = EXACT_MU, *, enough: float = C
     return z
 
 
-def _factor(J: Matrix, mu: float) -> _Solve:
+def _factor(J: Matrix, mu: float | Array) -> _Solve:
     """Return the factorization of [ 1 J^T; J -mu ]: dense where it is small."""
     if sum(J.shape) <= DENSE:
         return _Solve(_DenseFactor(dense(J), mu), J.shape[1])
@@ -117,7 +117,7 @@ def _factor(J: Matrix, mu: float) -> _Solve:
     return _Solve(splu(bordered(J, mu)), J.shape[1])
 
 
-def bordered(J: csc_array, mu: float) -> csc_array:
+def bordered(J: csc_array, mu: float | Array) -> csc_array:
     """Return [ 1 J^T; J -mu ], written by columns: `scipy.sparse.block_array` takes as long as the factorization."""
     from scipy.sparse import csc_array  # noqa: PLC0415  imported only where something is assembled
 
@@ -132,7 +132,7 @@ def bordered(J: csc_array, mu: float) -> csc_array:
     diagonal = np.zeros(indptr[-1], dtype=bool)
     diagonal[ones] = diagonal[ends] = True
     indices[ones], data[ones] = np.arange(columns), 1.0
-    indices[ends], data[ends] = columns + np.arange(rows), -mu
+    indices[ends], data[ends] = columns + np.arange(rows), -np.asarray(mu)
     indices[~diagonal] = np.concatenate([columns + J.indices, column[by_row]])
     data[~diagonal] = np.concatenate([J.data, J.data[by_row]])
     return csc_array((data, indices, indptr), shape=(rows + columns, rows + columns))
@@ -141,13 +141,13 @@ def bordered(J: csc_array, mu: float) -> csc_array:
 class _DenseFactor:
     """The LU factorization of [ 1 J^T; J -mu ] by LAPACK."""
 
-    def __init__(self, J: Array, mu: float) -> None:
+    def __init__(self, J: Array, mu: float | Array) -> None:
         from scipy.linalg.lapack import dgetrf, dgetrs  # noqa: PLC0415  imported only where something is assembled
 
         rows, columns = J.shape
         K = np.zeros((rows + columns, rows + columns))
         np.fill_diagonal(K, 1.0)
-        K[columns:, columns:] *= -mu
+        K[columns:, columns:] *= -np.asarray(mu)
         K[columns:, :columns] = J
         K[:columns, columns:] = J.T
         self.substitute: Any = dgetrs

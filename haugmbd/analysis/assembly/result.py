@@ -80,6 +80,8 @@ class Assembly:
     contradictions : tuple of Contradiction
         Redundant rows, by their joints, that do not hold exactly where all others do, and what they are off by: joints, distance [m] and
         angle [rad]. They are left out of `after` and of `model`. Empty where axes and points fit.
+    starts : int
+        Number of starts that were tried: more than 1 if the given one led to no closed pose.
     """
 
     model: Model
@@ -95,6 +97,7 @@ class Assembly:
     held: tuple[str, ...]
     tolerance: float
     contradictions: tuple[Contradiction, ...] = ()
+    starts: int = 1
 
     @property
     def flipped(self) -> tuple[str, ...]:

@@ -89,6 +89,9 @@ def test_the_reason_names_both_predicted_times():
 def _grid(n):
     """Edges of one row between the bodies of a square grid."""
     number = np.arange(1, n * n + 1).reshape(n, n)
-    pairs = [*zip(number[:, :-1].ravel(), number[:, 1:].ravel(), strict=True), *zip(number[:-1].ravel(), number[1:].ravel(), strict=True)]
+    pairs = [
+        *zip(number[:, :-1].ravel(), number[:, 1:].ravel(), strict=True),
+        *zip(number[:-1].ravel(), number[1:].ravel(), strict=True),
+    ]
     edges = [(int(i), int(j)) for i, j in pairs]
     return edges, EdgeRows([1] * len(edges), [ABSOLUTE] * len(edges))

@@ -1,0 +1,265 @@
+"""Assembly from anywhere: every joint from random poses, in the sense that its vectors mean; loops; and no farther than least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+import haugmbd as mbd
+from haugmbd.math.euler_parameters import conjugate, exponential, logarithm, normalized, product, rotation_matrix
+from joints import (
+    CJ,
+    RJ,
+    RS,
+    SJ,
+    TJ,
+    UJ,
+    US,
+    ConstantVelocity,
+    Distance,
+    Fixed,
+    Parallel,
+    Perpendicular,
+    Planar,
+    PointInPlane,
+    PointOnLine,
+    RotationDriver,
+    TranslationDriver,
+)
+
+CLOSED = 1e-10  # relative to the arms: Newton's method ends at rounding
+
+
+def turned_at_random(rng):
+    """Return a random right-handed frame, its axes as columns."""
+    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return Q * np.array([np.linalg.det(Q), 1.0, 1.0])
+
+
+def made(kind, i, j, rng, size):
+    """Return joints of one kind from random vectors, the frames on both bodies, and what of the frames shall agree."""
+    F, H = turned_at_random(rng), turned_at_random(rng)
+    (f, g, h), (f_j, g_j, h_j) = F.T, H.T
+    s_i, s_j = size * rng.normal(size=(2, 3))
+    long, short = 10.0 ** rng.uniform(-1.0, 1.0, 2)
+    angle = rng.uniform(0.2, 2.9)
+    revolute = RJ.from_vectors("joint", i, s_i, f, g, j, s_j, h_j)
+    slide = TJ.from_vectors("joint", i, s_i, f, g, j, s_j, h_j, g_j, 0.0)
+    found = {
+        SJ: ([SJ.from_vectors("joint", i, s_i, j, s_j)], None),
+        RJ: ([RJ.from_vectors("joint", i, s_i, long * f, short * g, j, s_j, long * h_j)], "axis"),
+        CJ: ([CJ.from_vectors("joint", i, s_i, long * f, g, j, s_j, short * h_j)], "axis"),
+        UJ: ([UJ.from_vectors("joint", i, s_i, f, j, s_j, long * g_j)], None),
+        ConstantVelocity: ([ConstantVelocity.from_vectors("joint", i, s_i, f, g, j, s_j, f_j, g_j)], "twist"),
+        TJ: ([slide], "frame"),
+        "TJ of an axis": ([TJ.from_vectors("joint", i, s_i, f, g, j, s_j, h_j)], "axis"),
+        Fixed: ([Fixed.from_vectors("joint", i, s_i, f, g, j, s_j, h_j, g_j, 0.0)], "frame"),
+        "Fixed at an angle": (
+            [Fixed.from_vectors("joint", i, s_i, f, g, j, s_j, h_j, np.cos(angle) * f_j + np.sin(angle) * g_j, np.cos(angle))],
+            "frame",
+        ),
+        Planar: ([Planar.from_vectors("joint", i, s_i, f, g, j, s_j, h_j)], "axis"),
+        Parallel: ([Parallel.from_vectors("joint", i, f, g, j, h_j)], "axis"),
+        Perpendicular: ([Perpendicular.from_vectors("joint", i, f, j, g_j)], None),
+        Distance: ([Distance.from_vectors("joint", i, s_i, j, s_j, size * rng.uniform(0.02, 1.0))], None),
+        PointOnLine: ([PointOnLine.from_vectors("joint", i, s_i, f, g, j, s_j)], None),
+        PointInPlane: ([PointInPlane.from_vectors("joint", i, s_i, h, j, s_j)], None),
+        RS: ([RS.from_vectors("joint", i, s_i, h, j, s_j, size * rng.uniform(0.1, 1.0))], None),
+        US: ([US.from_vectors("joint", i, s_i, h, j, s_j, size * rng.uniform(0.1, 1.0))], None),
+        RotationDriver: ([revolute, RotationDriver("drive", revolute, rng.uniform(-3.0, 3.0))], "axis"),
+        TranslationDriver: ([slide, TranslationDriver("drive", slide, size * rng.uniform(-1.0, 1.0))], "frame"),
+    }
+    return *found[kind], F, H
+
+
+KINDS = [
+    *(SJ, RJ, CJ, UJ, ConstantVelocity, TJ, "TJ of an axis", Fixed, "Fixed at an angle", Planar, Parallel, Perpendicular),
+    *(Distance, PointOnLine, PointInPlane, RS, US, RotationDriver, TranslationDriver),
+]
+
+
+def random_body(system, name, rng, size):
+    m = 10.0 ** rng.uniform(-1.0, 1.0)
+    J = 0.1 * m * size**2 * np.array([0.5, 0.6, 0.8])
+    return system.add(mbd.Body(name, m, J, r=2.0 * size * rng.normal(size=3), p=normalized(rng.normal(size=4))))
+
+
+def relative(rows, size):
+    """Return Phi in units of the size."""
+    return rows.Phi * np.array([{"m": 1.0 / size, "m2": 1.0 / size**2}.get(label.unit, 0.1) for label in rows.labels])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind if isinstance(kind, str) else kind.__name__)
+def test_every_joint_closes_from_a_random_pose_in_the_sense_of_its_vectors(kind):
+    """From millimetres to kilometres: closed, and no axis against the one that the vectors give."""
+    for seed in range(15):
+        rng = np.random.default_rng([11, seed])
+        size = 10.0 ** rng.uniform(-3.0, 3.0)
+        system = mbd.System("far")
+        i = system.ground if seed % 2 else random_body(system, "i", rng, size)
+        j = random_body(system, "j", rng, size)
+        parts, agree, F, H = made(kind, i, j, rng, size)
+        for part in parts:
+            system.add(part)
+        found = mbd.assemble(system)
+        assert found.flipped == ()
+        assert np.abs(relative(mbd.evaluate(found.model, found.state), size)).max() < CLOSED
+        A = rotation_matrix(found.state.p)
+        one, other = A[0 if i is system.ground else 1] @ F, A[-1] @ H
+        if agree == "axis":
+            np.testing.assert_allclose(one[:, 2], other[:, 2], rtol=0.0, atol=1e-7)
+        if agree == "frame":
+            np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-7)
+        if agree == "twist":
+            assert np.trace(one[:, :2].T @ other[:, :2]) > 0.0
+
+
+def bodies_of(system, rng, *places):
+    return [
+        system.add(mbd.Body(f"body {k}", rng.uniform(0.5, 2.0), (0.05, 0.08, 0.1), r=r, p=normalized(rng.normal(size=4))))
+        for k, r in enumerate(places)
+    ]
+
+
+def ring(rng, points, axes):
+    """Return a loop of revolute joints (RJ) where there is an axis, else spherical ones."""
+    system = mbd.System("ring")
+    points = np.asarray(points, dtype=float)
+    bodies = bodies_of(system, rng, *(0.5 * (points[1:] + points[:-1])))
+    chain = [system.ground, *bodies, system.ground]
+    for k, (point, axis) in enumerate(zip(points, axes, strict=True)):
+        one, other = chain[k : k + 2]
+        joint = SJ(f"joint {k}", one, other, point=point) if axis is None else RJ(f"joint {k}", one, other, point=point, axis=axis)
+        system.add(joint)
+    return system
+
+
+def stewart(rng):
+    system = mbd.System("stewart")
+    (plate,) = bodies_of(system, rng, (0, 0, 1))
+    for k, a in enumerate(np.arange(6) * np.pi / 3.0):
+        foot, head = (np.cos(a), np.sin(a), 0.0), (0.5 * np.cos(a + 0.4 * (-1) ** k), 0.5 * np.sin(a + 0.4 * (-1) ** k), 1.0)
+        system.add(Distance(f"leg {k}", system.ground, plate, point_i=foot, point_j=head))
+    return system
+
+
+def delta(rng):
+    system = mbd.System("delta")
+    (plate,) = bodies_of(system, rng, (0, 0, -1))
+    for k, a in enumerate(np.arange(3) * 2.0 * np.pi / 3.0):
+        e, f = np.array([np.cos(a), np.sin(a), 0.0]), np.array([-np.sin(a), np.cos(a), 0.0])
+        arm = system.add(mbd.Body(f"arm {k}", 0.5, (0.01, 0.01, 0.01), r=0.7 * e, p=normalized(rng.normal(size=4))))
+        system.add(RJ(f"motor {k}", system.ground, arm, point=0.5 * e, axis=f))
+        for side in (-0.1, 0.1):
+            ends = {"point_i": 0.9 * e + side * f, "point_j": 0.2 * e + side * f + np.array([0, 0, -1.0])}
+            system.add(Distance(f"rod {k} {side}", arm, plate, **ends))
+    return system
+
+
+def tetrahedron(rng):
+    system = mbd.System("tetrahedron")
+    corners = np.array([(0, 0, 0), (1, 0, 0), (0.5, 0.9, 0), (0.5, 0.3, 0.8)])
+    bodies = bodies_of(system, rng, *corners)
+    for k in range(4):
+        for other in range(k):
+            ends = {"point_i": corners[k], "point_j": corners[other]}
+            system.add(Distance(f"rod {k}{other}", bodies[k], bodies[other], **ends))
+    return system
+
+
+Z = (0.0, 0.0, 1.0)
+LOOPS = {
+    "four-bar": lambda rng: ring(rng, [(0, 0, 0), (0, 1, 0), (2, 1.3, 0), (2, 0, 0)], [Z] * 4),
+    "five-bar": lambda rng: ring(rng, [(0, 0, 0), (-0.5, 0.9, 0), (0.4, 1.7, 0), (1.4, 0.8, 0), (1, 0, 0)], [Z] * 5),
+    "RSSR": lambda rng: ring(rng, [(0, 0, 0), (0, 1, 0), (2, 1.1, 0.6), (2, 0, 0.5)], [Z, None, None, (1, 0.3, 0)]),
+    "Stewart": stewart,
+    "delta": delta,
+    "tetrahedron": tetrahedron,
+}
+
+
+def moved(state, x):
+    d = x.reshape(-1, 6)
+    r, p = state.r.copy(), state.p.copy()
+    r[1:] += d[:, :3]
+    p[1:] = normalized(product(p[1:], exponential(d[:, 3:])))
+    return state.replace(r=r, p=p)
+
+
+def mass_distance(model, one, other):
+    d, turn = other.r - one.r, logarithm(product(conjugate(one.p), other.p))
+    return float(np.sqrt(model.mass @ np.sum(d * d, axis=1) + np.einsum("ka,kab,kb->", turn, model.J_bar, turn)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_from_far_closes_no_farther_away_than_least_squares(name):
+    """SciPy's solver on positions and rotation vectors, of the rows as they are; where it turns an axis round it is no measure."""
+    rng = np.random.default_rng(5)
+    model = LOOPS[name](rng).compile()
+    compared = 0
+    for _ in range(3):
+        start = moved(model.state(), rng.normal(size=6 * model.nb) * np.tile([0.4, 0.4, 0.4, 0.7, 0.7, 0.7], model.nb))
+        found = mbd.assemble(model, start)
+        assert np.abs(mbd.evaluate(model, found.state).Phi).max() < CLOSED
+        assert found.flipped == ()
+        Phi = lambda x, start=start: mbd.evaluate(model, moved(start, x)).Phi  # noqa: E731
+        other = least_squares(Phi, np.zeros(6 * model.nb), xtol=1e-14, max_nfev=60)
+        state = moved(start, other.x)
+        if np.abs(other.fun).max() < 1e-8 and not mbd.assemble(model, state, repair=False).flipped:
+            compared += 1
+            assert mass_distance(model, start, found.state) <= 1.01 * mass_distance(model, start, state)
+    assert compared
+
+
+@pytest.mark.slow
+def test_one_rod_moves_its_body_no_farther_than_a_translation_would():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        size = 10.0 ** rng.uniform(-1.0, 2.0)
+        r, off, length = 2.0 * size * rng.normal(size=3), 0.5 * size * rng.normal(size=3), size * rng.uniform(0.02, 0.3)
+        J = size**2 * 10.0 ** rng.uniform(-3.0, 0.0) * np.ones(3)
+        system = mbd.System("rod")
+        body = system.add(mbd.Body("body", 1.0, J, r=r))
+        system.add(Distance("rod", system.ground, body, point_i=(0, 0, 0), point_j=r + off, distance=length))
+        found = mbd.assemble(system)
+        point = found.state.r[1] + rotation_matrix(found.state.p[1]) @ off
+        np.testing.assert_allclose(np.linalg.norm(point), length, rtol=1e-9)
+        shift = abs(np.linalg.norm(r + off) - length)
+        start = found.state.replace(r=[np.zeros(3), r], p=[(1, 0, 0, 0)] * 2)
+        assert mass_distance(found.model, start, found.state) <= shift
+
+
+def test_a_lock_whose_vectors_are_parallel_at_the_start_is_assembled():
+    """The row is flat at this pose, not where the joint is closed."""
+    system = mbd.System("loop")
+    part = system.add(mbd.Body("part", 1.0, (1, 1, 1), r=(1, 2, 3)))
+    joint = Fixed.from_vectors("weld", system.ground, (0, 0, 0), (1, 0, 0), (0, 1, 0), part, (0, 0, 0), (0, 0, 1), (1, 0, 0), 0.0)
+    assert joint.faults() == ()
+    system.add(joint)
+    A = rotation_matrix(mbd.assemble(system).state.p[1])
+    np.testing.assert_allclose(A[:, 0], (0, 1, 0), rtol=0.0, atol=1e-12)
+    with pytest.raises(mbd.ModelError, match="weld"):
+        system.compile()
+
+
+def test_an_axis_that_is_modelled_against_its_vectors_stays_and_is_told():
+    system = mbd.System("hinge")
+    bar = system.add(mbd.Body("bar", 1.0, (1, 1, 1), r=(1, 0, 0)))
+    system.add(RJ.from_vectors("pin", system.ground, (0, 0, 0), (1, 0, 0), (0, 1, 0), bar, (-1, 0, 0), (0, 0, -1)))
+    found = mbd.assemble(system)
+    np.testing.assert_allclose(found.state.p[1], (1, 0, 0, 0), rtol=0.0, atol=1e-12)
+    assert found.flipped == ("pin",)
+
+
+def test_what_cannot_be_closed_is_refused_with_the_starts_that_were_tried():
+    system = mbd.System("too short")
+    body = system.add(mbd.Body("body", 1.0, (1, 1, 1), r=(0.3, 0.2, 0.1)))
+    for name, x in (("left", 0.0), ("right", 3.0)):
+        system.add(Distance(name, system.ground, body, point_i=(x, 0, 0), point_j=(0.3, 0.2, 0.1), distance=1.0))
+    with pytest.raises(mbd.AssemblyError, match=r"other starts[^'\"]*'left'.* 0.5 m too long") as caught:
+        mbd.assemble(system)
+    assert caught.value.assembly.starts > 1
+    np.testing.assert_allclose(caught.value.assembly.state.r[1], (1.5, 0, 0), rtol=0.0, atol=1e-3)
