@@ -81,6 +81,7 @@ class Run(Generic[R]):
     record: makes the result of the data;  budget: time [s] after which the run is stopped
     before: the run that this one continues from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
     before_jump: the state before the call of a sampled block that ended the run, by the jump of an event
+    until: time [s] from which on the steps are not needed: the run ends with the batch that reaches it
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class Run(Generic[R]):
         *,
         budget: float | None = None,
         before: Run[R] | None = None,
+        until: float = np.inf,
     ) -> None:
         times = recording.times
         self.problem, self.method, self.t_end, self.record, self.before = problem, method, t_end, record, before
@@ -106,7 +108,7 @@ class Run(Generic[R]):
         self.records: list[EventRecord] = []
         if self.locator.may_end_early:
             problem.first_batch = FIRST_BATCH
-        self.budget, self.exhausted = budget, False
+        self.budget, self.exhausted, self.until = budget, False, until
         self.stop = t_end
         if budget is not None:
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
@@ -254,8 +256,9 @@ class Run(Generic[R]):
         return False
 
     def _budget_is_used_up(self) -> bool:
-        """Return whether the run has taken longer than its budget, and has not reached its end."""
+        """Return whether the run has taken longer than its budget, or has gone as far as is needed, and has not reached its end."""
         over = self.budget is not None and time.perf_counter() - self.began > self.budget
+        over = over or bool(self._last[0][-1] >= self.until)
         return over and bool(self._last[0][-1] < self.t_end)
 
     def _without_empty_step(self, batch: StepBatch) -> StepBatch:
@@ -413,6 +416,8 @@ class Run(Generic[R]):
         now = float(self._last[0][-1])
         if error is not None:
             status, message = RunStatus.FAILED, error_text(error)
+        elif self.exhausted and self.budget is None:
+            status, message = RunStatus.COMPLETED, f"reached t = {now:.9g} s, which was needed"
         elif self.exhausted:
             status = RunStatus.BUDGET_EXHAUSTED
             message = f"stopped at t = {now:.9g} s, before t_end = {self.t_end:.9g} s: its budget of {self.budget:g} s was used up"
