@@ -178,9 +178,10 @@ def _work_of(result: Replayed, one: Replay, asked: Array, stored: tuple[Array, A
     nodes = np.unique(np.concatenate([steps.t[steps.t < until], asked]))
     need_same(steps.t, steps._flat, *stored, SAME_MOTION if one.exact else BETWEEN)
     if one.dense or one.most:
-        if hasattr(steps, "resample"):
-            between = ~np.isin(stored[0], steps.t)
-            _need_near(steps, stored, between)
+        if hasattr(steps, "resample") and not _is_near(steps, stored):
+            given = stored[0][stored[0] > one.t0]  # what dense output of the steps does not show, those of the run itself do
+            states = _again(result, one, given, until)
+            need_same(states.t, states._flat, *stored, SAME_MOTION)
         found: Work = steps._work_at(nodes)
         return found.at(np.searchsorted(nodes, asked))
     times = times_between(nodes, result._rule)
@@ -218,11 +219,13 @@ def need_same(t: Array, y: Array, t_stored: Array, y_stored: Array, most: float)
     _need(gaps.min(axis=0), t_stored[both], most)
 
 
-def _need_near(steps: Any, stored: tuple[Array, Array], between: Any) -> None:
-    """Raise AnotherMotion unless stored states between steps are near to those of dense output."""
-    if between.any():
-        t = stored[0][between]
-        _need(_gaps(steps._flat, stored[1][between], steps.resample(t)._flat), t, BETWEEN)
+def _is_near(steps: Any, stored: tuple[Array, Array]) -> bool:
+    """Return whether stored states between steps are near to those of dense output."""
+    between = ~np.isin(stored[0], steps.t)
+    if not between.any():
+        return True
+    gaps = _gaps(steps._flat, stored[1][between], steps.resample(stored[0][between])._flat)
+    return bool(gaps.max() <= BETWEEN)
 
 
 def _gaps(y: Array, one: Array, other: Array) -> Array:
