@@ -21,6 +21,7 @@ from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import delay_notes, issue, with_model_notes
 from haugmbd.diagnostics.short_impacts import short_impact_notes
+from haugmbd.diagnostics.unresolved_steps import stiff_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
@@ -306,7 +307,7 @@ def run_system(
             [*deep, *bristle_notes(model, found.t, found.y), *short_impact_notes(model, found.events, method, found.t, found.y)]
         )
         outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start)])
-        return Result(
+        result = Result(
             model,
             found.t,
             found.y,
@@ -324,6 +325,8 @@ def run_system(
             _all_steps=times is None and output.store_every == 1 and method.dense,
             outcome=outcome,
         )
+        notes = stiff_notes(result, found.stiffness, method) if until == np.inf else []
+        return replace(result, outcome=outcome.with_notes(notes)) if notes else result
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
     recording = Recording(times, output.store_every, events, sensors, bodies)

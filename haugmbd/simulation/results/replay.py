@@ -121,7 +121,11 @@ def replays_of(data: Any, ny: int) -> tuple[Replay, ...]:
             if y0.shape != (ny,):
                 return ()
             methods = make(**{name: _method_of(one["methods"][name]) for name in METHODS})
-            found.append(Replay(float(one["t0"]), y0, float(one["t_end"]), float(one["last"]), methods, bool(one["exact"]), float(one["most"])))
+            found.append(
+                Replay(
+                    float(one["t0"]), y0, float(one["t_end"]), float(one["last"]), methods, bool(one["exact"]), float(one["most"])
+                )
+            )
     except (KeyError, TypeError, ValueError, HaugmbdError):  # methods of another version
         return ()
     return tuple(found)

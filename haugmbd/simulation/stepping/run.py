@@ -16,6 +16,7 @@ from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.diagnostics.unresolved_steps import failed_text
 from haugmbd.errors import SimulationError, error_text
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
@@ -25,6 +26,7 @@ from haugmbd.integrators.step_batch import StepBatch, Stopped
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick_slip.slips_at_jumps import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
+from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.run_options import Recording
@@ -53,6 +55,7 @@ class Recorded(NamedTuple):
     u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
     turns: (nt, m) joint angles that were counted from step to step, None if every step is stored;  sensors: values of the sensors
     energy_restored: by an energy projection [J]
+    stiffness: what an explicit method of fixed step noted of its steps
     contact_impacts: of compliant contacts, None if every step is stored
     """
 
@@ -68,6 +71,7 @@ class Recorded(NamedTuple):
     singular_crossings: tuple[SingularCrossing, ...]
     energy_restored: float
     contact_impacts: tuple[ContactImpact, ...] | None
+    stiffness: StiffnessWatch | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -374,8 +378,21 @@ class Run(Generic[R]):
     def _raise(self, error: BaseException) -> NoReturn:
         """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
         if isinstance(error, Exception):
+            error = self._explained(error)
             self._keep_result(error)
         raise error
+
+    def _explained(self, error: Exception) -> Exception:
+        """Return the error of steps that are too large for a load, in place of that to which they have led."""
+        space, t = self.problem.state_space, float(self._last[0][-1])
+        if not isinstance(space, MaximalStateSpace):
+            return error
+        text = failed_text(space.model, self.problem.watched, self.method, t, error_text(error))
+        if not text:
+            return error
+        cause, error = error, SimulationError(text)
+        error.__cause__ = cause
+        return error
 
     def _keep_result(self, error: Exception) -> None:
         """Give an error the result so far; None where its states cannot be evaluated, which is described by the error itself."""
@@ -408,6 +425,7 @@ class Run(Generic[R]):
                 singular_crossings=crossings,
                 energy_restored=float(o.max_energy_restored),
                 contact_impacts=self.switching.impacts(),
+                stiffness=p.watched,
             )
         )
 
