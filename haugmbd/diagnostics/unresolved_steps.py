@@ -1,4 +1,4 @@
-r"""Fixed steps that do not resolve the forces of a load, by its name: the rate lambda of its velocity dependence, and the step that would do.
+r"""Fixed steps that do not resolve the forces of a load, by its name: the rate lambda of its velocity dependence, and a step that does.
 
     u' = M^-1 ( Q(u) - Phi_q^T lam )      small changes decay as  w' = J w,   J w = [ u'(u + s w) - u'(u) ] / s
     lambda = |w_new| / |w|,  w_new = J w   power iteration in the norm of the mass matrix: the fastest direction that the joints leave free
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.energy import kinetic_energy
 from haugmbd.diagnostics.histories.load_history import load_history
 from haugmbd.diagnostics.run_warnings import RunNote
@@ -57,16 +57,23 @@ class FastLoad(NamedTuple):
 
 
 def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[RunNote]:
-    """Return a note if the fixed steps of a run do not resolve a load.  result: a Result;  watch: what the method noted of its steps"""
+    """Return a note if the fixed steps of a run do not resolve a load.  result: a Result;  watch: what the method noted of its steps.
+
+    A note on the same steps that names their cause, an impact or bristles, is enough, unless they last and a load explains them.
+    """
     if watch is None or method.step is None or watch.counts[WORST] < SOME:
         return []
     counts, share = watch.counts, 0.0
-    lasting = bool(counts[WORST] >= PERSISTENT)
+    lasting, known = bool(counts[WORST] >= PERSISTENT), any(note.doubtful for note in result.outcome.notes)
     if not lasting:
+        if known:
+            return []
         share = _open_share(result, counts[FIRST], counts[LAST], method.step)
         if not share > OPEN:
             return []
     fast = fastest_load(result.model, watch)
+    if fast is None and known:
+        return []
     how = (
         f"{counts[UNRESOLVED]:.0f} of {counts[ALL]:.0f} steps from t = {counts[FIRST]:.6g} s to {counts[LAST]:.6g} s are unresolved"
     )
@@ -123,10 +130,9 @@ def _open_share(result: Any, first: float, last: float, h: float) -> float:
 
 def fastest_load(model: Model, watch: StiffnessWatch) -> FastLoad | None:
     """Return the load that depends most on velocities at the unresolved steps; None if none of them does."""
-    used = np.flatnonzero(watch.h > 0.0)
-    used = used[np.isfinite(watch.y[used]).all(axis=1)]
+    used = np.flatnonzero((watch.h > 0.0) & np.isfinite(watch.y).all(axis=1))
     found: FastLoad | None = None
-    for k in used[np.unique(np.linspace(0, len(used) - 1, 5).astype(int))] if len(used) else ():
+    for k in used[np.unique(np.linspace(0, max(len(used) - 1, 0), 5).astype(int))].tolist() if len(used) else ():
         one = _fastest_at(model, float(watch.t[k]), watch.y[k], float(watch.h[k]))
         found = one if found is None or (one is not None and one.rate > found.rate) else found
     return found if found is not None and found.rate * watch.h.max() > FELT else None
@@ -149,10 +155,10 @@ def _fastest_at(model: Model, t: float, y: Array, h: float) -> FastLoad | None:
     return FastLoad(loads[k].load.name, loads[k].load.kind, float(rates[k]), t)
 
 
-def _columns(model: Model) -> Array:
+def _columns(model: Model) -> Ints:
     """Return the columns of velocities in a flat state, (6 nb,)."""
     bodies = WIDTH * np.arange(1, model.nb + 1)[:, None]
-    columns: Array = (bodies + np.arange(VELOCITY, WIDTH)).ravel()
+    columns: Ints = (bodies + np.arange(VELOCITY, WIDTH)).ravel()
     return columns
 
 

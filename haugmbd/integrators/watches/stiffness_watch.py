@@ -8,7 +8,7 @@ over the columns of accelerations and velocities.  A smooth motion has z <= 1, o
 accelerations themselves: the method resolves it.  A step with  z > LARGE  and  |k_1' - k_s| > SEEN |k|  does not resolve its forces.  Few
 such steps are kinks, as a touch is; where they follow one another the steps are beyond the stability of the method:
 
-    score <- KEPT score + (1 of an unresolved step, else 0)        a part p of unresolved steps in a row of many has the score p / (1 - KEPT)
+    score <- KEPT score + (1 of an unresolved step, else 0)    a part p of unresolved steps has the score p / (1 - KEPT)
 
 Source: Shampine, Hiebert, Detecting stiffness with the Fehlberg (4, 5) formulas; Hairer, Wanner, Solving ODE II, sec. IV.2.
 """
@@ -40,7 +40,8 @@ SAMPLES = 24
 class StiffnessWatch(NamedTuple):
     """What a run notes of its steps.
 
-    columns: (m,) of velocities in y, and of accelerations in y';  counts: (7,), see UNRESOLVED;  t, h: (SAMPLES,) time and length of steps that are kept;  y: (SAMPLES, ny) states at their ends
+    columns: (m,) of velocities in y, and of accelerations in y';  counts: (7,), see UNRESOLVED
+    t, h: (SAMPLES,) time and length of steps that are kept;  y: (SAMPLES, ny) states at their ends
     """
 
     columns: Ints

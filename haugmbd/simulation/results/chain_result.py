@@ -224,9 +224,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
                 why = f"{error}".rstrip(".")
         few = self._of_states(np.unique(np.append(np.arange(0, len(self.t), 2), len(self.t) - 1)))
         found = self._work_at(self.t)
-        error = np.abs(
-            np.interp(self.t, few.t, few._work_at(few.t).all_applied - found.all_applied[np.searchsorted(self.t, few.t)])
-        )
+        gap = np.abs(np.interp(self.t, few.t, few._work_at(few.t).all_applied - found.all_applied[np.searchsorted(self.t, few.t)]))
         if len(self.t) == 2:  # noqa: PLR2004
             gap = np.abs(found.all_applied)
         found = found._replace(error=np.maximum.accumulate(gap))
