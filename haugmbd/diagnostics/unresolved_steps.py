@@ -2,7 +2,7 @@ r"""Fixed steps that do not resolve the forces of a load, by its name: the rate 
 
     u' = M^-1 ( Q(u) - Phi_q^T lam )      small changes decay as  w' = J w,   J w = [ u'(u + s w) - u'(u) ] / s
     lambda = |w_new| / |w|,  w_new = J w   power iteration in the norm of the mass matrix: the fastest direction that the joints leave free
-    lambda_k = - [ P_k(u + s w) - 2 P_k(u) + P_k(u - s w) ] / (2 s^2 w^T M w)      the share of load k, by its power P_k = Q_k^T u alone
+    f_k(x) = P_k(x w) / x,   lambda_k = - f_k' / w^T M w       the share of load k: its force along w by its power P_k at u = x w
 
 so that every element is measured in the same way: Q_k = -c u has P_k = -c u^2, and lambda_k = c / m.
 An explicit method follows a decay while h lambda is below the limit of its stability on the negative real axis.  RK4, RK3 and Heun note
@@ -13,28 +13,37 @@ Source: Hairer, Wanner, Solving ODE II, sec. IV.2 (stability of explicit methods
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.diagnostics.energy import kinetic_energy
+from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.histories.load_history import load_history
-from haugmbd.diagnostics.run_warnings import RunNote
+from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote
 from haugmbd.formulations.accelerations import solve_states
-from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, SCORE, UNRESOLVED, WORST, StiffnessWatch
+from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, LONG_WORST, SCORE, UNRESOLVED, WORST, StiffnessWatch
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 
 PERSISTENT = 13.0
 """Score above which steps are unstable: two of three unresolved, over twenty steps. A decay that is stable with h lambda = 2.5 has 12."""
+LONG_PERSISTENT = 25.0
+"""Long score above which they are: one of four unresolved, over hundreds. Friction that reverses every ten steps has some ten."""
 SOME = 3.0
 """Score above which the energy ledger is asked: three unresolved steps in a row. Kinks and reversals have one or two."""
 OPEN, WIDE_OPEN = 1e-2, 0.1
 """Of the energy that is exchanged while steps are unresolved: a drift that is noted, and one that makes the result doubtful."""
 RECENT = 1.5
 """Score of a run that fails, above which its last steps are unresolved: two in a row."""
+UNSTABLE = 2.0
+"""h lambda above which no explicit method of one or two evaluations is stable."""
+FIRST_STEPS = 3.0
+"""Steps of a run that fails before a score says anything."""
+FEW_STATES = 5
+"""Number of states at which loads are differentiated."""
 FELT = 0.5
 """h lambda of a load below which it is not the cause of unresolved steps."""
 ADVISED = 1.0
@@ -61,10 +70,15 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
 
     A note on the same steps that names their cause, an impact or bristles, is enough, unless they last and a load explains them.
     """
-    if watch is None or method.step is None or watch.counts[WORST] < SOME:
+    if method.step is None or method.has_own_matrix:
+        return []
+    if watch is None or not watch.columns.size:
+        return _notes_of_samples(result, method)
+    if watch.counts[WORST] < SOME:
         return []
     counts, share = watch.counts, 0.0
-    lasting, known = bool(counts[WORST] >= PERSISTENT), any(note.doubtful for note in result.outcome.notes)
+    lasting = bool(counts[WORST] >= PERSISTENT or counts[LONG_WORST] >= LONG_PERSISTENT)
+    known = any(note.doubtful for note in result.outcome.notes)
     if not lasting:
         if known:
             return []
@@ -97,17 +111,38 @@ def too_large(method: Any, fast: FastLoad | None, how: str) -> str:
     )
 
 
-def failed_text(model: Model, watch: StiffnessWatch | None, method: Any, t: float, words: str) -> str:
+def failed_text(model: Model, watch: StiffnessWatch | None, method: Any, t: float, words: str, states: Sequence[Array] = ()) -> str:
     """Return why a run with fixed steps has failed at t [s], if its last steps are unresolved; "" if they are not.
 
-    words: of the error, which says what the steps have led to
+    words: of the error, which says what the steps have led to;  states: the first and the last, of a method that notes nothing
     """
-    if watch is None or method.step is None or watch.counts[SCORE] < RECENT or t - watch.counts[LAST] > 3.0 * method.step:
+    if method.step is None or method.has_own_matrix:
         return ""
-    fast = fastest_load(model, watch)
-    if fast is None or method.step * fast.rate < FELT:
+    if watch is None or not watch.columns.size or watch.counts[ALL] <= FIRST_STEPS:
+        fast = _fastest_of(model, [(t, y) for y in states], method.step)
+        if fast is None or method.step * fast.rate < UNSTABLE:
+            return ""
+    elif watch.counts[SCORE] < RECENT or t - watch.counts[LAST] > 3.0 * method.step:
         return ""
+    else:
+        fast = fastest_load(model, watch) or _fastest_of(model, [(t, y) for y in states], method.step)
     return too_large(method, fast, f"the run stops at t = {t:.6g} s ({words.rstrip('.')})")
+
+
+def _notes_of_samples(result: Any, method: Any) -> list[RunNote]:
+    """Return the note of a method that notes nothing: some states have a load with h lambda > 2, and the energy ledger is open."""
+    model, h = result.model, float(method.step)
+    if all(entry.load.keeps_energy for entry in model.loads) or len(result.t) < 2:  # noqa: PLR2004
+        return []
+    some = np.unique(np.linspace(0, len(result.t) - 1, FEW_STATES).astype(int)).tolist()
+    fast = _fastest_of(model, [(float(result.t[k]), result.y[k]) for k in some], h)
+    if fast is None or h * fast.rate < UNSTABLE:
+        return []
+    share = _open_share(result, -np.inf, np.inf, h)
+    if not share > OPEN:
+        return []
+    how = f"the energy ledger is open by {100.0 * share:.2g} % of what is exchanged"
+    return [RunNote("stiff", too_large(method, fast, how), share, share > WIDE_OPEN)]
 
 
 def _open_share(result: Any, first: float, last: float, h: float) -> float:
@@ -118,24 +153,26 @@ def _open_share(result: Any, first: float, last: float, h: float) -> float:
             keep = (result.t >= first - 1.5 * h) & (result.t <= last + 1.5 * h)
             whole = result.at_states(keep) if keep.sum() > 1 else result
         energy = whole.energy()
-        sizes = [
-            energy.kinetic.max(),
-            np.ptp(energy.potential),
-            np.abs(energy.applied_work).max(),
-            np.abs(energy.dissipated_work).max(),
-        ]
+        some = np.unique(np.linspace(0, len(result.t) - 1, min(len(result.t), SAMPLES)).astype(int))
+        kinetic, potential = kinetic_and_potential(result.model, result.t[some], result.y[some])
+        sizes = [kinetic.max(), np.ptp(potential), np.abs(energy.applied_work).max(), np.abs(energy.dissipated_work).max()]
         share = float(np.abs(energy.drift).max()) / max(*map(float, sizes), 1e-300)
     return share if np.isfinite(share) else np.inf
 
 
 def fastest_load(model: Model, watch: StiffnessWatch) -> FastLoad | None:
     """Return the load that depends most on velocities at the unresolved steps; None if none of them does."""
-    used = np.flatnonzero((watch.h > 0.0) & np.isfinite(watch.y).all(axis=1))
-    found: FastLoad | None = None
-    for k in used[np.unique(np.linspace(0, max(len(used) - 1, 0), 5).astype(int))].tolist() if len(used) else ():
-        one = _fastest_at(model, float(watch.t[k]), watch.y[k], float(watch.h[k]))
-        found = one if found is None or (one is not None and one.rate > found.rate) else found
-    return found if found is not None and found.rate * watch.h.max() > FELT else None
+    h = float(watch.h.max())
+    used = np.flatnonzero((watch.h > 0.0) & np.isfinite(watch.y).all(axis=1)).tolist()
+    some = [used[k] for k in np.unique(np.linspace(0, len(used) - 1, FEW_STATES).astype(int)).tolist()] if used else []
+    found = _fastest_of(model, [(float(watch.t[k]), watch.y[k]) for k in some], h)
+    return found if found is not None and found.rate * h > FELT else None
+
+
+def _fastest_of(model: Model, states: Sequence[tuple[float, Array]], h: float) -> FastLoad | None:
+    """Return the load that depends most on velocities at some states (t, y); None if none does."""
+    found = [one for t, y in states if np.isfinite(y).all() and (one := _fastest_at(model, t, y, h)) is not None]
+    return max(found, key=lambda one: one.rate, default=None)
 
 
 def _fastest_at(model: Model, t: float, y: Array, h: float) -> FastLoad | None:
@@ -143,10 +180,8 @@ def _fastest_at(model: Model, t: float, y: Array, h: float) -> FastLoad | None:
     loads = [entry for entry in model.loads if not entry.load.conservative]
     try:
         with np.errstate(all="ignore"):
-            w, reach = _fastest_direction(model, t, y, h)
-            if not np.isfinite(w).all() or not w.any():
-                return None
-            rates = [_rate_of(model, entry.load.name, t, y, w, reach) for entry in loads]
+            directions, reach = _directions(model, t, y, h)
+            rates = [max((_rate_of(model, one.load.name, t, y, w, reach) for w in directions), default=0.0) for one in loads]
     except Exception:  # noqa: BLE001  a state of a run that grows without bound may not be evaluated
         return None
     if not rates or not np.isfinite(rates).any():
@@ -174,20 +209,26 @@ def _size(model: Model, w: Array) -> float:
     return 2.0 * float(kinetic_energy(model, u)[0])
 
 
-def _fastest_direction(model: Model, t: float, y: Array, h: float) -> tuple[Array, float]:
-    """Return the direction w (6 nb,), w^T M w = 1, in which changes of the velocities decay fastest, and how far a step moves along it."""
+def _directions(model: Model, t: float, y: Array, h: float) -> tuple[list[Array], float]:
+    """Return directions w (6 nb,), w^T M w = 1, and how far a step moves: the fastest decay of the velocities, and the accelerations.
+
+    Where a force is saturated it does not depend on the velocity just here, and a step along the accelerations leads to where it does.
+    """
     columns, w = _columns(model), np.random.default_rng(0).standard_normal(6 * model.nb)
     base = _accelerations(model, t, y)
     reach = h * np.sqrt(_size(model, base))
+    if not (reach > 0.0 and np.isfinite(reach)):
+        return [], 0.0
+    along = base * (h / reach)
     for _ in range(ITERATIONS):
         w = w / np.sqrt(_size(model, w))
         s = _small(y, columns, w, reach)
         moved = y.copy()
         moved[columns] += s * w
         w = _accelerations(model, t, moved) - base
-        if not w.any():
-            return w, reach
-    return w / np.sqrt(_size(model, w)), reach
+        if not (w.any() and np.isfinite(w).all()):
+            return [along], reach
+    return [along, w / np.sqrt(_size(model, w))], reach
 
 
 def _small(y: Array, columns: Any, w: Array, reach: float) -> float:
@@ -196,19 +237,31 @@ def _small(y: Array, columns: Any, w: Array, reach: float) -> float:
 
 
 def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float) -> float:
-    """Return the largest lambda of a load along w, at a state and at those to which a step leads, by second differences of its power."""
+    """Return the largest lambda of a load along w, at the velocity of a state along w and at those to which a step leads."""
     columns = _columns(model)
     u = np.concatenate([np.zeros(6), y[columns]]).reshape(1, -1, 6)
     w_body = np.concatenate([np.zeros(6), w]).reshape(1, -1, 6)
     along = float(kinetic_energy(model, u + w_body)[0] - kinetic_energy(model, u)[0]) - 0.5  # u^T M w
-    shifts = np.array([0.0, *([-along] if abs(along) <= 2.0 * reach else []), -reach, -0.5 * reach, 0.5 * reach, reach])
-    s = SMALL_POWER * max(abs(along), reach, 1e-300)
-    states = np.repeat(y[None], 3 * len(shifts), axis=0)
-    states[:, columns] += (shifts[:, None] + s * np.array([1.0, 0.0, -1.0])).reshape(-1, 1) * w
-    power = load_history(model, np.full(len(states), t), states, name).power.reshape(-1, 3)
-    rates = -(power[:, 0] - 2.0 * power[:, 1] + power[:, 2]) / (2.0 * s * s)
-    return float(np.nanmax(rates))
+    still = [0.0] if abs(along) <= 2.0 * reach else []
+    x = np.concatenate([[along, *still], along + reach * np.linspace(-1.0, 1.0, SCAN)])
+    s = SMALL_CHANGE * max(abs(along), reach)
+
+    def rates(x: Array) -> Array:
+        speeds = (x[:, None] + s * np.array([1.0, -1.0])).ravel()
+        speeds[speeds == 0.0] = s
+        states = np.repeat(y[None], len(speeds), axis=0)
+        states[:, columns] = speeds[:, None] * w
+        force = (load_history(model, np.full(len(states), t), states, name).power / speeds).reshape(-1, 2)
+        found: Array = (force[:, 1] - force[:, 0]) / (2.0 * s)
+        return found
+
+    there = rates(x)
+    steepest = x[int(np.nanargmax(there))]
+    around = rates(steepest + 2.0 * reach / SCAN * np.linspace(-1.0, 1.0, SCAN))
+    return float(np.nanmax([np.nanmax(there), np.nanmax(around)]))
 
 
-SMALL_POWER = 1e-4
-"""Relative to the velocity along the direction: second differences lose twice the digits of first ones."""
+SCAN = 65
+"""Number of states along the way of a step at which a load is differentiated: the steep part of a curve may be short."""
+SMALL_CHANGE = 1e-5
+"""Relative to the velocity along the direction: the change over which a force is differentiated."""

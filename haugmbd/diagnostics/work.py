@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.dense_states import rates_of, states_between
 from haugmbd.diagnostics.rows_over_time import NU, rows_over_time
 from haugmbd.drivers.driver import Constant
@@ -150,18 +150,53 @@ def work_between(model: Model, t: Array, y: Array, solutions: Callable[[], Array
     `solutions()` returns (u_dot, lam) by nodes of the equations at the states, (nt, nn, 6).
     """
     at = t if nodes is None else nodes
-    if len(at) < 2 or not does_work(model):
+    if len(at) < 2 or not does_work(model):  # noqa: PLR2004
         return no_work(model, len(at))
-    rule = rule_of(model)
-    times = times_between(at, rule)
+    rule, spans = rule_of(model), _spans(t, at)
+    times = (spans.start[:, None] + (spans.end - spans.start)[:, None] * rule.points).ravel()
+    order = np.argsort(times, kind="stable")
     try:
         rates = rates_of(t, y, solutions(), model.nb + 1)
-        states = states_between(model, times, t, y, rates)
-        hold_touch_speeds(model, t, y, times, states)
-        found = powers(model, times, states)
+        states = states_between(model, times[order], t, y, rates)
+        hold_touch_speeds(model, t, y, times[order], states)
+        found = powers(model, times[order], states)
     except SingularKKTError:  # a stored state at a singular position has no rates: use the spline through the powers at the states
         return spline_of(model, t, y, at)
-    return Work(*(integral(at, power, rule) for power in found))
+    back = np.argsort(order, kind="stable")
+    return Work(*(spans.work(power[back], rule) for power in found)).since_first()
+
+
+class _Spans(NamedTuple):
+    """The spans of an integral: steps, then from the step before each time that is none to that time.
+
+    start, end: (m,);  steps: number of spans that are steps;  before: (k,) for each time asked the number of steps before it;  part: (k,)
+    its own span, -1 for the end of a step
+    """
+
+    start: Array
+    end: Array
+    steps: int
+    before: Ints
+    part: Ints
+
+    def work(self, power: Array, rule: QuadratureRule) -> Array:
+        """Return the integral from the first step to the times asked, (k, m), of powers (., m) at the points of the spans."""
+        values = power.reshape(len(self.start), len(rule.points), power.shape[1])
+        parts = (self.end - self.start)[:, None] * np.einsum("kpm,p->km", values, rule.weights)
+        whole = np.concatenate([np.zeros((1, power.shape[1])), np.cumsum(parts[: self.steps], axis=0)])
+        rest = np.concatenate([parts, np.zeros((1, power.shape[1]))])[self.part]
+        done: Array = whole[self.before] + rest
+        return done
+
+
+def _spans(t: Array, at: Array) -> _Spans:
+    """Return the spans for the work at times `at` (k,): that at a step does not depend on which other times are asked for."""
+    last = int(np.searchsorted(t, at[-1], side="right")) - 1
+    before = (np.searchsorted(t, at, side="right") - 1).clip(0, last)
+    between = t[before] != at
+    part = np.where(between, last + np.cumsum(between) - 1, -1)
+    start, end = np.concatenate([t[:last], t[before[between]]]), np.concatenate([t[1 : last + 1], at[between]])
+    return _Spans(start, end, last, before, part)
 
 
 def work_between_stored(model: Model, t: Array, y: Array, solutions: Callable[[], Array]) -> Work:

@@ -28,11 +28,15 @@ SEEN = 0.1
 """Relative to the accelerations: a smaller difference is an error that the next steps remove."""
 ROUNDING = 1e-6
 """Relative to the largest accelerations so far: smaller ones are the noise of a steady motion, whose forces are in balance."""
+ENDLESS = 1e150
+"""Square of an acceleration beyond which a motion grows without bound."""
 KEPT = 0.95
 """Of the score from step to step: it remembers some twenty steps."""
-UNRESOLVED, ALL, FIRST, LAST, PEAK, SCORE, WORST = range(7)
+LONG_KEPT = 0.99
+"""Of the long score, which remembers some hundred steps: of a chatter that takes several steps for each swing."""
+UNRESOLVED, ALL, FIRST, LAST, PEAK, SCORE, WORST, LONG_SCORE, LONG_WORST = range(9)
 """Columns of the counts: unresolved steps, all steps, times of the first and the last unresolved one [s], square of the largest
-accelerations, score, and the largest score."""
+accelerations, score, the largest score, and the same of the long score."""
 SAMPLES = 24
 """States that are kept: of the first unresolved step, the second, the fourth, ..."""
 
@@ -40,7 +44,7 @@ SAMPLES = 24
 class StiffnessWatch(NamedTuple):
     """What a run notes of its steps.
 
-    columns: (m,) of velocities in y, and of accelerations in y';  counts: (7,), see UNRESOLVED
+    columns: (m,) of velocities in y, and of accelerations in y';  counts: (9,), see UNRESOLVED
     t, h: (SAMPLES,) time and length of steps that are kept;  y: (SAMPLES, ny) states at their ends
     """
 
@@ -53,7 +57,7 @@ class StiffnessWatch(NamedTuple):
 
 def new_watch(columns: Ints, ny: int) -> StiffnessWatch:
     """Return a watch of the velocities in these columns (m,)."""
-    return StiffnessWatch(columns, np.zeros(WORST + 1), np.zeros(SAMPLES), np.zeros(SAMPLES), np.zeros((SAMPLES, ny)))
+    return StiffnessWatch(columns, np.zeros(LONG_WORST + 1), np.zeros(SAMPLES), np.zeros(SAMPLES), np.zeros((SAMPLES, ny)))
 
 
 @kernel
@@ -75,11 +79,18 @@ def watch_stiffness(watch: StiffnessWatch, t: float, h: float, change: float, la
     counts = watch.counts
     counts[ALL] += 1.0
     counts[SCORE] *= KEPT
+    counts[LONG_SCORE] *= LONG_KEPT
     gap, size = 0.0, 0.0
     for m in range(watch.columns.size):
         n = watch.columns[m]
         gap += (y_dot[n] - last[n]) ** 2
         size += max(y_dot[n] ** 2, last[n] ** 2)
+    if not (size < ENDLESS and gap < ENDLESS):  # without bound: the states are of no use
+        counts[UNRESOLVED] += 1.0
+        counts[LAST] = t
+        counts[SCORE] += 1.0
+        counts[WORST] = max(counts[WORST], counts[SCORE])
+        return
     counts[PEAK] = max(counts[PEAK], size)
     least = max(SEEN * SEEN * size, ROUNDING * ROUNDING * counts[PEAK])
     if gap > least and h * h * gap > LARGE * LARGE * change:
@@ -89,6 +100,8 @@ def watch_stiffness(watch: StiffnessWatch, t: float, h: float, change: float, la
         counts[LAST] = t
         counts[SCORE] += 1.0
         counts[WORST] = max(counts[WORST], counts[SCORE])
+        counts[LONG_SCORE] += 1.0
+        counts[LONG_WORST] = max(counts[LONG_WORST], counts[LONG_SCORE])
         power, place = 1.0, 0
         while power < counts[UNRESOLVED]:
             power, place = 2.0 * power, place + 1

@@ -47,7 +47,7 @@ class Replay:
     """How one run was made: its initial state, methods and end.
 
     t0, y0: the state after projection, from which the run began;  t_end: to which it was asked to go;  last: time of the last state that
-    it reached;  methods: RunMethods;  exact: whether the states that it has stored are steps;  most: impacts per second, of a run with impacts
+    it reached;  methods: RunMethods;  exact: whether its stored states are steps;  most: impacts per second, of a run with impacts
     """
 
     t0: float

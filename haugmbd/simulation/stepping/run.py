@@ -387,7 +387,9 @@ class Run(Generic[R]):
         space, t = self.problem.state_space, float(self._last[0][-1])
         if not isinstance(space, MaximalStateSpace):
             return error
-        text = failed_text(space.model, self.problem.watched, self.method, t, error_text(error))
+        words = str(error) if isinstance(error, SimulationError) else error_text(error)
+        states = [*self.stored.y.rows()[:1], self._last[1][-1]]
+        text = failed_text(space.model, self.problem.watched, self.method, t, words, states)
         if not text:
             return error
         cause, error = error, SimulationError(text)
