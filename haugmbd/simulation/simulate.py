@@ -21,7 +21,6 @@ from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import delay_notes, issue, with_model_notes
 from haugmbd.diagnostics.short_impacts import short_impact_notes
-from haugmbd.diagnostics.unresolved_steps import stiff_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
@@ -53,13 +52,14 @@ from haugmbd.simulation.arguments import (
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult
-from haugmbd.simulation.results.replay import Replay
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import Sensor, read_sensors
 from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, Recording, RunMethods, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.stepping.unresolved_steps import stiff_notes
 from haugmbd.system.system import System
 
 ALL_STEPS = RunOutput()

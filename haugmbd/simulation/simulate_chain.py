@@ -21,8 +21,8 @@ from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.error_messages import need_finite
 from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import check_interval, wanted_times
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
-from haugmbd.simulation.results.replay import Replay
 from haugmbd.simulation.results.sensor import read_sensors
 from haugmbd.simulation.run_options import Recording, RunMethods, RunOutput
 from haugmbd.simulation.stepping.run import Recorded, Run

@@ -47,11 +47,11 @@ from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
+from haugmbd.simulation.replay import AnotherMotion, Replay, work_along
 from haugmbd.simulation.results.continuation import join_all, total
 from haugmbd.simulation.results.joining import join_bodies
 from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.replay import AnotherMotion, Replay, work_along
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.spans import check_time, times_within
 

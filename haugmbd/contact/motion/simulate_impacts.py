@@ -40,7 +40,7 @@ from haugmbd.simulation.arguments import (
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
-from haugmbd.simulation.results.replay import Replay
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.sensor import Sensor, read_sensors
 from haugmbd.simulation.run_options import PROJECTION, Recording, RunMethods, RunOutput
 from haugmbd.simulation.stepping.progress import Progress

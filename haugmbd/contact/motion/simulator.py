@@ -38,7 +38,7 @@ from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.stick_slip.slips_between_segments import slip_records, slips_at_opening, slips_by_impact
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.results.replay import Replay
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import SensorRecorder
 from haugmbd.simulation.run_options import Recording, RunMethods

@@ -38,6 +38,7 @@ from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.replay import AnotherMotion, Replay, work_along
 from haugmbd.simulation.results.continuation import (
     check_coordinates_follow,
     join_all,
@@ -51,7 +52,6 @@ from haugmbd.simulation.results.io.results import write_contents
 from haugmbd.simulation.results.io.schema import Contents
 from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.replay import AnotherMotion, Replay, work_along
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.spans import check_number, check_time, times_within

@@ -16,7 +16,6 @@ from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
-from haugmbd.diagnostics.unresolved_steps import failed_text
 from haugmbd.errors import SimulationError, error_text
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
@@ -38,6 +37,7 @@ from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
 from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent
 from haugmbd.simulation.stepping.switches.switching import Switching
+from haugmbd.simulation.stepping.unresolved_steps import failed_text
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 
 FIRST_BATCH = 8

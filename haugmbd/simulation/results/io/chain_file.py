@@ -24,9 +24,9 @@ from haugmbd.integrators.events import EventRecord
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.link import Link
 from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.replay import Replay, replays_of
 from haugmbd.simulation.results.io.schema import SENSOR, Contents, counters_of, replays_data, run_data, sealed, sensors_of
 from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.replay import Replay, replays_of
 from haugmbd.simulation.results.sensor import SensorHistory
 
 REDUCED = "ReducedResult"

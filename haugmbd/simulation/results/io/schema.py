@@ -40,8 +40,8 @@ from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.replay import Replay, replays_of
 from haugmbd.simulation.results.records import Counters, Names
-from haugmbd.simulation.results.replay import Replay, replays_of
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
 
