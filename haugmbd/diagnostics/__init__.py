@@ -8,7 +8,7 @@ joint_motions        coordinates of joints over time
 method_solutions     accelerations and multipliers that a method itself computed
 energy               energy and momentum
 dense_states         states between stored ones by dense output
-work                 work between stored states
+work                 work along the steps of a run
 resample             states at other times
 run_warnings         status and warnings of a run
 deep_contacts        compliant contacts that a run begins with deep inside each other

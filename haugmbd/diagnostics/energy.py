@@ -6,8 +6,8 @@ r"""Energy and momentum of stored states.
     total           = T + V - applied work + dissipated work     constant on an exact solution
     P = sum m v          L = sum r x m v + A J_bar omega_bar     about the origin of the ground
 
-The work is integrated over dense output, see `work`; its error is of order six in the output step. Kinetic and potential energy need
-no integral.
+The work is integrated along the steps of the method, whatever a result stores of them, see `work`. Kinetic and potential energy need no
+integral.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
-from haugmbd.diagnostics.work import work_over_time
+from haugmbd.diagnostics.work import Work
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.inspection.energy_balance import load_ledger
@@ -44,11 +44,15 @@ class Energy(NamesMeant):
         Work of forces, actuators and driven rows since the first state [J].
     dissipated_work : ndarray, (nt,)
         Work of dampers since the first state [J], positive if energy is lost.
+    work_error : ndarray, (nt,), or None
+        Measured error of the work [J], where it was integrated between stored states alone; None where it was along the steps of the run.
 
     Notes
     -----
-    Work is integrated over the stored states, with an error of order six in their distance. A run with few `t_eval`, or a large
-    `store_every`, beside fast motions has a drift that is not that of its integrator: store more states.
+    Work is integrated along the steps of the run, with an error of order six in them. Of a run that stores only some of them (`t_eval`,
+    `store_every`, `resample`) these steps are made again, once, when the work is asked for: functions of the user are called again.
+    Where the run is not known, or does not come out again, the work is integrated between the stored states alone, and `work_error` is
+    its measured error.
     """
 
     t: Array
@@ -56,6 +60,7 @@ class Energy(NamesMeant):
     potential: Array
     applied_work: Array
     dissipated_work: Array
+    work_error: Array | None = None
 
     @property
     def total(self) -> Array:
@@ -88,12 +93,11 @@ class Momentum(NamesMeant):
     angular: Array
 
 
-def energy_over_time(model: Model, t: Array, y: Array, solutions: Callable[[], Array]) -> Energy:
-    """Return the energies of states y (nt, ny).
-
-    `solutions()` returns (u_dot, lam) by nodes, (nt, nn, 6). It is called only if work is done.
-    """
-    return Energy(t, *kinetic_and_potential(model, t, y), *work_over_time(model, t, y, solutions))
+def energy_over_time(model: Model, t: Array, y: Array, work: Callable[[], Work]) -> Energy:
+    """Return the energies of states y (nt, ny) with their work."""
+    kinetic, potential = kinetic_and_potential(model, t, y)
+    done = work()
+    return Energy(t, kinetic, potential, done.all_applied, done.all_dissipated, done.error)
 
 
 def kinetic_and_potential(model: Model, t: Array, y: Array) -> tuple[Array, Array]:

@@ -25,8 +25,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import NamesMeant
-from haugmbd.diagnostics.energy import energy_over_time
-from haugmbd.diagnostics.work import is_driven
+from haugmbd.diagnostics.energy import kinetic_and_potential
+from haugmbd.diagnostics.work import Work, is_driven
 from haugmbd.errors import RunWarning, warn_user
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing
 from haugmbd.math.body_columns import WIDTH
@@ -210,11 +210,9 @@ def energy_notes(model: Model, t: Array, y: Array, steps: int, restored: float =
         return []
     k = np.unique(np.linspace(0, len(t) - 1, min(len(t), SAMPLES)).astype(int))
     with np.errstate(all="ignore"):
-        energy = energy_over_time(model, t[k], y[k], lambda: np.zeros(0))
-    found = drift_notes(t[k], energy.kinetic, energy.potential, 0.0, restored)
-    return (
-        drift_notes(t[k], energy.kinetic, energy.potential, _energy_at_rest(model, float(t[-1] - t[0])), restored) if found else []
-    )
+        energies = kinetic_and_potential(model, t[k], y[k])
+    found = drift_notes(t[k], *energies, 0.0, restored)
+    return drift_notes(t[k], *energies, _energy_at_rest(model, float(t[-1] - t[0])), restored) if found else []
 
 
 def _energy_at_rest(model: Model, span: float) -> float:
@@ -326,6 +324,28 @@ def issue(outcome: Outcome) -> None:
     for note in outcome.notes:
         if note.doubtful:
             warn_user(note.text, RunWarning)
+
+
+STORED_WORK = 1e-3
+"""Relative to the energy that is exchanged: error of a work that is integrated between stored states, above which it is told."""
+
+
+def warn_of_stored_work(name: str, energies: tuple[Array, Array], work: Work, why: str) -> None:
+    """Issue a RunWarning if the work between stored states is not accurate.
+
+    name: of the model;  energies: kinetic and potential, (nt,);  why: it is not integrated along the steps of the run
+    """
+    if work.error is None or not len(work.error):
+        return
+    sizes = [*map(np.ptp, energies), np.abs(work.all_applied).max(), np.abs(work.all_dissipated).max()]
+    exchanged, error = float(max(sizes)), float(work.error[-1])
+    if error > STORED_WORK * exchanged:
+        warn_user(
+            f"the work of {name!r} is integrated between {len(work.error)} stored states alone: {why}. Its error is about "
+            f"{error:.2g} J, of {exchanged:.3g} J that are exchanged (measured with every second state), and so is that of the total and "
+            "its drift. Store more states, or ask the result of the run itself.",
+            RunWarning,
+        )
 
 
 def _listed(parts: list[str]) -> str:

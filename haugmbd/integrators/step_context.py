@@ -25,6 +25,7 @@ from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace
 from haugmbd.integrators.watches.event_watch import EVENT_WATCH_TYPE, NO_EVENTS, EventWatch, watch_events
 from haugmbd.integrators.watches.rank_watch import NO_WATCH, WATCH_TYPE, RankWatch, watch_step
+from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch, new_watch
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
@@ -95,12 +96,23 @@ class Problem:
     slips: Array | None = None
     slipped: list[int] = field(default_factory=list)
     _stages: Array | None = field(default=None, init=False, repr=False)
+    watched: StiffnessWatch | None = field(default=None, init=False, repr=False)
+    """What an explicit method of fixed step has noted of its steps."""
 
     def stages(self, s: int) -> Array:
         """Return an array (s, ny) for the rates of stages: the same one each time, since a large array is not free."""
         if self._stages is None or self._stages.shape != (s, self.y.size):
             self._stages = np.zeros((s, self.y.size))
         return self._stages
+
+    def stiffness(self, known: bool) -> StiffnessWatch:
+        """Return the watch of how accelerations depend on velocities; of no column for a method whose last stage does not say it."""
+        if self.watched is None:
+            places = self.state_space.places()
+            spins = [places.spins[:, 1] + a for a in range(3)] if len(places.spins) else []
+            columns = np.concatenate([places.slides[:, 1], *spins]) if known else np.zeros(0)
+            self.watched = new_watch(np.ascontiguousarray(columns, dtype=np.int64), self.y.size)
+        return self.watched
 
     @property
     def dynamics(self) -> Dynamics:

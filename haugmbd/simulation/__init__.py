@@ -1,5 +1,6 @@
 """Runs and their results.
 
+replay          the steps of a run, made again, and work along them
 stepping        the loop over batches of steps, and what it stores
 results         results: stored states, and the quantities that are recomputed from them
 run_options     how a run is computed, and what is recorded of it

@@ -53,12 +53,14 @@ from haugmbd.simulation.arguments import (
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import Sensor, read_sensors
 from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, Recording, RunMethods, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.stepping.unresolved_steps import stiff_notes
 from haugmbd.system.system import System
 
 ALL_STEPS = RunOutput()
@@ -247,8 +249,9 @@ def run_system(
     project_velocity: bool = False,
     tolerance: float | None = None,
     budget: float | None = None,
+    until: float = np.inf,
 ) -> Result:
-    """Return the result of a run, as `simulate` does, without issuing its warnings."""
+    """Return the result of a run, as `simulate` does, without issuing its warnings;  until: time [s] to which it is needed."""
     method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
     check_kinds(system, state, methods.stabilization)
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
@@ -285,6 +288,7 @@ def run_system(
         start = projected(model, pack if formulation.block_factor else model.pack(), start)
     deep = deep_contact_notes(model, start.t, start.y)
     problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
+    again = replace(methods, redundancy=None)  # the model has it
     settings = replace(methods, stabilization=None).texts if method.solves_constraints else methods.texts
 
     def record(found: Recorded) -> Result:
@@ -305,7 +309,7 @@ def run_system(
             [*deep, *bristle_notes(model, found.t, found.y), *short_impact_notes(model, found.events, method, found.t, found.y)]
         )
         outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start)])
-        return Result(
+        result = Result(
             model,
             found.t,
             found.y,
@@ -319,13 +323,22 @@ def run_system(
             _sensors=found.sensors,
             _turns=found.turns,
             _contact_impacts=found.contact_impacts,
+            _replays=(Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None),),
+            _all_steps=times is None and output.store_every == 1 and method.dense,
             outcome=outcome,
         )
+        notes = stiff_notes(result, found.stiffness, method) if until == np.inf else []
+        return replace(result, outcome=outcome.with_notes(notes)) if notes else result
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
     recording = Recording(times, output.store_every, events, sensors, bodies)
     with one_blas_thread(has_large_matrices(model, formulation)):
-        return Run(problem, method, t_end, recording, record, budget=budget).run(output.progress)
+        return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
+
+
+def run_again(model: Model, one: Replay, t_eval: npt.ArrayLike | None, until: float) -> Result:
+    """Return a run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+    return run_system(model, one.t_end, one.methods, RunOutput(t_eval), state=one.start(model), until=until)
 
 
 def has_large_matrices(model: Model, formulation: Formulation) -> bool:

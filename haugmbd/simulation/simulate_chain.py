@@ -21,9 +21,10 @@ from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.error_messages import need_finite
 from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import check_interval, wanted_times
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
 from haugmbd.simulation.results.sensor import read_sensors
-from haugmbd.simulation.run_options import Recording, RunOutput
+from haugmbd.simulation.run_options import Recording, RunMethods, RunOutput
 from haugmbd.simulation.stepping.run import Recorded, Run
 
 Tau = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike]
@@ -53,6 +54,33 @@ def simulate_chain(
     force = tau if callable(tau) else chain.read("tau", tau, chain.nv).copy()
     state_space = ChainStateSpace(chain, force, chain.read_wrenches(wrenches))
     state_space.tau_at(start.t, np.array(start.q), np.array(start.qd))
+    result = _run(state_space, start, t_end, method, recording, budget=budget, progress=output.progress)
+    issue(result.outcome)
+    return result
+
+
+def run_again(state_space: ChainStateSpace, one: Replay, t_eval: npt.ArrayLike | None, until: float) -> ReducedResult:
+    """Return a run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+    nq = state_space.chain.nq
+    recording = Recording(wanted_times(t_eval, one.t0, one.t_end))
+    return _run(
+        state_space, ChainState(one.t0, one.y0[:nq], one.y0[nq:]), one.t_end, one.methods.integrator, recording, until=until
+    )
+
+
+def _run(
+    state_space: ChainStateSpace,
+    start: ChainState,
+    t_end: float,
+    method: Integrator,
+    recording: Recording,
+    *,
+    budget: float | None = None,
+    progress: bool = False,
+    until: float = np.inf,
+) -> ReducedResult:
+    """Return the result of a run, without issuing its warnings."""
+    chain, whole = state_space.chain, recording.times is None and recording.every == 1 and method.dense
     problem = Problem(state_space, state_space.pack(), RATES, POST_STEP, make_options(), start.t, start.y)
     settings = {"formulation": "aba, reduced coordinates", "integrator": repr(method)}
 
@@ -69,9 +97,9 @@ def simulate_chain(
             events=found.events,
             _sensors=found.sensors,
             outcome=found.outcome,
+            _replays=(Replay(start.t, start.y, t_end, float(found.t[-1]), RunMethods(method), exact=recording.times is None),),
+            _all_steps=whole,
         )
         return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
 
-    result = Run(problem, method, t_end, recording, record, budget=budget).run(output.progress)
-    issue(result.outcome)
-    return result
+    return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(progress)

@@ -56,5 +56,6 @@ def join_impacts(first: R, second: R) -> R:
         interrupted=second.interrupted,
         outcome=joined_outcome(first.outcome, second.outcome),
         _with_ends=(*map(called, first._complete), *complete),
+        _replays=(*first._replays, *second._replays) if first._replays and second._replays else (),
     )
     return joined

@@ -45,6 +45,7 @@ from haugmbd.simulation.results.io.schema import (
     event_data,
     events_of,
     impact_data,
+    replays_data,
     result_of,
 )
 from haugmbd.simulation.results.result import Result
@@ -92,6 +93,7 @@ def _more(result: ImpactResult, stored: list[list[int]]) -> More:
             "outcome": segment.outcome.as_data(),
             "events": [event_data(event) for event in segment.events],
             "contact_impacts": impact_data(segment._contact_impacts),
+            "all_steps": segment._all_steps,
         }
         for segment in result.segments
     ]
@@ -114,6 +116,7 @@ def _more(result: ImpactResult, stored: list[list[int]]) -> More:
         contact for contact in contacts.values() if not isinstance(contact, JointStop)
     ]  # the limits of joints are loads of the model
     data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
+    data["replays"] = replays_data(result._replays)
     if stored:
         data["stored"] = stored
     return More(data, arrays, dict.fromkeys(arrays, "impact"), tuple(len(segment) for segment in result.segments))
@@ -150,6 +153,7 @@ def impact_result_of(
         interrupted=whole.interrupted,
         outcome=whole.outcome,
         _with_ends=tuple(segments) if stored else (),
+        _replays=whole._replays,
     )
 
 
@@ -178,6 +182,7 @@ def _segment(whole: Result, mechanism: ContactModes, data: Mapping[str, Any], fi
         _sensors={name: replace(one, t=one.t[part], value=one.value[part]) for name, one in whole._sensors.items()},
         _turns=None if whole._turns is None else whole._turns[part],
         _contact_impacts=contact_impacts_of(data),
+        _all_steps=bool(data.get("all_steps", False)),
         outcome=Outcome.from_data(data["outcome"], interrupted=interrupted),
     )
 

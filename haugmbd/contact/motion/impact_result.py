@@ -23,19 +23,33 @@ from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.continuation import join_impacts
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.energy import Energy
+from haugmbd.diagnostics.energy import Energy, energy_over_time, kinetic_and_potential
 from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, joined_impacts
-from haugmbd.diagnostics.histories.driver_history import DriverHistory
-from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome
+from haugmbd.diagnostics.histories.driver_history import DriverHistory, driven_row
+from haugmbd.diagnostics.histories.load_history import LoadHistory
+from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, warn_of_stored_work
+from haugmbd.diagnostics.work import (
+    QuadratureRule,
+    Work,
+    does_work,
+    joined_work,
+    moving_rows,
+    no_work,
+    rule_of,
+    work_between_stored,
+    work_of_powers,
+)
+from haugmbd.errors import HaugmbdError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
+from haugmbd.simulation.replay import AnotherMotion, Replay, work_along
 from haugmbd.simulation.results.continuation import join_all, total
-from haugmbd.simulation.results.joining import join_bodies, summed
+from haugmbd.simulation.results.joining import join_bodies
 from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
@@ -172,6 +186,8 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
     outcome: Outcome = Outcome()
     _with_ends: tuple[Result, ...] = ()
     """The segments with their first and last states, of a run with `t_eval`; otherwise the segments have them."""
+    _replays: tuple[Replay, ...] = ()
+    """How the run, or the runs that were joined, can be made again."""
 
     @property
     def _complete(self) -> tuple[Result, ...]:
@@ -291,10 +307,55 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         Energy
             Energies over time.  The total falls at every impact by the energy that is lost there.
         """
-        parts = [piece.energy() for piece in self._complete if len(piece)] or [self._whole.energy()]
-        kinetic, potential = (np.concatenate([getattr(e, name) for e in parts]) for name in ("kinetic", "potential"))
-        works = (summed([getattr(e, name) for e in parts]) for name in ("applied_work", "dissipated_work"))
-        return Energy(self.t, *(values[self._stored] for values in (kinetic, potential, *works)))
+        return energy_over_time(self.model, self.t, self.y, lambda: self._work)
+
+    @cached_property
+    def _work(self) -> Work:
+        """Return the work since the first state, along the steps of the run, as `Result._work`."""
+        complete = [piece for piece in self._complete if len(piece)]
+        if not len(self.t) or not does_work(self.model):
+            return no_work(self.model, len(self.t))
+        if all(piece._all_steps for piece in complete):
+            return joined_work([piece._work_at(None) for piece in complete]).at(self._stored).since_first()
+        why = "nothing says by which steps they were made"
+        if self._replays:
+            try:
+                return work_along(self._replays, self)
+            except (AnotherMotion, HaugmbdError) as error:
+                why = f"{error}".rstrip(".")
+        parts = [work_between_stored(piece.model, piece.t, piece.y, piece._solve) for piece in complete]
+        found = joined_work(parts).at(self._stored).since_first()
+        warn_of_stored_work(self.model.name, kinetic_and_potential(self.model, self.t, self.y), found, why)
+        return found
+
+    def _work_at(self, nodes: Array) -> Work:
+        """Return the work since the first state at times `nodes` (k,), which increase, of a result that has all steps."""
+        parts, rows, before = [], [], 0
+        for piece in (piece for piece in self.segments if len(piece)):
+            inner = nodes[(nodes > piece.t[0]) & (nodes < piece.t[-1])]
+            at = np.unique(np.concatenate([piece.t[:1], inner, piece.t[-1:]]))
+            parts.append(piece._work_at(at))
+            rows.append((at, before))
+            before += len(at)
+        times = np.concatenate([at for at, _ in rows])
+        return joined_work(parts).at(np.searchsorted(times, nodes))
+
+    @property
+    def _flat(self) -> Array:
+        return self._whole._flat
+
+    @property
+    def _rule(self) -> QuadratureRule:
+        return rule_of(self.model)
+
+    def _work_of_points(self, nodes: Array, times: Array) -> Work:
+        """Return the work at nodes (k,), of a result at the points of the quadrature between them."""
+        return work_of_powers(self.model, nodes, times, self.y[np.searchsorted(self.t, times)])
+
+    def _run_again(self, one: Replay, t_eval: Array | None, until: float) -> Any:
+        """Return the run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+        again = importlib.import_module("haugmbd.contact.motion.simulate_impacts").run_again  # it stands above this file
+        return again(self._mechanism, one, t_eval, until)
 
     @property
     def _stored(self) -> npt.NDArray[np.bool_]:
@@ -304,12 +365,24 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
 
     def driver(self, name: str) -> DriverHistory:
         """Return a driver over time, as `Result.driver`."""
-        if not self._with_ends:
-            return super().driver(name)
-        whole, keep = replace(self, segments=self._with_ends, _with_ends=()).driver(name), self._stored
+        whole, keep = super().driver(name), np.ones(len(self.t), dtype=np.bool_)
+        if self._with_ends:
+            whole, keep = replace(self, segments=self._with_ends, _with_ends=()).driver(name), self._stored
         values = {one.name: getattr(whole, one.name) for one in fields(whole)}
         kept: dict[str, Any] = {key: value[keep] for key, value in values.items() if isinstance(value, np.ndarray)}
-        return replace(whole, **kept, _work=lambda: whole.work[keep])
+        row = driven_row(self.model, name)
+
+        def work() -> Array:
+            rows = moving_rows(self.model)
+            return self._work.driven[:, rows.index(row)] if row in rows else np.zeros(len(self.t))
+
+        return replace(whole, **kept, _work=work)
+
+    def load(self, name: str) -> LoadHistory:
+        """Return a load over time, as `Result.load`."""
+        found, k = super().load(name), [entry.load.name for entry in self.model.loads].index(name)
+        work = lambda: self._work.applied[:, k] - self._work.dissipated[:, k] - (found.energy - found.energy[:1])  # noqa: E731
+        return replace(found, _work=work)
 
     def join(self, *others: ImpactResult) -> ImpactResult:
         """Return this result and those that follow on it as one.

@@ -40,6 +40,7 @@ from haugmbd.simulation.arguments import (
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.sensor import Sensor, read_sensors
 from haugmbd.simulation.run_options import PROJECTION, Recording, RunMethods, RunOutput
 from haugmbd.simulation.stepping.progress import Progress
@@ -142,11 +143,9 @@ def simulate_impacts(
     _check_limit(most_per_second)
     given, model = _read_contacts(contacts), system.compile()
     start = model.state() if state is None else state
-    output, settings = (
-        RunOutput(t_eval, events, sensors, store_every, progress),
-        RunMethods(method, formulation, stabilization).texts,
-    )
-    run = ImpactRun(_modes(model, given), method, rule, t_end, most_per_second, _recording(model, start, t_end, output), settings)
+    output, methods = RunOutput(t_eval, events, sensors, store_every, progress), RunMethods(method, formulation, stabilization)
+    recording = _recording(model, start, t_end, output)
+    run = ImpactRun(_modes(model, given), method, rule, t_end, most_per_second, recording, methods.texts, methods)
     return _simulated(run, start, project_velocity, progress)
 
 
@@ -168,8 +167,18 @@ def simulate_stops(
     model = system.compile() if isinstance(system, System) else system
     start = model.state() if state is None else state
     recording = _recording(model, start, t_end, output)
-    run = ImpactRun(_modes(model, ()), methods.integrator, rule, t_end, MOST_PER_SECOND, recording, methods.texts)
+    run = ImpactRun(_modes(model, ()), methods.integrator, rule, t_end, MOST_PER_SECOND, recording, methods.texts, methods)
     return _simulated(run, start, project_velocity, output.progress)
+
+
+def run_again(mechanism: ContactModes, one: Replay, t_eval: npt.ArrayLike | None, until: float) -> ImpactResult:
+    """Return a run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+    rule = resolve_stabilization(one.methods.formulation, one.methods.integrator, one.methods.stabilization, PROJECTION)
+    model, recording = mechanism.free, Recording(wanted_times(t_eval, one.t0, one.t_end))
+    fresh = ContactModes(model, tuple(mechanism.contacts.values()))
+    run = ImpactRun(fresh, one.methods.integrator, rule, one.t_end, one.most, recording, one.methods.texts, one.methods, until)
+    with Progress(False, one.t0, one.t_end) as bar:
+        return HybridSimulation(run).run(one.start(model), bar)
 
 
 def _modes(model: Model, contacts: Sequence[Contact]) -> ContactModes:

@@ -38,9 +38,10 @@ from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.stick_slip.slips_between_segments import slip_records, slips_at_opening, slips_by_impact
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import SensorRecorder
-from haugmbd.simulation.run_options import Recording
+from haugmbd.simulation.run_options import Recording, RunMethods
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Recorded, Run
 
@@ -65,6 +66,9 @@ class ImpactRun:
     most: float
     recording: Recording
     settings: dict[str, str]
+    methods: RunMethods
+    until: float = np.inf
+    """Time [s] from which on the steps are not needed."""
 
 
 class HybridSimulation:
@@ -83,9 +87,11 @@ class HybridSimulation:
         self._jumps: list[EventRecord] = []
         self._jumped: list[Event] = []
         self._run_before: Run[Result] | None = None
+        self._start: State | None = None
 
     def run(self, start: State, bar: Progress) -> ImpactResult:
         """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
+        self._start = start
         try:
             return self._result(interrupted=self._run(start, bar))
         except KeyboardInterrupt:
@@ -120,7 +126,7 @@ class HybridSimulation:
             state = segment.state() if len(segment) else state
             self.segments.append(self._before_jump(segment) if ended_by else segment)
             self.mechanism.observe(segment.r)
-            if segment.interrupted or self.ended_by is not None or not ended_by:
+            if segment.interrupted or self.ended_by is not None or not ended_by or state.t >= self.of.until:
                 return segment.interrupted
             if self.t_end - state.t <= LAST * (1.0 + abs(state.t)):
                 return False
@@ -225,13 +231,14 @@ class HybridSimulation:
                 _sensors=found.sensors,
                 _turns=found.turns,
                 _contact_impacts=found.contact_impacts,
+                _all_steps=of.recording.times is None and of.recording.every == 1,
                 outcome=outcome,
             )
 
         times = None if of.recording.times is None else of.recording.times[of.recording.times > t]
         events, ends = (*contacts.values(), *others), times is not None
         recording = Recording(times, of.recording.every, events, self.sensors, keeps_ends=ends)
-        run = Run(problem, method, self.t_end, recording, record, before=self._run_before)
+        run = Run(problem, method, self.t_end, recording, record, before=self._run_before, until=of.until)
         segment = run.run_under(bar)
         self._run_before, last = run, run.locator.ended_by if run.ended else None
         ended_by = tuple(name for name, event in contacts.items() if event is last)
@@ -285,7 +292,16 @@ class HybridSimulation:
             interrupted=interrupted,
             outcome=outcome,
             _with_ends=() if self.of.recording.times is None else whole,
+            _replays=self._replays(),
         )
+
+    def _replays(self) -> tuple[Replay, ...]:
+        """Return how the run is made again."""
+        start, ends = self._start, [segment.t[-1] for segment in self.segments if len(segment)]
+        if start is None or not ends:
+            return ()
+        exact = self.of.recording.times is None
+        return (Replay(start.t, start.y, self.t_end, float(ends[-1]), self.of.methods, exact, self.of.most),)
 
 
 def _prescribed(model: Model) -> str:

@@ -2,7 +2,7 @@ r"""Drivers over time: what they prescribe, the force or torque that it takes, i
 
     Phi = F(c(q)) - F(f(t))        c the driven coordinate (angle, displacement, distance),  F' = 1, of a distance 2 c
     tau = -lam F'                  on body j along +c, and the opposite on body i
-    P   = tau f' = -lam nu         work: its integral over dense output, see `work`
+    P   = tau f' = -lam nu         work: its integral along the steps of the run, see `work`
 
 Source: Haug (2021), inverse dynamics of kinematically driven systems.
 """
@@ -17,11 +17,9 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
-from haugmbd.diagnostics.dense_states import rates_of, states_between
-from haugmbd.diagnostics.work import integral, times_between
+from haugmbd.diagnostics.work import Work, moving_rows
 from haugmbd.drivers.driver import Constant
-from haugmbd.errors import SingularKKTError, UsageError
-from haugmbd.formulations.accelerations import solve_states
+from haugmbd.errors import UsageError
 from haugmbd.model.description.labels import joint_named, no_such
 from haugmbd.model.model import Model
 
@@ -125,10 +123,12 @@ def the_row(model: Model, name: str) -> int:
     return int(moving[0])
 
 
-def driver_history(model: Model, t: Array, y: Array, solutions: Callable[[], Array], name: str, *, unique: bool) -> DriverHistory:
-    """Return one driver at the states y (nt, ny); `solutions()` returns (u_dot, lam) by nodes, (nt, nn, 6).
+def driver_history(
+    model: Model, t: Array, solutions: Callable[[], Array], work: Callable[[], Work], name: str, *, unique: bool
+) -> DriverHistory:
+    """Return one driver at the states of a motion at t (nt,); `solutions()` returns (u_dot, lam) by nodes there, (nt, nn, 6).
 
-    unique: whether the multiplier of its row is
+    work: returns the work of all loads and rows;  unique: whether the multiplier of its row is
     """
     row = driven_row(model, name)
     driver = model.drivers[model.drivers_of_rows()[row]]
@@ -137,22 +137,14 @@ def driver_history(model: Model, t: Array, y: Array, solutions: Callable[[], Arr
     _, unit, _ = FORCES[kind]
     force = _force(model, solutions(), row, f, kind)
 
-    def work() -> Array:
-        if len(t) < 2 or isinstance(driver, Constant):
+    def work_of_row() -> Array:
+        if isinstance(driver, Constant):
             return np.zeros(len(t))
-        times = times_between(t)
-        try:
-            states = states_between(model, times, t, y, rates_of(t, y, solutions(), model.nb + 1))
-            jet = driver.values(times)
-            return integral(t, _force(model, solve_states(model, times, states), row, jet, kind) * jet[:, 1])
-        except SingularKKTError:  # a stored state at a singular position has no rates
-            from scipy.interpolate import CubicSpline  # noqa: PLC0415  only where there is nothing better
-
-            found: Array = CubicSpline(t, force * f[:, 1]).antiderivative()(t)
-            return found
+        done: Array = work().driven[:, moving_rows(model).index(row)]
+        return done
 
     value, rate, acceleration = (np.ascontiguousarray(f[:, k]) for k in range(3))
-    return DriverHistory(name, t, value, rate, acceleration, force * rate, unique, unit, kind, force, work)
+    return DriverHistory(name, t, value, rate, acceleration, force * rate, unique, unit, kind, force, work_of_row)
 
 
 def _force(model: Model, solutions: Array, row: int, f: Array, kind: str) -> Array:

@@ -4,6 +4,7 @@ r"""The quantities of one force element over time: length, rate, force, power, s
     RSDA     n = k (theta - theta0) + c theta' + n_a   a positive torque acts against theta                                -n theta'
     contact  normal force and friction of each point of contact                                            -N d' - |F| |v_t|
     others   force and torque on the bodies, global                                                                 F . v + n . omega
+    work     int P dt along the steps of the run:  applied - dissipated - (V - V_0), the same numbers as in the energy of the result
 
 Each class of elements says in `quantities` what it has.
 Source: Haug (2021), generalized forces and virtual work.
@@ -11,8 +12,9 @@ Source: Haug (2021), generalized forces and virtual work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ import numpy as np
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
+from haugmbd.diagnostics.work import Work
 from haugmbd.errors import UsageError
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.friction_forces import friction_over_time
@@ -65,6 +68,8 @@ class LoadHistory(NamesMeant):
         Power that the element gives to the bodies [W].
     energy : ndarray, (nt,)
         Stored potential energy [J]; zero of elements that store none.
+    work : ndarray, (nt,)
+        Work given to the bodies since the first state [J], integrated along the steps of the run as in `result.energy()`.
     length, angle : ndarray, (nt,)
         Length of a TSDA [m]; angle of an RSDA, or of an element along a joint's angle [rad], through any number of turns.
     displacement : ndarray, (nt,)
@@ -104,11 +109,18 @@ class LoadHistory(NamesMeant):
     _values: dict[str, Array]
     _coordinates: tuple[str, ...] = ()
     _bodies: tuple[str, ...] = ()
+    _work: Callable[[], Array] | None = field(default=None, repr=False)
 
     @property
     def quantities(self) -> tuple[str, ...]:
         """Return the names of the quantities that the element has."""
         return (*self._values, "power", "energy")
+
+    @cached_property
+    def work(self) -> Array:
+        if self._work is None:
+            raise UsageError(f"load {self.load!r} ({self.kind}) has no work here: ask result.load({self.load!r}).work.")
+        return self._work()
 
     @property
     def length(self) -> Array:
@@ -224,8 +236,11 @@ def load_named(model: Model, name: str) -> LoadEntry:
     return named("load", name, entries, {"result.joint": model.joints})
 
 
-def load_history(model: Model, t: Array, y: Array, name: str) -> LoadHistory:
-    """Return the quantities of a force element at the states y (nt, ny); functions of the user are called at the finite ones."""
+def load_history(model: Model, t: Array, y: Array, name: str, work: Callable[[], Work] | None = None) -> LoadHistory:
+    """Return the quantities of a force element at the states y (nt, ny); functions of the user are called at the finite ones.
+
+    work: returns the work of all loads and rows
+    """
     entry = load_named(model, name)
     finite = np.isfinite(y).all(axis=1)
     some, n = y[finite], model.nb + 1
@@ -241,7 +256,14 @@ def load_history(model: Model, t: Array, y: Array, name: str) -> LoadHistory:
     values = {key: _spread(value, finite) for key, value in found.values.items()}
     coordinates, involved = tuple(q.label for q in entry.load.coordinates()), tuple(body.name for body in entry.load.bodies())
     power, energy = _spread(found.power, finite), _spread(energy, finite)
-    return LoadHistory(name, entry.load.kind, t, power, energy, values, coordinates, involved)
+
+    def work_of_load() -> Array:
+        assert work is not None
+        done, k = work(), [one.load.name for one in model.loads].index(name)
+        return read_only(done.applied[:, k] - done.dissipated[:, k] - (energy - energy[:1]))
+
+    known = None if work is None else work_of_load
+    return LoadHistory(name, entry.load.kind, t, power, energy, values, coordinates, involved, known)
 
 
 def _spread(values: Array, finite: Any) -> Array:

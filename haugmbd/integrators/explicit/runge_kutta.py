@@ -25,6 +25,7 @@ from haugmbd.integrators.explicit.tableau import HIGHEST, Tableau, combine, orde
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, end_step, ends_batch, start_of, steps_to
 from haugmbd.integrators.watches.rank_watch import watch_stage
+from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch, change_from_stage, watch_stiffness
 
 LEFT = 1e-9
 """Relative to a step: a smaller remainder to t_end is not a step of its own."""
@@ -33,7 +34,15 @@ LEFT = 1e-9
 @released
 @entry
 def run_entry(
-    dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
+    dynamics: Dynamics,
+    options: Options,
+    tableau: Tableau,
+    stiffness: StiffnessWatch,
+    t0: float,
+    h: float,
+    point: Point,
+    k: Array,
+    steps: Steps,
 ) -> tuple[int, int]:
     """Advance the point from t0 by steps of h to the times in `steps`, or until a watch ends them; k: (s - 1, ny) k_2, ..., k_s.
 
@@ -48,10 +57,13 @@ def run_entry(
             if code != OK:
                 return code, step
             watch_stage(P, watch, c[i], t + c[i] * h, stage)
+        change = change_from_stage(stiffness.columns, a[c.size - 1], b, h, point.y_dot, k)
         combine(b, h, point.y, point.y_dot, k, stage)
         code = end_step(dynamics, options, end, stage, point, steps.y_dot[step])
         if code != OK:
             return code, step
+        if stiffness.columns.size > 0:
+            watch_stiffness(stiffness, end, h, change, k[c.size - 2], point.y_dot, point.y)
         if ends_batch(dynamics, end, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]
@@ -144,6 +156,6 @@ class RungeKutta(Explicit):
 
 def runge_kutta_steps(tableau: Tableau, problem: Problem, t: float, h: float, point: Point, steps: Steps) -> tuple[int, int]:
     """Make steps of the method with this tableau from a point, which is advanced in place; return the code and the number of steps done."""
-    k = problem.stages(tableau.b.size - 1)
-    found: tuple[int, int] = run(problem.dynamics, problem.options, tableau, float(t), float(h), point, k, steps)
+    k, stiffness = problem.stages(tableau.b.size - 1), problem.stiffness(bool(tableau.b.size > 1 and tableau.c[-1] == 1.0))
+    found: tuple[int, int] = run(problem.dynamics, problem.options, tableau, stiffness, float(t), float(h), point, k, steps)
     return found

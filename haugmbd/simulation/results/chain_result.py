@@ -5,6 +5,7 @@ t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
@@ -19,9 +20,9 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.joint_motions.turns import turning_joints
-from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes
-from haugmbd.diagnostics.work import integral, times_between
-from haugmbd.errors import UsageError
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes, warn_of_stored_work
+from haugmbd.diagnostics.work import GAUSS, QuadratureRule, Work, integral, times_between
+from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
 from haugmbd.integrators.events import EventRecord
 from haugmbd.math.body_columns import EULER, VELOCITY
@@ -37,6 +38,7 @@ from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
+from haugmbd.simulation.replay import AnotherMotion, Replay, work_along
 from haugmbd.simulation.results.continuation import (
     check_coordinates_follow,
     join_all,
@@ -102,6 +104,10 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
     events: tuple[EventRecord, ...] = ()
     _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
     outcome: Outcome = Outcome()
+    _replays: tuple[Replay, ...] = ()
+    """How the run, or the runs that were joined, can be made again."""
+    _all_steps: bool = False
+    """Whether the states are the steps of the run, between which dense output is as accurate as its method."""
 
     def __post_init__(self) -> None:
         for name in ("t", "q", "qd"):
@@ -202,16 +208,67 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
 
         The drift of the total is the error of the integrator.
         """
-        work = integral(self.t, self._power_between()) if len(self.t) > 1 else np.zeros(len(self.t))
-        return Energy(self.t, self.kinetic_energy(), self.potential_energy(), work, np.zeros(len(self.t)))
+        done = self._work
+        return Energy(self.t, self.kinetic_energy(), self.potential_energy(), done.all_applied, done.all_dissipated, done.error)
 
-    def _power_between(self) -> Array:
-        """Return the power of tau and wrenches at dense states between the stored ones."""
-        chain, external, times = self.chain, self._external(), times_between(self.t)
-        if external is None and not (callable(self.state_space.tau) or self.state_space.tau.any()):
-            return np.zeros(len(times))
-        y = np.hstack([self.q, self.qd])
-        states = self.state_space.between(times, self.t, y, self.state_space.rates_of(y, self.qdd))
+    @cached_property
+    def _work(self) -> Work:
+        """Return the work since the first state, along the steps of the run; between stored states, with a note, where it is not known."""
+        if self._all_steps or not self._is_forced or len(self.t) < 2:  # noqa: PLR2004
+            return self._work_at(self.t)
+        why = "nothing says by which steps they were made"
+        if self._replays:
+            try:
+                return work_along(self._replays, self)
+            except (AnotherMotion, HaugmbdError) as error:
+                why = f"{error}".rstrip(".")
+        few = self._of_states(np.unique(np.append(np.arange(0, len(self.t), 2), len(self.t) - 1)))
+        found = self._work_at(self.t)
+        gap = np.abs(np.interp(self.t, few.t, few._work_at(few.t).all_applied - found.all_applied[np.searchsorted(self.t, few.t)]))
+        if len(self.t) == 2:  # noqa: PLR2004
+            gap = np.abs(found.all_applied)
+        found = found._replace(error=np.maximum.accumulate(gap))
+        energies = self.kinetic_energy(), self.potential_energy()
+        warn_of_stored_work(self.chain.name, energies, found, why)
+        return found
+
+    @property
+    def _is_forced(self) -> bool:
+        """Whether tau or wrenches act."""
+        return self._external() is not None or callable(self.state_space.tau) or bool(self.state_space.tau.any())
+
+    @property
+    def _flat(self) -> Array:
+        return np.hstack([self.q, self.qd])
+
+    @property
+    def _rule(self) -> QuadratureRule:
+        return GAUSS
+
+    def _work_at(self, nodes: Array) -> Work:
+        """Return the work since the first state at times `nodes` (k,), from dense states between those of the result."""
+        times = times_between(nodes)
+        if not self._is_forced or not len(times):
+            return _chain_work(np.zeros(len(nodes)))
+        states = self.state_space.between(times, self.t, self._flat, self.state_space.rates_of(self._flat, self.qdd))
+        return _chain_work(integral(nodes, self._power(times, states)))
+
+    def _work_of_points(self, nodes: Array, times: Array) -> Work:
+        """Return the work at nodes (k,), of a result at the points of the quadrature between them."""
+        return _chain_work(integral(nodes, self._power(times, self._flat[np.searchsorted(self.t, times)])))
+
+    def _run_again(self, one: Replay, t_eval: Array | None, until: float) -> Any:
+        """Return the run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+        again = importlib.import_module("haugmbd.simulation.simulate_chain").run_again  # it stands above this package
+        return again(self.state_space, one, t_eval, until)
+
+    def _of_states(self, some: Any) -> ReducedResult:
+        """Return the result with some of its states."""
+        return replace(self, t=self.t[some], q=self.q[some], qd=self.qd[some], _sensors={}, _all_steps=False)
+
+    def _power(self, times: Array, states: Array) -> Array:
+        """Return the power of tau and wrenches at states (k, nq + nv)."""
+        chain, external = self.chain, self._external()
         rows = [(t, s[: chain.nq], s[chain.nq :]) for t, s in zip(times.tolist(), states, strict=True)]
         power = np.array([self.state_space.tau_at(t, q.copy(), qd.copy()) @ qd for t, q, qd in rows])
         if external is not None:
@@ -257,6 +314,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
             interrupted=self.interrupted,
             _sensors=self._sensors,
             _turns=self._turns_of(model),
+            _all_steps=self._all_steps,
             outcome=self.outcome,
         )
 
@@ -283,6 +341,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
             qd=self.qd[keep],
             events=tuple(event for event in self.events if first <= event.t <= last),
             _sensors={name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()},
+            _all_steps=self._all_steps and bool(np.all(np.diff(np.flatnonzero(keep)) == 1)),
         )
 
     def at(self, t: float) -> ChainState:
@@ -367,6 +426,8 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
             self.events,
             self._sensors,
             self.outcome,
+            self._replays,
+            self._all_steps,
         )
         return write_contents(path, lambda: contents_of_chain(run))
 
@@ -388,6 +449,11 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
         return f"ReducedResult({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+
+
+def _chain_work(work: Array) -> Work:
+    """Return the work of tau and wrenches, (nt,), as that of one load."""
+    return Work(work[:, None], np.zeros((len(work), 1)), np.zeros((len(work), 0)))
 
 
 class RecordedTau:
@@ -434,6 +500,8 @@ def _joined_pair(first: ReducedResult, second: ReducedResult) -> ReducedResult:
             first._sensors, {name: replace(s, t=s.t[1:], value=s.value[1:]) for name, s in second._sensors.items()}
         ),
         outcome=joined_outcome(first.outcome, second.outcome),
+        _replays=(*first._replays, *second._replays) if first._replays and second._replays else (),
+        _all_steps=first._all_steps and second._all_steps,
     )
 
 
@@ -464,6 +532,8 @@ def reduced_result_of(contents: Contents, meta: Mapping[str, Any]) -> ReducedRes
         events=run.events,
         _sensors=run.sensors,
         outcome=run.outcome,
+        _replays=run.replays,
+        _all_steps=run.all_steps,
     )
 
 

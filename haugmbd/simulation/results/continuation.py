@@ -67,6 +67,8 @@ def join_results(first: R, second: R) -> R:
         if first._turns is None or later._turns is None
         else np.concatenate([first._turns, turned(first, second, later)]),
         _contact_impacts=joined_impacts([first._all_impacts(), second._all_impacts()]) if kept else None,
+        _replays=(*first._replays, *second._replays) if first._replays and second._replays else (),
+        _all_steps=first._all_steps and second._all_steps,
         outcome=joined_outcome(first.outcome, second.outcome),
     )
     return joined

@@ -69,8 +69,10 @@ def join_points(parts: Sequence[PointHistory]) -> PointHistory:
 
 
 def join_loads(parts: Sequence[LoadHistory]) -> LoadHistory:
-    """Return the quantities of a force element."""
-    return joined(parts)
+    """Return the quantities of a force element; its work is the sum over the parts."""
+    if len(parts) == 1:
+        return parts[0]
+    return replace(joined(parts), _work=lambda: summed([part.work for part in parts]))
 
 
 def join_blocks(parts: Sequence[BlockHistory]) -> BlockHistory:

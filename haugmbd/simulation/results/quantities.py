@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -24,6 +25,7 @@ from haugmbd.diagnostics.joint_motions.joint_history import JointHistory, joint_
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
+from haugmbd.diagnostics.work import Work
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.description.labels import joint_named, named, no_such
@@ -54,6 +56,8 @@ class Piece(Protocol):
     def _sensors(self) -> Mapping[str, SensorHistory]: ...
     @property
     def _turns(self) -> Array | None: ...
+    @property
+    def _work(self) -> Work: ...
     def _solve(self) -> Array: ...
     def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]: ...
     def __getitem__(self, body: str, /) -> BodyHistory: ...
@@ -99,15 +103,15 @@ class HasQuantities(ABC):
         Returns
         -------
         LoadHistory
-            `.power` (given to the bodies) and `.energy` of every element; `.length`, `.rate`, `.force` (positive pulls) and `.stroke` of
-            a TSDA, `.angle`, `.rate` and `.torque` of an RSDA, `.force` or `.torque` of others.
+            `.power` (given to the bodies), `.energy` and `.work` of every element; `.length`, `.rate`, `.force` (positive pulls) and
+            `.stroke` of a TSDA, `.angle`, `.rate` and `.torque` of an RSDA, `.force` or `.torque` of others.
 
         Raises
         ------
         UsageError
             If there is no element of that name.
         """
-        return join_loads([load_history(p.model, p.t, p.y, name) for p in self._pieces()])
+        return join_loads([load_history(p.model, p.t, p.y, name, partial(getattr, p, "_work")) for p in self._pieces()])
 
     def contact(self, name: str) -> Any:
         """Return a compliant contact over time, and its impacts.
@@ -180,7 +184,7 @@ class HasQuantities(ABC):
         parts = []
         for p in self._pieces():
             unique = not len(p._self_stresses.of(np.array([driven_row(p.model, name)]))[0])
-            parts.append(driver_history(p.model, p.t, p.y, p._solve, name, unique=unique))
+            parts.append(driver_history(p.model, p.t, p._solve, partial(getattr, p, "_work"), name, unique=unique))
         return join_drivers(parts)
 
     def point(self, where: str | tuple[str, npt.ArrayLike]) -> PointHistory:

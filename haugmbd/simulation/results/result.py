@@ -8,6 +8,7 @@ Solutions of the equations of motion at the states are in `solutions`, quantitie
 from __future__ import annotations
 
 import copyreg
+import importlib
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
@@ -21,13 +22,15 @@ from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.dense_states import rates_of
+from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, impacts_of_states
 from haugmbd.diagnostics.histories.load_history import load_named
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.resample import resample_states
-from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus
-from haugmbd.errors import SingularKKTError, UsageError, warn_user
+from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus, warn_of_stored_work
+from haugmbd.diagnostics.work import QuadratureRule, Work, does_work, rule_of, work_between, work_between_stored, work_of_powers
+from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
@@ -37,6 +40,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
+from haugmbd.simulation.replay import AnotherMotion, Replay, work_along
 from haugmbd.simulation.results.continuation import join_all, join_results
 from haugmbd.simulation.results.io.carried_model import restore
 from haugmbd.simulation.results.quantities import HasQuantities
@@ -116,6 +120,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     """Fingerprint of the model in a file, if the result was loaded."""
     _carried: Mapping[str, Any] | None = None
     """The model in a file, not yet compiled; or why there is none (`io.carried_model`)."""
+    _replays: tuple[Replay, ...] = ()
+    """How the run, or the runs that were joined, can be made again."""
+    _all_steps: bool = False
+    """Whether the states are the steps of the run, between which dense output is as accurate as its method."""
     outcome: Outcome = Outcome()
 
     def __post_init__(self) -> None:
@@ -271,8 +279,45 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _contact_impacts=self._all_impacts() if self._model is not None and self._model.has_contacts else None,
             _model_numbers=self._model_numbers,
             _carried=self._carried,
+            _replays=self._replays,
             outcome=self.outcome,
         )
+
+    @cached_property
+    def _work(self) -> Work:
+        """Return the work since the first state, along the steps of the run; between stored states, with a note, where it is not known."""
+        if self._all_steps or not len(self.t) or not does_work(self.model):
+            return self._work_at(None)
+        why = "nothing says by which steps they were made"
+        if self._replays:
+            try:
+                return work_along(self._replays, self)
+            except (AnotherMotion, HaugmbdError) as error:
+                why = f"{error}".rstrip(".")
+        found = work_between_stored(self.model, self.t, self.y, self._solve)
+        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, why)
+        return found
+
+    def _work_at(self, nodes: Array | None) -> Work:
+        """Return the work since the first state at times `nodes` (k,), by default those of the states, which are steps."""
+        return work_between(self.model, self.t, self.y, self._solve, nodes)
+
+    @property
+    def _flat(self) -> Array:
+        return self.y[:, : WIDTH * len(self.names.bodies)]
+
+    @property
+    def _rule(self) -> QuadratureRule:
+        return rule_of(self.model)
+
+    def _work_of_points(self, nodes: Array, times: Array) -> Work:
+        """Return the work at nodes (k,), of a result at the points of the quadrature between them."""
+        return work_of_powers(self.model, nodes, times, self.y[np.searchsorted(self.t, times)])
+
+    def _run_again(self, one: Replay, t_eval: Array | None, until: float) -> Any:
+        """Return the run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+        again = importlib.import_module("haugmbd.simulation.simulate").run_again  # it stands above this package
+        return again(self.model, one, t_eval, until)
 
     def _turns_at(self, times: Array, y: Array) -> Array | None:
         """Return the joint angles at interpolated states, where they are known at the stored ones."""
@@ -338,6 +383,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _own_u_dot=None if self._own_u_dot is None else self._own_u_dot[keep],
             _turns=None if self._turns is None else self._turns[keep],
             _sensors=sensors,
+            _all_steps=self._all_steps and bool(np.all(np.diff(np.flatnonzero(keep)) == 1)),
         )
 
     def join(self, *others: Result) -> Result:

@@ -24,6 +24,7 @@ from haugmbd.diagnostics.joint_reactions.reactions import Reaction, reactions_ov
 from haugmbd.diagnostics.method_solutions import multipliers_of_method
 from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
+from haugmbd.diagnostics.work import Work
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.determined_motion import solve_determined_states
@@ -57,6 +58,11 @@ class HasSolutions(ABC):
     @abstractmethod
     def p(self) -> Array:
         """Return the Euler parameters, (nt, nb + 1, 4)."""
+
+    @property
+    @abstractmethod
+    def _work(self) -> Work:
+        """Return the work since the first state."""
 
     @cached_property
     def _solutions(self) -> Array:
@@ -257,11 +263,12 @@ class HasSolutions(ABC):
 
         Notes
         -----
-        The total is constant on an exact solution. The work is integrated over dense output between the stored states, which calls the
-        user's functions again. Where states are farther apart than that follows, as after `DOP853` or with `store_every`, the drift is
-        that of the work: give `t_eval`.
+        The total is constant on an exact solution. The work is integrated along the steps of the run, whatever is stored of them: those
+        that are not stored are made again, once, which takes as long as the run and calls the user's functions again. Where they do not
+        come out again, and for states of your own, `work_error` is the measured error of the work, and a large one is issued as a
+        RunWarning.
         """
-        return energy_over_time(self.model, self.t, self.y, self._solve)
+        return energy_over_time(self.model, self.t, self.y, lambda: self._work)
 
     def momentum(self) -> Momentum:
         """Return linear momentum, and angular momentum about the origin of the ground, (nt, 3), global."""

@@ -25,6 +25,7 @@ from haugmbd.integrators.step_batch import StepBatch, Stopped
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick_slip.slips_at_jumps import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
+from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.run_options import Recording
@@ -36,6 +37,7 @@ from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
 from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent
 from haugmbd.simulation.stepping.switches.switching import Switching
+from haugmbd.simulation.stepping.unresolved_steps import failed_text
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 
 FIRST_BATCH = 8
@@ -53,6 +55,7 @@ class Recorded(NamedTuple):
     u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
     turns: (nt, m) joint angles that were counted from step to step, None if every step is stored;  sensors: values of the sensors
     energy_restored: by an energy projection [J]
+    stiffness: what an explicit method of fixed step noted of its steps
     contact_impacts: of compliant contacts, None if every step is stored
     """
 
@@ -68,6 +71,7 @@ class Recorded(NamedTuple):
     singular_crossings: tuple[SingularCrossing, ...]
     energy_restored: float
     contact_impacts: tuple[ContactImpact, ...] | None
+    stiffness: StiffnessWatch | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -81,6 +85,7 @@ class Run(Generic[R]):
     record: makes the result of the data;  budget: time [s] after which the run is stopped
     before: the run that this one continues from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
     before_jump: the state before the call of a sampled block that ended the run, by the jump of an event
+    until: time [s] from which on the steps are not needed: the run ends with the batch that reaches it
     """
 
     def __init__(
@@ -93,6 +98,7 @@ class Run(Generic[R]):
         *,
         budget: float | None = None,
         before: Run[R] | None = None,
+        until: float = np.inf,
     ) -> None:
         times = recording.times
         self.problem, self.method, self.t_end, self.record, self.before = problem, method, t_end, record, before
@@ -106,7 +112,7 @@ class Run(Generic[R]):
         self.records: list[EventRecord] = []
         if self.locator.may_end_early:
             problem.first_batch = FIRST_BATCH
-        self.budget, self.exhausted = budget, False
+        self.budget, self.exhausted, self.until = budget, False, until
         self.stop = t_end
         if budget is not None:
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
@@ -254,8 +260,9 @@ class Run(Generic[R]):
         return False
 
     def _budget_is_used_up(self) -> bool:
-        """Return whether the run has taken longer than its budget, and has not reached its end."""
+        """Return whether the run has taken longer than its budget, or has gone as far as is needed, and has not reached its end."""
         over = self.budget is not None and time.perf_counter() - self.began > self.budget
+        over = over or bool(self._last[0][-1] >= self.until)
         return over and bool(self._last[0][-1] < self.t_end)
 
     def _without_empty_step(self, batch: StepBatch) -> StepBatch:
@@ -371,8 +378,23 @@ class Run(Generic[R]):
     def _raise(self, error: BaseException) -> NoReturn:
         """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
         if isinstance(error, Exception):
+            error = self._explained(error)
             self._keep_result(error)
         raise error
+
+    def _explained(self, error: Exception) -> Exception:
+        """Return the error of steps that are too large for a load, in place of that to which they have led."""
+        space, t = self.problem.state_space, float(self._last[0][-1])
+        if not isinstance(space, MaximalStateSpace):
+            return error
+        words = str(error) if isinstance(error, SimulationError) else error_text(error)
+        states = [*self.stored.y.rows()[:1], self._last[1][-1]]
+        text = failed_text(space.model, self.problem.watched, self.method, t, words, states)
+        if not text:
+            return error
+        cause, error = error, SimulationError(text)
+        error.__cause__ = cause
+        return error
 
     def _keep_result(self, error: Exception) -> None:
         """Give an error the result so far; None where its states cannot be evaluated, which is described by the error itself."""
@@ -405,6 +427,7 @@ class Run(Generic[R]):
                 singular_crossings=crossings,
                 energy_restored=float(o.max_energy_restored),
                 contact_impacts=self.switching.impacts(),
+                stiffness=p.watched,
             )
         )
 
@@ -413,6 +436,8 @@ class Run(Generic[R]):
         now = float(self._last[0][-1])
         if error is not None:
             status, message = RunStatus.FAILED, error_text(error)
+        elif self.exhausted and self.budget is None:
+            status, message = RunStatus.COMPLETED, f"reached t = {now:.9g} s, which was needed"
         elif self.exhausted:
             status = RunStatus.BUDGET_EXHAUSTED
             message = f"stopped at t = {now:.9g} s, before t_end = {self.t_end:.9g} s: its budget of {self.budget:g} s was used up"

@@ -24,7 +24,8 @@ from haugmbd.integrators.events import EventRecord
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.link import Link
 from haugmbd.serial_chain.state import ChainState
-from haugmbd.simulation.results.io.schema import SENSOR, Contents, counters_of, run_data, sealed, sensors_of
+from haugmbd.simulation.replay import Replay, replays_of
+from haugmbd.simulation.results.io.schema import SENSOR, Contents, counters_of, replays_data, run_data, sealed, sensors_of
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory
 
@@ -48,6 +49,8 @@ class ChainRun(NamedTuple):
     events: tuple[EventRecord, ...]
     sensors: Mapping[str, SensorHistory]
     outcome: Outcome
+    replays: tuple[Replay, ...] = ()
+    all_steps: bool = False
 
 
 def contents_of_chain(run: ChainRun) -> Contents:
@@ -63,6 +66,8 @@ def contents_of_chain(run: ChainRun) -> Contents:
         "chain": chain_data(run.chain),
         "tau": run.tau.tolist() if constant else None,
         "wrenches": run.wrenches.tolist(),
+        "all_steps": run.all_steps,
+        "replays": replays_data(run.replays) if constant else None,
         "events": [{"name": e.name, "t": e.t, "q": e.state.q.tolist(), "qd": e.state.qd.tolist()} for e in run.events],
     }
     _check(arrays, run.chain)
@@ -91,6 +96,8 @@ def chain_run_of(contents: Contents, meta: Mapping[str, Any]) -> ChainRun:
         events,
         sensors_of(arrays, meta),
         Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
+        replays_of(meta.get("replays"), arrays["q"].shape[1] + arrays["qd"].shape[1]),
+        bool(meta.get("all_steps", False)),
     )
 
 

@@ -13,7 +13,8 @@ turns            (nt, m)           rad      joint angles that the run has counte
 sensor_0 ...     (nt, ...)                  values of sensors
 
 All are float64, and finite but for the last four.  The metadata are one JSON object: format, names, counters, settings, interrupted,
-events, passed, `model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
+events, passed, `all_steps` and `replays` (whether the states are all steps of the run, and how it is made again),
+`model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
 `carried_model` (the model as the document of a model file, see `carried_model`), and
 `digests`: for each variable the SHA-256 of its shape and its bytes.  `checksum` is the SHA-256 of the text of the metadata.
 """
@@ -39,6 +40,7 @@ from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.replay import Replay, replays_of
 from haugmbd.simulation.results.records import Counters, Names
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
@@ -94,6 +96,10 @@ class Saved(Protocol):
     def _model(self) -> Model | None: ...
     @property
     def _model_numbers(self) -> Mapping[str, Array] | None: ...
+    @property
+    def _replays(self) -> tuple[Replay, ...]: ...
+    @property
+    def _all_steps(self) -> bool: ...
     @property
     def _sensors(self) -> Mapping[str, SensorHistory]: ...
     @property
@@ -188,6 +194,8 @@ def contents_of(
         "passed": [place._asdict() for place in result.singular_crossings],
         "contact_impacts": impact_data(result._contact_impacts),
         "units": UNITS,
+        "all_steps": result._all_steps,
+        "replays": replays_data(result._replays),
     }
     return sealed(meta | dict(more.meta), {**arrays, **more.arrays}, names.bodies, more.axes)
 
@@ -299,8 +307,17 @@ def result_of(
         _contact_impacts=contact_impacts_of(meta),
         _model_numbers=numbers,
         _carried={**carried, "where": where, "allow_code": allow_code} if isinstance(carried, dict) else None,
+        _replays=replays_of(meta.get("replays"), y.shape[1]),
+        _all_steps=bool(meta.get("all_steps", False)),
         outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
     )
+
+
+def replays_data(replays: Sequence[Replay]) -> list[dict[str, Any]] | None:
+    """Return how the runs of a result are made again, as numbers and texts; None if one of them cannot be written."""
+    data = [one.as_data() for one in replays]
+    known = [one for one in data if one is not None]
+    return known if len(known) == len(data) else None
 
 
 def impact_data(impacts: Sequence[ContactImpact] | None) -> list[list[Any]] | None:

@@ -1,0 +1,267 @@
+r"""Fixed steps that do not resolve the forces of a load, by its name: the rate lambda of its velocity dependence, and a step that does.
+
+    u' = M^-1 ( Q(u) - Phi_q^T lam )      small changes decay as  w' = J w,   J w = [ u'(u + s w) - u'(u) ] / s
+    lambda = |w_new| / |w|,  w_new = J w   power iteration in the norm of the mass matrix: the fastest direction that the joints leave free
+    f_k(x) = P_k(x w) / x,   lambda_k = - f_k' / w^T M w       the share of load k: its force along w by its power P_k at u = x w
+
+so that every element is measured in the same way: Q_k = -c u has P_k = -c u^2, and lambda_k = c / m.
+An explicit method follows a decay while h lambda is below the limit of its stability on the negative real axis.  RK4, RK3 and Heun note
+in passing which of their steps are unresolved (`integrators.watches.stiffness_watch`); many in a row, or some with an open energy ledger,
+make the result doubtful.  Only then the functions of the user are called again.
+Source: Hairer, Wanner, Solving ODE II, sec. IV.2 (stability of explicit methods); Golub, Van Loan, sec. 7.3 (power iteration).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
+from haugmbd.diagnostics.histories.load_history import load_history
+from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote
+from haugmbd.formulations.accelerations import solve_states
+from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, LONG_WORST, SCORE, UNRESOLVED, WORST, StiffnessWatch
+from haugmbd.math.body_columns import VELOCITY
+from haugmbd.model.model import Model
+from haugmbd.workspace.layout import WIDTH
+
+PERSISTENT = 13.0
+"""Score above which steps are unstable: two of three unresolved, over twenty steps. A decay that is stable with h lambda = 2.5 has 12."""
+LONG_PERSISTENT = 25.0
+"""Long score above which they are: one of four unresolved, over hundreds. Friction that reverses every ten steps has some ten."""
+SOME = 3.0
+"""Score above which the energy ledger is asked: three unresolved steps in a row. Kinks and reversals have one or two."""
+OPEN, WIDE_OPEN = 1e-2, 0.1
+"""Of the energy that is exchanged while steps are unresolved: a drift that is noted, and one that makes the result doubtful."""
+RECENT = 1.5
+"""Score of a run that fails, above which its last steps are unresolved: two in a row."""
+UNSTABLE = 2.0
+"""h lambda above which no explicit method of one or two evaluations is stable."""
+FIRST_STEPS = 3.0
+"""Steps of a run that fails before a score says anything."""
+FEW_STATES = 5
+"""Number of states at which loads are differentiated."""
+FELT = 0.5
+"""h lambda of a load below which it is not the cause of unresolved steps."""
+ADVISED = 1.0
+"""h lambda of the step that is advised: RK4 follows such a decay to 1 % of it."""
+ITERATIONS = 6
+"""Of the power iteration: a direction that is four times as fast as the next is found to 0.1 %."""
+SMALL = 1e-6
+"""Relative to the fastest velocity: the change of velocities of a derivative."""
+AXIS_LIMITS = {"RK4": 2.79, "RK3": 2.51, "Heun": 2.0}
+"""Largest h lambda of a decay for which the methods are stable."""
+
+
+class FastLoad(NamedTuple):
+    """The load whose force depends most on velocities.  name, kind: of the load;  rate: lambda [1/s];  t: the time of this state [s]"""
+
+    name: str
+    kind: str
+    rate: float
+    t: float
+
+
+def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[RunNote]:
+    """Return a note if the fixed steps of a run do not resolve a load.  result: a Result;  watch: what the method noted of its steps.
+
+    A note on the same steps that names their cause, an impact or bristles, is enough, unless they last and a load explains them.
+    """
+    if method.step is None or method.has_own_matrix:
+        return []
+    if watch is None or not watch.columns.size:
+        return _notes_of_samples(result, method)
+    if watch.counts[WORST] < SOME:
+        return []
+    counts, share = watch.counts, 0.0
+    lasting = bool(counts[WORST] >= PERSISTENT or counts[LONG_WORST] >= LONG_PERSISTENT)
+    known = any(note.doubtful for note in result.outcome.notes)
+    if not lasting:
+        if known:
+            return []
+        share = _open_share(result, counts[FIRST], counts[LAST], method.step)
+        if not share > OPEN:
+            return []
+    fast = fastest_load(result.model, watch)
+    if fast is None and known:
+        return []
+    how = (
+        f"{counts[UNRESOLVED]:.0f} of {counts[ALL]:.0f} steps from t = {counts[FIRST]:.6g} s to {counts[LAST]:.6g} s are unresolved"
+    )
+    if share:
+        how += f", and the energy ledger is open by {100.0 * share:.2g} % of what is exchanged there"
+    text = too_large(method, fast, how)
+    return [RunNote("stiff", text, float(counts[WORST]), lasting or share > WIDE_OPEN)]
+
+
+def too_large(method: Any, fast: FastLoad | None, how: str) -> str:
+    """Return the sentence on steps that are too large for a load, the same for every element.  how: it shows"""
+    h, name = float(method.step), type(method).__name__
+    remedy = "rtol= in place of h, or an implicit method, BDF() or RadauIIA()"
+    if fast is None:
+        return f"the step h = {h:.3g} s is too large for the forces of this model: {how}. Give a smaller h, {remedy}."
+    limit = f", and {name} is stable up to {AXIS_LIMITS[name]:g}" if name in AXIS_LIMITS else ""
+    return (
+        f"the step h = {h:.3g} s is too large for {fast.kind} {fast.name!r}: its force depends on the velocity at the rate lambda = "
+        f"{fast.rate:.3g} 1/s (t = {fast.t:.6g} s), h lambda = {h * fast.rate:.3g}{limit}. {how[0].upper()}{how[1:]}: this force and its "
+        f"motion are errors of the steps. Give h = {ADVISED / fast.rate:.2g} s or less, {remedy}."
+    )
+
+
+def failed_text(model: Model, watch: StiffnessWatch | None, method: Any, t: float, words: str, states: Sequence[Array] = ()) -> str:
+    """Return why a run with fixed steps has failed at t [s], if its last steps are unresolved; "" if they are not.
+
+    words: of the error, which says what the steps have led to;  states: the first and the last, of a method that notes nothing
+    """
+    if method.step is None or method.has_own_matrix:
+        return ""
+    if watch is None or not watch.columns.size or watch.counts[ALL] <= FIRST_STEPS:
+        fast = _fastest_of(model, [(t, y) for y in states], method.step)
+        if fast is None or method.step * fast.rate < UNSTABLE:
+            return ""
+    elif watch.counts[SCORE] < RECENT or t - watch.counts[LAST] > 3.0 * method.step:
+        return ""
+    else:
+        fast = fastest_load(model, watch) or _fastest_of(model, [(t, y) for y in states], method.step)
+    return too_large(method, fast, f"the run stops at t = {t:.6g} s ({words.rstrip('.')})")
+
+
+def _notes_of_samples(result: Any, method: Any) -> list[RunNote]:
+    """Return the note of a method that notes nothing: some states have a load with h lambda > 2, and the energy ledger is open."""
+    model, h = result.model, float(method.step)
+    if all(entry.load.keeps_energy for entry in model.loads) or len(result.t) < 2:  # noqa: PLR2004
+        return []
+    some = np.unique(np.linspace(0, len(result.t) - 1, FEW_STATES).astype(int)).tolist()
+    fast = _fastest_of(model, [(float(result.t[k]), result.y[k]) for k in some], h)
+    if fast is None or h * fast.rate < UNSTABLE:
+        return []
+    share = _open_share(result, -np.inf, np.inf, h)
+    if not share > OPEN:
+        return []
+    how = f"the energy ledger is open by {100.0 * share:.2g} % of what is exchanged"
+    return [RunNote("stiff", too_large(method, fast, how), share, share > WIDE_OPEN)]
+
+
+def _open_share(result: Any, first: float, last: float, h: float) -> float:
+    """Return the drift of the energy while steps are unresolved, relative to the energy that is exchanged in the run."""
+    with np.errstate(all="ignore"):
+        whole = result
+        if result._all_steps:
+            keep = (result.t >= first - 1.5 * h) & (result.t <= last + 1.5 * h)
+            whole = result.at_states(keep) if keep.sum() > 1 else result
+        energy = whole.energy()
+        some = np.unique(np.linspace(0, len(result.t) - 1, min(len(result.t), SAMPLES)).astype(int))
+        kinetic, potential = kinetic_and_potential(result.model, result.t[some], result.y[some])
+        sizes = [kinetic.max(), np.ptp(potential), np.abs(energy.applied_work).max(), np.abs(energy.dissipated_work).max()]
+        share = float(np.abs(energy.drift).max()) / max(*map(float, sizes), 1e-300)
+    return share if np.isfinite(share) else np.inf
+
+
+def fastest_load(model: Model, watch: StiffnessWatch) -> FastLoad | None:
+    """Return the load that depends most on velocities at the unresolved steps; None if none of them does."""
+    h = float(watch.h.max())
+    used = np.flatnonzero((watch.h > 0.0) & np.isfinite(watch.y).all(axis=1)).tolist()
+    some = [used[k] for k in np.unique(np.linspace(0, len(used) - 1, FEW_STATES).astype(int)).tolist()] if used else []
+    found = _fastest_of(model, [(float(watch.t[k]), watch.y[k]) for k in some], h)
+    return found if found is not None and found.rate * h > FELT else None
+
+
+def _fastest_of(model: Model, states: Sequence[tuple[float, Array]], h: float) -> FastLoad | None:
+    """Return the load that depends most on velocities at some states (t, y); None if none does."""
+    found = [one for t, y in states if np.isfinite(y).all() and (one := _fastest_at(model, t, y, h)) is not None]
+    return max(found, key=lambda one: one.rate, default=None)
+
+
+def _fastest_at(model: Model, t: float, y: Array, h: float) -> FastLoad | None:
+    """Return the load that depends most on velocities at a state, and where a step leads from it."""
+    loads = [entry for entry in model.loads if not entry.load.conservative]
+    try:
+        with np.errstate(all="ignore"):
+            directions, reach = _directions(model, t, y, h)
+            rates = [max((_rate_of(model, one.load.name, t, y, w, reach) for w in directions), default=0.0) for one in loads]
+    except Exception:  # noqa: BLE001  a state of a run that grows without bound may not be evaluated
+        return None
+    if not rates or not np.isfinite(rates).any():
+        return None
+    k = int(np.nanargmax(rates))
+    return FastLoad(loads[k].load.name, loads[k].load.kind, float(rates[k]), t)
+
+
+def _columns(model: Model) -> Ints:
+    """Return the columns of velocities in a flat state, (6 nb,)."""
+    bodies = WIDTH * np.arange(1, model.nb + 1)[:, None]
+    columns: Ints = (bodies + np.arange(VELOCITY, WIDTH)).ravel()
+    return columns
+
+
+def _accelerations(model: Model, t: float, y: Array) -> Array:
+    """Return the accelerations (6 nb,) at a state."""
+    found: Array = solve_states(model, np.array([t]), y[None])[0, 1 : model.nb + 1].ravel()
+    return found
+
+
+def _size(model: Model, w: Array) -> float:
+    """Return w^T M w of velocities (6 nb,)."""
+    u = np.concatenate([np.zeros(6), w]).reshape(1, -1, 6)
+    return 2.0 * float(kinetic_energy(model, u)[0])
+
+
+def _directions(model: Model, t: float, y: Array, h: float) -> tuple[list[Array], float]:
+    """Return directions w (6 nb,), w^T M w = 1, and how far a step moves: the fastest decay of the velocities, and the accelerations.
+
+    Where a force is saturated it does not depend on the velocity just here, and a step along the accelerations leads to where it does.
+    """
+    columns, w = _columns(model), np.random.default_rng(0).standard_normal(6 * model.nb)
+    base = _accelerations(model, t, y)
+    reach = h * np.sqrt(_size(model, base))
+    if not (reach > 0.0 and np.isfinite(reach)):
+        return [], 0.0
+    along = base * (h / reach)
+    for _ in range(ITERATIONS):
+        w = w / np.sqrt(_size(model, w))
+        s = _small(y, columns, w, reach)
+        moved = y.copy()
+        moved[columns] += s * w
+        w = _accelerations(model, t, moved) - base
+        if not (w.any() and np.isfinite(w).all()):
+            return [along], reach
+    return [along, w / np.sqrt(_size(model, w))], reach
+
+
+def _small(y: Array, columns: Any, w: Array, reach: float) -> float:
+    """Return a small change of the velocities along w: of a part SMALL of the fastest of them, or of what a step changes."""
+    return SMALL * max(float(np.abs(y[columns]).max()) / float(np.abs(w).max()), reach, 1e-300)
+
+
+def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float) -> float:
+    """Return the largest lambda of a load along w, at the velocity of a state along w and at those to which a step leads."""
+    columns = _columns(model)
+    u = np.concatenate([np.zeros(6), y[columns]]).reshape(1, -1, 6)
+    w_body = np.concatenate([np.zeros(6), w]).reshape(1, -1, 6)
+    along = float(kinetic_energy(model, u + w_body)[0] - kinetic_energy(model, u)[0]) - 0.5  # u^T M w
+    still = [0.0] if abs(along) <= 2.0 * reach else []
+    x = np.concatenate([[along, *still], along + reach * np.linspace(-1.0, 1.0, SCAN)])
+    s = SMALL_CHANGE * max(abs(along), reach)
+
+    def rates(x: Array) -> Array:
+        speeds = (x[:, None] + s * np.array([1.0, -1.0])).ravel()
+        speeds[speeds == 0.0] = s
+        states = np.repeat(y[None], len(speeds), axis=0)
+        states[:, columns] = speeds[:, None] * w
+        force = (load_history(model, np.full(len(states), t), states, name).power / speeds).reshape(-1, 2)
+        found: Array = (force[:, 1] - force[:, 0]) / (2.0 * s)
+        return found
+
+    there = rates(x)
+    steepest = x[int(np.nanargmax(there))]
+    around = rates(steepest + 2.0 * reach / SCAN * np.linspace(-1.0, 1.0, SCAN))
+    return float(np.nanmax([np.nanmax(there), np.nanmax(around)]))
+
+
+SCAN = 65
+"""Number of states along the way of a step at which a load is differentiated: the steep part of a curve may be short."""
+SMALL_CHANGE = 1e-5
+"""Relative to the velocity along the direction: the change over which a force is differentiated."""
