@@ -47,10 +47,12 @@ class RestingContacts(NamedTuple):
     """Contacts by name.
 
     closed: the pull that the rounding of a normal force may reach before the contact opens [N];  still: all that do not move, closed or not
+    held: those that do not open: closed, or held by others that are closed
     """
 
     closed: dict[str, float]
     still: frozenset[str]
+    held: frozenset[str] = frozenset()
 
 
 class _Problem(NamedTuple):
@@ -72,10 +74,15 @@ def resting_contacts(mechanism: ContactModes, state: State, touching: list[str],
     still = np.nonzero(_still(problem, REST_HEIGHT * sizes))[0]
     held, force = _held(problem, still)
     slack = PULL_TOL * force + SMALLEST * sizes / np.maximum(np.diag(problem.W), RANK_TOL * problem.d)
-    closed = _independent(problem, held, slack)
+    closed = first = _independent(problem, held, slack)
     if mechanism.has_friction:
         closed = _with_friction(mechanism, state, names, problem, closed, still, slack)
-    return RestingContacts({names[k]: float(slack[k]) for k in closed}, leaving.union(names[k] for k in still))
+    stay = (set(held.tolist()) - set(first)) | set(closed)
+    return RestingContacts(
+        {names[k]: float(slack[k]) for k in closed},
+        leaving.union(names[k] for k in still),
+        frozenset(names[k] for k in stay),
+    )
 
 
 def approach(mechanism: ContactModes, state: State, touching: list[str]) -> bool:

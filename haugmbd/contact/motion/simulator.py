@@ -3,6 +3,7 @@ r"""The simulation of a motion with impacts: smooth segments, and transitions be
     segment      the equations of motion with the closed contacts as rows, until an open contact meets or a closed one would pull
     transition   for all contacts that touch:   velocities jump, by `impulse`, if one of them approaches
                                                 contacts at rest close, and those that pull open, by `resting_contacts`
+                 every contact that meets or opens in it is an event, whichever of them has ended the segment
 
 A cascade of bounces ends because the bounces get lower; the first one that is too low closes the contact.
 """
@@ -16,7 +17,7 @@ import numpy as np
 
 from haugmbd.contact.impulses.impulse import impulse
 from haugmbd.contact.impulses.impulse_result import Impulse
-from haugmbd.contact.motion.contact_events import LEAN, TOUCH, contact_events
+from haugmbd.contact.motion.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult, at_times
 from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
@@ -158,12 +159,25 @@ class HybridSimulation:
                     self._jumps += slips_by_impact(self._run_before.problem, m.free, state)
                 pulls = pulls_of(m.free, after_impact.Lam)
                 self._jumps += [EventRecord(f"{name}: {LIFT_OFF}", state.t, state) for name in pulls]
-        before = set(self.rest.closed)
+        before = self.rest
         self.rest = resting_contacts(m, state, touching, leaving)
-        if set(self.rest.closed) - before:
+        self._jumps += self._with_others(state, before.held, hit, {*met, *leaving})
+        if set(self.rest.closed) - set(before.closed):
             model = m.model(self.rest.closed, state)
             state = projected(model, model.pack(), state)
         return state, hit
+
+    def _with_others(self, state: State, held: frozenset[str], hit: set[str], known: set[str]) -> list[EventRecord]:
+        """Return the events of the contacts that meet or open at the instant of others; those at the start of the motion are none.
+
+        held: those that did not open before;  hit: those that have struck;  known: those with an event of their own
+        """
+        if not self.segments:
+            return []
+        meets = (hit | self.rest.held) - held - known
+        opens = held - self.rest.held - known
+        whats = [f"{name} {what}" for name in self.mechanism.names for what in _what(name in meets, name in opens)]
+        return [EventRecord(what, state.t, state) for what in whats]
 
     def _note(self, found: list[tuple[Event, EventRecord]]) -> None:
         """Record events at an impact; one that is terminal ends the motion."""
@@ -233,9 +247,10 @@ class HybridSimulation:
         recording = Recording(times, of.recording.every, events, self.sensors, keeps_ends=ends)
         run = Run(problem, method, self.t_end, recording, record, before=self._run_before)
         segment = run.run_under(bar)
-        self._run_before, last = run, run.locator.ended_by if run.ended else None
-        ended_by = tuple(name for name, event in contacts.items() if event is last)
-        self.ended_by = None if ended_by else last
+        self._run_before, ending = run, run.locator.ending if run.ended else ()
+        ended_by = tuple(name for name, event in contacts.items() if any(event is one for one in ending))
+        of_contacts = [contacts[name] for name in ended_by]
+        self.ended_by = next((one for one in ending if not any(one is event for event in of_contacts)), None)
         return segment, ended_by
 
     def _only(self, state: State) -> Result:
@@ -286,6 +301,11 @@ class HybridSimulation:
             outcome=outcome,
             _with_ends=() if self.of.recording.times is None else whole,
         )
+
+
+def _what(meets: bool, opens: bool) -> list[str]:
+    """Return what a contact does, as in the names of `contact_events`."""
+    return [word for word, does in ((MEETS, meets), (OPENS, opens)) if does]
 
 
 def _prescribed(model: Model) -> str:

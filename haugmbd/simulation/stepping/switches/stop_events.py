@@ -11,6 +11,8 @@ anything else that evaluates forces goes by the state. A place is switched where
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
@@ -66,10 +68,10 @@ class StopEvents(Switches):
         flags: Flags = self.distances(y) <= 0.0
         return flags
 
-    def switch(self, number: int, t: float, y: Array) -> list[EventRecord]:
-        """Switch the side of an event, and others that are across their edges; return the records."""
+    def switch(self, numbers: Sequence[int], t: float, y: Array) -> list[EventRecord]:
+        """Switch the sides of events, and others that are across their edges; return the records."""
         across = self.across(y)
-        across[number] = True
+        across[list(numbers)] = True
         return self.follow(across, t, y)
 
     def follow(self, across: Flags, t: float, y: Array) -> list[EventRecord]:

@@ -254,8 +254,8 @@ class Switches:
             for k, name in enumerate(self.names)
         )
 
-    def switch(self, number: int, t: float, y: Array) -> list[EventRecord]:
-        """Switch the place of an event, and others at the same instant; return the records."""
+    def switch(self, numbers: Sequence[int], t: float, y: Array) -> list[EventRecord]:
+        """Switch the places of events, and others at the same instant; return the records."""
         raise NotImplementedError
 
 
@@ -268,6 +268,7 @@ class SwitchEvent(Event):
     place: int = 0
 
     watched = True
+    of_law = True
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return at which states (n, ny) the place is far from its event."""

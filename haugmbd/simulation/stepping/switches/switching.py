@@ -1,6 +1,6 @@
 """The contacts and stops that one run switches: where a step ends because of them, and from which state the run restarts behind it.
 
-    event       a place reaches its event: it is switched, with others at the same instant
+    event       places reach their events: they are switched, with others at the same instant
     across      a batch in which no event was found ends beyond one, because a step has leapt over it: the place is switched there
     restart     what touches behind the switch is switched, too; what pushes is held for the steps that follow
 
@@ -8,6 +8,8 @@ A place that switches without end at one instant ends the run: its force is too 
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -68,9 +70,12 @@ class Switching:
         if self.touches is not None and self.touches.adds_steps and len(batch.t):
             self.touches.add_steps(*(np.concatenate(pair) for pair in zip(last, batch[:3], strict=True)))
 
-    def at_event(self, event: SwitchEvent, t: float, y: Array) -> list[EventRecord]:
-        """Switch the place of an event at the state y (ny,), to which touch speeds are written; return the records."""
-        records: list[EventRecord] = event.switches.switch(event.number, t, y)
+    def at_events(self, events: Sequence[SwitchEvent], t: float, y: Array) -> list[EventRecord]:
+        """Switch the places of events of one instant at the state y (ny,), to which touch speeds are written; return the records."""
+        records: list[EventRecord] = []
+        for kind in self.kinds:
+            numbers = [event.number for event in events if event.switches is kind]
+            records += kind.switch(numbers, t, y) if numbers else []
         self.waiting.append(y)
         return records
 
@@ -90,7 +95,7 @@ class Switching:
         p, records = self.problem, []
         p.t, p.y[:] = t, self.waiting.pop()
         if self.touches is not None:
-            records += self.touches.switch(None, t, p.y)
+            records += self.touches.switch((), t, p.y)
             self.touches.hold(p.pack)
         if self.stops is not None:
             records += self.stops.follow(self.stops.across(p.y), t, p.y)
