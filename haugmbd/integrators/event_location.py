@@ -180,6 +180,9 @@ class EventLocator:
         records = []
         for of_step in self._by_steps(last, batch):
             terminal = next((one for one in of_step if one.event.terminal), None)
+            if terminal is not None:  # the event that ends the run is the last one of its instant
+                first = of_step.index(terminal)
+                of_step[first:] = sorted(of_step[first:], key=lambda one: one.event.terminal and not one.event.of_law)
             for found in of_step:
                 late = terminal is not None and found.moment.t > terminal.moment.t
                 there = terminal.moment if terminal is not None and late else found.moment
@@ -191,11 +194,11 @@ class EventLocator:
 
     def before_jump(self, t: float, y: Array) -> dict[int, float]:
         """Return g, by the numbers of the events, at a state whose rates are about to jump; compiled code watches no such g."""
-        return self._values([n for n, event in enumerate(self.events) if not event.watched], t, y, self._before)
+        return self._armed(self._values([n for n, event in enumerate(self.events) if not event.watched], t, y, self._before))
 
     def across_jump(self, before: Mapping[int, float], t: float, y: Array) -> tuple[list[EventRecord], bool]:
         """Return the events whose g jumps across zero, from its values `before` to those behind the jump, and whether one ends the run."""
-        self._before = after = self._values(list(before), t, y)
+        self._before = after = self._armed(self._values(list(before), t, y))
         found = [n for n in before if self.events[n].wants(before[n], after[n])]
         ending = tuple(self.events[n] for n in found if self.events[n].terminal)
         self.ending = ending or self.ending

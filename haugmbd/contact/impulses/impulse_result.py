@@ -120,6 +120,7 @@ class Impulse:
     energy_after: float
     messages: tuple[str, ...]
     _solved: tuple[SolvedImpulse, ...]
+    _chain: str = ""
 
     @property
     def v(self) -> Array:

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from haugmbd.contact.impulses.impulse import impulse
+from haugmbd.contact.impulses.impulse import solve_impulse
+from haugmbd.contact.impulses.impulse_arguments import read_arguments
 from haugmbd.contact.impulses.impulse_result import Impulse
 from haugmbd.contact.motion.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
 from haugmbd.contact.motion.contact_modes import ContactModes
@@ -26,7 +27,7 @@ from haugmbd.diagnostics.bristles import bristle_notes
 from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.lift_off import LIFT_OFF, lift_off_events, lift_off_notes, pulls_of
-from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
+from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, joined, with_model_notes
 from haugmbd.diagnostics.short_impacts import short_impact_notes
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SimulationError, UsageError, error_text
@@ -77,6 +78,7 @@ class HybridSimulation:
         self.events = tuple(map(counting_turns, of.recording.events))
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
+        self.notes: list[RunNote] = []
         self.rest = RestingContacts({}, frozenset())
         self.h_closed = np.inf
         self.ended_by: Event | None = None
@@ -152,6 +154,7 @@ class HybridSimulation:
             hit = {name for name, f in after_impact.normal.items() if f > 0.0}
             if hit:
                 self.impacts.append(Impact(state.t, after_impact))
+                self._note_chain(after_impact)
                 found, self._jumped = jumps(self.events, state, after_impact.state)
                 self._note(found)
                 state = after_impact.state
@@ -166,6 +169,11 @@ class HybridSimulation:
             model = m.model(self.rest.closed, state)
             state = projected(model, model.pack(), state)
         return state, hit
+
+    def _note_chain(self, found: Impulse) -> None:
+        """Note the first impact through closed contacts."""
+        if found._chain and not self.notes:
+            self.notes.append(RunNote("chain", found._chain, doubtful=True))
 
     def _with_others(self, state: State, held: frozenset[str], hit: set[str], known: set[str]) -> list[EventRecord]:
         """Return the events of the contacts that meet or open at the instant of others; those at the start of the motion are none.
@@ -188,7 +196,7 @@ class HybridSimulation:
         """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
         m = self.mechanism
         try:
-            return impulse(m.free, state, contacts=[m.contacts[name] for name in touching], touching=False)
+            return solve_impulse(read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False))
         except UsageError as error:
             raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}{_prescribed(m.free)}") from error
 
@@ -290,7 +298,7 @@ class HybridSimulation:
             status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended_by.name!r} {at}"
         else:
             status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
-        outcome = joined((segment.outcome for segment in self.segments), status, message)
+        outcome = joined((segment.outcome for segment in self.segments), status, message).with_notes(self.notes)
         whole = tuple(self.segments)
         return ImpactResult(
             self.mechanism,
