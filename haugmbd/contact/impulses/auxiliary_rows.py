@@ -21,7 +21,7 @@ from haugmbd.contact.impulses.impulse_arguments import ImpulseArguments
 from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.impulses.restitution import HOLDS, restitution
 from haugmbd.contact.impulses.spectral_solve import RANK_TOL, SpectralSolution, mobility
-from haugmbd.contact.impulses.struck_chains import chain_remark
+from haugmbd.contact.impulses.struck_chains import Chain, Struck, chain_of
 from haugmbd.errors import UsageError
 
 ROUNDING = 1e-12
@@ -86,7 +86,7 @@ class AuxiliarySolution(NamedTuple):
     """Multipliers of additional rows.
 
     mu: (k,) of closed joints;  f: normal impulses of contacts;  bound: b;  left, after: C u without and with f [m/s];  remarks: sentences
-    chain: a sentence on contacts that are struck through closed ones, "" without
+    chain: contacts that are struck through closed ones
     """
 
     mu: Array
@@ -95,7 +95,7 @@ class AuxiliarySolution(NamedTuple):
     left: Array
     after: Array
     remarks: tuple[str, ...]
-    chain: str = ""
+    chain: Chain = Chain()
 
 
 def solve_auxiliary_rows(q: ImpulseArguments, beside: AuxiliaryRows, u: Array, u0: Array) -> AuxiliarySolution:
@@ -113,8 +113,9 @@ def solve_auxiliary_rows(q: ImpulseArguments, beside: AuxiliaryRows, u: Array, u
     bound = np.maximum(0.0, -e * before)
     f, unique = _normal_impulses(q, W_c, bound - left, d[k:], size[k:])
     after = left + W_c @ f
-    chain = chain_remark([c.name for c in q.contacts], e, W_c, (before, left, after), f, ROUNDING * size[k:], q.state.t)
-    said = (*remarks, *unique, *([chain] if chain else []), *_contact_remarks(q, f, after, size[k:]))
+    names, bodies = [c.name for c in q.contacts], rows.bodies[k:]
+    chain = chain_of(Struck(names, bodies, e, W_c, before, left, after, f, ROUNDING * size[k:], q.state.t))
+    said = (*remarks, *unique, *([chain.text] if chain.text else []), *_contact_remarks(q, f, after, size[k:]))
     return AuxiliarySolution(mu0 + shift @ f, f, bound, left, after, said, chain)
 
 

@@ -78,8 +78,8 @@ def impulse(
     Sources: Haug 2021, sec. 11.3; Moreau 1988.
     """
     found = solve_impulse(read_arguments(model, state, applied, contacts, close, touching))
-    if found._chain:
-        warn_user(found._chain, RunWarning)
+    if found._chain.doubtful:
+        warn_user(found._chain.text, RunWarning)
     return found
 
 

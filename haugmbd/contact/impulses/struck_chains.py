@@ -4,17 +4,19 @@ r"""Contacts that are struck through others that are closed, such as touching ba
     one after the other    f_k = -(1 + e_k) c_k / W_kk,  c <- c + W e_k f_k,  the fastest approach first, until none approaches
 
 Hard bodies whose waves are short beside the gaps between impacts follow the second; both conserve energy for e = 1, and with a gap between
-the bodies, however small, they are one law.
+the bodies, however small, they are one law. The result of a row of bodies is doubtful; one that the ground ends is a choice like any other
+of the law, and the contacts of one pair of bodies, such as the corners of a box, are no row.
 Source: Stronge (2018), Impact Mechanics, ch. 10, on chains; Moreau (1988) for the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 
 AGREE = 1e-6
 """Relative to the fastest approach: gap rates of both laws that differ by less are the same."""
@@ -26,31 +28,55 @@ NAMED = 6
 """Number of contacts that a sentence names before it counts the others."""
 
 
-def chain_remark(
-    names: Sequence[str], restitution: Array, W: Array, rates: tuple[Array, Array, Array], f: Array, rounding: Array, t: float
-) -> str:
-    """Return a sentence if contacts are struck through closed ones, and both laws differ; "" otherwise.
+class Chain(NamedTuple):
+    """Contacts that are struck through closed ones.  text: a sentence, "" without;  doubtful: whether a moving body hands the impulse on"""
 
-    names: (k,) of the contacts;  W: (k, k) [1/kg];  rates: gap rates before, without and with the impulses f, (k,) each [m/s]
-    rounding: (k,) rates that are zero [m/s];  t: [s]
+    text: str = ""
+    doubtful: bool = False
+
+
+class Struck(NamedTuple):
+    """Contacts at an impact: names, bodies (k, 2), restitution (k,), W (k, k) [1/kg].
+
+    before, left, after: gap rates before, without and with the impulses f, (k,) each;  rounding: rates that are zero [m/s];  t: [s]
     """
-    before, left, after = rates
-    acting = f > 0.0
-    struck, closed = acting & (before < -rounding), acting & (np.abs(before) <= rounding)
-    if not (closed.any() and (restitution[struck] > 0.0).any()):
-        return ""
-    fastest = float(-before.min())
-    sequence = one_after_the_other(restitution, W, left, fastest)
-    if sequence is None or np.abs(sequence - after)[acting].max() <= AGREE * fastest:
-        return ""
-    who, closing = (_named([name for name, one in zip(names, flags, strict=True) if one]) for flags in (struck, closed))
-    k = np.flatnonzero(acting)[:NAMED]
-    of = _named([names[n] for n in np.flatnonzero(acting).tolist()])
-    return (
-        f"at t = {t:.9g} s the impact of {who} goes through contacts that are closed, {closing}, and Newton's law for all at once is a "
-        f"choice: the gaps of {of} open at {_rates(after[k], fastest)} [m/s, of angles rad/s], and at {_rates(sequence[k], fastest)} if "
-        "they strike one after the other, as hard bodies do. Leave a small gap between the bodies, such as 1e-6 m, for the second."
+
+    names: Sequence[str]
+    bodies: Ints
+    restitution: Array
+    W: Array
+    before: Array
+    left: Array
+    after: Array
+    f: Array
+    rounding: Array
+    t: float
+
+
+def chain_of(q: Struck) -> Chain:
+    """Return the remark on contacts that are struck through closed ones, where both laws differ."""
+    acting = q.f > 0.0
+    struck, closed = acting & (q.before < -q.rounding), acting & (np.abs(q.before) <= q.rounding)
+    if not (closed.any() and (q.restitution[struck] > 0.0).any()):
+        return Chain()
+    pairs, reached = ({frozenset(pair) for pair in q.bodies[flags].tolist()} for flags in (struck, closed))
+    if reached <= pairs:
+        return Chain()
+    fastest = float(-q.before.min())
+    sequence = one_after_the_other(q.restitution, q.W, q.left, fastest)
+    if sequence is None or np.abs(sequence - q.after)[acting].max() <= AGREE * fastest:
+        return Chain()
+    first, closing, both = (
+        _named([name for name, one in zip(q.names, flags, strict=True) if one]) for flags in (struck, closed, acting)
     )
+    k = np.flatnonzero(acting)[:NAMED]
+    text = (
+        f"at t = {q.t:.9g} s the impact of {first} goes through contacts that are closed, {closing}, and Newton's law for all at once is "
+        f"a choice: the gaps of {both} open at {_rates(q.after[k], fastest)} [m/s, of angles rad/s], and at "
+        f"{_rates(sequence[k], fastest)} if they strike one after the other, as hard bodies do. Leave a small gap between the bodies, such "
+        "as 1e-6 m, for the second."
+    )
+    return Chain(text, bool(frozenset().union(*reached) - frozenset().union(*pairs) - {0}))
 
 
 def one_after_the_other(restitution: Array, W: Array, rates: Array, fastest: float) -> Array | None:

@@ -5,7 +5,7 @@ t, r, p, ...          (nt, ...)               as of a Result; the time of an imp
 impact_before, impact_after  (k, ny)          flat states just before and just after each impact
 impact_multipliers    (k, nc)                 impulsive multipliers of the rows of the model
 
-The metadata hold the contacts, and for each segment its number of states, its closed contacts, counters, outcome and events. Models with
+The metadata hold the contacts, and for each segment its number of states, its closed contacts, those held by others, counters, outcome and events. Models with
 closed contacts are made again from the model of the file. Of a run with `t_eval` the states include the ends of all segments; `stored`
 has, for each segment, the numbers of those at the given times.
 """
@@ -87,6 +87,7 @@ def _more(result: ImpactResult, stored: list[list[int]]) -> More:
         {
             "n": len(segment),
             "closed": [name for name in contacts if name in segment.model.joints],
+            "held": list(segment._held),
             "counters": asdict(segment.counters),
             "interrupted": segment.interrupted,
             "outcome": segment.outcome.as_data(),
@@ -178,6 +179,7 @@ def _segment(whole: Result, mechanism: ContactModes, data: Mapping[str, Any], fi
         _sensors={name: replace(one, t=one.t[part], value=one.value[part]) for name, one in whole._sensors.items()},
         _turns=None if whole._turns is None else whole._turns[part],
         _contact_impacts=contact_impacts_of(data),
+        _held=tuple(data.get("held", ())),
         outcome=Outcome.from_data(data["outcome"], interrupted=interrupted),
     )
 

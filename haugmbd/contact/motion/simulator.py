@@ -171,9 +171,10 @@ class HybridSimulation:
         return state, hit
 
     def _note_chain(self, found: Impulse) -> None:
-        """Note the first impact through closed contacts."""
-        if found._chain and not self.notes:
-            self.notes.append(RunNote("chain", found._chain, doubtful=True))
+        """Note the first impact through closed contacts, and the first whose result is doubtful."""
+        text, doubtful = found._chain
+        if text and not any(note.doubtful >= doubtful for note in self.notes):
+            self.notes.append(RunNote("chain", text, doubtful=doubtful))
 
     def _with_others(self, state: State, held: frozenset[str], hit: set[str], known: set[str]) -> list[EventRecord]:
         """Return the events of the contacts that meet or open at the instant of others; those at the start of the motion are none.
@@ -247,6 +248,7 @@ class HybridSimulation:
                 _sensors=found.sensors,
                 _turns=found.turns,
                 _contact_impacts=found.contact_impacts,
+                _held=tuple(sorted(self.rest.held)),
                 outcome=outcome,
             )
 
@@ -257,8 +259,7 @@ class HybridSimulation:
         segment = run.run_under(bar)
         self._run_before, ending = run, run.locator.ending if run.ended else ()
         ended_by = tuple(name for name, event in contacts.items() if any(event is one for one in ending))
-        of_contacts = [contacts[name] for name in ended_by]
-        self.ended_by = next((one for one in ending if not any(one is event for event in of_contacts)), None)
+        self.ended_by = next((one for one in ending if not one.of_law), None)
         return segment, ended_by
 
     def _only(self, state: State) -> Result:

@@ -119,15 +119,15 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
     faults += free_axis_faults(bodies, model, rows, unsure)
     if not faults:
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
-    notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints))
+    notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints, parts.loads))
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)
 
 
-def warnings_of(joints: Sequence[Joint]) -> tuple[str, ...]:
-    """Return the warnings of joints; only classes that define some are called."""
-    found: set[type[Joint]] = {type(joint) for joint in joints}
-    kinds = {kind for kind in found if kind.warnings is not Joint.warnings}
-    return tuple(text for joint in joints if type(joint) in kinds for text in joint.warnings()) if kinds else ()
+def warnings_of(joints: Sequence[Joint], loads: Sequence[ForceElement]) -> tuple[str, ...]:
+    """Return the warnings of joints and loads; only classes that define some are called."""
+    found: set[type[Joint | ForceElement]] = {type(part) for part in (*joints, *loads)}
+    kinds = {kind for kind in found if kind.warnings not in (Joint.warnings, ForceElement.warnings)}
+    return tuple(text for part in (*joints, *loads) if type(part) in kinds for text in part.warnings()) if kinds else ()
 
 
 def posed(body: Body) -> bool:
