@@ -165,10 +165,18 @@ class HybridSimulation:
         before = self.rest
         self.rest = resting_contacts(m, state, touching, leaving)
         self._jumps += self._with_others(state, before.held, hit, {*met, *leaving})
+        self._forget_openings(leaving & self.rest.held)
         if set(self.rest.closed) - set(before.closed):
             model = m.model(self.rest.closed, state)
             state = projected(model, model.pack(), state)
         return state, hit
+
+    def _forget_openings(self, names: frozenset[str]) -> None:
+        """Remove the last event of contacts that others hold: they do not open, but carry their load in another way."""
+        if names:
+            last, whats = self.segments[-1], {f"{name} {OPENS}" for name in names}
+            kept = tuple(event for event in last.events if event.name not in whats or event.t < last.t[-1])
+            self.segments[-1] = replace(last, events=kept)
 
     def _note_chain(self, found: Impulse) -> None:
         """Note the first impact through closed contacts, and the first whose result is doubtful."""
