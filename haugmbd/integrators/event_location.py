@@ -156,7 +156,10 @@ class EventLocator:
         found = [
             event
             for event in self.events
-            if not event.of_law and event.name not in names and self._zero_at(event, there) is not None and self._comes(event, there)
+            if not event.of_law
+            and event.name not in names
+            and self._zero_at(event, there) is not None
+            and self._comes(event, there)
         ]
         self.ending = (*self.ending, *(event for event in found if event.terminal))
         return [EventRecord(event.name, there.t, self._state(there.t, there.y)) for event in found]
@@ -227,9 +230,7 @@ class EventLocator:
             near = np.nonzero(possible[k])[0].tolist()
             before = self._armed(self._values(near, t[k], y[k], self._before))
             start, end = (Moment(float(t[n]), y[n], y_dot[n]) for n in (k, k + 1))
-            between, after = (
-                self._armed(self._values(near, *one)) for one in ((middle[k], halfway[k]), (t[k + 1], y[k + 1]))
-            )
+            between, after = (self._armed(self._values(near, *one)) for one in ((middle[k], halfway[k]), (t[k + 1], y[k + 1])))
             at = self._dense(start, end, curve)
             brackets = []
             for n in near:

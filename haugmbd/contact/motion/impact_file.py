@@ -5,9 +5,9 @@ t, r, p, ...          (nt, ...)               as of a Result; the time of an imp
 impact_before, impact_after  (k, ny)          flat states just before and just after each impact
 impact_multipliers    (k, nc)                 impulsive multipliers of the rows of the model
 
-The metadata hold the contacts, and for each segment its number of states, its closed contacts, those held by others, counters, outcome and events. Models with
-closed contacts are made again from the model of the file. Of a run with `t_eval` the states include the ends of all segments; `stored`
-has, for each segment, the numbers of those at the given times.
+The metadata hold the contacts, and for each segment its number of states, its closed contacts, those that others hold, counters, outcome
+and events. Models with closed contacts are made again from the model of the file. Of a run with `t_eval` the states include the ends of all
+segments; `stored` has, for each segment, the numbers of those at the given times.
 """
 
 from __future__ import annotations

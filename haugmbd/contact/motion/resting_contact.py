@@ -85,7 +85,9 @@ def resting_contacts(mechanism: ContactModes, state: State, touching: list[str],
     if mechanism.has_friction:
         closed = _with_friction(mechanism, state, names, problem, closed, still, slack)
     # a row that depends on those of closed contacts has no acceleration, whichever of them carry the load
-    others = [k for k in (*held.tolist(), *range(n, len(every))) if k not in closed and _rank(everything, [*closed, k]) == len(closed)]
+    others = [
+        k for k in (*held.tolist(), *range(n, len(every))) if k not in closed and _rank(everything, [*closed, k]) == len(closed)
+    ]
     return RestingContacts(
         {names[k]: float(slack[k]) for k in closed},
         leaving.union(names[k] for k in still),

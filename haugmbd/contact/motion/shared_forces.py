@@ -1,4 +1,4 @@
-r"""Normal forces of contacts at rest that share a load in many ways, such as the feet of a table: which are unique, and those of least norm.
+r"""Normal forces of contacts at rest that share a load in many ways, such as the feet of a table: which are unique, and the least ones.
 
     W n = 0              n changes no acceleration, W = C A^-1 C^T: the force of a contact with n_k = 0 for every n is unique
     C^T n = 0            n changes no force on a body, and no reaction of a joint either
@@ -96,7 +96,9 @@ def _shared(mechanism: ContactModes, state: State, held: list[int]) -> Flags:
     """Return which of the held contacts share a load in many ways at a state."""
     everything = mechanism.rows(state)
     C = np.concatenate([everything.Phi_r[held], everything.PiBar[held]], axis=2)
-    beside = AuxiliaryRows.of(FactoredSystem(mechanism.free, state), RowSet(np.asarray(everything.bodies[held]), C, np.zeros(len(held))))
+    beside = AuxiliaryRows.of(
+        FactoredSystem(mechanism.free, state), RowSet(np.asarray(everything.bodies[held]), C, np.zeros(len(held)))
+    )
     parts = SpectralSolution.of(beside.W, beside.d)
     shared: Flags = np.abs(parts.V0).max(axis=1, initial=0.0) > SHARED
     return shared

@@ -37,7 +37,7 @@ from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
-from haugmbd.integrators.stick_slip.slips_between_segments import slip_records, slips_at_opening, slips_by_impact
+from haugmbd.integrators.stick_slip.slips_between_segments import modes_of, slip_records, slips_at_opening, slips_by_impact
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.result import Result
@@ -235,6 +235,7 @@ class HybridSimulation:
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
         if self._run_before is not None and not hit:
             problem.slips = slips_at_opening(self._run_before.problem, state)
+            problem.modes_before = modes_of(self._run_before.problem)
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
         deep = [] if self.segments else deep_contact_notes(model, t, state.y)
 

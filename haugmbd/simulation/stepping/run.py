@@ -167,7 +167,7 @@ class Run(Generic[R]):
         k1 = np.zeros(p.y.size)
         if self.before is None:
             self.drift.leave_start(p.y)
-        self.switching.start()
+        self.records += self.switching.start(None if self.before is None else self.before.switching)
         if clock is not None:
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)

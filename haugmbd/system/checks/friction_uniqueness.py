@@ -121,9 +121,7 @@ def _forces_of_couplings(model: Model, found: Sequence[JointFriction]) -> list[F
                 f"joint {load.joint.name!r} is moved by {named}, which acts along the coordinates of its joints alone: what it presses on "
                 "the bearing is not known, and the friction would leave it out"
             )
-            remedy = (
-                "Give preload= [N], the normal force that stands for it; or Viscous friction; or a JointForce of the loss that you know."
-            )
+            remedy = "Give preload= [N], a normal force that stands for it, or Viscous friction, or a JointForce of the loss that you know."
             faults.append(Fault(load.where, what, remedy))
     return faults
 

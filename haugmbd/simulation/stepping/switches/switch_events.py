@@ -229,19 +229,27 @@ class SwitchPlaces:
 class Switches:
     """Places of one kind, whose modes a run switches.
 
-    names: of their events;  rows: the columns of each that are given;  pack: a workspace in which they may be measured
+    names: of their events;  plain_names: of the places, in the records;  rows: the columns of each that are given
+    pack: a workspace in which they may be measured
     """
 
     pack: Any
     places: SwitchPlaces
     part: slice
     names: Sequence[str]
+    plain_names: Sequence[str]
     rows: Sequence[tuple[float, ...]]
 
     @property
     def modes(self) -> Array:
         """The modes of the places; written in place."""
         return self.places.table[self.part, MODE]
+
+    @property
+    def touching(self) -> Flags:
+        """Which places touch, (places,)."""
+        flags: Flags = (self.modes == PUSHES) | (self.modes == INSIDE)
+        return flags
 
     def distances(self, y: Array) -> Array:
         """Return the distances from the events at one flat state y (ny,), (places,)."""

@@ -57,13 +57,26 @@ class Switching:
         """Return the events of all places."""
         return tuple(event for one in self.kinds for event in one.events())
 
-    def start(self) -> None:
-        """Let what touches or pushes at the start do so, and write touch speeds to the state of the problem."""
+    def start(self, before: Switching | None = None) -> list[EventRecord]:
+        """Let what touches or pushes at the start do so, and write touch speeds to the state of the problem.
+
+        before: of the run that this one continues; return the records of what was not switched there
+        """
         p = self.problem
         if self.touches is not None:
             self.touches.start(p.t, p.y, p.pack)
         if self.stops is not None:
             self.stops.start(p.y, p.pack)
+        if before is None:
+            return []
+        state = p.state_space.state(p.t, p.y.copy())
+        names = [
+            f"{name}: {'touch' if now else 'release'}"
+            for one, other in zip(self.kinds, before.kinds, strict=True)
+            for name, was, now in zip(one.plain_names, other.touching, one.touching, strict=True)
+            if was != now
+        ]
+        return [EventRecord(name, p.t, state) for name in names]
 
     def add_steps(self, last: tuple[Array, Array, Array], batch: StepBatch) -> None:
         """Add the steps of a batch to the impacts, before any place is switched.  last: time, state and rates before it"""

@@ -60,7 +60,8 @@ class TouchEvents(Switches):
             for n, entry in enumerate(self.entries)
             for k in range(entry.load.angles)
         ]
-        self.names = [f"contact {place.name!r}" for place in self.points]
+        self.plain_names = [place.name for place in self.points]
+        self.names = [f"contact {name!r}" for name in self.plain_names]
         self.rows = [(place.row, place.point, 0.0, 0.0, 0.0, 0.0) for place in self.points]
         self.log = ImpactLog(model, self.entries) if logs else None
 
