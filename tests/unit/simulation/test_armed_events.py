@@ -101,3 +101,14 @@ def test_an_event_behind_the_start_is_found():
     """The start is not at zero if the zero comes later than the accuracy of located times."""
     event = mbd.Event("time", lambda t, state: t - 1e-7)
     assert [one.t for one in mbd.simulate(pendulum(), 0.1, h=1e-2, events=[event]).events] == pytest.approx([1e-7])
+
+
+def test_runs_with_a_kick_between_are_not_one_smooth_motion():
+    """They are refused with the body, its velocities and the reason; those without a kick are joined."""
+    model, event = pendulum().compile(), mbd.Event("passage", place, terminal=True)
+    first = mbd.simulate(model, 2.0, h=5e-3, events=[event])
+    plain = mbd.simulate(model, 2.0, h=5e-3, state=first.state())
+    assert first.join(plain).t[-1] == 2.0
+    behind = mbd.simulate(model, 2.0, h=5e-3, state=kicked(model, first.state()))
+    with pytest.raises(mbd.UsageError, match=r"velocities jump .* body 'bob' .* smooth motion.* in a list"):
+        first.join(behind)
