@@ -181,9 +181,9 @@ def _projected(first: Any) -> Any:
 def _kicked(text: str, end: float) -> UsageError:
     """Return the error of a run that starts from the same pose with other velocities, as behind an impulse."""
     return UsageError(
-        f"the velocities jump between this run and the next: at t = {end:.9g} s {text} at the end of this one. A Result is one smooth motion, "
-        "each of whose steps its dense output, energies and accelerations go through, and this jump is no step. Keep the runs in a list, "
-        "and take what you need of each: [run.energy() for run in runs]."
+        f"the velocities jump between this run and the next: at t = {end:.9g} s {text} at the end of this one. A Result is one smooth "
+        "motion, each of whose steps its dense output, energies and accelerations go through, and this jump is no step. Keep the runs in a "
+        "list, and take what you need of each: [run.energy() for run in runs]."
     )
 
 

@@ -125,9 +125,11 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float = T
 
 def warnings_of(joints: Sequence[Joint], loads: Sequence[ForceElement]) -> tuple[str, ...]:
     """Return the warnings of joints and loads; only classes that define some are called."""
-    found: set[type[Joint | ForceElement]] = {type(part) for part in (*joints, *loads)}
-    kinds = {kind for kind in found if kind.warnings not in (Joint.warnings, ForceElement.warnings)}
-    return tuple(text for part in (*joints, *loads) if type(part) in kinds for text in part.warnings()) if kinds else ()
+    of_joints = {kind for kind in {type(joint) for joint in joints} if kind.warnings is not Joint.warnings}
+    of_loads = {kind for kind in {type(load) for load in loads} if kind.warnings is not ForceElement.warnings}
+    texts = [joint.warnings() for joint in joints if type(joint) in of_joints] if of_joints else []
+    texts += [load.warnings() for load in loads if type(load) in of_loads] if of_loads else []
+    return tuple(text for some in texts for text in some)
 
 
 def posed(body: Body) -> bool:
