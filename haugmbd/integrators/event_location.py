@@ -153,14 +153,10 @@ class EventLocator:
         """Return the events that come so soon after the end of the run that they are there, and add terminal ones to `ending`."""
         near = NEAR * (1.0 + abs(there.t))
         names = {record.name for record in known if there.t - record.t <= near}
-        found = [
-            event
-            for event in self.events
-            if not event.of_law
-            and event.name not in names
-            and self._zero_at(event, there) is not None
-            and self._comes(event, there)
+        others = [
+            event for n, event in enumerate(self.events) if not event.of_law and n not in self._unarmed and event.name not in names
         ]
+        found = [event for event in others if self._zero_at(event, there) is not None and self._comes(event, there)]
         self.ending = (*self.ending, *(event for event in found if event.terminal))
         return [EventRecord(event.name, there.t, self._state(there.t, there.y)) for event in found]
 
