@@ -64,9 +64,10 @@ class PlacedContacts(NamedTuple):
     radius: Array
 
     @property
-    def largest(self) -> float:
-        """Return the largest number that enters the gaps [m], apart from the positions of bodies."""
-        return max(float(abs(x).max(initial=0.0)) for x in self[2:])
+    def largest(self) -> Array:
+        """The largest number that enters each gap [m], apart from the positions of bodies, (k,)."""
+        numbers = np.column_stack([self.s_bar_i, self.s_bar_j, self.radius])
+        return np.asarray(np.abs(numbers).max(axis=1, initial=0.0))
 
     @classmethod
     def of(cls, contacts: Sequence[Placed]) -> PlacedContacts:
@@ -115,9 +116,11 @@ class MixedContacts:
         self._others = [c for c in contacts if not isinstance(c, Placed)]
 
     @property
-    def largest(self) -> float:
-        """Return the largest number that enters the gaps of planes [m], apart from the positions of bodies."""
-        return self._planes.largest
+    def largest(self) -> Array:
+        """The largest number that enters each gap of planes [m], apart from the positions of bodies, (k,); 0 of the others."""
+        found = np.zeros(len(self.bodies))
+        found[self._plane] = self._planes.largest
+        return found
 
     def gaps(self, y: Array) -> Array:
         """Return the gaps [m or rad] at the states y (nt, ny), (nt, k)."""

@@ -9,6 +9,7 @@ r"""The status of a run, and the notes on results that are doubtful.
     delay        delays whose signal before the start is not known
     jump         jumps of delays that are no longer followed
     impact       impacts that last for too few fixed steps
+    chain        contacts that are struck through others that are closed
     model        what `model.warnings` says: locked loops, ...
 
 All notes are in `result.warnings`. Notes on a doubtful result are also issued once, at the end of the call, as a RunWarning.

@@ -270,6 +270,10 @@ class ForceElement(Part):
         found = tuple(Fault(self.where, fault.what, fault.remedy) for driver in written for fault in driver.faults())
         return self._faults or found or self.check_at(0.0)
 
+    def warnings(self) -> tuple[str, ...]:
+        """Return warnings of the model about an element that can be built but may be a mistake, one sentence each."""
+        return ()
+
     def check_at(self, t: float) -> tuple[Fault, ...]:
         """Return the faults of the function's value at time t [s] at the modelled pose, and of the jacobian there and nearby."""
         user_function = self.user_function()

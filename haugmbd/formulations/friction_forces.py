@@ -70,5 +70,5 @@ def friction_over_time(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict
         n = load.channels
         arm = own[:, at.ARM] if load.is_torque else 1.0
         force, rate = (own[:, first : first + n].copy() for first in (at.FRICTION, at.RATE))
-        found[load.name] = FrictionValues(force, rate, own[:, at.NORMAL].copy(), own[:, at.LIMIT] * arm)
+        found[load.name] = FrictionValues(force, rate, own[:, at.NORMAL] + load.preload, own[:, at.LIMIT] * arm)
     return found

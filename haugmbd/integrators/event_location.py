@@ -8,7 +8,11 @@ r"""Event location: sign changes are searched in every step, and steps of the sa
     correct    t <- t - g(step(t)) / g_dot, until the correction is rounding      step(t): one step of the integrator, from the start
                                                                                   of this one to t;  g_dot: of the dense output
 The located state therefore belongs to the numerical solution itself, with the same end of step as all states; it is not interpolated.
-A method that uses data of earlier steps has no such step: its events are located on the dense output.
+A method that uses data of earlier steps has no such step: step(t) is then the dense output, corrected as the end of a step.
+The earliest terminal event ends the step. With it are found all others of its instant: those nearer than the accuracy of their times, and
+those whose g has passed zero in the state there, which would not be found again behind it.
+An event whose zero is at the start of a run is armed when g has left zero, and one whose zero is at its end is recorded there: within
+|g| <= NEAR |g_dot|.
 A g that jumps has no useful g_dot, and is enclosed by Brent's method on steps.
 Where a run continues behind a jump of its rates, as at a call of a sampled block, g is compared before and behind it.
 The search ends for any function: g is not evaluated again at the ends of its bracket, and where it jumps or has a pole the record contains
@@ -18,7 +22,7 @@ Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -45,6 +49,14 @@ CORRECTIONS = 8
 """Maximum number of corrections; two are enough where the dense output is good."""
 BISECTIONS = 2000
 """Maximum number of bisections; more than any interval of numbers allows."""
+AT_ONCE = 1e-12
+"""Relative to |t| + 1 s: events nearer to each other are of one instant. It is ten times the error of located times; those that are farther
+apart are found one after the other, because g is then far enough from zero where the run goes on."""
+NEARLY = 1e-6
+"""Relative to the larger |g| at the ends of the bracket: g that is farther from zero at a terminal event has its own zero later."""
+NEAR, AHEAD = 1e-9, 1e-6
+"""Relative to |t| + 1 s: a zero so near to the start or the end of a run is there, far above the error of located times and what the
+correction of a first state moves it; and the time of the difference for g_dot, along the rates of the state."""
 SHORTEST = 1e-13
 """Relative to |t| + 1 s: integrators make no shorter step; to first order the state is exact there."""
 
@@ -92,6 +104,12 @@ class Bracket(NamedTuple):
         return self.lower + (self.upper - self.lower) * self.g_lower / (self.g_lower - self.g_upper)
 
 
+def ahead(there: Moment) -> Moment:
+    """Return the moment `AHEAD` later, along the rates."""
+    h = AHEAD * (1.0 + abs(there.t))
+    return Moment(there.t + h, there.y + h * there.y_dot, there.y_dot)
+
+
 NOTHING: Mapping[int, float] = {}
 Need = Callable[[int, float], None]
 """need(code, t): raises an error unless the code is OK."""
@@ -107,7 +125,13 @@ class EventLocator:
         self._before: dict[int, float] = {}
         self._watched, self._looked = all(event.watched for event in events), 0.0
         self.is_clear = False
-        self.ended_by: Event | None = None
+        self._unarmed: dict[int, float] = {}
+        self.ending: tuple[Event, ...] = ()
+
+    @property
+    def ended_by(self) -> Event | None:
+        """The terminal event that has ended the run, the first of those of its instant, `ending`; None without one."""
+        return self.ending[0] if self.ending else None
 
     @property
     def may_end(self) -> bool:
@@ -119,31 +143,68 @@ class EventLocator:
         """Whether some event may end the run before the last step of a batch: one that compiled code does not watch."""
         return any(event.terminal and not event.watched for event in self.events)
 
+    def start(self, there: Moment) -> None:
+        """Leave the events unarmed whose g is zero at the start of the run, until it has left zero."""
+        self._unarmed = {
+            n: near for n, event in enumerate(self.events) if not event.of_law and (near := self._zero_at(event, there)) is not None
+        }
+
+    def end(self, there: Moment, known: Sequence[EventRecord]) -> list[EventRecord]:
+        """Return the events that come so soon after the end of the run that they are there, and add terminal ones to `ending`."""
+        near = NEAR * (1.0 + abs(there.t))
+        names = {record.name for record in known if there.t - record.t <= near}
+        others = [
+            event for n, event in enumerate(self.events) if not event.of_law and n not in self._unarmed and event.name not in names
+        ]
+        found = [event for event in others if self._zero_at(event, there) is not None and self._comes(event, there)]
+        self.ending = (*self.ending, *(event for event in found if event.terminal))
+        return [EventRecord(event.name, there.t, self._state(there.t, there.y)) for event in found]
+
+    def _zero_at(self, event: Event, there: Moment) -> float | None:
+        """Return how large g may be where its zero is at a moment, within the accuracy of its time; None if it is not there."""
+        try:
+            g, later = self._value(event, there), self._value(event, ahead(there))
+        except SimulationError:  # a function that fails there is reported where it is needed
+            return None
+        near = NEAR / AHEAD * abs(later - g)  # both are relative to |t| + 1 s
+        return near if abs(g) <= near or g == 0.0 else None
+
+    def _comes(self, event: Event, there: Moment) -> bool:
+        """Return whether g goes to zero in the requested direction, and has not reached it."""
+        g = self._value(event, there)
+        return event.wants(g, 0.0) and g * (self._value(event, ahead(there)) - g) < 0.0
+
     def cut(self, last: Moment, batch: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
-        """Return the batch up to a terminal event, the events in it, and whether it was cut."""
+        """Return the batch up to a terminal event, the events in it and at its end, and whether it was cut."""
         records = []
-        for found in self._in_order(last, batch):
-            there = found.moment
-            records.append(EventRecord(found.event.name, float(there.t), self._state(there.t, there.y), found.jump))
-            if found.event.terminal:
-                self.ended_by, self._before = found.event, {}
-                return _ended(batch, found), records, True
+        for of_step in self._by_steps(last, batch):
+            terminal = next((one for one in of_step if one.event.terminal), None)
+            if terminal is not None:  # the event that ends the run is the last one of its instant
+                first = of_step.index(terminal)
+                of_step[first:] = sorted(of_step[first:], key=lambda one: one.event.terminal and not one.event.of_law)
+            for found in of_step:
+                late = terminal is not None and found.moment.t > terminal.moment.t
+                there = terminal.moment if terminal is not None and late else found.moment
+                records.append(EventRecord(found.event.name, float(there.t), self._state(there.t, there.y), found.jump))
+            if terminal is not None:
+                self.ending, self._before = tuple(one.event for one in of_step if one.event.terminal), {}
+                return _ended(batch, terminal), records, True
         return batch, records, False
 
     def before_jump(self, t: float, y: Array) -> dict[int, float]:
         """Return g, by the numbers of the events, at a state whose rates are about to jump; compiled code watches no such g."""
-        return self._values([n for n, event in enumerate(self.events) if not event.watched], t, y, self._before)
+        return self._armed(self._values([n for n, event in enumerate(self.events) if not event.watched], t, y, self._before))
 
     def across_jump(self, before: Mapping[int, float], t: float, y: Array) -> tuple[list[EventRecord], bool]:
         """Return the events whose g jumps across zero, from its values `before` to those behind the jump, and whether one ends the run."""
-        self._before = after = self._values(list(before), t, y)
+        self._before = after = self._armed(self._values(list(before), t, y))
         found = [n for n in before if self.events[n].wants(before[n], after[n])]
-        ending = [self.events[n] for n in found if self.events[n].terminal]
-        self.ended_by = ending[0] if ending else self.ended_by
+        ending = tuple(self.events[n] for n in found if self.events[n].terminal)
+        self.ending = ending or self.ending
         return [EventRecord(self.events[n].name, t, self._state(t, y), after[n] - before[n]) for n in found], bool(ending)
 
-    def _in_order(self, last: Moment, batch: StepBatch) -> Iterator[LocatedEvent]:
-        """Return the events of a batch in the order of time."""
+    def _by_steps(self, last: Moment, batch: StepBatch) -> Iterator[list[LocatedEvent]]:
+        """Return the events of each step of a batch in the order of time, up to those of the instant of a terminal one."""
         clear = self._clear_steps(batch)
         if clear == len(batch.t) or not self.events:
             return
@@ -163,9 +224,9 @@ class EventLocator:
                 self._before = {}
                 continue
             near = np.nonzero(possible[k])[0].tolist()
-            before = self._values(near, t[k], y[k], self._before)
+            before = self._armed(self._values(near, t[k], y[k], self._before))
             start, end = (Moment(float(t[n]), y[n], y_dot[n]) for n in (k, k + 1))
-            between, after = self._values(near, middle[k], halfway[k]), self._values(near, t[k + 1], y[k + 1])
+            between, after = (self._armed(self._values(near, *one)) for one in ((middle[k], halfway[k]), (t[k + 1], y[k + 1])))
             at = self._dense(start, end, curve)
             brackets = []
             for n in near:
@@ -177,11 +238,16 @@ class EventLocator:
                 for (a, g_a), (b, g_b) in pairwise(ends):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(a - start.t, b - start.t, g_a, g_b)))
-            found = [
-                LocatedEvent(event, there, clear + k, jump) for event, there, jump in self._in_step(brackets, start, end, curve)
-            ]
-            yield from sorted(found, key=lambda one: one.moment.t)
+            found = self._in_step(brackets, start, end, curve, clear + k)
+            if found:
+                yield found
             self._before = after
+
+    def _armed(self, values: dict[int, float]) -> dict[int, float]:
+        """Return values of g, zero for events that have not left zero since the start of the run; those that have are armed."""
+        for n in [n for n, near in self._unarmed.items() if n in values and abs(values[n]) > near]:
+            del self._unarmed[n]
+        return {n: 0.0 if n in self._unarmed else g for n, g in values.items()} if self._unarmed else values
 
     def _dense(self, start: Moment, end: Moment, curve: Any) -> Callable[[float], Array]:
         """Return the dense output of a step, or the curve, as a function of the time [s]."""
@@ -227,21 +293,39 @@ class EventLocator:
         return len(batch.t) - int(seen.found == POSSIBLE)
 
     def _in_step(
-        self, brackets: list[tuple[Event, Bracket]], start: Moment, end: Moment, curve: Any
-    ) -> Iterator[tuple[Event, Moment, float]]:
-        """Return the events of one step with their moments and jumps, without those that come after a terminal event."""
+        self, brackets: list[tuple[Event, Bracket]], start: Moment, end: Moment, curve: Any, step: int
+    ) -> list[LocatedEvent]:
+        """Return the events of one step in the order of time, without those that come after the instant of a terminal event."""
         last: Moment | None = None
+        located = []
         for event, bracket in sorted(brackets, key=lambda one: one[1].secant):
-            if last is not None and (
-                last.t <= start.t + bracket.lower
-                or (last.t < start.t + bracket.upper and not event.wants(bracket.g_lower, self._value(event, last)))
-            ):
+            if last is not None and self._is_later(event, bracket, start, last):
                 continue
             there, jump = self._locate(event, start, end, bracket, curve)
             self._need_repeatable(event, there)
             if event.terminal:
                 last = there if last is None or there.t < last.t else last
-            yield event, there, jump
+            located.append((bracket, LocatedEvent(event, there, step, jump)))
+        found = [
+            one
+            for bracket, one in located
+            if last is None
+            or one.moment.t <= last.t + AT_ONCE * (1.0 + abs(last.t))
+            or self._has_passed(one.event, bracket, start, last)
+        ]
+        return sorted(found, key=lambda one: one.moment.t)
+
+    def _is_later(self, event: Event, bracket: Bracket, start: Moment, last: Moment) -> bool:
+        """Return whether a zero in a bracket certainly comes after the instant of a terminal event, without its location."""
+        if last.t >= start.t + bracket.upper:
+            return False
+        if self._has_passed(event, bracket, start, last):
+            return False
+        return abs(self._value(event, last)) > NEARLY * bracket.size
+
+    def _has_passed(self, event: Event, bracket: Bracket, start: Moment, last: Moment) -> bool:
+        """Return whether g has passed zero since the start of its bracket in the state at a terminal event."""
+        return last.t > start.t + bracket.lower and event.wants(bracket.g_lower, self._value(event, last))
 
     def _possible(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
         """Return which events may occur in which steps, (n, events): g is not positive beyond rounding at an end or in the middle."""
@@ -277,14 +361,16 @@ class EventLocator:
             when = np.array([start.t + after])
             return event.value(self._state(when[0], self.problem.state_space.between(when, t, y, y_dot)[0]))
 
+        def at(after: float) -> Moment:
+            if self.method.one_step:
+                return self._step(start, start.t + after)
+            return self._after_step(start.t + after, self.problem.state_space.between(np.array([start.t + after]), t, y, y_dot)[0])
+
         guess, width = _zero(dense, bracket, near), bracket.upper - bracket.lower
-        if not self.method.one_step:
-            there = self.problem.state_space.between(np.array([start.t + guess]), t, y, y_dot)[0]
-            return self._after_step(start.t + guess, there), _jump(dense, guess, bracket, near)
         aside = SLOPE * width * (1.0 if guess < 0.5 * (bracket.lower + bracket.upper) else -1.0)
         g_dot = (dense(guess + aside) - dense(guess)) / aside
-        there = self._corrected(event, start, guess, g_dot, bracket)
-        return (there, 0.0) if there is not None else self._enclosed(event, start, end, bracket)
+        there = self._corrected(event, at, guess, g_dot, bracket, near)
+        return (there, 0.0) if there is not None else self._enclosed(event, at, start, end, bracket)
 
     def _need_repeatable(self, event: Event, there: Moment) -> None:
         """Raise SimulationError if g returns two values for the same state: the zeros of such a function cannot be located."""
@@ -302,11 +388,13 @@ class EventLocator:
         self.need(self.problem.post_step(self.problem.pack, copy_options(self.problem.options), t, y, y_dot), t)
         return Moment(t, y, y_dot)
 
-    def _corrected(self, event: Event, start: Moment, after: float, g_dot: float, bracket: Bracket) -> Moment | None:
-        """Return the zero near `start.t + after` by steps; None if the corrections do not converge to a zero."""
-        width, near = bracket.upper - bracket.lower, bracket.enclosure(start.t)
+    def _corrected(
+        self, event: Event, at: Callable[[float], Moment], after: float, g_dot: float, bracket: Bracket, near: float
+    ) -> Moment | None:
+        """Return the zero near `after` of g at the moments that the run reaches; None if the corrections do not converge to a zero."""
+        width = bracket.upper - bracket.lower
         for _ in range(CORRECTIONS):
-            there = self._step(start, start.t + after)
+            there = at(after)
             g = self._value(event, there)
             change = -g / g_dot if g_dot else np.inf
             if abs(change) <= near:
@@ -316,24 +404,26 @@ class EventLocator:
             after += change
         return None
 
-    def _enclosed(self, event: Event, start: Moment, end: Moment, bracket: Bracket) -> tuple[Moment, float]:
-        """Return the zero in the bracket by Brent's method on steps, and the jump of g there.
+    def _enclosed(
+        self, event: Event, at: Callable[[float], Moment], start: Moment, end: Moment, bracket: Bracket
+    ) -> tuple[Moment, float]:
+        """Return the zero in the bracket by Brent's method on the moments that the run reaches, and the jump of g there.
 
         Where dense output and step see the middle on different sides of zero, the zero of the steps is in the other half.
         """
 
         def g(after: float) -> float:
-            return self._value(event, self._step(start, start.t + after))
+            return self._value(event, at(after))
 
         own = bracket._replace(g_lower=g(bracket.lower), g_upper=g(bracket.upper))
         if own.g_lower * own.g_upper > 0.0:
             whole = Bracket(0.0, end.t - start.t, self._value(event, start), self._value(event, end))
             own = whole if whole.g_lower * whole.g_upper < 0.0 else own
         if own.g_lower * own.g_upper >= 0.0:  # a zero at an end; or two zeros of the dense output, and none of the steps
-            return self._step(start, start.t + (own.lower if abs(own.g_lower) < abs(own.g_upper) else own.upper)), 0.0
+            return at(own.lower if abs(own.g_lower) < abs(own.g_upper) else own.upper), 0.0
         near = bracket.enclosure(start.t)
         guess = _zero(g, own, near)
-        return self._step(start, start.t + guess), _jump(g, guess, own, near)
+        return at(guess), _jump(g, guess, own, near)
 
     def _value(self, event: Event, there: Moment) -> float:
         return event.value(self._state(there.t, there.y))

@@ -43,8 +43,12 @@ class Event:
 
     Notes
     -----
-    A start at g = 0 is not an event.  g is evaluated at both ends and in the middle of each step, and where the parabola through these
-    values turns towards zero: zeros of a g that oscillates within a step are not seen.
+    A start at g = 0 is not an event: an event whose zero is within 1e-9 (|t| + 1 s) of the start is armed when its g has left zero, so that
+    a run that continues from a terminal event does not end at its start. One within as little of the end is recorded at the end. So a
+    motion in several runs has each event once.
+
+    g is evaluated at both ends and in the middle of each step, and where the parabola through these values turns towards zero: zeros of a
+    g that oscillates within a step are not seen. All events of an instant are recorded, also beside the one that ends the run there.
     """
 
     name: str
@@ -54,6 +58,8 @@ class Event:
 
     watched: ClassVar[bool] = False
     """Whether compiled code looks for the event in every step, see `event_watch`."""
+    of_law: ClassVar[bool] = False
+    """Whether it is the run's own event, at which a force or a contact changes its law; the run decides with which law it starts."""
 
     def value(self, state: Any) -> float:
         """Return g at a state.  Raise SimulationError, with name and time, if the function fails."""

@@ -76,6 +76,7 @@ class Problem:
     singular_crossings: singular configurations that the run has crossed
     near_singular: those that it passed, and that are singular up to a small gap, or that its steps did not resolve
     watch: for rows that are about to become dependent;  events: for places where a force changes its law
+    modes_before: modes (nf, columns) of joints with friction at the end of the run that this one continues, None without
     slips: modes (nf, columns) of joints with friction that have begun to slip at the start, None without;  slipped: those that do
     """
 
@@ -93,6 +94,7 @@ class Problem:
     near_singular: list[NearSingular] = field(default_factory=list)
     watch: RankWatch = NO_WATCH
     events: EventWatch = NO_EVENTS
+    modes_before: Array | None = None
     slips: Array | None = None
     slipped: list[int] = field(default_factory=list)
     _stages: Array | None = field(default=None, init=False, repr=False)

@@ -283,15 +283,15 @@ class System(Pictured):
         Warns
         -----
         UserWarning
-            If a joint is doubtful, such as a cam whose profile nearly closes, or if redundant rows fit only up to more than typed digits;
-            also in `Model.warnings`.
+            If a part is doubtful, such as a cam whose profile nearly closes, or a contact whose restitution its model cannot reach, or if
+            redundant rows fit only up to more than typed digits; also in `Model.warnings`.
         LockedModelWarning
             If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
         model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
-        of_joints = warnings_of(self.joints)
+        of_parts = warnings_of(self.joints, self.loads)
         for note in model.warnings:
-            told = note in of_joints or note.startswith(REDUNDANT)
+            told = note in of_parts or note.startswith(REDUNDANT)
             warn_user(note, UserWarning if told else LockedModelWarning)
         return model
 

@@ -197,14 +197,15 @@ def test_friction_that_does_not_know_the_tooth_force_of_its_bearing_is_refused(c
 
 
 def test_friction_beside_tooth_forces_runs():
-    """Viscous friction needs no reaction, a joint that is not a bearing of the gear has none of its forces, and no geometry, no forces."""
+    """Viscous friction needs no reaction, a joint that is not a bearing of the gear has none of its forces; preload stands for others."""
     system = wheels(**CASES["external"])
     first, pin = (next(joint for joint in system.joints if joint.name == name) for name in ("first", "pin"))
     system.add(mbd.JointFriction("oil", first, mbd.Viscous(0.1)))
     system.add(mbd.JointFriction("rub", pin, mbd.Coulomb(0.2, velocity=1e-2), **BEARING))
     system.compile()
     system = rack()
-    system.add(mbd.JointFriction("rub", next(joint for joint in system.joints if joint.name == "second"), mbd.Coulomb(0.2)))
+    guide = next(joint for joint in system.joints if joint.name == "second")
+    system.add(mbd.JointFriction("rub", guide, mbd.Coulomb(0.2), preload=10.0))
     system.compile()
 
 

@@ -21,6 +21,7 @@ from haugmbd.contact.impulses.impulse_arguments import ImpulseArguments
 from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
 from haugmbd.contact.impulses.restitution import HOLDS, restitution
 from haugmbd.contact.impulses.spectral_solve import RANK_TOL, SpectralSolution, mobility
+from haugmbd.contact.impulses.struck_chains import Chain, Struck, chain_of
 from haugmbd.errors import UsageError
 
 ROUNDING = 1e-12
@@ -85,6 +86,7 @@ class AuxiliarySolution(NamedTuple):
     """Multipliers of additional rows.
 
     mu: (k,) of closed joints;  f: normal impulses of contacts;  bound: b;  left, after: C u without and with f [m/s];  remarks: sentences
+    chain: contacts that are struck through closed ones
     """
 
     mu: Array
@@ -93,6 +95,7 @@ class AuxiliarySolution(NamedTuple):
     left: Array
     after: Array
     remarks: tuple[str, ...]
+    chain: Chain = Chain()
 
 
 def solve_auxiliary_rows(q: ImpulseArguments, beside: AuxiliaryRows, u: Array, u0: Array) -> AuxiliarySolution:
@@ -106,10 +109,14 @@ def solve_auxiliary_rows(q: ImpulseArguments, beside: AuxiliaryRows, u: Array, u
     remarks = _closing_remarks(q, closing, gap[:k], size[:k])
     mu0, shift = closing.solve(gap[:k]), closing.solve(W[:k, k:])
     left, W_c = gap[k:] - W[k:, :k] @ mu0, W[k:, k:] - W[k:, :k] @ shift
-    bound = np.maximum(0.0, -np.array([c.restitution for c in q.contacts]) * rows.of(u)[k:])
+    e, before = np.array([c.restitution for c in q.contacts]), rows.of(u)[k:]
+    bound = np.maximum(0.0, -e * before)
     f, unique = _normal_impulses(q, W_c, bound - left, d[k:], size[k:])
     after = left + W_c @ f
-    return AuxiliarySolution(mu0 + shift @ f, f, bound, left, after, (*remarks, *unique, *_contact_remarks(q, f, after, size[k:])))
+    names, bodies = [c.name for c in q.contacts], rows.bodies[k:]
+    chain = chain_of(Struck(names, bodies, e, W_c, before, left, after, f, ROUNDING * size[k:], q.state.t))
+    said = (*remarks, *unique, *([chain.text] if chain.text else []), *_contact_remarks(q, f, after, size[k:]))
+    return AuxiliarySolution(mu0 + shift @ f, f, bound, left, after, said, chain)
 
 
 def _closing_remarks(q: ImpulseArguments, closing: SpectralSolution, gap: Array, size: Array) -> tuple[str, ...]:

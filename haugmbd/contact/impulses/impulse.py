@@ -26,7 +26,7 @@ from haugmbd.contact.impulses.plain_impulse import plain_impulse
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.energy import kinetic_energy
 from haugmbd.diagnostics.lift_off import pulls_of
-from haugmbd.errors import EnergyWarning, warn_user
+from haugmbd.errors import EnergyWarning, RunWarning, warn_user
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -83,10 +83,19 @@ def impulse(
     Notes
     -----
     Solves M (u+ - u-) + Phi_q^T Lam = P + C^T f with Phi_q u+ = nu, where the normal impulses f fulfil Newton's law.
+    All contacts strike at once. Where one strikes through others that are closed, as in a row of touching balls, a warning says what single
+    impacts one after the other would give.
     Impulses are solved with the same KKT factorization as accelerations.
     Sources: Haug 2021, sec. 11.3; Moreau 1988.
     """
-    q = read_arguments(model_given(model, "impulse", tolerance), state, applied, contacts, close, touching)
+    found = solve_impulse(read_arguments(model_given(model, "impulse", tolerance), state, applied, contacts, close, touching))
+    if found._chain.doubtful:
+        warn_user(found._chain.text, RunWarning)
+    return found
+
+
+def solve_impulse(q: ImpulseArguments) -> Impulse:
+    """Return the impulse of arguments that have been read."""
     return _with_auxiliary_rows(q) if q.contacts or q.closed.joints else _without(q)
 
 
@@ -126,6 +135,7 @@ def _with_auxiliary_rows(q: ImpulseArguments) -> Impulse:
         energy_after=after,
         messages=(*found.remarks, *([gain] if gain else []), *_pulls(model, Lam)),
         _solved=(SolvedImpulse(model.joints, factor.rows, Lam), SolvedImpulse(q.closed.joints, q.closed.rows, mu)),
+        _chain=found.chain,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impulses.impulse_equations import RowSet
+from haugmbd.contact.impulses.struck_chains import Chain
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
@@ -120,6 +121,7 @@ class Impulse:
     energy_after: float
     messages: tuple[str, ...]
     _solved: tuple[SolvedImpulse, ...]
+    _chain: Chain = Chain()
 
     @property
     def v(self) -> Array:

@@ -26,6 +26,8 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import workspace_array
 
+MEETS, OPENS = "meets", "opens"
+"""What a contact does, in the names of its events."""
 TOUCH = 1e-10
 """Relative to the size of a contact [m or rad]: a smaller gap touches."""
 LEAN = 1e-12
@@ -187,6 +189,8 @@ class Turn(Event):
 
     function: Meets | Pulls
 
+    of_law = True
+
     def clear(self, t: Array, y: Array) -> Flags:
         return self.function.clear(t, y)
 
@@ -220,6 +224,6 @@ def contact_events(
             function = Pulls(name, forces, closed[name])
         elif name in flying:
             function = ComesBack(gaps, k, t, flying[name])
-        what = f"{name} {'opens' if name in closed else 'meets'}"
+        what = f"{name} {OPENS if name in closed else MEETS}"
         events[name] = Turn(what, function, direction=-1, terminal=True)
     return events

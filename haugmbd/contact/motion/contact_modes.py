@@ -13,12 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import Fault, ModelError
 from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.graph import Groups
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
@@ -48,7 +49,9 @@ class ContactModes:
             raise ModelError(faults)
         self.placed = {contact.name: contact.placed(self.free) for contact in contacts}
         self.all_placed = placed_contacts(tuple(self.placed.values()))
-        self._largest = self.all_placed.largest
+        self._part = _mechanisms(self.free, self.all_placed.bodies)
+        self._largest = np.zeros(self.free.nb + 1)
+        np.maximum.at(self._largest, self._part[self._moving], self.all_placed.largest)
         self._joints = {contact.name: contact.closed_joint() for contact in contacts}
         self.contacts = {contact.name: contact for contact in contacts}
         self.has_friction = any(isinstance(entry.load, JointFriction) for entry in free.loads)
@@ -99,18 +102,27 @@ class ContactModes:
         return np.asarray(self.all_placed.gap_rates(state.y[None])[0])
 
     @property
+    def _moving(self) -> Ints:
+        """One body of each contact, not the ground, (k,)."""
+        return np.asarray(self.all_placed.bodies.max(axis=1))
+
+    @property
     def size(self) -> float:
         """The largest coordinate that has entered a gap so far [m]; 1 if all are zero.  It scales the rounding of gaps."""
-        return self._largest or 1.0
+        return float(self._largest.max()) or 1.0
 
     @property
     def sizes(self) -> Array:
-        """The size of each contact [m or rad], (k,), that scales the rounding of its gap: a stop of an angle has 1 rad, or its limit."""
-        return np.array([self.contacts[name].size(self.size) for name in self.names])
+        """The size of each contact [m or rad], (k,), that scales the rounding of its gap: a stop of an angle has 1 rad, or its limit.
+
+        It is that of its own mechanism, so that another one in the same system changes nothing.
+        """
+        lengths = self._largest[self._part[self._moving]].tolist()
+        return np.array([self.contacts[name].size(length or 1.0) for name, length in zip(self.names, lengths, strict=True)])
 
     def observe(self, r: Array) -> None:
-        """Take positions (..., 3) of the motion into account: where a ball strikes, its coordinates may all be zero."""
-        self._largest = max(self._largest, float(abs(r).max(initial=0.0)))
+        """Take positions (..., nb + 1, 3) of the motion into account: where a ball strikes, its coordinates may all be zero."""
+        np.maximum.at(self._largest, self._part, np.abs(r).reshape(-1, *r.shape[-2:]).max(axis=(0, 2), initial=0.0))
 
     def need_apart(self, state: State) -> None:
         """Raise ModelError if bodies overlap."""
@@ -122,6 +134,17 @@ class ContactModes:
         ]
         if faults:
             raise ModelError(faults)
+
+
+def _mechanisms(model: Model, contacts: Ints) -> Ints:
+    """Return the mechanism of each body, (nb + 1,): joints, loads and contacts (k, 2) connect bodies, the ground does not."""
+    found = Groups(model.nb + 1)
+    of_joints = ([joint.i, joint.j, *(place[0] for place in joint.places)] for joint in model.joints.values())
+    for bodies in (*of_joints, *(entry.bodies for entry in model.loads), *contacts.tolist()):
+        moving = [body for body in bodies if body > 0]
+        for body in moving[1:]:
+            found.unite(moving[0], body)
+    return np.array([found.find(body) for body in range(model.nb + 1)])
 
 
 def _name_faults(model: Model, contacts: Sequence[Contact]) -> list[Fault]:

@@ -5,9 +5,9 @@ t, r, p, ...          (nt, ...)               as of a Result; the time of an imp
 impact_before, impact_after  (k, ny)          flat states just before and just after each impact
 impact_multipliers    (k, nc)                 impulsive multipliers of the rows of the model
 
-The metadata hold the contacts, and for each segment its number of states, its closed contacts, counters, outcome and events. Models with
-closed contacts are made again from the model of the file. Of a run with `t_eval` the states include the ends of all segments; `stored`
-has, for each segment, the numbers of those at the given times.
+The metadata hold the contacts, and for each segment its number of states, its closed contacts, those that others hold, counters, outcome
+and events. Models with closed contacts are made again from the model of the file. Of a run with `t_eval` the states include the ends of all
+segments; `stored` has, for each segment, the numbers of those at the given times.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ def _more(result: ImpactResult, stored: list[list[int]]) -> More:
         {
             "n": len(segment),
             "closed": [name for name in contacts if name in segment.model.joints],
+            "held": list(segment._held),
             "counters": asdict(segment.counters),
             "interrupted": segment.interrupted,
             "outcome": segment.outcome.as_data(),
@@ -183,6 +184,7 @@ def _segment(whole: Result, mechanism: ContactModes, data: Mapping[str, Any], fi
         _turns=None if whole._turns is None else whole._turns[part],
         _contact_impacts=contact_impacts_of(data),
         _all_steps=bool(data.get("all_steps", False)),
+        _held=tuple(data.get("held", ())),
         outcome=Outcome.from_data(data["outcome"], interrupted=interrupted),
     )
 

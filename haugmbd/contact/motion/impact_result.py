@@ -22,6 +22,7 @@ from haugmbd.contact.impulses.impulse_result import Impulse
 from haugmbd.contact.joint_stop import stops_of
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.continuation import join_impacts
+from haugmbd.contact.motion.shared_forces import SharedForces, shared_forces
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.energy import Energy, energy_over_time, kinetic_and_potential
 from haugmbd.diagnostics.histories.body_history import BodyHistory
@@ -135,6 +136,9 @@ class ContactHistory:
         Normal forces [N], [N m] of the stop of an angle; 0 while the contact is open.
     closed : boolean array, shape (nt,)
         True while the contact is closed.
+    unique : boolean array, shape (nt,)
+        False while contacts at rest share their load in many ways, such as the feet of a table: the force is then one choice of many, that
+        of least norm, as of `mbd.impulse`.
     """
 
     name: str
@@ -143,6 +147,7 @@ class ContactHistory:
     gap_rate: Array
     force: Array
     closed: npt.NDArray[np.bool_]
+    unique: npt.NDArray[np.bool_]
 
 
 @public_class
@@ -208,6 +213,11 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
             interrupted=self.interrupted,
             events=self.events,
         )
+
+    @cached_property
+    def _shared(self) -> tuple[SharedForces, ...]:
+        """The normal forces of all contacts, by segment."""
+        return tuple(shared_forces(self._mechanism, segment) for segment in self.segments)
 
     def _pieces(self) -> tuple[Result, ...]:
         return tuple(segment for segment in self.segments if len(segment)) or (self._whole,)
@@ -293,11 +303,13 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
             return super().contact(name)
         if placed is None:
             raise no_such("contact", name, (*self._mechanism.names, *compliant))
-        force = self._joined(lambda s: -s.lam[:, s.model.joints[name].rows[0]] if name in s.model.joints else np.zeros(len(s.t)))
-        closed = self._joined(lambda s: np.full(len(s.t), name in s.model.joints))
+        k, shared = self._mechanism.names.index(name), self._shared
+        force = np.concatenate([np.zeros(0), *(one.force[:, k] for one in shared)])
+        unique = np.concatenate([np.zeros(0), *(np.full(len(one.force), one.unique[k]) for one in shared)])
+        closed = self._joined(lambda s: np.full(len(s.t), name in s.model.joints or name in s._held))
         alone = placed_contacts([placed])
         gap, gap_rate = alone.gaps(self.y)[:, 0], alone.gap_rates(self.y)[:, 0]
-        return ContactHistory(name, self.t, gap, gap_rate, force, closed.astype(bool))
+        return ContactHistory(name, self.t, gap, gap_rate, force, closed.astype(bool), unique.astype(bool))
 
     def energy(self) -> Energy:
         """Return the energies over all segments, as `Result.energy`.

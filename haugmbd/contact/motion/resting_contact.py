@@ -47,10 +47,12 @@ class RestingContacts(NamedTuple):
     """Contacts by name.
 
     closed: the pull that the rounding of a normal force may reach before the contact opens [N];  still: all that do not move, closed or not
+    held: those that do not open: closed, or held by others that are closed
     """
 
     closed: dict[str, float]
     still: frozenset[str]
+    held: frozenset[str] = frozenset()
 
 
 class _Problem(NamedTuple):
@@ -62,20 +64,35 @@ class _Problem(NamedTuple):
     rate: Array
     noise: Array
 
+    def of(self, k: Ints) -> _Problem:
+        """Return the problem of the contacts k alone."""
+        return _Problem(self.a0[k], self.W[np.ix_(k, k)], self.d[k], self.rate[k], self.noise[k])
+
 
 def resting_contacts(mechanism: ContactModes, state: State, touching: list[str], leaving: frozenset[str]) -> RestingContacts:
-    """Return which of the `touching` contacts stay closed at `state`; `leaving` are those that would pull."""
+    """Return which of the `touching` contacts stay closed at `state`; `leaving` are those that would pull, and are not closed."""
     names = [name for name in touching if name not in leaving]
     if not names:
         return RestingContacts({}, leaving)
-    problem, sizes = _problem(mechanism, state, names), mechanism.sizes[_numbers(mechanism, names)]
+    every = [*names, *sorted(leaving.intersection(touching))]
+    everything, n = _problem(mechanism, state, every), len(names)
+    problem = everything.of(np.arange(n))
+    sizes = mechanism.sizes[_numbers(mechanism, names)]
     still = np.nonzero(_still(problem, REST_HEIGHT * sizes))[0]
     held, force = _held(problem, still)
     slack = PULL_TOL * force + SMALLEST * sizes / np.maximum(np.diag(problem.W), RANK_TOL * problem.d)
     closed = _independent(problem, held, slack)
     if mechanism.has_friction:
         closed = _with_friction(mechanism, state, names, problem, closed, still, slack)
-    return RestingContacts({names[k]: float(slack[k]) for k in closed}, leaving.union(names[k] for k in still))
+    # a row that depends on those of closed contacts has no acceleration, whichever of them carry the load
+    others = [
+        k for k in (*held.tolist(), *range(n, len(every))) if k not in closed and _rank(everything, [*closed, k]) == len(closed)
+    ]
+    return RestingContacts(
+        {names[k]: float(slack[k]) for k in closed},
+        leaving.union(names[k] for k in still),
+        frozenset(every[k] for k in (*closed, *others)),
+    )
 
 
 def approach(mechanism: ContactModes, state: State, touching: list[str]) -> bool:

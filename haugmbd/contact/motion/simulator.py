@@ -3,6 +3,7 @@ r"""The simulation of a motion with impacts: smooth segments, and transitions be
     segment      the equations of motion with the closed contacts as rows, until an open contact meets or a closed one would pull
     transition   for all contacts that touch:   velocities jump, by `impulse`, if one of them approaches
                                                 contacts at rest close, and those that pull open, by `resting_contacts`
+                 every contact that meets or opens in it is an event, whichever of them has ended the segment
 
 A cascade of bounces ends because the bounces get lower; the first one that is too low closes the contact.
 """
@@ -14,9 +15,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from haugmbd.contact.impulses.impulse import impulse
+from haugmbd.contact.impulses.impulse import solve_impulse
+from haugmbd.contact.impulses.impulse_arguments import read_arguments
 from haugmbd.contact.impulses.impulse_result import Impulse
-from haugmbd.contact.motion.contact_events import LEAN, TOUCH, contact_events
+from haugmbd.contact.motion.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
 from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.contact.motion.impact_result import Impact, ImpactResult, at_times
 from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
@@ -25,7 +27,7 @@ from haugmbd.diagnostics.bristles import bristle_notes
 from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.lift_off import LIFT_OFF, lift_off_events, lift_off_notes, pulls_of
-from haugmbd.diagnostics.run_warnings import RunStatus, joined, with_model_notes
+from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, joined, with_model_notes
 from haugmbd.diagnostics.short_impacts import short_impact_notes
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SimulationError, UsageError, error_text
@@ -35,7 +37,7 @@ from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
-from haugmbd.integrators.stick_slip.slips_between_segments import slip_records, slips_at_opening, slips_by_impact
+from haugmbd.integrators.stick_slip.slips_between_segments import modes_of, slip_records, slips_at_opening, slips_by_impact
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.replay import Replay
@@ -80,6 +82,7 @@ class HybridSimulation:
         self.events = tuple(map(counting_turns, of.recording.events))
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
+        self.notes: list[RunNote] = []
         self.rest = RestingContacts({}, frozenset())
         self.h_closed = np.inf
         self.ended_by: Event | None = None
@@ -157,6 +160,7 @@ class HybridSimulation:
             hit = {name for name, f in after_impact.normal.items() if f > 0.0}
             if hit:
                 self.impacts.append(Impact(state.t, after_impact))
+                self._note_chain(after_impact)
                 found, self._jumped = jumps(self.events, state, after_impact.state)
                 self._note(found)
                 state = after_impact.state
@@ -164,12 +168,39 @@ class HybridSimulation:
                     self._jumps += slips_by_impact(self._run_before.problem, m.free, state)
                 pulls = pulls_of(m.free, after_impact.Lam)
                 self._jumps += [EventRecord(f"{name}: {LIFT_OFF}", state.t, state) for name in pulls]
-        before = set(self.rest.closed)
+        before = self.rest
         self.rest = resting_contacts(m, state, touching, leaving)
-        if set(self.rest.closed) - before:
+        self._jumps += self._with_others(state, before.held, hit, {*met, *leaving})
+        self._forget_openings(leaving & self.rest.held)
+        if set(self.rest.closed) - set(before.closed):
             model = m.model(self.rest.closed, state)
             state = projected(model, model.pack(), state)
         return state, hit
+
+    def _forget_openings(self, names: frozenset[str]) -> None:
+        """Remove the last event of contacts that others hold: they do not open, but carry their load in another way."""
+        if names:
+            last, whats = self.segments[-1], {f"{name} {OPENS}" for name in names}
+            kept = tuple(event for event in last.events if event.name not in whats or event.t < last.t[-1])
+            self.segments[-1] = replace(last, events=kept)
+
+    def _note_chain(self, found: Impulse) -> None:
+        """Note the first impact through closed contacts, and the first whose result is doubtful."""
+        text, doubtful = found._chain
+        if text and not any(note.doubtful >= doubtful for note in self.notes):
+            self.notes.append(RunNote("chain", text, doubtful=doubtful))
+
+    def _with_others(self, state: State, held: frozenset[str], hit: set[str], known: set[str]) -> list[EventRecord]:
+        """Return the events of the contacts that meet or open at the instant of others; those at the start of the motion are none.
+
+        held: those that did not open before;  hit: those that have struck;  known: those with an event of their own
+        """
+        if not self.segments:
+            return []
+        meets = (hit | self.rest.held) - held - known
+        opens = held - self.rest.held - known
+        whats = [f"{name} {what}" for name in self.mechanism.names for what in _what(name in meets, name in opens)]
+        return [EventRecord(what, state.t, state) for what in whats]
 
     def _note(self, found: list[tuple[Event, EventRecord]]) -> None:
         """Record events at an impact; one that is terminal ends the motion."""
@@ -180,7 +211,7 @@ class HybridSimulation:
         """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
         m = self.mechanism
         try:
-            return impulse(m.free, state, contacts=[m.contacts[name] for name in touching], touching=False)
+            return solve_impulse(read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False))
         except UsageError as error:
             raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}{_prescribed(m.free)}") from error
 
@@ -210,6 +241,7 @@ class HybridSimulation:
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
         if self._run_before is not None and not hit:
             problem.slips = slips_at_opening(self._run_before.problem, state)
+            problem.modes_before = modes_of(self._run_before.problem)
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
         deep = [] if self.segments else deep_contact_notes(model, t, state.y)
 
@@ -232,6 +264,7 @@ class HybridSimulation:
                 _turns=found.turns,
                 _contact_impacts=found.contact_impacts,
                 _all_steps=of.recording.times is None and of.recording.every == 1,
+                _held=tuple(sorted(self.rest.held)),
                 outcome=outcome,
             )
 
@@ -240,9 +273,9 @@ class HybridSimulation:
         recording = Recording(times, of.recording.every, events, self.sensors, keeps_ends=ends)
         run = Run(problem, method, self.t_end, recording, record, before=self._run_before, until=of.until)
         segment = run.run_under(bar)
-        self._run_before, last = run, run.locator.ended_by if run.ended else None
-        ended_by = tuple(name for name, event in contacts.items() if event is last)
-        self.ended_by = None if ended_by else last
+        self._run_before, ending = run, run.locator.ending if run.ended else ()
+        ended_by = tuple(name for name, event in contacts.items() if any(event is one for one in ending))
+        self.ended_by = next((one for one in ending if not one.of_law), None)
         return segment, ended_by
 
     def _only(self, state: State) -> Result:
@@ -282,7 +315,7 @@ class HybridSimulation:
             status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended_by.name!r} {at}"
         else:
             status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
-        outcome = joined((segment.outcome for segment in self.segments), status, message)
+        outcome = joined((segment.outcome for segment in self.segments), status, message).with_notes(self.notes)
         whole = tuple(self.segments)
         return ImpactResult(
             self.mechanism,
@@ -302,6 +335,11 @@ class HybridSimulation:
             return ()
         exact = self.of.recording.times is None
         return (Replay(start.t, start.y, self.t_end, float(ends[-1]), self.of.methods, exact, self.of.most),)
+
+
+def _what(meets: bool, opens: bool) -> list[str]:
+    """Return what a contact does, as in the names of `contact_events`."""
+    return [word for word, does in ((MEETS, meets), (OPENS, opens)) if does]
 
 
 def _prescribed(model: Model) -> str:

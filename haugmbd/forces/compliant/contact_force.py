@@ -47,7 +47,7 @@ from haugmbd.forces.compliant.contact_points import (
     K,
     contact_point,
 )
-from haugmbd.forces.compliant.damping import DampingModel, HuntCrossley, restitution_of
+from haugmbd.forces.compliant.damping import LEAST_NOMINAL, DampingModel, Flores, HuntCrossley, nominal_for, restitution_of
 from haugmbd.forces.compliant.indentation import Indentation, indentation
 from haugmbd.forces.compliant.pairs import PAIRS_TEXT, SHAPES, Pair, pair_of, sizes_missing
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair, lever
@@ -60,6 +60,8 @@ HUNT_CROSSLEY = HuntCrossley()
 TOUCH_RTOL = 1e-12
 """Relative to 1 m and the distance from the origin: points nearer than this touch. Above the rounding of events, below any indentation."""
 
+NEAR = 0.01
+"""A restitution that is reached within so much is the one asked for."""
 CLOSED = 8
 """Of what a run holds: the first bit of the points that are closed, behind those of the open ones; a box has 8 corners."""
 
@@ -93,7 +95,8 @@ class ContactForce(ForceElement):
     model : HuntCrossley, LankaraniNikravesh or Flores
         The damping c(restitution), and the exponent n.
     restitution : float
-        Nominal coefficient of restitution, 0 to 1; 1 is elastic. `restitution_reached` is the one that follows from the model.
+        Nominal coefficient of restitution, 0 to 1; 1 is elastic. `restitution_reached` is the one that follows from the model: HuntCrossley
+        does not go below 0.488, and warns of a restitution that it cannot reach.
     mu : float
         Coefficient of friction.
     creep : float
@@ -212,6 +215,18 @@ class ContactForce(ForceElement):
     def restitution_reached(self) -> float:
         """Return the restitution that the model reaches, where no other force acts during the contact."""
         return restitution_of(self.c)
+
+    def warnings(self) -> tuple[str, ...]:
+        if self.restitution_reached <= self.restitution + NEAR or nominal_for(self.model, self.restitution) is not None:
+            return ()
+        kind, flores = type(self.model), Flores(self.model.exponent)
+        least, other = self.model.reached(LEAST_NOMINAL), nominal_for(flores, self.restitution)
+        named = f"model=mbd.Flores(), restitution={LEAST_NOMINAL if other is None else other:.4g}"
+        reach = flores.reached(LEAST_NOMINAL) if other is None else self.restitution
+        return (
+            f"{self.where}: restitution = {self.restitution:g} is nominal, and {kind.__name__} reaches {self.restitution_reached:.3g} with "
+            f"it, no less than {least:.3g} with any: give {named}, which reaches {reach:.3g}, or a rigid Contact.",
+        )
 
     def bodies(self) -> tuple[Body, ...]:
         """Return body a and body b of the pair: i and j, or j and i."""

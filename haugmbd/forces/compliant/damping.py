@@ -24,6 +24,8 @@ from haugmbd.errors import UsageError
 
 WEAK = 1e-4
 """Damping c below which e' = 1 - 2 c / 3 + 4 c^2 / 9 is exact to rounding; the equation loses digits there like c^-2."""
+LEAST_NOMINAL = 1e-3
+"""A smaller nominal restitution is none: Flores' c grows like its inverse."""
 BISECTIONS = 200
 """More than halvings of any interval of numbers."""
 
@@ -151,6 +153,19 @@ class Flores(DampingModel):
 
     def damping(self, restitution: float) -> float:
         return 1.6 * (1.0 - restitution) / restitution if restitution > 0.0 else inf
+
+
+def nominal_for(model: DampingModel, asked: float) -> float | None:
+    """Return the nominal restitution with which a model reaches the one asked for, by bisection; None if there is none."""
+    low, high = LEAST_NOMINAL, 1.0
+    if not model.reached(low) <= asked <= 1.0:
+        return None
+    for _ in range(BISECTIONS):
+        e = 0.5 * (low + high)
+        if e in (low, high):
+            break
+        low, high = (e, high) if model.reached(e) < asked else (low, e)
+    return high
 
 
 def restitution_of(c: float) -> float:

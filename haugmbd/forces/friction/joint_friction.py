@@ -103,9 +103,10 @@ class JointFriction(ForceElement):
     The friction depends on the reaction, and the reaction on the friction: both are solved together at every evaluation. Where there is
     no solution, or there are two (Painleve), the run stops with an error that says which.
     It does not know the tooth forces of gears and racks whose geometry is given (`pitch_radius=`, `pressure_angle=`): in their bearings
-    only Viscous friction is taken.
-    `result.load(name)` has the friction along the joint's coordinate (negative while the coordinate grows), its `normal_force` and
-    its `limit` at rest.
+    only Viscous friction is taken. Other couplings (Gear, Belt, RackPinion, Screw, Cam) act along the coordinates of their joints, and
+    press nothing: friction there needs a preload that stands for what they press, or is refused.
+    `result.load(name)` has the friction along the joint's coordinate (negative while the coordinate grows), its `normal_force` with the
+    preload, and its `limit` at rest.
     Source: Haug (2021), generalized forces: friction.
     """
 

@@ -64,10 +64,16 @@ def slips_at_opening(before: Problem, state: State) -> Array | None:
     return modes if modes.any() else None
 
 
-def _sticking(problem: Problem) -> list[int]:
-    """Return the numbers of the joints that stick at the end of a segment."""
+def modes_of(problem: Problem) -> Array | None:
+    """Return the modes of the joints with exact friction at the end of a segment, (nf, columns); None if there are none."""
     space = problem.state_space
     if not isinstance(space, MaximalStateSpace) or not may_stick(space.model):
-        return []
-    sticks: list[int] = np.flatnonzero(workspace_array(problem.pack, "FRICTION_MODES")[:, at.MODE] == at.STICKS).tolist()
+        return None
+    return workspace_array(problem.pack, "FRICTION_MODES").copy()
+
+
+def _sticking(problem: Problem) -> list[int]:
+    """Return the numbers of the joints that stick at the end of a segment."""
+    modes = modes_of(problem)
+    sticks: list[int] = [] if modes is None else np.flatnonzero(modes[:, at.MODE] == at.STICKS).tolist()
     return sticks

@@ -82,7 +82,7 @@ def batches_with_stick(
     unseen = method.tolerances[1] * float(method.units(problem)[0]) if method.step is None else 0.0
     stick = _Stick(problem, problem.state_space, t_end, method.step or 0.0, unseen)
     while problem.t < t_end:
-        stick.decide(k1)
+        decided = stick.decide(k1)
         locator = EventLocator(stick.events(), problem, method, stick.need)
         last = Moment(problem.t, problem.y.copy(), k1.copy())
         rates: Array | None = last.y_dot
@@ -90,11 +90,11 @@ def batches_with_stick(
         limited = method.limited(stick.h_still) if stick.is_still else method
         for batch in batches_across(limited, problem, k1, t_end, search):
             cut, records, ended = locator.cut(last, batch)
-            yield cut._replace(start_rates=rates, events=stick.stops_and_slips(records))
-            rates = None
+            yield cut._replace(start_rates=rates, events=(*decided, *stick.stops_and_slips(records)))
+            rates, decided = None, ()
             if ended:
                 problem.t, problem.y[:] = float(cut.t[-1]), cut.y[-1]
-                stick.end_by(locator.ended_by)
+                stick.end_by(locator.ending)
                 break
             if batch.code != OK:
                 return
@@ -118,7 +118,8 @@ class _Stick:
         self.h_still = (t_end - problem.t) / STILL_STEPS
         self._more = np.zeros(len(self.loads))
         self._recorded: dict[str, float] = {}
-        self.ended_by: Event | None = None
+        self.ending: tuple[StickEvent, ...] = ()
+        self._starts = 0
 
     @cached_property
     def _watch_by_columns(self) -> Watch:
@@ -135,11 +136,16 @@ class _Stick:
         if code != OK:
             raise self.state_space.error(self.problem.pack, code, t)
 
-    def decide(self, k1: Array) -> None:
-        """Decide how every joint continues from the state of the problem, and write its rates to k1."""
+    def decide(self, k1: Array) -> tuple[EventRecord, ...]:
+        """Decide how every joint continues from the state of the problem, and write its rates to k1.
+
+        Return the stops and slips of joints whose own event would have come so soon that it is of this instant, and has not been located.
+        """
         p, watch = self.problem, self.watch
         self._count(p.t)
-        before = self.modes.copy()
+        known = p.modes_before if self._starts == 0 else None
+        p.modes_before, before = None, self.modes.copy() if known is None else known
+        fastest = [watch.fastest(k) if self._starts else np.inf for k in range(len(self.loads))]
         stopped = self._stop_slid_joints()
         self.modes[:] = watch.modes[:] = 0.0
         watch.modes[stopped, at.FAST] = np.inf  # what is left of their speeds is rounding
@@ -163,6 +169,31 @@ class _Stick:
         self.need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
         watch.measure(k1)
         self._relocate_slip()
+        self._starts += 1
+        return self._changes(before, fastest)
+
+    def _changes(self, before: Array, fastest: list[float]) -> tuple[EventRecord, ...]:
+        """Return the stops and slips of joints of one rate by which the modes `before` differ from those now, without known ones.
+
+        fastest: speed of each joint since its mode began [m/s]; one that has not moved has not stopped
+        """
+        p, found = self.problem, []
+        for k, load in enumerate(self.loads):
+            was, now = before[k, at.MODE], self.modes[k, at.MODE]
+            if self.ints[k, at.CHANNELS] > 1:
+                continue
+            turns = now == at.SLIDES and before[k, at.AGAINST] * self.modes[k, at.AGAINST] < 0.0
+            if was == at.SLIDES and (now == at.STICKS or turns) and fastest[k] > at.REST:
+                found.append(f"{load.name} stops")
+            if was == at.STICKS and now == at.SLIDES and self._starts > 1:  # slips at the start are known, see `slips_at_jumps`
+                found.append(f"{load.name} slips")
+        state = self.state_space.state(p.t, p.y.copy())
+        return tuple(EventRecord(name, p.t, state) for name in found if self._is_new(name, p.t))
+
+    def _is_new(self, name: str, t: float) -> bool:
+        """Return whether an event has not been recorded at this instant, and note that it is."""
+        before, self._recorded[name] = self._recorded.get(name, -np.inf), t
+        return t - before > self.times.short(t)
 
     def _keep_slips(self) -> None:
         """Let joints slide that have begun to slip at the start, and would stick, if friction of sliding lets them."""
@@ -202,10 +233,10 @@ class _Stick:
         """
         if self.times.have_moved():
             self._more[:] = 0.0
-        elif isinstance(self.ended_by, StickEvent) and self.ended_by.function.which == MARGIN:
-            k = self.ended_by.function.k
-            if self.modes[k, at.MODE] == at.STICKS:
-                self._more[k] = FARTHER * max(self._more[k], self.watch.beyond(k, MARGIN))
+        else:
+            for k in self._ended(MARGIN):
+                if self.modes[k, at.MODE] == at.STICKS:
+                    self._more[k] = FARTHER * max(self._more[k], self.watch.beyond(k, MARGIN))
         if not self.is_still:
             return
         margins = self.watch.at(self.problem.t, self.problem.y, self.state_space)[:, MARGIN]
@@ -264,11 +295,14 @@ class _Stick:
         self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, VELOCITY:] += change[1:]
 
     def _ended_by_a_stop(self) -> Flags:
-        """Return which joint's stop has ended the last segment, (nf,)."""
+        """Return which joints' stops have ended the last segment, (nf,)."""
         found = np.zeros(len(self.loads), dtype=bool)
-        if isinstance(self.ended_by, StickEvent) and self.ended_by.function.which == ALONG:
-            found[self.ended_by.function.k] = True
+        found[self._ended(ALONG)] = True
         return found
+
+    def _ended(self, which: int) -> list[int]:
+        """Return the joints of which this quantity has ended the last segment."""
+        return [event.function.k for event in self.ending if event.function.which == which]
 
     def events(self) -> tuple[Event, ...]:
         """Return the events that end the segment."""
@@ -295,16 +329,16 @@ class _Stick:
             rests &= ~self.slow.turns
             slips = {f"{load.name} slips" for load in self.loads}
             stops = {f"{load.name} stops" for k, load in enumerate(self.loads) if rests[k]}
-            before, self._recorded[record.name] = self._recorded.get(record.name, -np.inf), record.t
-            again = record.name in slips and record.t - before <= self.times.short(record.t)
-            if record.name in slips | stops and not again:
+            is_new = self._is_new(record.name, record.t)
+            if record.name in stops or (record.name in slips and is_new):
                 kept.append(record)
         return tuple(kept)
 
-    def end_by(self, event: Event | None) -> None:
-        """End a segment by an event."""
-        self.ended_by = event
-        self.times.add_speed(self.watch.fastest(event.function.k) if isinstance(event, StickEvent) else np.nan)
+    def end_by(self, events: tuple[Event, ...]) -> None:
+        """End a segment by events of one instant."""
+        self.ending = tuple(event for event in events if isinstance(event, StickEvent))
+        speeds = [self.watch.fastest(event.function.k) for event in self.ending]
+        self.times.add_speed(max(speeds, default=np.nan))
 
     def _count(self, t: float) -> None:
         """Raise SimulationError if events follow one another without end."""

@@ -195,6 +195,8 @@ class StickEvent(Event):
 
     function: Quantity
 
+    of_law = True
+
     def clear(self, t: Array, y: Array) -> Flags:
         return self.function.clear(t, y)
 

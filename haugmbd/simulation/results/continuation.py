@@ -8,7 +8,7 @@ A run counts the turns of a joint from its own start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -27,6 +27,8 @@ from haugmbd.simulation.results.spans import ROUNDING
 
 R = TypeVar("R", bound=Any)
 
+ALL, POSE = ("r", "p", "v", "omega_bar", "angles"), ("r", "p", "angles")
+"""Kinds of numbers of a state, and those that an impulse leaves as they are."""
 SAME_STATE = 1e-8
 """Difference of two states that are the same, relative to the largest number of their kind: a run projects its first state."""
 CONTINUE = "Continue from the last state: simulate(system, t_end, state=result.state())"
@@ -142,12 +144,17 @@ def check_follows(first: Any, second: Any) -> None:
     if difference:
         last = _projected(first) if first.has_model else None
         if last is None or _difference(first, second, last):
-            raise _other_state(difference, end)
+            raise _kicked(difference, end) if not _difference(first, second, first, POSE) else _other_state(difference, end)
 
 
-def _difference(first: Any, second: Any, last: Any) -> str:
-    """Return how the last state of a result differs from that with which the second starts; "" if it is the same."""
+def _difference(first: Any, second: Any, last: Any, names: Collection[str] = ALL) -> str:
+    """Return how the last state of a result differs from that with which the second starts; "" if it is the same.
+
+    names: of the kinds of numbers that are compared
+    """
     for name, unit, floor in _kinds(first, second):
+        if name not in names:
+            continue
         a, b = getattr(last, name)[-1], getattr(second, name)[0]
         gap = np.minimum(_sizes(b - a), _sizes(b + a)) if name == "p" else _sizes(b - a)
         if not gap.size:
@@ -171,6 +178,15 @@ def _projected(first: Any) -> Any:
     except HaugmbdError:
         return None
     return replace(first.at_states(np.arange(len(first.t)) == len(first.t) - 1), y=found.y[None])
+
+
+def _kicked(text: str, end: float) -> UsageError:
+    """Return the error of a run that starts from the same pose with other velocities, as behind an impulse."""
+    return UsageError(
+        f"the velocities jump between this run and the next: at t = {end:.9g} s {text} at the end of this one. A Result is one smooth "
+        "motion, each of whose steps its dense output, energies and accelerations go through, and this jump is no step. Keep the runs in a "
+        "list, and take what you need of each: [run.energy() for run in runs]."
+    )
 
 
 def _other_state(text: str, end: float) -> UsageError:

@@ -116,6 +116,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     """Joint angles that the run has counted from step to step, (nt, m) in the order of `turns.turning_joints`."""
     _contact_impacts: tuple[ContactImpact, ...] | None = None
     """Impacts of compliant contacts that the run has kept, if it does not store every step."""
+    _held: tuple[str, ...] = ()
+    """Rigid contacts that are at rest along a segment of a motion with impacts: closed, or held by others that are closed."""
     _model_numbers: Mapping[str, Array] | None = None
     """Fingerprint of the model in a file, if the result was loaded."""
     _carried: Mapping[str, Any] | None = None

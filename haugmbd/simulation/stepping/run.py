@@ -153,6 +153,7 @@ class Run(Generic[R]):
         """Run as `run` does, and show the progress on a bar that may cover further runs."""
         try:
             self._advance(bar)
+            self._end()
             return self._result(interrupted=self.exhausted)
         except KeyboardInterrupt:
             return self._result(interrupted=True)
@@ -172,11 +173,12 @@ class Run(Generic[R]):
         k1 = np.zeros(p.y.size)
         if self.before is None:
             self.drift.leave_start(p.y)
-        self.switching.start()
+        self.records += self.switching.start(None if self.before is None else self.before.switching)
         if clock is not None:
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
         self._continue_from_state(k1)
+        self.locator.start(self._now())
         self.stored.begin(self._last, None if self.before is None else self.before.counted)
         method = self.method
         while True:
@@ -189,6 +191,18 @@ class Run(Generic[R]):
             if self._leave_stop(clock, k1):
                 return
             method = clock.restarted(self.method)
+
+    def _now(self) -> Moment:
+        """Return the last time, state and rates."""
+        t, y, y_dot = self._last
+        return Moment(float(t[-1]), y[-1], y_dot[-1])
+
+    def _end(self) -> None:
+        """Record the events whose zero is at the end of the run; one that is terminal ends it."""
+        self.records += self.locator.end(self._now(), self.records)
+        ending = [event for event in self.locator.ending if not event.of_law]
+        if ending and not (self.ended or self.exhausted):
+            self.ended = ending[0].name
 
     def _leave_stop(self, clock: Clock, k1: Array) -> bool:
         """Replace the last state by the one behind the stop: after the calls of sampled blocks, and behind the jumps of delays.
@@ -337,15 +351,25 @@ class Run(Generic[R]):
         own = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
         records = sorted((*own, *records), key=lambda one: one.t)
         records = self.switching.without_known(records, self.records)
-        if ended and isinstance(self.locator.ended_by, SwitchEvent):
-            y = cut.y[-1].copy()
-            records[-1:] = self.switching.at_event(self.locator.ended_by, float(cut.t[-1]), y)
-            if self.stored.selection.wanted is None:
-                cut.y[-1] = y
-        elif ended:
-            self.t_end, self.ended = float(cut.t[-1]), records[-1].name
+        if ended:
+            records = self._end_at_events(cut, records)
         self.records += records
         return cut, ended
+
+    def _end_at_events(self, cut: StepBatch, records: list[EventRecord]) -> list[EventRecord]:
+        """Switch what the terminal events at the end of a batch switch; end the run if others are among them; return all records."""
+        switches = [event for event in self.locator.ending if isinstance(event, SwitchEvent)]
+        others = [event for event in self.locator.ending if not isinstance(event, SwitchEvent)]
+        if switches:
+            y, names = cut.y[-1].copy(), {event.name for event in switches}
+            records = [one for one in records if one.name not in names]
+            records += self.switching.at_events(switches, float(cut.t[-1]), y)
+            if self.stored.selection.wanted is None:
+                cut.y[-1] = y
+        if others:
+            self.t_end, self.ended = float(cut.t[-1]), others[0].name
+            self.switching.waiting.clear()
+        return records
 
     def _check_rows(self, batch: StepBatch) -> None:
         """Raise SimulationError if the motion has left its branch, or a table, without a violation of the kept rows."""

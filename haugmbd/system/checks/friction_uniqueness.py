@@ -4,7 +4,8 @@ r"""Friction in joints whose reactions are not unique, or hold more than the row
 
 Only what presses the bearing counts: forces out of the plane of a planar mechanism of revolute joints cause no friction at a `radius`.
 The bearings of gears whose geometry is given carry tooth forces, which depend on |lam| of the gear: friction reads the rows of its own
-joint only.
+joint only. Other couplings of several coordinates act along these coordinates alone: their force presses no bearing, whatever that of the
+thread, belt, teeth or follower is that they stand for.
 Source: as `diagnostics.reaction_uniqueness`.
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.friction.joint_friction import PLANAR, REVOLUTE, SPHERICAL, TRANSLATIONAL, JointFriction
@@ -35,7 +37,7 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
     """
     found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
     found = [load for load in found if load.joint.name in model.joints]
-    faults = [*_shared_at_rest(found), *_tooth_forces(model, found)]
+    faults = [*_shared_at_rest(found), *_tooth_forces(model, found), *_forces_of_couplings(model, found)]
     if not found or not redundancy.dropped:
         return faults
     Phi_q = rows.Phi_q.tocsr()
@@ -92,6 +94,34 @@ def _tooth_forces(model: Model, found: Sequence[JointFriction]) -> list[Fault]:
                 f"Leave out pitch_radius= or pressure_angle= of {named}: friction is then by what the rows of the joint carry, without the "
                 "tooth force, for which preload= can stand [N]; or give Viscous friction."
             )
+            faults.append(Fault(load.where, what, remedy))
+    return faults
+
+
+def _forces_of_couplings(model: Model, found: Sequence[JointFriction]) -> list[Fault]:
+    """Return a fault for each friction in a joint that a coupling moves, where nothing stands for what this presses on the bearing."""
+    without = [load for load in found if load.preload == 0.0]
+    if not without:
+        return []
+    couplings = {
+        joint.name: (joint, [q.joint for row in joint.primitives() if isinstance(row, CouplingRow) for q, _ in row.terms])
+        for joint in parts_of(model.joints)
+        if joint.tooth_contact() is None
+    }
+    faults = []
+    for load in without:
+        of_load = [
+            f"{type(joint).__name__} {name!r}"
+            for name, (joint, coupled) in couplings.items()
+            if len(coupled) > 1 and any(one is load.joint for one in coupled)
+        ]
+        if of_load:
+            named = ", ".join(of_load)
+            what = (
+                f"joint {load.joint.name!r} is moved by {named}, which acts along the coordinates of its joints alone: what it presses on "
+                "the bearing is not known, and the friction would leave it out"
+            )
+            remedy = "Give preload= [N], a normal force that stands for it, or Viscous friction, or a JointForce of the loss that you know."
             faults.append(Fault(load.where, what, remedy))
     return faults
 

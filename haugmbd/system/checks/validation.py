@@ -127,7 +127,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     faults += free_axis_faults(bodies, model, rows, unsure)
     if not faults:
         faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
-    notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints))
+    notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints, parts.loads))
     notes += () if faults else misfit_notes(model, redundancy, found, rows)
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)
 
@@ -169,11 +169,13 @@ def _beyond(model: Model, rows: Rows, redundancy: Redundancy, found: RankAnalysi
     return tuple(one for one in measured or () if redundancy.limit < one.part <= LARGEST_TOLERANCE)
 
 
-def warnings_of(joints: Sequence[Joint]) -> tuple[str, ...]:
-    """Return the warnings of joints; only classes that define some are called."""
-    found: set[type[Joint]] = {type(joint) for joint in joints}
-    kinds = {kind for kind in found if kind.warnings is not Joint.warnings}
-    return tuple(text for joint in joints if type(joint) in kinds for text in joint.warnings()) if kinds else ()
+def warnings_of(joints: Sequence[Joint], loads: Sequence[ForceElement]) -> tuple[str, ...]:
+    """Return the warnings of joints and loads; only classes that define some are called."""
+    of_joints = {kind for kind in {type(joint) for joint in joints} if kind.warnings is not Joint.warnings}
+    of_loads = {kind for kind in {type(load) for load in loads} if kind.warnings is not ForceElement.warnings}
+    texts = [joint.warnings() for joint in joints if type(joint) in of_joints] if of_joints else []
+    texts += [load.warnings() for load in loads if type(load) in of_loads] if of_loads else []
+    return tuple(text for some in texts for text in some)
 
 
 def posed(body: Body) -> bool:

@@ -11,6 +11,8 @@ anything else that evaluates forces goes by the state. A place is switched where
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
@@ -33,7 +35,8 @@ class StopEvents(Switches):
         self.model, self.kinks = model, kinks
         self.stops = Stops(model, jumps=not kinks)
         self.pack = self.stops.pack
-        self.names = [f"stop {side.name!r}" for side in self.stops.sides]
+        self.plain_names = [side.name for side in self.stops.sides]
+        self.names = [f"stop {name!r}" for name in self.plain_names]
         self.rows = [
             (place.row, -1.0, side.sign, side.limit, float(side.k > 0.0), side.c / side.k if side.k > 0.0 else 1.0)
             for place, side in zip(self.stops.places, self.stops.sides, strict=True)
@@ -66,10 +69,10 @@ class StopEvents(Switches):
         flags: Flags = self.distances(y) <= 0.0
         return flags
 
-    def switch(self, number: int, t: float, y: Array) -> list[EventRecord]:
-        """Switch the side of an event, and others that are across their edges; return the records."""
+    def switch(self, numbers: Sequence[int], t: float, y: Array) -> list[EventRecord]:
+        """Switch the sides of events, and others that are across their edges; return the records."""
         across = self.across(y)
-        across[number] = True
+        across[list(numbers)] = True
         return self.follow(across, t, y)
 
     def follow(self, across: Flags, t: float, y: Array) -> list[EventRecord]:
@@ -78,13 +81,8 @@ class StopEvents(Switches):
         touches = (modes == OUTSIDE) | ((modes == LEAVES) & (found.push > 0.0))
         leaves = (modes == PUSHES) & (found.depth > 0.0)
         after = np.where(touches, PUSHES if self.kinks else INSIDE, np.where(leaves, LEAVES, OUTSIDE))
-        before = self._touching()
+        before = self.touching
         self.modes[:] = np.where(across, after, modes)
-        state, touching = State.from_y(t, y, self.model.nb + 1), self._touching()
+        state, touching = State.from_y(t, y, self.model.nb + 1), self.touching
         changed = np.nonzero(before != touching)[0].tolist()
-        return [EventRecord(f"{self.stops.sides[k].name}: {'touch' if touching[k] else 'release'}", t, state) for k in changed]
-
-    def _touching(self) -> Flags:
-        """Return which sides touch."""
-        flags: Flags = (self.modes == PUSHES) | (self.modes == INSIDE)
-        return flags
+        return [EventRecord(f"{self.plain_names[k]}: {'touch' if touching[k] else 'release'}", t, state) for k in changed]

@@ -229,19 +229,27 @@ class SwitchPlaces:
 class Switches:
     """Places of one kind, whose modes a run switches.
 
-    names: of their events;  rows: the columns of each that are given;  pack: a workspace in which they may be measured
+    names: of their events;  plain_names: of the places, in the records;  rows: the columns of each that are given
+    pack: a workspace in which they may be measured
     """
 
     pack: Any
     places: SwitchPlaces
     part: slice
     names: Sequence[str]
+    plain_names: Sequence[str]
     rows: Sequence[tuple[float, ...]]
 
     @property
     def modes(self) -> Array:
         """The modes of the places; written in place."""
         return self.places.table[self.part, MODE]
+
+    @property
+    def touching(self) -> Flags:
+        """Which places touch, (places,)."""
+        flags: Flags = (self.modes == PUSHES) | (self.modes == INSIDE)
+        return flags
 
     def distances(self, y: Array) -> Array:
         """Return the distances from the events at one flat state y (ny,), (places,)."""
@@ -254,8 +262,8 @@ class Switches:
             for k, name in enumerate(self.names)
         )
 
-    def switch(self, number: int, t: float, y: Array) -> list[EventRecord]:
-        """Switch the place of an event, and others at the same instant; return the records."""
+    def switch(self, numbers: Sequence[int], t: float, y: Array) -> list[EventRecord]:
+        """Switch the places of events, and others at the same instant; return the records."""
         raise NotImplementedError
 
 
@@ -268,6 +276,7 @@ class SwitchEvent(Event):
     place: int = 0
 
     watched = True
+    of_law = True
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return at which states (n, ny) the place is far from its event."""

@@ -1,6 +1,6 @@
 """The contacts and stops that one run switches: where a step ends because of them, and from which state the run restarts behind it.
 
-    event       a place reaches its event: it is switched, with others at the same instant
+    event       places reach their events: they are switched, with others at the same instant
     across      a batch in which no event was found ends beyond one, because a step has leapt over it: the place is switched there
     restart     what touches behind the switch is switched, too; what pushes is held for the steps that follow
 
@@ -8,6 +8,8 @@ A place that switches without end at one instant ends the run: its force is too 
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -55,22 +57,38 @@ class Switching:
         """Return the events of all places."""
         return tuple(event for one in self.kinds for event in one.events())
 
-    def start(self) -> None:
-        """Let what touches or pushes at the start do so, and write touch speeds to the state of the problem."""
+    def start(self, before: Switching | None = None) -> list[EventRecord]:
+        """Let what touches or pushes at the start do so, and write touch speeds to the state of the problem.
+
+        before: of the run that this one continues; return the records of what was not switched there
+        """
         p = self.problem
         if self.touches is not None:
             self.touches.start(p.t, p.y, p.pack)
         if self.stops is not None:
             self.stops.start(p.y, p.pack)
+        if before is None:
+            return []
+        state = p.state_space.state(p.t, p.y.copy())
+        names = [
+            f"{name}: {'touch' if now else 'release'}"
+            for one, other in zip(self.kinds, before.kinds, strict=True)
+            for name, was, now in zip(one.plain_names, other.touching, one.touching, strict=True)
+            if was != now
+        ]
+        return [EventRecord(name, p.t, state) for name in names]
 
     def add_steps(self, last: tuple[Array, Array, Array], batch: StepBatch) -> None:
         """Add the steps of a batch to the impacts, before any place is switched.  last: time, state and rates before it"""
         if self.touches is not None and self.touches.adds_steps and len(batch.t):
             self.touches.add_steps(*(np.concatenate(pair) for pair in zip(last, batch[:3], strict=True)))
 
-    def at_event(self, event: SwitchEvent, t: float, y: Array) -> list[EventRecord]:
-        """Switch the place of an event at the state y (ny,), to which touch speeds are written; return the records."""
-        records: list[EventRecord] = event.switches.switch(event.number, t, y)
+    def at_events(self, events: Sequence[SwitchEvent], t: float, y: Array) -> list[EventRecord]:
+        """Switch the places of events of one instant at the state y (ny,), to which touch speeds are written; return the records."""
+        records: list[EventRecord] = []
+        for kind in self.kinds:
+            numbers = [event.number for event in events if event.switches is kind]
+            records += kind.switch(numbers, t, y) if numbers else []
         self.waiting.append(y)
         return records
 
@@ -90,7 +108,7 @@ class Switching:
         p, records = self.problem, []
         p.t, p.y[:] = t, self.waiting.pop()
         if self.touches is not None:
-            records += self.touches.switch(None, t, p.y)
+            records += self.touches.switch((), t, p.y)
             self.touches.hold(p.pack)
         if self.stops is not None:
             records += self.stops.follow(self.stops.across(p.y), t, p.y)

@@ -9,6 +9,7 @@ such as the corners of a box, are switched together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +60,8 @@ class TouchEvents(Switches):
             for n, entry in enumerate(self.entries)
             for k in range(entry.load.angles)
         ]
-        self.names = [f"contact {place.name!r}" for place in self.points]
+        self.plain_names = [place.name for place in self.points]
+        self.names = [f"contact {name!r}" for name in self.plain_names]
         self.rows = [(place.row, place.point, 0.0, 0.0, 0.0, 0.0) for place in self.points]
         self.log = ImpactLog(model, self.entries) if logs else None
 
@@ -144,18 +146,18 @@ class TouchEvents(Switches):
         across = np.nonzero(self.distances(y) <= -BEYOND)[0].tolist()
         return self._switched(across, t, y, self._all(y[None])) if across else []
 
-    def switch(self, number: int | None, t: float, y: Array) -> list[EventRecord]:
-        """Switch the point of an event, and others that touch at the same instant; write touch speeds to y in place; return the records.
+    def switch(self, numbers: Sequence[int], t: float, y: Array) -> list[EventRecord]:
+        """Switch the points of events, and others at the same instant; write touch speeds to y in place; return the records.
 
-        Without an event of their own, points are switched that touch at the instant of another one.
+        Without an event of their own, points are switched that touch at the instant of others, and that leave at it: beyond zero within
+        rounding, from where no event falls through zero.
         """
         found = self._all(y[None])
         touching, _ = (flags[0] for flags in at_touch(found))
         closed = self.closed
-        switched = [] if number is None else [number]
-        if number is None or not closed[number]:
-            switched += [k for k in np.nonzero(touching & ~closed)[0].tolist() if k not in switched]
-        return self._switched(switched, t, y, found)
+        leaving = closed & (self.distances(y) <= 0.0) & (found.rate[0] < 0.0)
+        others = np.nonzero((touching & ~closed) | leaving)[0].tolist()
+        return self._switched([*numbers, *(k for k in others if k not in numbers)], t, y, found)
 
     def _switched(self, switched: list[int], t: float, y: Array, found: Indentation) -> list[EventRecord]:
         """Switch points; write touch speeds to y in place; return the records.  found: all points at y"""

@@ -1,0 +1,102 @@
+r"""Contacts that are struck through others that are closed, such as touching balls in line: their restitution is a matter of choice.
+
+    at once                c+ = c + W f >= b      all of them together, by Newton's law: what `impulse` gives
+    one after the other    f_k = -(1 + e_k) c_k / W_kk,  c <- c + W e_k f_k,  the fastest approach first, until none approaches
+
+Hard bodies whose waves are short beside the gaps between impacts follow the second; both conserve energy for e = 1, and with a gap between
+the bodies, however small, they are one law. The result of a row of bodies is doubtful; one that the ground ends is a choice like any other
+of the law, and the contacts of one pair of bodies, such as the corners of a box, are no row.
+Source: Stronge (2018), Impact Mechanics, ch. 10, on chains; Moreau (1988) for the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+
+AGREE = 1e-6
+"""Relative to the fastest approach: gap rates of both laws that differ by less are the same."""
+STILL = 1e-9
+"""Relative to the same: a slower approach ends the sequence."""
+MOST_IMPACTS = 2000
+"""Impacts of the sequence; with less restitution it is a geometric series, and short."""
+NAMED = 6
+"""Number of contacts that a sentence names before it counts the others."""
+
+
+class Chain(NamedTuple):
+    """Contacts that are struck through closed ones.  text: a sentence, "" without;  doubtful: whether a moving body hands the impulse on"""
+
+    text: str = ""
+    doubtful: bool = False
+
+
+class Struck(NamedTuple):
+    """Contacts at an impact: names, bodies (k, 2), restitution (k,), W (k, k) [1/kg].
+
+    before, left, after: gap rates before, without and with the impulses f, (k,) each;  rounding: rates that are zero [m/s];  t: [s]
+    """
+
+    names: Sequence[str]
+    bodies: Ints
+    restitution: Array
+    W: Array
+    before: Array
+    left: Array
+    after: Array
+    f: Array
+    rounding: Array
+    t: float
+
+
+def chain_of(q: Struck) -> Chain:
+    """Return the remark on contacts that are struck through closed ones, where both laws differ."""
+    acting = q.f > 0.0
+    struck, closed = acting & (q.before < -q.rounding), acting & (np.abs(q.before) <= q.rounding)
+    if not (closed.any() and (q.restitution[struck] > 0.0).any()):
+        return Chain()
+    pairs, reached = ({frozenset(pair) for pair in q.bodies[flags].tolist()} for flags in (struck, closed))
+    if reached <= pairs:
+        return Chain()
+    fastest = float(-q.before.min())
+    sequence = one_after_the_other(q.restitution, q.W, q.left, fastest)
+    if sequence is None or np.abs(sequence - q.after)[acting].max() <= AGREE * fastest:
+        return Chain()
+    first, closing, both = (
+        _named([name for name, one in zip(q.names, flags, strict=True) if one]) for flags in (struck, closed, acting)
+    )
+    k = np.flatnonzero(acting)[:NAMED]
+    text = (
+        f"at t = {q.t:.9g} s the impact of {first} goes through contacts that are closed, {closing}, and Newton's law for all at once is "
+        f"a choice: the gaps of {both} open at {_rates(q.after[k], fastest)} [m/s, of angles rad/s], and at "
+        f"{_rates(sequence[k], fastest)} if they strike one after the other, as hard bodies do. Leave a small gap between the bodies, such "
+        "as 1e-6 m, for the second."
+    )
+    return Chain(text, bool(frozenset().union(*reached) - frozenset().union(*pairs) - {0}))
+
+
+def one_after_the_other(restitution: Array, W: Array, rates: Array, fastest: float) -> Array | None:
+    """Return the gap rates (k,) after single impacts, from those before [m/s]; None if these do not end."""
+    c, mobile = rates.copy(), np.diag(W) > 0.0
+    for _ in range(MOST_IMPACTS):
+        k = int(np.where(mobile, c, 0.0).argmin())
+        if c[k] >= -STILL * fastest or not mobile[k]:
+            return c
+        c -= W[:, k] * (1.0 + restitution[k]) * c[k] / W[k, k]
+    return None
+
+
+def _rates(values: Array, fastest: float) -> str:
+    """Return gap rates as text, without their rounding."""
+    values = np.where(np.abs(values) <= STILL * fastest, 0.0, values)
+    return "(" + ", ".join(f"{value:.4g}" for value in values.tolist()) + ")"
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return the first few names, and the number of the others."""
+    more = len(names) - NAMED
+    return ", ".join(map(repr, names[:NAMED])) + (f" and {more} more" if more > 0 else "")
