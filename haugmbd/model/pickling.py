@@ -8,10 +8,12 @@ from __future__ import annotations
 import copyreg
 import pickle
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from typing import Any
 
 from haugmbd.callbacks.force_callbacks import ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.drivers import Driver
 from haugmbd.drivers.functions import Functions, TimeFunction
@@ -121,6 +123,9 @@ def _reduced(given: Any, why: str) -> Any:
     return copyreg.__newobj__, (type(given),), state  # type: ignore[attr-defined]
 
 
+register_content(Model, lambda model: {field.name: getattr(model, field.name) for field in fields(model)})
+for _kind in (ForceCallbacks, JacobianCallbacks):
+    register_content(_kind, lambda callbacks: sorted_state(callbacks, OF_THIS_PROCESS))
 copyreg.pickle(Model, reduce_model)
 copyreg.pickle(ForceCallbacks, reduce_callbacks)
 copyreg.pickle(JacobianCallbacks, reduce_callbacks)

@@ -36,7 +36,13 @@ def carry(model: Model) -> dict[str, Any]:
 
 
 def restore(
-    carried: Mapping[str, Any], where: str, names: Names, numbers: Mapping[str, Array] | None, ny: int, first: State | None
+    carried: Mapping[str, Any],
+    where: str,
+    names: Names,
+    numbers: Mapping[str, Array] | None,
+    laws: Mapping[str, str] | None,
+    ny: int,
+    first: State | None,
 ) -> Model:
     """Return the compiled model of a file. Raise UsageError, with the reason, if it cannot be had.
 
@@ -55,7 +61,7 @@ def restore(
             except ModelError:  # kinematics closes the modelled pose first; other faults are found again
                 model = system.compile(check_pose=False, redundancy=rule, tolerance=tolerance)
                 model = redundant_at(model, first) if model.nc and first is not None else model
-        check_model(model, names, {what: table for what, table in (numbers or {}).items() if what != DRIVERS}, ny)
+        check_model(model, names, {what: table for what, table in (numbers or {}).items() if what != DRIVERS}, ny, laws)
     except HaugmbdError as error:
         raise UsageError(str(error)) from None
     except (KeyError, TypeError, ValueError) as error:
