@@ -61,12 +61,12 @@ class PythonDriver(Driver):
 
     tape: Tape | None
     _faults: tuple[Fault, ...]
-    _recorded: Recorded
+    _recorded: Recorded = ()
 
     @property
-    @abstractmethod
     def functions(self) -> tuple[Callable[[Any], Any], ...]:
-        """Return the functions that are recorded."""
+        """Return the functions of the user that are recorded; none of a formula."""
+        return ()
 
     def changed(self) -> tuple[str, ...]:
         """Return what the functions read and has changed since they were recorded, as texts; nothing if Python evaluates them."""
