@@ -119,7 +119,7 @@ def values_read(function: Any) -> dict[str, Any]:
         except ValueError:  # it is bound later, and the function runs only then
             continue
         found |= _paths(name, value, code) if not _only_added_to(code, name, value) else {}
-    if not _of_library(function.__globals__.get("__name__")):
+    if not of_library(function.__globals__.get("__name__")):
         found |= _globals_read(function)
     return found
 
@@ -132,14 +132,14 @@ def _globals_read(function: types.FunctionType) -> dict[str, Any]:
             value = function.__globals__[name]
             found |= _paths(name, value, function.__code__) if not _only_added_to(function.__code__, name, value) else {}
     for name in _imported_names(function.__code__):
-        if not _of_library(name):
+        if not of_library(name):
             found |= _attributes_of(_imported(name), name, _all_names(function.__code__))
     return found
 
 
 def _paths(name: str, value: Any, code: types.CodeType) -> dict[str, Any]:
     """Return a value by its name; of a module of the user the attributes that the code reads, config.mass."""
-    if isinstance(value, types.ModuleType) and not _of_library(value.__name__):
+    if isinstance(value, types.ModuleType) and not of_library(value.__name__):
         return {name: value} | _attributes_of(value, name, _all_names(code))
     return {name: value}
 
@@ -157,7 +157,7 @@ def _attributes_of(module: Any, name: str, names: frozenset[str]) -> dict[str, A
         for each in sorted(names & vars(owner).keys()):
             value = vars(owner)[each]
             if isinstance(value, types.ModuleType):
-                begun += [(f"{path}.{each}", value)] if not _of_library(value.__name__) else []
+                begun += [(f"{path}.{each}", value)] if not of_library(value.__name__) else []
             else:
                 found[f"{path}.{each}"] = value
     return found
@@ -260,7 +260,7 @@ def _jumps(at: dis.Instruction) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _of_library(module: str | None) -> bool:
+def of_library(module: str | None) -> bool:
     """Return whether a module belongs to a library, whose functions are known by their names."""
     root = str(module).partition(".")[0]
     if root in OURS or root in sys.stdlib_module_names and root != "__main__":
@@ -286,7 +286,7 @@ def _installed() -> tuple[str, ...]:
 def _named(x: Any) -> tuple[str, str] | None:
     """Return module and name of what a library defines at its top, None for anything else."""
     module, name = getattr(x, "__module__", None), getattr(x, "__qualname__", None) or getattr(x, "__name__", None)
-    if not isinstance(module, str) or not isinstance(name, str) or not _of_library(module):
+    if not isinstance(module, str) or not isinstance(name, str) or not of_library(module):
         return None
     found: Any = sys.modules.get(module)
     for part in name.split("."):

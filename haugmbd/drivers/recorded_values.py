@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.content_digest import NoContent, digest_of, values_read
+from haugmbd.content_digest import NoContent, digest_of, of_library, values_read
 
 COLLECTIONS = (list, dict, set, bytearray, collections.deque, types.SimpleNamespace)
 FIXED = (bool, int, float, complex, str, bytes, type(None), type, types.ModuleType, types.BuiltinFunctionType, np.ufunc, np.generic)
@@ -88,11 +88,7 @@ def _can_change(value: Any) -> bool:
     if isinstance(value, (*FIXED, enum.Enum, types.FunctionType, functools.partial, frozenset)) or not hasattr(value, "__dict__"):
         return False
     options: Any = getattr(type(value), "__dataclass_params__", None)
-    return not (options is not None and options.frozen) and type(value).__module__.partition(".")[0] not in (
-        "haugmbd",
-        "numpy",
-        "numba",
-    )
+    return not (options is not None and options.frozen) and not of_library(type(value).__module__)
 
 
 def _read_by(functions: tuple[Any, ...]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Values of random kinds at random depths, and functions that read them in random ways: two that are drawn alike differ in one leaf alone."""
+"""Values of random kinds at random depths, and functions that read them in random ways: two that are drawn alike differ in one leaf."""
 
 from __future__ import annotations
 
@@ -54,85 +54,6 @@ class Sizes(enum.Enum):
     THREE = 3.0
 
 
-def plain_leaf(k):
-    """A number; k is 2 or 3."""
-    return float(k)
-
-
-LEAVES = {
-    "float": float,
-    "int": int,
-    "negative zero": lambda k: 0.0 if k == 2 else -0.0,
-    "last digit": lambda k: 2.0 if k == 2 else float(np.nextafter(2.0, 3.0)),
-    "int or float": lambda k: 2 if k == 2 else 2.0,
-    "bool or int": lambda k: True if k == 2 else 1,
-    "str": str,
-    "bytes": lambda k: bytes([k]),
-    "complex": lambda k: complex(1.0, k),
-    "big int": lambda k: 10**40 + k,
-    "np.int64": np.int64,
-    "np.float32": np.float32,
-    "np.float64": np.float64,
-    "np.bool": lambda k: np.bool_(k == 2),
-    "array": lambda k: np.array([1.0, k]),
-    "array in the middle": lambda k: np.where(np.arange(5000) == 2500, float(k), 0.0),
-    "dtype": lambda k: np.zeros(3, np.int32 if k == 2 else np.int64),
-    "shape": lambda k: np.zeros((2, 3) if k == 2 else (3, 2)),
-    "array of objects": lambda k: np.array([{"k": k}, None], dtype=object),
-    "structured array": lambda k: np.array([(1, k)], dtype=[("a", "i4"), ("b", "f8")]),
-    "masked array": lambda k: np.ma.array([1.0, 2.0], mask=[k == 2, False]),
-    "range": range,
-    "slice": lambda k: slice(k),
-    "Decimal": Decimal,
-    "Fraction": lambda k: Fraction(1, k),
-    "enum": lambda k: Sizes(float(k)),
-    "type": lambda k: int if k == 2 else float,
-    "ufunc": lambda k: np.sin if k == 2 else np.cos,
-    "module": lambda k: np if k == 2 else types,
-    "random generator": np.random.default_rng,
-    "spline": lambda k: CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, k]),
-    "mbd spline": lambda k: mbd.QuinticSpline([0.0, 1.0, 2.0], [0.0, 1.0, k]),
-    "expression": lambda k: mbd.Expression(f"{k} * sin(t)"),
-    "body": lambda k: mbd.Body("b", k, (1, 1, 1)),
-    "method of integration": lambda k: mbd.Baumgarte(alpha=k, beta=k),
-    "set": lambda k: {"a", "b", str(k), (1, k)},
-    "frozenset": lambda k: frozenset([1.0, float(k)]),
-    "deque": lambda k: collections.deque([1, k]),
-    "counter": lambda k: collections.Counter({"a": k}),
-    "order of a dict": lambda k: {"a": 1, "b": 2} if k == 2 else {"b": 2, "a": 1},
-    "system": lambda k: system_of_law(k),
-    "class": lambda k: type("Law", (), {"gain": k}),
-}
-"""Kinds of leaves, each made of 2 or 3: what is made of 2 is not what is made of 3."""
-
-WRAPPERS = {
-    "list": lambda x: [1, x],
-    "tuple": lambda x: (x, "a"),
-    "dict": lambda x: {"a": 1, "b": x},
-    "record": Record,
-    "frozen": Frozen,
-    "object": Plain,
-    "slots": Slotted,
-    "namedtuple": lambda x: Pair(x, 1),
-    "namespace": lambda x: types.SimpleNamespace(x=x),
-    "closure": lambda x: lambda: x,
-    "default": lambda x: _with_default(x),
-    "keyword default": lambda x: _with_keyword_default(x),
-    "partial": lambda x: functools.partial(max, x, key=id),
-    "keyword of a partial": lambda x: functools.partial(max, key=x),
-    "bound method": lambda x: Plain(x).method,
-    "callable object": Plain,
-    "cache": lambda x: functools.lru_cache(lambda: x),
-    "decorated": lambda x: _decorated(x),
-    "attribute of a function": lambda x: _with_attribute(x),
-    "property of a class": lambda x: type("Law", (), {"value": property(lambda self: x)}),
-    "base class": lambda x: type("Law", (type("Base", (), {"value": x}),), {})(),
-    "generator expression": lambda x: lambda: sum(len(str(x)) for _ in range(3)),
-    "array": lambda x: np.array([x, None], dtype=object),
-}
-"""Ways to hold a value."""
-
-
 def _with_default(x):
     def law(t, k=x):
         return t, k
@@ -173,6 +94,80 @@ def system_of_law(k):
     bob = system.add(mbd.Body("bob", 1.0, (0.1, 0.1, 0.1)))
     system.add(mbd.Torque("motor", bob, torque=lambda t, r, p, v, omega_bar: gain[1] * omega_bar))
     return system
+
+
+LEAVES = {
+    "float": float,
+    "int": int,
+    "negative zero": lambda k: 0.0 if k == 2 else -0.0,
+    "last digit": lambda k: 2.0 if k == 2 else float(np.nextafter(2.0, 3.0)),
+    "int or float": lambda k: 2 if k == 2 else 2.0,
+    "bool or int": lambda k: True if k == 2 else 1,
+    "str": str,
+    "bytes": lambda k: bytes([k]),
+    "complex": lambda k: complex(1.0, k),
+    "big int": lambda k: 10**40 + k,
+    "np.int64": np.int64,
+    "np.float32": np.float32,
+    "np.float64": np.float64,
+    "np.bool": lambda k: np.bool_(k == 2),
+    "array": lambda k: np.array([1.0, k]),
+    "array in the middle": lambda k: np.where(np.arange(5000) == 2500, float(k), 0.0),
+    "dtype": lambda k: np.zeros(3, np.int32 if k == 2 else np.int64),
+    "shape": lambda k: np.zeros((2, 3) if k == 2 else (3, 2)),
+    "array of objects": lambda k: np.array([{"k": k}, None], dtype=object),
+    "structured array": lambda k: np.array([(1, k)], dtype=[("a", "i4"), ("b", "f8")]),
+    "masked array": lambda k: np.ma.array([1.0, 2.0], mask=[k == 2, False]),
+    "range": range,
+    "slice": slice,
+    "Decimal": Decimal,
+    "Fraction": lambda k: Fraction(1, k),
+    "enum": lambda k: Sizes(float(k)),
+    "type": lambda k: int if k == 2 else float,
+    "ufunc": lambda k: np.sin if k == 2 else np.cos,
+    "module": lambda k: np if k == 2 else types,
+    "random generator": np.random.default_rng,
+    "spline": lambda k: CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, k]),
+    "mbd spline": lambda k: mbd.QuinticSpline([0.0, 1.0, 2.0], [0.0, 1.0, k]),
+    "expression": lambda k: mbd.Expression(f"{k} * sin(t)"),
+    "body": lambda k: mbd.Body("b", k, (1, 1, 1)),
+    "method of integration": lambda k: mbd.Baumgarte(alpha=k, beta=k),
+    "set": lambda k: {"a", "b", str(k), (1, k)},
+    "frozenset": lambda k: frozenset([1.0, float(k)]),
+    "deque": lambda k: collections.deque([1, k]),
+    "counter": lambda k: collections.Counter({"a": k}),
+    "order of a dict": lambda k: {"a": 1, "b": 2} if k == 2 else {"b": 2, "a": 1},
+    "system": system_of_law,
+    "class": lambda k: type("Law", (), {"gain": k}),
+}
+"""Kinds of leaves, each made of 2 or 3: what is made of 2 is not what is made of 3."""
+
+WRAPPERS = {
+    "list": lambda x: [1, x],
+    "tuple": lambda x: (x, "a"),
+    "dict": lambda x: {"a": 1, "b": x},
+    "record": Record,
+    "frozen": Frozen,
+    "object": Plain,
+    "slots": Slotted,
+    "namedtuple": lambda x: Pair(x, 1),
+    "namespace": lambda x: types.SimpleNamespace(x=x),
+    "closure": lambda x: lambda: x,
+    "default": _with_default,
+    "keyword default": _with_keyword_default,
+    "partial": lambda x: functools.partial(max, x, key=id),
+    "keyword of a partial": lambda x: functools.partial(max, key=x),
+    "bound method": lambda x: Plain(x).method,
+    "callable object": Plain,
+    "cache": lambda x: functools.lru_cache(lambda: x),
+    "decorated": _decorated,
+    "attribute of a function": _with_attribute,
+    "property of a class": lambda x: type("Law", (), {"value": property(lambda self: x)}),
+    "base class": lambda x: type("Law", (type("Base", (), {"value": x}),), {})(),
+    "generator expression": lambda x: lambda: sum(len(str(x)) for _ in range(3)),
+    "array": lambda x: np.array([x, None], dtype=object),
+}
+"""Ways to hold a value."""
 
 
 def drawn_value(rng, k):
