@@ -51,7 +51,11 @@ NO_PART_OF_A_CLASS = frozenset(
     ]
 )  # fmt: skip
 """Attributes of a class that follow from others, or do not decide what its methods do."""
-APPENDING = {list: ("append", "extend"), set: ("add", "update"), collections.deque: ("append", "appendleft", "extend")}
+APPENDING: dict[type, tuple[str, ...]] = {
+    list: ("append", "extend"),
+    set: ("add", "update"),
+    collections.deque: ("append", "appendleft", "extend"),
+}
 """Methods that put something into a collection and return nothing."""
 
 _contents: dict[type, Callable[[Any], Any]] = {}
@@ -108,7 +112,8 @@ def values_read(function: Any) -> dict[str, Any]:
     """
     if not isinstance(function, types.FunctionType):
         return {}
-    code, found = function.__code__, {}
+    code = function.__code__
+    found: dict[str, Any] = {}
     positional = code.co_varnames[: code.co_argcount]
     defaults = function.__defaults__ or ()
     found |= {f"{name}=": x for name, x in zip(positional[len(positional) - len(defaults) :], defaults, strict=True)}

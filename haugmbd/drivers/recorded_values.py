@@ -128,7 +128,7 @@ def _parts(function: Any) -> Iterator[Any]:
     elif isinstance(function, functools.partial):
         yield from _parts(function.func)
         yield from (x for x in (*function.args, *function.keywords.values()) if not isinstance(x, FIXED))
-    elif dataclasses.is_dataclass(function) and callable(getattr(function, "f", None)):  # one number of a vector function
-        yield from _parts(function.f)
+    elif dataclasses.is_dataclass(function) and callable(vector := getattr(function, "f", None)):  # one number of a vector function
+        yield from _parts(vector)
     elif isinstance(getattr(type(function), "__call__", None), types.FunctionType):  # noqa: B004  its code is read
         yield from (type(function).__call__, function)

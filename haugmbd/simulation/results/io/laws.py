@@ -46,10 +46,10 @@ def laws_of(model: Model) -> dict[str, Any]:
         put(f"joint {joint!r}", [_law_of_driver(model.drivers[k])])
     for name, entry in model.joints.items():
         put(f"joint {name!r}", functions_of_profiles(entry.part))
-    for entry in model.loads:
-        user_function, jacobian = entry.load.user_function(), entry.load.jacobian
+    for load in (entry.load for entry in model.loads):
+        user_function, jacobian = load.user_function(), load.jacobian
         called = [each.function for each in (user_function, jacobian) if each is not None]
-        put(entry.load.where, [*map(_law_of_driver, entry.load.drivers()), *called])
+        put(load.where, [*map(_law_of_driver, load.drivers()), *called])
     if model.network is not None:
         for block in model.network.blocks:
             put(block.where, [block])
