@@ -102,8 +102,8 @@ def sweep(
     Notes
     -----
     A cell's key is the SHA-256 of the study (name and code of build and run with the values that they read, or numbers and laws of the
-    model; method, seed, version, the versions of haugmbd and Python, names of the parameters) and of its values. The table is the same, bit by
-    bit, for every executor and every order.
+    model; method, seed, version, the versions of haugmbd and Python, names of the parameters) and of its values. The table is the same, bit
+    by bit, for every executor and every order.
     """
     _check(executor, seed, version, workers, retry=retry, progress=progress)
     variants = Variants(model_given(build, "sweep")) if isinstance(build, System | Model) else None
