@@ -143,7 +143,8 @@ def good_lines(data: bytes, path: Path) -> tuple[list[Record], int]:
             "or delete that line: its cell will run again" if good else "or give another store: the line says what the study is"
         )
         raise UsageError(
-            f"store {str(path)!r} is damaged in line {good + 1}: its checksum is not that of its text. Restore the file from a copy, {remedy}."
+            f"store {str(path)!r} is damaged in line {good + 1}: its checksum is not that of its text. Restore the file from a copy, "
+            f"{remedy}."
         )
     if data and not good and not data.startswith(b'{"sweep"'):
         raise UsageError(f"{str(path)!r} is not a store of a sweep. Give a new name, or delete it.")
