@@ -131,7 +131,13 @@ def _reduced(given: Any, why: str) -> Any:
     return copyreg.__newobj__, (type(given),), state  # type: ignore[attr-defined]
 
 
-register_content(Model, lambda model: {field.name: getattr(model, field.name) for field in fields(model)})
+def _content_of_model(model: Model) -> dict[str, Any]:
+    """Return what a model is, without what is made when it is asked for: labels of rows, and reports."""
+    names = [field.name for field in fields(model) if field.name not in ("labels", "explainer", "redundancy")]
+    return {name: getattr(model, name) for name in names} | {"redundancy": (model.redundancy.rule, model.redundancy.dropped)}
+
+
+register_content(Model, _content_of_model)
 for _kind in (ForceCallbacks, JacobianCallbacks):
     register_content(_kind, lambda callbacks: sorted_state(callbacks, OF_THIS_PROCESS))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.gallery import double_pendulum, peaucellier
 from tests.support.enclosed_values import READERS, drawn_value, system_of_law
 from tests.support.sweep_cells import build, run
 
@@ -126,3 +127,19 @@ def test_a_store_of_the_older_format_is_refused(tmp_path):
     (tmp_path / "cells.jsonl").write_text("\n".join([json.dumps(record), *rows, ""]))
     with pytest.raises(mbd.UsageError, match=r"has format 1, whose studies do not hold the values .* Give another store"):
         mbd.sweep(build, {"x": [1], "y": [2]}, run, "serial", store=tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [peaucellier, double_pendulum, lambda: system_of_law(2.0)], ids=["redundant", "regular", "law"])
+def test_systems_models_and_results_are_the_same_after_they_were_used(make, tmp_path):
+    system = make()
+    model = system.compile()
+    result = mbd.simulate(model, 0.002, h=1e-3)
+
+    def run_all(x):
+        other = mbd.simulate(system, 0.002, h=1e-3)
+        used = [model.explain(), result.energy(), result.lam, mbd.mobility(system), mbd.accelerations(model, model.state())]
+        return {"y": len(other) + 0 * len(used)}
+
+    assert swept(run_all, tmp_path) == swept(run_all, tmp_path) == [3]
+    assert (tmp_path / "cells.jsonl").read_bytes().count(b"\n") == 2
