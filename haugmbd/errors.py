@@ -187,6 +187,6 @@ def error_text(error: BaseException) -> str:
 def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that names the user's line: the first one outside this package, however deep inside it the warning arises."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("haugmbd."):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(("haugmbd.", "joints.")):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, category, stacklevel=level)

@@ -97,6 +97,10 @@ class LazyPackage(ModuleType):
         hint = "" if name.startswith("_") else meant_by(name)  # programs ask for private names, and often: __wrapped__
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}")
 
+    def __reduce__(self) -> Any:
+        """Return the pickled form, the name: what pickles functions by their content meets the package among their globals."""
+        return importlib.import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         """Return the public names, loaded or not."""
         return sorted(("__version__", *PUBLIC))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +16,11 @@ from haugmbd.batches.direct_tables import direct_tables, member_model
 from haugmbd.batches.parameters import Parameter, read_parameters
 from haugmbd.batches.threads import check_threads
 from haugmbd.batches.trajectories import Members, Trajectories, run_all
-from haugmbd.batches.trajectory_store import TrajectoryStore, digest
+from haugmbd.batches.trajectory_store import TrajectoryStore
 from haugmbd.batches.variant import variant_model
 from haugmbd.bodies.validation import for_kernels, numbers
 from haugmbd.compiled.array_types import Array
+from haugmbd.content_digest import NoContent, digest_of
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
@@ -38,6 +40,7 @@ from haugmbd.simulation.arguments import (
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
+from haugmbd.simulation.results.io.laws import laws_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, RunMethods, RunOutput
 from haugmbd.simulation.simulate import run_system
@@ -174,6 +177,7 @@ class Batch:
         store_every: int = 1,
         budget: float | None = None,
         store: str | Path | None = None,
+        version: str = "",
         progress: bool = False,
     ) -> Trajectories:
         """Simulate every member to time `t_end`.
@@ -202,7 +206,9 @@ class Batch:
             Longest time that the run of one member may take [s].
         store : path, optional
             A folder, to which each result is written when its run ends, so that memory is bounded. A batch with the same folder continues
-            where another one of the same members and methods ended.
+            where another one of the same members, laws and methods ended.
+        version : str
+            A version of laws that the store cannot compare, such as one that reads an open file: a new one makes another batch.
         progress : bool
             If True, show a progress bar.
 
@@ -214,7 +220,8 @@ class Batch:
         Raises
         ------
         UsageError
-            If an argument is not valid, or the store is that of another batch.
+            If an argument is not valid, the store is that of another batch, or a law of the user cannot be compared with that of another
+            call and has no `version`.
 
         Notes
         -----
@@ -233,6 +240,8 @@ class Batch:
         check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every, budget=budget)
         check_flags(project_velocity=project_velocity, progress=progress)
         check_budget(budget)
+        if not isinstance(version, str):
+            raise UsageError(f"batch: version = {version!r} must be a string.")
         check_formulation(formulation)
         check_kinds(self.model, None, stabilization)
         resolve_stabilization(formulation, method, stabilization, PROJECTION)
@@ -248,19 +257,26 @@ class Batch:
             state = model.state().replace(t=t) if self.states is None else State.from_y(t, self.states[k], n)
             return run_system(model, float(t_end), methods, output, state=state, project_velocity=project_velocity, budget=budget)
 
-        kept = None if store is None else TrajectoryStore(store, self._identity(t_end, method, options), len(self))
+        kept = None if store is None else TrajectoryStore(store, self._identity(t_end, method, options, version), len(self))
         with Progress(progress, 0, len(self), "members") as bar:
             return run_all(Members(len(self), len(self.model.y0), run, self.member_model), self.threads, kept, bar)
 
-    def _identity(self, t_end: float, method: Integrator, options: dict[str, Any]) -> str:
-        """Return the digest of all that the trajectories depend on."""
+    def _identity(self, t_end: float, method: Integrator, options: dict[str, Any], version: str) -> str:
+        """Return the digest of all that the trajectories depend on. Raise UsageError for a law that cannot be compared."""
         tables = self.model.tables
         settings = {**options, "t_eval": None if options["t_eval"] is None else np.asarray(options["t_eval"]).tolist()}
         states = np.zeros(0) if self.states is None else self.states
-        parameters = (part for item in sorted(self.parameters.items()) for part in item)
-        return digest(
-            [self.model.name, tables.ints, tables.reals, self.model.y0, self.t, states, *parameters, t_end, method, settings]
-        )
+        numbers = [self.model.name, tables.ints, tables.reals, self.model.y0, self.t, states, dict(sorted(self.parameters.items()))]
+        library = sys.modules["haugmbd"].__version__  # an import would be a circle
+        try:
+            return digest_of(
+                [numbers, laws_of(self.model), float(t_end), method, settings, version, library], vouched=bool(version)
+            )
+        except NoContent as error:
+            raise UsageError(
+                f"batch: a law or method reads {error}, which cannot be compared with that of another call: the store could return the "
+                'runs of another batch. Give version="1" with this store, and another version whenever that changes; or leave store= out.'
+            ) from None
 
     @cached_property
     def _accelerations(self) -> BatchAccelerations:

@@ -1,6 +1,6 @@
 """The folder of the trajectories of a batch: one file of a result for each member, written as its run ends, so that memory is bounded.
 
-    folder/batch.json            what the batch is: a digest of model, states, parameters and methods
+    folder/batch.json            what the batch is: a digest of model, laws, states, parameters and methods
     folder/member_00000012.npz   the Result of member 12, see `simulation.io`
     folder/member_00000012.txt   why its run did not reach its end
 
@@ -10,13 +10,9 @@ batch is refused.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
@@ -24,7 +20,8 @@ from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.simulation.results.result import Result
 
 HEAD = "batch.json"
-FORMAT = "haugmbd batch 1"
+FORMAT = "haugmbd batch 2"
+"""The digest of format 1 did not hold the functions of the user."""
 
 
 class TrajectoryStore:
@@ -59,7 +56,7 @@ class TrajectoryStore:
         if stored != head:
             what = next((name for name in head if stored.get(name) != head[name]), "content")
             words = {
-                "identity": "another model, other states, parameters or methods",
+                "identity": "another model, other laws, states, parameters, methods or version",
                 "members": f"{stored.get('members')} members",
             }
             raise UsageError(
@@ -87,16 +84,3 @@ class TrajectoryStore:
 
     def _path(self, k: int, ending: str) -> Path:
         return self.folder / f"member_{k:08d}.{ending}"
-
-
-def digest(parts: Iterable[Any]) -> str:
-    """Return the SHA-256 of arrays and texts."""
-    found = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            found.update(f"{part.dtype.str} {part.shape}".encode())
-            found.update(np.ascontiguousarray(part).tobytes())
-        else:
-            found.update(repr(part).encode())
-        found.update(b"\0")
-    return found.hexdigest()

@@ -1,7 +1,8 @@
 r"""Drivers from plain Python functions: one function of t written with NumPy (its 2-jet is exact), or f, f', f'' as three functions.
 
 If the functions can be recorded on a tape, compiled code evaluates them; otherwise Python does, at each evaluation. A tape holds the
-operations of the function when the driver was made: a later change of a variable that the function reads has no effect.
+operations of the function when the driver was made: a later change of a variable that the function reads has no effect, and is reported
+(`recorded_values`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from haugmbd.drivers.autodiff.tape_machine import Floats
 from haugmbd.drivers.derivative_check import NAMES, agreed, disagreements, times_inside
 from haugmbd.drivers.driver import Driver
 from haugmbd.drivers.program import PYTHON, Program, sample, tape_program
+from haugmbd.drivers.recorded_values import Recorded, changed_values, names_that_can_change, recorded_values
 from haugmbd.drivers.user_function import (
     FunctionFault,
     callable_faults,
@@ -59,6 +61,20 @@ class PythonDriver(Driver):
 
     tape: Tape | None
     _faults: tuple[Fault, ...]
+    _recorded: Recorded = ()
+
+    @property
+    def functions(self) -> tuple[Callable[[Any], Any], ...]:
+        """Return the functions of the user that are recorded; none of a formula."""
+        return ()
+
+    def changed(self) -> tuple[str, ...]:
+        """Return what the functions read and has changed since they were recorded, as texts; nothing if Python evaluates them."""
+        return () if self.tape is None else changed_values(self.functions, self._recorded)
+
+    def names_that_can_change(self) -> tuple[str, ...]:
+        """Return what the recorded functions read and can change, as texts; nothing if Python evaluates them."""
+        return () if self.tape is None else names_that_can_change(self.functions)
 
     @abstractmethod
     def row(self, t: float) -> Floats:
@@ -102,6 +118,11 @@ class TimeFunction(PythonDriver):
     start: float = 0.0
     tape: Tape | None = field(default=None, init=False, repr=False)
     _faults: tuple[Fault, ...] = field(default=(), init=False, repr=False)
+    _recorded: Recorded = field(default=(), init=False, repr=False)
+
+    @property
+    def functions(self) -> tuple[Callable[[Any], Any], ...]:
+        return (self.fn,)
 
     def __post_init__(self) -> None:
         faults = (*callable_faults(self.fn, "f"), *_check_faults(self.check))
@@ -110,6 +131,7 @@ class TimeFunction(PythonDriver):
         object.__setattr__(self, "_faults", faults)
         if not faults:
             object.__setattr__(self, "tape", agreed(trace([plain(self.fn)]), self.row, _compared(self.check, self.start)))
+            object.__setattr__(self, "_recorded", () if self.tape is None else recorded_values(self.functions))
 
     def row(self, t: float) -> Floats:
         """Return f, f', f'' at one t by the 2-jet. Raise FunctionFault if fn does not return a finite real number."""
@@ -133,6 +155,11 @@ class Functions(PythonDriver):
     start: float = 0.0
     tape: Tape | None = field(default=None, init=False, repr=False)
     _faults: tuple[Fault, ...] = field(default=(), init=False, repr=False)
+    _recorded: Recorded = field(default=(), init=False, repr=False)
+
+    @property
+    def functions(self) -> tuple[Callable[[Any], Any], ...]:
+        return self.f, self.f_dot, self.f_ddot
 
     def __post_init__(self) -> None:
         given = (self.f, self.f_dot, self.f_ddot)
@@ -147,6 +174,7 @@ class Functions(PythonDriver):
             object.__setattr__(
                 self, "tape", agreed(trace([plain(fn) for fn in given]), self.row, _compared(self.check, self.start))
             )
+            object.__setattr__(self, "_recorded", () if self.tape is None else recorded_values(self.functions))
 
     def faults_between(self, t_start: float, t_end: float) -> tuple[Fault, ...]:
         """Return a fault if f_dot or f_ddot is not the derivative in the first second of a run, within its time."""

@@ -15,8 +15,9 @@ import numpy as np
 from haugmbd.compiled.jit import counted
 from haugmbd.drivers.autodiff.tape_machine import Floats, Ints
 from haugmbd.drivers.driver import Constant, Driver, Unusable, is_real_scalar
-from haugmbd.drivers.functions import Functions, TimeFunction
+from haugmbd.drivers.functions import Functions, PythonDriver, TimeFunction
 from haugmbd.drivers.program import COLUMNS, CONSTANT, NO_NUMBERS, NO_OPS, PYTHON, evaluate_row, frozen_ints, scratch_size
+from haugmbd.errors import warn_user
 
 
 class DriverTables(NamedTuple):
@@ -79,8 +80,26 @@ ZERO = Constant(0.0)
 def as_driver(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any], Any]], start: float = 0.0) -> Driver:
     """Return the driver for a number, a function of t, three functions, or a driver. It does not raise (see `faults`).
 
+    A function that is recorded, and reads something that can change, is reported by a warning.
     start: where functions are evaluated first
     """
+    driver = driver_of(x, start)
+    note_what_can_change([driver] if driver is not x else [])
+    return driver
+
+
+def note_what_can_change(drivers: Sequence[Driver]) -> None:
+    """Warn of what recorded functions read and can change."""
+    names = dict.fromkeys(name for driver in drivers if isinstance(driver, PythonDriver) for name in driver.names_that_can_change())
+    if names:
+        warn_user(
+            f"a function of time reads {', '.join(names)}, which can change: it is recorded now, and a later change has no effect until "
+            "its part is made again. Give it numbers, a tuple, or an array with flags.writeable = False."
+        )
+
+
+def driver_of(x: Driver | float | Callable[[Any], Any] | Sequence[Callable[[Any], Any]], start: float = 0.0) -> Driver:
+    """Return the driver of `as_driver`, without a warning."""
     given: Any = x
     if type(given) is float and given == 0.0:
         return ZERO

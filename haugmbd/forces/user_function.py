@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from haugmbd.bodies.validation import masked, numbers
 from haugmbd.compiled.array_types import Array
-from haugmbd.drivers import Constant, Driver, Expression, Unusable, as_driver
+from haugmbd.drivers import Constant, Driver, Expression, Unusable, as_driver, driver_of, note_what_can_change
 from haugmbd.drivers.driver import LONGEST_REPR, shown
 from haugmbd.drivers.program import CONSTANT, PYTHON, Program
 from haugmbd.errors import Fault, SimulationError
@@ -244,8 +244,11 @@ def _recorded(function: Callable[..., Any], size: int) -> tuple[Driver, ...]:
     """Return the drivers of a function of t, () if compiled code cannot evaluate all of them."""
     f = plain_function(function)
     parts = [f] if size == 1 else [Component(f, k, size) for k in range(size)]
-    drivers = tuple(as_driver(part) for part in parts)
-    return () if any(driver.faults() or driver.program().kind == PYTHON for driver in drivers) else drivers
+    drivers = tuple(driver_of(part) for part in parts)
+    if any(driver.faults() or driver.program().kind == PYTHON for driver in drivers):
+        return ()
+    note_what_can_change(drivers)
+    return drivers
 
 
 def _without_derivatives(parts: list[Any], drivers: tuple[Driver, ...]) -> bool:

@@ -1,5 +1,7 @@
 """Pickling of systems and models. The user's functions are pickled by their names; the error names the elements where that fails.
 
+cloudpickle, which Dask, joblib and Ray use, pickles functions by their content: it is left to it what it can pickle.
+
 Compiled code of a process is not pickled; the other process compiles it when it is needed.
 """
 
@@ -7,11 +9,14 @@ from __future__ import annotations
 
 import copyreg
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from typing import Any
 
 from haugmbd.callbacks.force_callbacks import ForceCallbacks
 from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.drivers import Driver
 from haugmbd.drivers.functions import Functions, TimeFunction
@@ -97,10 +102,15 @@ def refusal(model: Model) -> str:
 
 def reduce_system(system: Any) -> Any:
     """Return the pickled form of a System. Raise PicklingError, with the elements, if a function cannot be pickled."""
+    return _reduced(system, refused(functions_by_part(system)))
+
+
+def functions_by_part(system: Any) -> list[tuple[str, Iterable[Callable[..., Any]]]]:
+    """Return the parts of a System with the functions of the user in them."""
     joints = [(f"joint {j.name!r}", (*functions_of(p.f for p in j.primitives()), *functions_of_profiles(j))) for j in system.joints]
     loads = [(load.where, functions_of_load(load)) for load in system.loads]
     blocks = [(block.where, functions_of_block(block)) for block in system.blocks]
-    return _reduced(system, refused([*joints, *loads, *blocks, *_sensor_functions(system.sensors)]))
+    return [*joints, *loads, *blocks, *_sensor_functions(system.sensors)]
 
 
 def reduce_model(model: Model) -> Any:
@@ -115,10 +125,29 @@ def reduce_callbacks(callbacks: ForceCallbacks | JacobianCallbacks) -> Any:
 
 def _reduced(given: Any, why: str) -> Any:
     """Return the recipe of a new object of the same class with the same attributes."""
-    if why:
+    if why and not _pickles_by_content():
         raise pickle.PicklingError(f"{type(given).__name__} {getattr(given, 'name', '')!r} {why}")
     state = {name: value for name, value in vars(given).items() if name not in OF_THIS_PROCESS}
     return copyreg.__newobj__, (type(given),), state  # type: ignore[attr-defined]
+
+
+def _content_of_model(model: Model) -> dict[str, Any]:
+    """Return what a model is, without what is made when it is asked for: labels of rows, and reports."""
+    names = [field.name for field in fields(model) if field.name not in ("labels", "explainer", "redundancy")]
+    return {name: getattr(model, name) for name in names} | {"redundancy": (model.redundancy.rule, model.redundancy.dropped)}
+
+
+register_content(Model, _content_of_model)
+for _kind in (ForceCallbacks, JacobianCallbacks):
+    register_content(_kind, lambda callbacks: sorted_state(callbacks, OF_THIS_PROCESS))
+
+
+def _pickles_by_content() -> bool:
+    """Return whether the pickler that asks is cloudpickle, or a copy of it in another package: it is the nearest caller outside of here."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "haugmbd":
+        frame = frame.f_back
+    return frame is not None and "cloudpickle" in frame.f_globals.get("__name__", "")
 
 
 copyreg.pickle(Model, reduce_model)

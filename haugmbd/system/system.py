@@ -20,6 +20,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.compiler.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
+from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.build import build_network, try_network
 from haugmbd.control.signals import SensorLike
@@ -32,7 +33,7 @@ from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.memory import need_least_memory
 from haugmbd.model.model import Model
-from haugmbd.model.pickling import reduce_system
+from haugmbd.model.pickling import OF_THIS_PROCESS, reduce_system
 from haugmbd.model.state import State
 from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import put_row_scale
@@ -370,3 +371,6 @@ class System(Pictured):
 def _owner(body: Body) -> str:
     """Return the name of a system that the body was added to, "" if there is none."""
     return next((system.name for system in _SYSTEMS if any(body is other for other in system.bodies)), "")
+
+
+register_content(System, lambda system: sorted_state(system, OF_THIS_PROCESS))

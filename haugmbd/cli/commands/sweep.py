@@ -14,7 +14,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,18 @@ import numpy as np
 
 from haugmbd.cli.answers import FAILED, NOT_VALID, OK, as_options
 from haugmbd.cli.model_argument import NothingToCheck, by_name, run_file
+from haugmbd.content_digest import digest_of
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.file_endings import SUFFIXES
+from haugmbd.model.pickling import functions_by_part
 from haugmbd.modelfile import load_model
 from haugmbd.simulation.simulate import simulate
 from haugmbd.study.method_text import method_from
+from haugmbd.study.sweeps.evaluate import PENDING
+from haugmbd.study.sweeps.store import NOWHERE
 from haugmbd.study.sweeps.sweep import SERIAL, sweep
-from haugmbd.study.sweeps.table import Sweep
+from haugmbd.study.sweeps.table import SHOWN, Sweep
 from haugmbd.system.system import System
 
 MOST = 100_000
@@ -38,7 +42,7 @@ MOST = 100_000
 
 @dataclass(frozen=True)
 class Build:
-    """Builds the model of a cell;  content: a digest of the file, so that a changed file is another study."""
+    """Builds the model of a cell;  content: digests of the file and of the code that it calls: a changed file is another study."""
 
     model: str
     content: str
@@ -109,11 +113,14 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         count = int(np.prod([len(values) for values in cells.values()], dtype=np.float64))
         if count > MOST:
             raise UsageError(f"the grid has {count} cells, more than {MOST}.")
+        first = {name: values[0] for name, values in cells.items()}
         build = Build(arguments.model, _digest(arguments.model), arguments.allow_code)
         run = Run(arguments.t_end, arguments.h, arguments.method, tuple(arguments.body))
         if run.method:
             method_from(run.method)
-        bodies = [body.name for body in build(**{name: values[0] for name, values in cells.items()}).bodies]
+        system = build(**first)
+        build = replace(build, content=f"{build.content} {_digest_of_code(arguments.model, system)}")
+        bodies = [body.name for body in system.bodies]
         for name in run.bodies:
             if name not in bodies:
                 raise UsageError(f"--body: no body is called {name!r}{did_you_mean(name, bodies)}.")
@@ -161,6 +168,17 @@ def _digest(model: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def _digest_of_code(model: str, system: System) -> str:
+    """Return a digest of the functions that a file defines or names, with what they call in other files of the user."""
+    path = Path(model)
+    if model in by_name():
+        return ""
+    if path.suffix in SUFFIXES:
+        called: Any = [(where, tuple(functions)) for where, functions in functions_by_part(system)]
+        return digest_of([each for each in called if each[1]], vouched=True)
+    return digest_of(run_file(path).get("system"), vouched=True)
+
+
 def _data(table: Sweep, model: str, good: bool, files: list[str]) -> dict[str, Any]:
     """Return the table as data."""
     rows = [
@@ -171,5 +189,12 @@ def _data(table: Sweep, model: str, good: bool, files: list[str]) -> dict[str, A
 
 
 def _text(table: Sweep, files: list[str]) -> str:
-    """Return the table, and why cells failed."""
-    return "\n".join([str(table), *(f"failed: {failure}" for failure in table.failures[:20]), *(f"wrote {path}" for path in files)])
+    """Return the table, why cells failed, and in one line how many have not run."""
+    failed = [failure for failure in table.failures if failure.status != PENDING]
+    lines = [f"failed: {failure}" for failure in failed[:SHOWN]]
+    lines += [f"failed: {len(failed) - SHOWN} more"] if len(failed) > SHOWN else []
+    pending = table.status.count(PENDING)
+    if pending:
+        how = "give --store to continue later" if table.store == NOWHERE else "the same command continues"
+        lines.append(f"interrupted: {pending} of {len(table)} cells have not run; {how}")
+    return "\n".join([str(table), *lines, *(f"wrote {path}" for path in files)])

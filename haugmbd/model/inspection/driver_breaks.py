@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from haugmbd.callbacks.force_callbacks import DriverCall, driver_values
 from haugmbd.compiled.array_types import Array
-from haugmbd.drivers import Constant, Driver
-from haugmbd.errors import Fault
+from haugmbd.drivers import Constant, Driver, PythonDriver
+from haugmbd.errors import Fault, warn_user
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.driven_lengths import ZeroLength, driven_lengths, zero_between
 from haugmbd.model.model import Model
@@ -116,10 +116,18 @@ def interval_faults(model: Model, t_start: float, t_end: float) -> tuple[Fault, 
     joints = driven_joints(model)
     where = {slot: entry.load.where for entry in model.loads for slot in entry.drivers}
     where |= {k: f"joint {joint!r}" for k, joint in joints.items()}
-    faults = []
+    faults, outdated = [], dict[str, tuple[str, ...]]()
     for k, driver in enumerate(model.drivers):
+        changed = driver.changed() if isinstance(driver, PythonDriver) else ()
+        if changed:
+            outdated[where.get(k, "a driver")] = changed
         for fault in driver.faults_between(t_start, t_end):
             faults.append(Fault(where.get(k, fault.where), f"its driver {fault.what}", fault.remedy))
+    for part, changed in outdated.items():
+        warn_user(
+            f"{part}: {', '.join(changed)} changed after its function of time was recorded, and the run has the values of that moment. "
+            "Make the part again after a change."
+        )
     return tuple(faults)
 
 

@@ -20,6 +20,7 @@ from haugmbd.diagnostics.histories.contact_impacts import joined_impacts
 from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.integrators.initial_state import check_start, projected
+from haugmbd.simulation.results.io.laws import difference_of_laws, law_digests
 from haugmbd.simulation.results.io.schema import difference_of_models, numbers_of
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory
@@ -87,6 +88,8 @@ def check_model_of(first: Any, second: Any) -> None:
     """Raise UsageError unless both results are of one model."""
     this, other = ((one.names, _numbers(one), one.y.shape[1]) for one in (first, second))
     difference = difference_of_models(this, other, ("in this run", "in the next"))
+    if not difference and first._model is not second._model:
+        difference = difference_of_laws(_laws(first), _laws(second))
     if difference:
         raise UsageError(
             f"the next run is of another model: {difference}. Runs of one model are joined; of two models, each result has its own."
@@ -96,6 +99,12 @@ def check_model_of(first: Any, second: Any) -> None:
 def _numbers(result: Any) -> Mapping[str, Array] | None:
     """Return the numbers by which the model of a result is recognized, where they are known."""
     found: Mapping[str, Array] | None = numbers_of(result.model) if result.has_model else result._model_numbers
+    return found
+
+
+def _laws(result: Any) -> Mapping[str, str] | None:
+    """Return the digests of the laws of the model of a result, where they are known."""
+    found: Mapping[str, str] | None = law_digests(result.model) if result.has_model else result._model_laws
     return found
 
 

@@ -120,6 +120,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     """Rigid contacts that are at rest along a segment of a motion with impacts: closed, or held by others that are closed."""
     _model_numbers: Mapping[str, Array] | None = None
     """Fingerprint of the model in a file, if the result was loaded."""
+    _model_laws: Mapping[str, str] | None = None
+    """Digests of the laws of the model in a file, if the result was loaded."""
     _carried: Mapping[str, Any] | None = None
     """The model in a file, not yet compiled; or why there is none (`io.carried_model`)."""
     _replays: tuple[Replay, ...] = ()
@@ -162,7 +164,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             carried = self._carried or {}
             try:
                 where, first = str(carried.get("where", "")), self.state(0) if len(self.t) else None
-                model = restore(carried, where, self._names, self._model_numbers, self.y.shape[1], first)
+                model = restore(carried, where, self._names, self._model_numbers, self._model_laws, self.y.shape[1], first)
             except UsageError as error:
                 raise UsageError(
                     f"this result of {self.names.model!r} was loaded without its model, which is needed here ({str(error).rstrip('.')}). "
@@ -280,6 +282,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _turns=self._turns_at(times, y),
             _contact_impacts=self._all_impacts() if self._model is not None and self._model.has_contacts else None,
             _model_numbers=self._model_numbers,
+            _model_laws=self._model_laws,
             _carried=self._carried,
             _replays=self._replays,
             outcome=self.outcome,

@@ -20,6 +20,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import HaugmbdError, RunWarning, SlowFormulationWarning, UsageError
 from haugmbd.integrators import DOP853
 from haugmbd.model.model import Model
+from haugmbd.simulation.results.io.laws import law_digests
 from haugmbd.simulation.results.io.schema import check_model, numbers_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.error_groups import GroupErrors, Outputs, group_errors, scales_of, values_of
@@ -97,7 +98,7 @@ def check_result(given: Result, model: Model, t_end: float, more: Mapping[str, A
     if not given.has_model:
         raise UsageError("no reference possible: the Result was loaded without its model. Pass it: mbd.load(path, model=...).")
     try:
-        check_model(model, given.names, numbers_of(given.model), given.y.shape[1])
+        check_model(model, given.names, numbers_of(given.model), given.y.shape[1], law_digests(given.model))
     except UsageError as error:
         raise UsageError(f"no reference possible: the Result {error}.") from None
     if len(given) < 2 or given.t[0] > t_start or given.t[-1] < t_end:

@@ -2,51 +2,65 @@
 
 study = (build, run, method, seed, version, haugmbd's version, names of the parameters)         key = SHA-256 of study and cell
 
-A function counts by its name and its text: without comments and layout, with its defaults and what it encloses, unless that can change
-(a list that counts calls). What it calls elsewhere does not count: `version` is there for that.
+A function is its name, its code, and the values of all that it reads besides its arguments, at any depth (`content_digest`): two studies
+whose functions differ in one of these values are two studies. What is read is kept by name, so that a store of another study says what
+differs. A value that cannot be compared is refused, unless `version=` stands for it.
 """
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import functools
-import hashlib
 import inspect
-import pickle
-import textwrap
 from collections.abc import Callable, Mapping
-from pathlib import PurePath
-from types import CodeType
 from typing import Any
 
-import numpy as np
-
+from haugmbd.content_digest import (
+    DIGITS,
+    PYTHON,
+    NoContent,
+    code_digest,
+    digest_of,
+    text_of_value,
+    values_read,
+)
+from haugmbd.errors import UsageError
 from haugmbd.study.sweeps.values import Value, text_of
 from haugmbd.study.sweeps.variants import Variants
 
-DIGITS = 32
-"""Hexadecimal digits of a digest that are kept: 128 bits."""
+READS = " reads"
+"""What `build` and `run` read is kept under "build reads" and "run reads"."""
+TEXT = "text"
+"""The name of the digest of the code itself among these."""
 
 
 def digest(text: str) -> str:
-    """Return the first digits of the SHA-256 of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+    """Return the digest of a text."""
+    return digest_of(text)
 
 
 def study_identity(
     build: Callable[..., Any], run: Callable[..., Any], method: Any, seed: int | None, version: str, library: str, names: list[str]
 ) -> dict[str, Any]:
-    """Return the identity of a study, as texts: two studies with the same identity may share a store."""
-    return {
-        "build": describe(build),
-        "run": describe(run),
-        "method": None if method is None else describe_value(method),
-        "seed": seed,
-        "version": version,
-        "haugmbd": library,
-        "parameters": sorted(names),
-    }
+    """Return the identity of a study, as texts: two studies with the same identity may share a store.
+
+    Raise UsageError if `build`, `run` or `method` holds something that cannot be compared, and there is no version that stands for it.
+    """
+    vouched = bool(version)
+    found: dict[str, Any] = {}
+    for name, given in (("build", build), ("run", run), ("method", method)):
+        if given is None:
+            found |= {name: None, f"{name}{READS}": {}}
+            continue
+        try:
+            found |= {name: describe(given, vouched=vouched), f"{name}{READS}": values_of(given, vouched=vouched)}
+        except NoContent as error:
+            raise UsageError(
+                f"sweep: {name} reads {error}, which cannot be compared with that of another call: the store could return rows of "
+                'another study. Give version="1" with this store, and another version whenever that changes; or make it inside of '
+                f"{name}, from numbers."
+            ) from None
+    return {**found, "python": PYTHON, "seed": seed, "version": version, "haugmbd": library, "parameters": sorted(names)}
 
 
 def cell_key(identity: Mapping[str, Any], cell: Mapping[str, Value]) -> str:
@@ -59,91 +73,54 @@ def cell_seed(seed: int, cell: Mapping[str, Value]) -> int:
     return int(digest(text_of([seed, cell])), 16) >> (4 * DIGITS - 63)
 
 
-def describe(function: Any) -> str:
-    """Return the name and the digest of the text of a function, partial, method or callable object; of variants that of their model."""
-    if isinstance(function, functools.partial):
-        given = [describe_value(x) for x in function.args], {k: describe_value(x) for k, x in function.keywords.items()}
-        return f"partial({describe(function.func)}, {digest(text_of(given))})"
-    if inspect.ismethod(function):
-        return f"{describe(function.__func__)} of {describe_value(function.__self__)}"
-    if isinstance(function, Variants):
-        compiled, called = function.parts()
-        return f"Model {compiled[:DIGITS]} {digest(text_of([describe_value(each) for each in called]))}"
-    function = inspect.unwrap(function)
-    if not inspect.isroutine(function) and not inspect.isclass(function):
-        return f"call of {describe_value(function)}"
-    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', repr(type(function)))}"
-    return f"{name.replace('__mp_main__', '__main__')} {digest(text_of(_text(function)))}"
+def describe(given: Any, *, vouched: bool = False) -> str:
+    """Return the name of a function, method, partial or callable object, and the digest of its code and of all that it reads.
+
+    Raise NoContent, with its place, for a value that cannot be compared, unless it is vouched for.
+    """
+    return f"{_name(given)} {digest(text_of(values_of(given, vouched=vouched)))}"
 
 
-def describe_value(x: Any) -> str:
-    """Return a text of an object that is the same in every process, and another one for another object: no address, nothing left out."""
-    if callable(x) and (inspect.isroutine(x) or inspect.isclass(x) or isinstance(x, functools.partial)):
-        return describe(x)
-    if x is None or isinstance(x, bool | int | float | complex | str | bytes | PurePath | np.generic):
-        return repr(x)
-    if isinstance(x, np.ndarray):
-        return f"array {x.dtype} {x.shape} {hashlib.sha256(np.ascontiguousarray(x).tobytes()).hexdigest()[:DIGITS]}"
-    if isinstance(x, dict):
-        return text_of({describe_value(key): describe_value(value) for key, value in x.items()})
-    if isinstance(x, tuple | list | set | frozenset):
-        parts = [describe_value(part) for part in x]
-        return f"{type(x).__name__} {text_of(sorted(parts) if isinstance(x, set | frozenset) else parts)}"
-    if dataclasses.is_dataclass(x):
-        parts = [f"{field.name}={describe_value(getattr(x, field.name))}" for field in dataclasses.fields(x)]
-        return f"{type(x).__name__}({', '.join(parts)})"
+def values_of(given: Any, *, vouched: bool = False) -> dict[str, str]:
+    """Return the code of a function and what it reads, by name, as texts that differ where the values do."""
+    return {name: _text(name, x, vouched) for name, x in sorted(_values(given).items())}
+
+
+def _name(given: Any) -> str:
+    """Return module and name of a function or class, the class of an object; the main script has one name in all processes."""
+    if isinstance(given, functools.partial):
+        return f"partial({_name(given.func)})"
+    if isinstance(given, Variants):
+        return "Model"
+    if dataclasses.is_dataclass(given) and not isinstance(given, type) and not callable(given) and " at 0x" not in repr(given):
+        return repr(given)
+    is_function = inspect.isroutine(given) or inspect.isclass(given)
+    known = given if is_function else type(given)
+    name = f"{getattr(known, '__module__', '')}.{getattr(known, '__qualname__', repr(type(known)))}".replace(
+        "__mp_main__", "__main__"
+    )
+    return name if is_function or not callable(given) else f"call of {name}"
+
+
+def _values(given: Any) -> dict[str, Any]:
+    """Return the values by name."""
+    if isinstance(given, functools.partial):
+        named = {f"argument {k}": x for k, x in enumerate(given.args)} | {f"{name}=": x for name, x in given.keywords.items()}
+        return named | {"function": given.func, "attributes": vars(given)}
+    if isinstance(given, Variants):
+        return given.values()
+    if inspect.isfunction(given):
+        wrapped = {name: x for name, x in vars(given).items() if name != "__wrapped__"}
+        return {TEXT: code_digest(given)} | values_read(given) | ({"attributes": wrapped} if wrapped else {})
+    if inspect.ismethod(given):
+        return {TEXT: code_digest(given), "self": given.__self__, "function": given.__func__}
+    return {"value": given}
+
+
+def _text(name: str, x: Any, vouched: bool) -> str:
     try:
-        return f"{describe(type(x))} {hashlib.sha256(pickle.dumps(x)).hexdigest()[:DIGITS]}"
-    except Exception:  # noqa: BLE001  pickling calls methods of the user's objects
-        return f"{describe(type(x))} {repr(x) if not repr(x).startswith('<') else ''}"
-
-
-def _describe_constant(x: Any) -> str:
-    """Return the text of a default or an enclosed value; of one that can change its type alone."""
-    if isinstance(x, tuple | frozenset):
-        return text_of(sorted(map(_describe_constant, x)) if isinstance(x, frozenset) else [_describe_constant(part) for part in x])
-    options: Any = getattr(type(x), "__dataclass_params__", None)
-    if (
-        x is None
-        or (options is not None and options.frozen)
-        or callable(x)
-        or isinstance(x, bool | int | float | complex | str | bytes | PurePath)
-    ):
-        return describe_value(x)
-    return type(x).__qualname__
-
-
-def _text(function: Any) -> list[Any]:
-    """Return the text of a function, its defaults and the values that it encloses."""
-    return [
-        _source(function),
-        [_describe_constant(x) for x in getattr(function, "__defaults__", None) or ()],
-        {name: _describe_constant(x) for name, x in (getattr(function, "__kwdefaults__", None) or {}).items()},
-        [_enclosed(cell) for cell in getattr(function, "__closure__", None) or ()],
-    ]
-
-
-def _enclosed(cell: Any) -> str:
-    """Return the values that a function encloses; "" where it is not bound yet, as in a function that calls itself."""
-    try:
-        value = cell.cell_contents
-    except ValueError:
-        return ""
-    return str(value.__qualname__) if inspect.isfunction(value) and cell in (value.__closure__ or ()) else _describe_constant(value)
-
-
-def _source(function: Any) -> Any:
-    """Return the text without comments and layout; the instructions where there is no text, or where a line holds several lambdas."""
-    code = getattr(function, "__code__", None)
-    if code is not None and code.co_name == "<lambda>":
-        return _instructions(code)
-    try:
-        return ast.unparse(ast.parse(textwrap.dedent(inspect.getsource(function))))
-    except (OSError, TypeError, SyntaxError):
-        return "" if code is None else _instructions(code)
-
-
-def _instructions(code: CodeType) -> list[Any]:
-    """Return the instructions, names and constants of compiled Python."""
-    constants = [_instructions(x) if isinstance(x, CodeType) else repr(x) for x in code.co_consts]
-    return [code.co_code.hex(), list(code.co_names), list(code.co_varnames), constants]
+        return text_of_value(x, vouched=vouched)
+    except NoContent as error:
+        inner = str(error)
+        between = ": " if inner.startswith("a ") else "" if inner.startswith("[") else "."
+        raise NoContent(f"{name}{between}{inner}") from None

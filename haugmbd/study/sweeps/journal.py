@@ -12,19 +12,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from haugmbd.content_digest import DIGITS
 from haugmbd.errors import UsageError
 from haugmbd.study.sweeps.evaluate import Row
+from haugmbd.study.sweeps.identity import READS, TEXT
 from haugmbd.study.sweeps.values import Value
 
-FORMAT = 1
+FORMAT = 2
+"""The identity of a study of format 1 did not hold the values that its functions read: its rows could be those of another study."""
 SYNC_EVERY = 1.0
 """Seconds between two commands that bring the file from the system's memory to the disk."""
+
+SHOWN = 5
+"""Number of values that differ and are listed."""
 
 Record = dict[str, Any]
 
@@ -132,9 +139,12 @@ def good_lines(data: bytes, path: Path) -> tuple[list[Record], int]:
     records = [_record(line) for line in whole]
     good = records.index(None) if None in records else len(records)
     if any(record is not None for record in records[good:]):
+        remedy = (
+            "or delete that line: its cell will run again" if good else "or give another store: the line says what the study is"
+        )
         raise UsageError(
-            f"store {str(path)!r} is damaged in line {good + 1}: its checksum is not that of its text. Restore the file from a copy, or "
-            "delete that line: its cell will run again."
+            f"store {str(path)!r} is damaged in line {good + 1}: its checksum is not that of its text. Restore the file from a copy, "
+            f"{remedy}."
         )
     if data and not good and not data.startswith(b'{"sweep"'):
         raise UsageError(f"{str(path)!r} is not a store of a sweep. Give a new name, or delete it.")
@@ -154,22 +164,44 @@ def _record(line: bytes) -> Record | None:
 def refuse_other_study(head: Record, study: Mapping[str, Any], path: Path) -> None:
     """Raise UsageError, with what differs, if a store is that of another study."""
     if head.get("sweep") != FORMAT:
-        raise UsageError(f"store {str(path)!r} has format {head.get('sweep')!r}; this version of haugmbd reads {FORMAT}.")
+        why = ", whose studies do not hold the values that their functions read" if head.get("sweep") == 1 else ""
+        raise UsageError(
+            f"store {str(path)!r} has format {head.get('sweep')!r}{why}; this version of haugmbd reads {FORMAT}. Give another store."
+        )
     stored = head["study"]
-    other = [_difference(name, stored.get(name), study[name]) for name in study if stored.get(name) != study[name]]
+    differ = [name for name in study if stored.get(name) != study[name] and not name.endswith(READS)]
+    if "python" in differ:  # it compiles the same text to other code
+        differ = [name for name in differ if f"{name}{READS}" not in study]
+    other = [_difference(name, stored, study) for name in differ]
     if other:
         raise UsageError(
             f"store {str(path)!r} is that of another study: {'; '.join(other)}. Give another store, or delete this one. "
-            "(A study is build, run, method, seed, version, and the names of its parameters.)"
+            "(A study is build, run and the values that they read, method, seed, version, and the names of its parameters.)"
         )
 
 
-def _difference(name: str, stored: Any, given: Any) -> str:
+def _difference(name: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> str:
     """Return what differs, in words; digests only where nothing else does."""
-    if name in ("build", "run"):
-        before, now = (str(x).partition(" ")[0] for x in (stored, given))
-        return f"{name} was {before}, is {now}" if before != now else f"the text of {name}, {now}, has changed"
-    return f"{name} was {stored!r}, is {given!r}"
+    before, now = stored.get(name), given[name]
+    if f"{name}{READS}" not in given or before is None or now is None:
+        return f"{name} was {before!r}, is {now!r}"
+    before, now = (str(text).rpartition(" ")[0] for text in (before, now))
+    if before != now:
+        return f"{name} was {before!r}, is {now!r}" if name == "method" else f"{name} was {before}, is {now}"
+    read, reads = stored.get(f"{name}{READS}") or {}, given[f"{name}{READS}"]
+    if read.get(TEXT) != reads.get(TEXT):
+        return f"the text of {name}, {now}, has changed"
+    differ = [each for each in dict.fromkeys([*read, *reads]) if read.get(each) != reads.get(each)]
+    words = [_difference_of_value(each, read.get(each), reads.get(each)) for each in differ[:SHOWN]]
+    more = f" and {len(differ) - SHOWN} more" if len(differ) > SHOWN else ""
+    return f"what is read by {name}, {now}, has changed: {', '.join(words)}{more}"
+
+
+def _difference_of_value(name: str, stored: str | None, given: str | None) -> str:
+    if stored is None or given is None:
+        return f"{name!r} is {'new' if stored is None else 'gone'}"
+    before, now = (re.sub(rf" [0-9a-f]{{{DIGITS}}}$", "", text) for text in (stored, given))
+    return f"{name!r} was {before}, is {now}" if before != now else f"{name!r} ({now})"
 
 
 def _lock(handle: int, path: Path) -> None:

@@ -77,7 +77,8 @@ class StudyRows:
 
     def _open(self, names: list[str]) -> None:
         task, library = self._task, sys.modules["haugmbd"].__version__  # an import would be a circle
-        self._identity = study_identity(task.build, task.run, task.method, self._seed, self._version, library, names)
+        if self._where is not None:  # rows in memory are of this call alone
+            self._identity = study_identity(task.build, task.run, task.method, self._seed, self._version, library, names)
         self.store = open_store(self._where, self._identity)
 
     def _is_known(self, key: str) -> bool:

@@ -74,7 +74,8 @@ def sweep(
     seed : int, optional
         If given, `build` also gets `seed=`, an integer that depends on this number and the cell alone. Only for a function.
     version : str
-        A version of what `build` and `run` call: a new one makes another study.
+        A version of what a store cannot compare: files that `build` and `run` read, objects without content (an open file). A new one makes
+        another study.
     workers : int, optional
         Number of worker processes or threads, or of cells that AskTell is asked for at a time; by default as many as there are processors.
     retry : bool
@@ -91,7 +92,8 @@ def sweep(
     ------
     UsageError
         If an argument is not valid, a model has no such parameters, worker processes cannot import a function (a lambda, a function of a
-        notebook), or the store is that of another study, damaged, or in use.
+        notebook), or the store is that of another study, damaged, or in use, or a function reads something that a store cannot compare, and
+        there is no `version`.
     ModelError
         If a System has faults.
     SimulationError
@@ -99,8 +101,9 @@ def sweep(
 
     Notes
     -----
-    A cell's key is the SHA-256 of the study (name and text of build and run, or numbers and functions of the model; method, seed, version,
-    haugmbd's version, names of the parameters) and of its values. The table is the same, bit by bit, for every executor and every order.
+    A cell's key is the SHA-256 of the study (name and code of build and run with the values that they read, or numbers and laws of the
+    model; method, seed, version, the versions of haugmbd and Python, names of the parameters) and of its values. The table is the same, bit
+    by bit, for every executor and every order.
     """
     _check(executor, seed, version, workers, retry=retry, progress=progress)
     variants = Variants(model_given(build, "sweep")) if isinstance(build, System | Model) else None

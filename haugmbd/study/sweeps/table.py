@@ -161,9 +161,10 @@ class Sweep:
         """Return the first rows as a table, and how many cells gave no numbers."""
         columns = self._columns()
         numeric = {k for k, x in enumerate(columns.values()) if x.dtype != object}
-        lines = [[_shown(x[k]) for x in columns.values()] for k in range(min(SHOWN, len(self)))]
+        ran = [k for k, status in enumerate(self.status) if status != PENDING]  # the others are counted below
+        lines = [[_shown(x[k]) for x in columns.values()] for k in ran[:SHOWN]]
         note = table_lines(list(columns), lines, right=numeric, width=132, may_be_cut=[len(columns) - 1])
-        note += [f"... {len(self) - SHOWN} more"] if len(self) > SHOWN else []
+        note += [f"... {len(ran) - SHOWN} more"] if len(ran) > SHOWN else []
         counts = {status: self.status.count(status) for status in dict.fromkeys(self.status)}
         return "\n".join([*note, f"{len(self)} cells: " + (", ".join(f"{n} {status}" for status, n in counts.items()) or "none")])
 

@@ -5,14 +5,13 @@ The model is compiled once. Where the parameters of the cells are numbers in its
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haugmbd.batches.direct_tables import direct_tables, member_model
 from haugmbd.batches.parameters import read_parameters
-from haugmbd.batches.variant import user_functions
 from haugmbd.model.model import Model
+from haugmbd.simulation.results.io.laws import laws_of
 
 
 class Variants:
@@ -34,12 +33,12 @@ class Variants:
         if cells:
             read_parameters(self.model, _columns(cells), None, "sweep")
 
-    def parts(self) -> tuple[str, list[Any]]:
-        """Return the digest of what is compiled, and the functions of the user: both decide the rows of the cells."""
-        model, hashed = self.model, hashlib.sha256(self.model.name.encode())
-        for array in (model.tables.ints, model.tables.reals, model.y0):
-            hashed.update(array.tobytes())
-        return hashed.hexdigest(), list(user_functions(model))
+    def values(self) -> dict[str, Any]:
+        """Return what decides the rows of the cells besides their values, by name: names and numbers of the model, laws of the user."""
+        model = self.model
+        names = (model.name, model.body_names, tuple(model.joints), tuple(entry.load.where for entry in model.loads))
+        numbers = {"names": names, "numbers of the model": (model.tables.ints, model.tables.reals, model.y0)}
+        return numbers | {f"law of {where}": law for where, law in laws_of(model).items()}
 
 
 def _columns(cells: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import math
+import sys
 
 import pytest
 
 import haugmbd as mbd
 from haugmbd.cli import main
+from haugmbd.cli.commands import sweep as command
 from haugmbd.cli.commands.sweep import values_of
+from haugmbd.study.sweeps.evaluate import Row
+from haugmbd.study.sweeps.table import Sweep, pending_row
 
 MODEL = """
 format = "haugmbd model 1"
@@ -99,6 +104,55 @@ def test_a_store_goes_on_and_a_changed_file_is_another_study(model, tmp_path, ca
     code, _, error = said(capsys, *argv)
     assert code == 2
     assert "another" in error
+
+
+@pytest.mark.parametrize("law", ["helper of a Python file", "function of a model file"])
+def test_a_store_belongs_to_the_code_that_a_file_calls(law, tmp_path, capsys, monkeypatch):
+    """In another file, which the text of the model does not show."""
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"laws_of_a_user_{len(law)}"
+
+    def write(gain):
+        (tmp_path / f"{name}.py").write_text(
+            f"GAIN = {gain}\ndef mass(length):\n    return GAIN * length\ndef push(t, r, p, v, w):\n    return (0, 0, GAIN)\n"
+        )
+        sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+
+    if law.startswith("helper"):
+        model, more = tmp_path / "bar.py", ()
+        model.write_text(PROGRAM.replace("import RJ", f"import RJ\nfrom {name} import mass as mass_of") + "\n")
+        model.write_text(
+            model.read_text()
+            .replace("mass=1.0", "mass=2.0")
+            .replace("    made = mbd", "    mass = mass_of(length)\n    made = mbd")
+        )
+    else:
+        model, more = tmp_path / "bar.toml", ("--allow-code",)
+        load = f'[[loads]]\ntype = "PointForce"\nname = "push"\nbody = "bar"\nforce = {{function = "{name}:push"}}\n'
+        model.write_text(f"{MODEL}\n{load}")
+    argv = ("sweep", model, "--set", "length=1,2", *SHORT, "--store", tmp_path / "store", *more)
+    write(2.0)
+    code, first, error = said(capsys, *argv)
+    assert code == 0, error
+    assert said(capsys, *argv)[:2] == (0, first)
+    write(300.0)
+    code, out, error = said(capsys, *argv)
+    assert (code, "is that of another study" in error) == (2, True), out
+
+
+def test_cells_that_have_not_run_are_one_line(tmp_path, capsys, monkeypatch):
+    cells = tuple({"length": float(k)} for k in range(1, 41))
+    rows = (Row("ok", {"steps": 1.0}), Row("failed", reason="a bad cell"), *(pending_row() for _ in range(38)))
+    monkeypatch.setattr(command, "sweep", lambda *_, **__: Sweep(cells, rows, ("length",), "store", interrupted=True))
+    (tmp_path / "bar.toml").write_text(MODEL)
+    code, out, _ = said(capsys, "sweep", tmp_path / "bar.toml", "--set", "length=1:40:40", *SHORT)
+    assert code == 1
+    assert [line for line in out.splitlines() if "have not run" in line] == [
+        "interrupted: 38 of 40 cells have not run; the same command continues"
+    ]
+    assert out.count("pending") == 1  # in the line of counts
+    assert "failed: length=2.0: failed: a bad cell" in out
 
 
 def test_cells_that_fail_are_rows(tmp_path, capsys):

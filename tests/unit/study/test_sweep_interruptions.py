@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -103,6 +104,73 @@ def test_an_executor_that_breaks_ends_the_study_with_everything_kept(table, tmp_
     closed.shutdown()
     with pytest.raises(mbd.SimulationError, match=r"shutdown"):
         mbd.sweep(build, GRID, run, closed)
+
+
+class InPlace(Executor):
+    """Runs a cell in `submit`, as executors for debugging do."""
+
+    def submit(self, fn, *args):
+        future = Future()
+        try:
+            future.set_result(fn(*args))
+        except BaseException as error:  # noqa: BLE001  as executors of the library do
+            future.set_exception(error)
+        return future
+
+
+def test_an_executor_that_runs_in_place_keeps_each_row_before_the_next_cell_begins(table, tmp_path):
+    seen = []
+
+    def run_counting(system):
+        journal = tmp_path / "study" / "cells.jsonl"
+        seen.append(journal.read_bytes().count(b"\n") - 1)
+        return run(system)
+
+    found = mbd.sweep(build, GRID, run_counting, InPlace(), store=tmp_path / "study")
+    assert seen == list(range(N))
+    assert_same(found, table)
+
+
+def test_ctrl_c_in_an_executor_that_runs_in_place_is_no_fault_of_it(tmp_path, request):
+    def run_interrupted(system):
+        if system[0] == 2:
+            signal.raise_signal(signal.SIGINT)
+        return run(system)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+    found = mbd.sweep(build, {"x": [1, 2, 3], "y": [1]}, run_interrupted, InPlace(), store=tmp_path / "study")
+    assert found.interrupted
+    assert found.status == ("ok", "pending", "pending")
+
+
+KILLED = """
+import os, signal, sys
+from concurrent.futures import Executor, Future
+import haugmbd as mbd
+from tests.support.sweep_cells import GRID, build, run
+
+class InPlace(Executor):
+    count = 0
+    def submit(self, fn, *args):
+        self.count += 1
+        if self.count > 150:
+            os.kill(os.getpid(), signal.SIGKILL)
+        future = Future()
+        future.set_result(fn(*args))
+        return future
+
+mbd.sweep(build, GRID, run, InPlace(), store=sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+def test_a_run_in_place_that_is_killed_half_way_keeps_its_rows(table, tmp_path):
+    store = tmp_path / "study"
+    ended = subprocess.run([sys.executable, "-c", KILLED, store], env=os.environ | cells.module_path())
+    assert ended.returncode == -signal.SIGKILL
+    assert (store / "cells.jsonl").read_bytes().count(b"\n") == 151
+    assert_same(mbd.sweep(build, GRID, run, "serial", store=store), table)
 
 
 @pytest.mark.slow

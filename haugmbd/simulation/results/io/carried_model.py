@@ -16,6 +16,7 @@ from haugmbd.model.dependent_rows import DropDependentRows, MinimumNorm
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
+from haugmbd.simulation.results.io.laws import law_digests
 from haugmbd.simulation.results.io.schema import check_model
 from haugmbd.simulation.results.records import Names
 from haugmbd.tolerances import DEPENDENT
@@ -35,7 +36,13 @@ def carry(model: Model) -> dict[str, Any]:
 
 
 def restore(
-    carried: Mapping[str, Any], where: str, names: Names, numbers: Mapping[str, Array] | None, ny: int, first: State | None
+    carried: Mapping[str, Any],
+    where: str,
+    names: Names,
+    numbers: Mapping[str, Array] | None,
+    laws: Mapping[str, str] | None,
+    ny: int,
+    first: State | None,
 ) -> Model:
     """Return the compiled model of a file. Raise UsageError, with the reason, if it cannot be had.
 
@@ -54,7 +61,8 @@ def restore(
             except ModelError:  # kinematics closes the modelled pose first; other faults are found again
                 model = system.compile(check_pose=False, redundancy=rule, tolerance=tolerance)
                 model = redundant_at(model, first) if model.nc and first is not None else model
-        check_model(model, names, {what: table for what, table in (numbers or {}).items() if what != DRIVERS}, ny)
+        known = law_digests(model) if laws is None else laws  # an older file: the document has the laws
+        check_model(model, names, {what: table for what, table in (numbers or {}).items() if what != DRIVERS}, ny, known)
     except HaugmbdError as error:
         raise UsageError(str(error)) from None
     except (KeyError, TypeError, ValueError) as error:

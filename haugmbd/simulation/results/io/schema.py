@@ -14,8 +14,9 @@ sensor_0 ...     (nt, ...)                  values of sensors
 
 All are float64, and finite but for the last four.  The metadata are one JSON object: format, names, counters, settings, interrupted,
 events, passed, `all_steps` and `replays` (whether the states are all steps of the run, and how it is made again),
-`model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized), and
-`carried_model` (the model as the document of a model file, see `carried_model`), and
+`model_numbers` (inertias, gravity, markers and constants of rows, loads and drivers, by which a model is recognized),
+`model_laws` (digests of its drivers, of the user's functions and of blocks, see `laws`), `carried_model` (the model as the document of a
+model file, see `carried_model`), and
 `digests`: for each variable the SHA-256 of its shape and its bytes.  `checksum` is the SHA-256 of the text of the metadata.
 """
 
@@ -41,6 +42,7 @@ from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.replay import Replay, replays_of
+from haugmbd.simulation.results.io.laws import difference_of_laws, law_digests, written_laws
 from haugmbd.simulation.results.records import Counters, Names
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
@@ -100,6 +102,7 @@ class Saved(Protocol):
     def _replays(self) -> tuple[Replay, ...]: ...
     @property
     def _all_steps(self) -> bool: ...
+    def _model_laws(self) -> Mapping[str, str] | None: ...
     @property
     def _sensors(self) -> Mapping[str, SensorHistory]: ...
     @property
@@ -181,6 +184,7 @@ def contents_of(
     names = result.names
     check_arrays(arrays, names, more.segments)
     numbers = numbers_of(result._model) if result._model is not None else result._model_numbers
+    laws = law_digests(result._model) if result._model is not None else result._model_laws
     carried = dict(carry(result._model)) if result._model is not None else dict(result._carried or {})
     carried.pop("allow_code", None)
     meta = run_data(result, kind, sensors) | {
@@ -189,6 +193,7 @@ def contents_of(
         "joints": names.joints,
         "rows": names.rows,
         "model_numbers": None if numbers is None else {name: array.tolist() for name, array in numbers.items()},
+        "model_laws": None if laws is None else written_laws(laws),
         "carried_model": carried or None,
         "events": [event_data(event) for event in result.events],
         "passed": [place._asdict() for place in result.singular_crossings],
@@ -285,8 +290,9 @@ def result_of(
     y = np.concatenate([bodies.reshape(len(bodies), -1), arrays["angles"]], axis=1)
     given = meta.get("model_numbers")
     numbers = None if given is None else {name: np.array(given[name], dtype=np.float64) for name in MODEL_TABLES}
+    laws = meta.get("model_laws")
     if model is not None:
-        check_model(model, names, numbers, y.shape[1])
+        check_model(model, names, numbers, y.shape[1], laws)
     carried = meta.get("carried_model")
     return make(
         model,
@@ -306,6 +312,7 @@ def result_of(
         _sensors=sensors_of(arrays, meta),
         _contact_impacts=contact_impacts_of(meta),
         _model_numbers=numbers,
+        _model_laws=laws,
         _carried={**carried, "where": where, "allow_code": allow_code} if isinstance(carried, dict) else None,
         _replays=replays_of(meta.get("replays"), y.shape[1]),
         _all_steps=bool(meta.get("all_steps", False)),
@@ -392,10 +399,11 @@ def check_arrays(arrays: Mapping[str, Any], names: Names, segments: tuple[int, .
         )
 
 
-def check_model(model: Model, names: Names, numbers: Mapping[str, Array] | None, ny: int) -> None:
-    """Raise UsageError unless names, sizes and numbers of the model are those of the file."""
+def check_model(model: Model, names: Names, numbers: Mapping[str, Array] | None, ny: int, laws: Mapping[str, str] | None) -> None:
+    """Raise UsageError unless names, sizes, numbers and laws of the model are those of the file."""
     given = Names.of(model), numbers_of(model), model.y0.size
     difference = difference_of_models((names, numbers, ny), given, ("in the file", "in the model"))
+    difference = difference or difference_of_laws(laws, law_digests(model))
     if difference:
         raise UsageError(f"is of another model: {difference}. Pass the model it came from")
 
@@ -431,7 +439,7 @@ def difference_of_models(first: Recognized, second: Recognized, words: tuple[str
 
 
 def numbers_of(model: Model) -> dict[str, Array]:
-    """Return the numbers by which a model is recognized; they do not include the user's functions."""
+    """Return the numbers by which a model is recognized; see `laws` for the user's functions."""
     return {what: np.asarray(model.tables[table], dtype=np.float64) for what, table in MODEL_TABLES.items()}
 
 

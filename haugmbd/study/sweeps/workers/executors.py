@@ -9,7 +9,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 from haugmbd.errors import HaugmbdError, error_text
@@ -41,15 +40,23 @@ def run_in_turn(task: Task, jobs: Iterator[Job]) -> Iterator[tuple[Job, Row]]:
 
 
 def run_in_executor(executor: Executor, task: Task, jobs: Iterator[Job], in_flight: int) -> Iterator[tuple[Job, Row]]:
-    """Yield the rows of cells as they end. Raise BrokenSweepError if the executor breaks, after what has ended."""
+    """Yield the rows of cells as they end. Raise BrokenSweepError if the executor breaks, after what has ended.
+
+    An executor that runs a cell in `submit`, in this process, has ended it when it returns: its row is yielded before the next one begins.
+    """
     running: dict[Future[Row], Job] = {}
     broken: BaseException | None = None
     try:
         while broken is None:
-            broken = _submit(executor, task, jobs, running, in_flight)
-            if broken is None and not running:
+            job = next(jobs, None) if len(running) < in_flight else None
+            if job is not None:
+                broken, ended = _submit(executor, task, job, running)
+            elif running:
+                ended, _ = wait(running, return_when=FIRST_COMPLETED)
+            else:
                 return
-            ended, _ = wait(running, timeout=None if broken is None else 0.0, return_when=FIRST_COMPLETED)
+            if broken is not None:
+                ended, _ = wait(running, timeout=0.0, return_when=FIRST_COMPLETED)
             for future in ended:
                 job = running.pop(future)
                 try:
@@ -58,6 +65,8 @@ def run_in_executor(executor: Executor, task: Task, jobs: Iterator[Job], in_flig
                     broken = broken or error
                 else:
                     yield job, row
+        if isinstance(broken, KeyboardInterrupt):  # Ctrl-C in a cell that ran in this process
+            raise broken
     finally:
         for future in running:
             future.cancel()
@@ -65,15 +74,15 @@ def run_in_executor(executor: Executor, task: Task, jobs: Iterator[Job], in_flig
 
 
 def _submit(
-    executor: Executor, task: Task, jobs: Iterator[Job], running: dict[Future[Row], Job], in_flight: int
-) -> BaseException | None:
-    """Submit cells until enough are in flight; return the exception of an executor that takes no more."""
-    for job in islice(jobs, max(0, in_flight - len(running))):
-        try:
-            running[executor.submit(evaluate_cell, task, job.cell, job.seed)] = job
-        except Exception as error:  # noqa: BLE001  it is shut down, or broken
-            return error
-    return None
+    executor: Executor, task: Task, job: Job, running: dict[Future[Row], Job]
+) -> tuple[BaseException | None, set[Future[Row]]]:
+    """Submit a cell. Return the exception of an executor that takes no more, and the future of the cell if it has ended already."""
+    try:
+        future = executor.submit(evaluate_cell, task, job.cell, job.seed)
+    except Exception as error:  # noqa: BLE001  it is shut down, or broken
+        return error, set()
+    running[future] = job
+    return None, {future} if future.done() else set()
 
 
 def picklable_or_why(task: Task) -> str:
