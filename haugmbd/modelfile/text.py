@@ -22,6 +22,10 @@ MAX_BYTES_BY_HAND = 2**20
 MAX_DEPTH = 12
 """Nested lists and tables; a model file needs 8."""
 
+LINE = re.compile(r"\r\n|\r|\n")
+"""The end of a line: other separators of Unicode are parts of names."""
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+"""A decimal number as every language writes it: Python takes 1_0 for ten, and digits of all scripts, which no other program does."""
 JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s"\[\]{},:]+')
 TOML_TABLE = re.compile(r"^\s*\[(\[)?([^\[\]]+)\]")
 TOML_KEY = re.compile(r"^\s*([A-Za-z0-9_$\-]+|\"[^\"]*\"|'[^']*')\s*=")
@@ -50,6 +54,13 @@ def decode(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"line {line}: it is not UTF-8 text ({error.reason})") from None
+
+
+def number(word: str) -> float:
+    """Return the number that a word of a file is. Raise ValueError for anything but a decimal number; it may be too large for a float."""
+    if NUMBER.fullmatch(word) is None:
+        raise ValueError(f"{word!r:.40} is not a decimal number")
+    return float(word)
 
 
 def parse_json(text: str) -> Any:

@@ -94,7 +94,7 @@ def read_asmt(
         q={},
         frames={part: Frame(bodies[body], at.r, at.A) for part, (body, at) in built.where.items() if part},
         substituted=(*built.substituted, *stops.substituted),
-        ignored=(*_ignored(made), *unread, *stops.ignored),
+        ignored=(*_ignored(made), *built.dropped, *unread, *stops.ignored),
         loops=tuple(
             LoopClosure(name, made.joints[name].type if name in made.joints else "motion", "ASMT", *gap)
             for name, gap in done.gaps.items()
