@@ -235,7 +235,9 @@ def _gap(joint: AsmtJoint, ends: tuple[Frame, Frame]) -> float:
     check = System("check")
     i, j = (check.add(Body(side, 1.0, (1.0, 1.0, 1.0), r=end.body.r, p=end.body.p)) for side, end in zip("ij", ends, strict=True))
     check.add(
-        joint_between(joint.type, joint.name, Frame(i, ends[0].s_bar, ends[0].A_bar), Frame(j, ends[1].s_bar, ends[1].A_bar), joint.values)
+        joint_between(
+            joint.type, joint.name, Frame(i, ends[0].s_bar, ends[0].A_bar), Frame(j, ends[1].s_bar, ends[1].A_bar), joint.values
+        )
     )
     model = check.compile(check_pose=False)
     return float(np.abs(evaluate(model, model.state()).Phi).max(initial=0.0))

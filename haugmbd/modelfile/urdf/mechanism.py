@@ -18,7 +18,7 @@ from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, JointSpring
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports.limits import Limit
-from haugmbd.modelfile.imports.masses import heavy, substitute
+from haugmbd.modelfile.imports.masses import SUBSTITUTE_PART, TREE_PART, heavy, substitute
 from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses
@@ -28,13 +28,17 @@ from joints import RJ, SJ, TJ, Coupling, Fixed, Planar
 
 
 class Choices(NamedTuple):
-    """The options of the caller: a root that floats, merged fixed joints, repaired inertias, followers without their coupling."""
+    """The options of the caller: a root that floats, merged fixed joints, repaired inertias, followers without their coupling.
+
+    substitute: factor of the masses that links without mass are given
+    """
 
     floating: bool
     merge_fixed: bool
     repair_inertia: bool
     free_mimic: bool
     meshes: Meshes
+    substitute: float = 1.0
 
 
 class Built(NamedTuple):
@@ -47,13 +51,14 @@ class Built(NamedTuple):
     warnings: list[str]
     faults: list[Fault]
     limits: list[Limit]
+    massless: list[str]
 
 
 def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choices) -> Built:
     """Return the system of a robot at the joint coordinates q; its loops may be open."""
     at, found = poses(robot, q), groups(robot, choices.merge_fixed)
     ground = () if choices.floating else _shapes(robot, found[robot.root], np.zeros(3), choices.meshes)
-    built = Built(System(robot.name, gravity=gravity, ground_shape=ground), {}, {}, [], [], [], [])
+    built = Built(System(robot.name, gravity=gravity, ground_shape=ground), {}, {}, [], [], [], [], [])
     total = sum(link.inertia.mass for link in robot.links.values() if link.inertia is not None)
     bodies: dict[str, Body] = {}
     for leader, group in found.items():
@@ -86,8 +91,11 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     inertia = group.inertia
     where = f"line {robot.links[group.first].line}, link {group.first!r}"
     if inertia is None:
-        inertia, note = substitute("link", group.first, total)
+        following = any(joint.mimic is not None for joint in robot.joints.values()) and not choices.free_mimic
+        part = SUBSTITUTE_PART if robot.loops or following else TREE_PART
+        inertia, note = substitute("link", group.first, total, choices.substitute * part)
         built.substituted.append(note)
+        built.massless.append(group.first)
     elif choices.repair_inertia:
         inertia, note = physical(inertia)
         if note:

@@ -12,13 +12,14 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.imports.closing import close_joints
 from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
+from haugmbd.modelfile.imports.masses import felt
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
 from haugmbd.modelfile.text import decode, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
 from haugmbd.modelfile.urdf.tree import coordinates
-from haugmbd.modelfile.urdf.visual import Meshes
+from haugmbd.modelfile.urdf.visual import MOST_MESHES, Meshes
 from haugmbd.modelfile.xml_reader import parse_xml
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
@@ -108,9 +109,14 @@ def read_urdf(
     _raise(path, robot.faults)
     pose = coordinates(robot, q)
     folder = Meshes(path.parent, path.parent if meshes is None else path_of(meshes, "meshes"))
-    built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic, folder))
+    choices = Choices(floating, merge_fixed, repair_inertia, free_mimic, folder)
+    built = mechanism(robot, pose, gravity, choices)
     _raise(path, built.faults)
     system, report = _closed(robot, built, close, str(path))
+    changed = []
+    if built.massless and len(built.massless) < len(built.system.bodies) - 1:
+        undrawn = choices._replace(substitute=2.0, meshes=Meshes(folder.base, folder.root, count=MOST_MESHES + 1))
+        changed = felt("link", built.massless, system, mechanism(robot, pose, gravity, undrawn).system)
     stops = add_stops(built.limits if limits else [], built.system, system, read_stiffness(stop_stiffness))
     ignored = [*_ignored(robot, free_mimic, limits), *(f"{loops}: the key {key!r}" for key in unread), *stops.ignored]
     system.import_report = replace(
@@ -118,7 +124,7 @@ def read_urdf(
         q=pose,
         ignored=tuple(ignored),
         substituted=(*report.substituted, *stops.substituted),
-        warnings=(*report.warnings, *stops.warnings),
+        warnings=(*report.warnings, *changed, *stops.warnings),
     )
     return system
 

@@ -37,7 +37,9 @@ def test_numbers_that_are_none(text):
 
 def pendulum(name="hinge", formula="2.0*pi*time", driver="turn"):
     hinge = joint("RevoluteJoint", name, ("pin",), ("bar", "pin"))
-    return asmt.assembly([part("bar", marker("pin"))], [hinge], [motion("RotationalMotion", driver, name, formula)], markers=[marker("pin")])
+    return asmt.assembly(
+        [part("bar", marker("pin"))], [hinge], [motion("RotationalMotion", driver, name, formula)], markers=[marker("pin")]
+    )
 
 
 @pytest.mark.parametrize("before", ["", "\n", " \n\t\n\r\n", "\ufeff\n"])
@@ -61,7 +63,8 @@ def test_a_fault_after_blank_lines_has_its_line(tmp_path):
 def test_names_that_are_left_out(tmp_path):
     """Joints and motions without a name get one, which the report tells; two of one name are refused."""
     system = read(tmp_path, pendulum(driver=""))
-    assert len(system.joints) == 2 and "without a name is called" in str(system.import_report)
+    assert len(system.joints) == 2
+    assert "without a name is called" in str(system.import_report)
     parts = [part("a", marker("m"), marker("n")), part("b", marker("m"), marker("n"))]
     joints = [joint("SphericalJoint", "", ("pin",), ("a", "m")), joint("SphericalJoint", "", ("a", "n"), ("b", "m"))]
     system = read(tmp_path, asmt.assembly(parts, joints, markers=[marker("pin")]))
