@@ -15,6 +15,8 @@ from haugmbd.errors import UsageError
 MAX_DEPTH = 40
 """Nested elements; a URDF needs 6."""
 MAX_ELEMENTS = 200_000
+MAX_ATTRIBUTES = 1000
+"""Of one element; formats know up to 100, and readers that look for each take a time of the second order."""
 
 
 @dataclass
@@ -43,7 +45,7 @@ class Element:
             stack.extend(reversed(one.children))
 
 
-def parse_xml(data: bytes, *, depth: int = MAX_DEPTH) -> Element:
+def parse_xml(data: bytes, *, depth: int = MAX_DEPTH, elements: int = MAX_ELEMENTS) -> Element:
     """Return the root element. Raise UsageError, with the line, if the data are not XML, have a document type, or are too deep."""
     parser = expat.ParserCreate()
     top = Element("", {}, 0)
@@ -55,8 +57,10 @@ def parse_xml(data: bytes, *, depth: int = MAX_DEPTH) -> Element:
         count += 1
         if len(stack) > depth:
             raise UsageError(f"line {parser.CurrentLineNumber}: its elements are nested deeper than {depth} levels")
-        if count > MAX_ELEMENTS:
-            raise UsageError(f"it has more than {MAX_ELEMENTS} elements")
+        if count > elements:
+            raise UsageError(f"line {parser.CurrentLineNumber}: it has more than {elements} elements")
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise UsageError(f"line {parser.CurrentLineNumber}: <{tag[:40]}> has more than {MAX_ATTRIBUTES} attributes")
         element = Element(tag, attributes, parser.CurrentLineNumber)
         stack[-1].children.append(element)
         stack.append(element)
