@@ -6,7 +6,7 @@ armature      inertia of a body at the world, or a rotor: see couplings
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
+from haugmbd.forces.base import ForceElement
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.masses import heavy
@@ -33,10 +34,10 @@ from haugmbd.modelfile.mjcf.couplings import (
     rotor,
     terms_of_tendons,
 )
-from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, TENDON, WELD, Engine
-from haugmbd.modelfile.mjcf.joints import joint_of
+from haugmbd.modelfile.mjcf.engine import BALL, CONNECT, FREE, HINGE, SLIDE, TENDON, WELD, Engine, is_fixed, sprung_tendons
+from haugmbd.modelfile.mjcf.joints import dependent, joint_of, links_between
 from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
-from haugmbd.modelfile.mjcf.serial_joints import dependent, links_between
+from haugmbd.modelfile.mjcf.passive import ball_loads, free_loads, held_up, joints_of_tendon, tendon_loads
 from haugmbd.system.system import System
 from joints import SJ, Fixed
 from joints.base import Place, Vectors
@@ -72,22 +73,32 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *,
     built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [])
     bodies = _bodies(engine, built)
     law = laws(engine, controls(engine, control), built.faults)
+    for k in np.flatnonzero(m.jnt_type == FREE).tolist():
+        _add_loads(built, free_loads(engine, k, built.system.ground, bodies[int(m.jnt_bodyid[k])]))
     needed = _needed(engine, built, law, stops=stops)
     for k in range(1, m.nbody):
         if m.body_jntnum[k] > 0:
             _add_joint(engine, built, bodies, k, law, needed)
+    _add_loads(built, [*held_up(engine, bodies), *tendon_loads(engine, bodies, built.placed, built.faults)])
     if control is None and m.nu:
         built.ignored.append(f"actuators ({m.nu})")
     built.warnings.extend(heavy("body", dict.fromkeys(bodies)))
     refused = {fault.where for fault in built.faults}
     for n, a in built.rotors.items():
         if f"body {engine.name('body', int(m.jnt_bodyid[n]))!r}" not in refused:
-            _add_rotor(engine, built, n, a)
+            _add_rotor(engine, built, bodies, n, a)
     if not engine.off("EQUALITY"):
         rules = {rule.number: rule for rule in followers(engine)}
         for k in range(m.neq):
             _add_equality(engine, built, bodies, k, rules.get(k))
     return built
+
+
+def _add_loads(built: Built, loads: Iterable[ForceElement]) -> None:
+    """Add force elements."""
+    for load in loads:
+        built.faults.extend(load.faults())
+        built.system.add(load)
 
 
 def _pose(engine: Engine, k: int) -> Transform:
@@ -176,6 +187,8 @@ def _placed(engine: Engine, k: int, frame: Transform, center: Array) -> list[Sha
 def _needed(engine: Engine, built: Built, law: Array, *, stops: bool) -> set[int]:
     """Return the joints whose coordinates are needed: forces, rotors, equalities, or stops act along them."""
     needed = {*np.flatnonzero(law.any(axis=1)).tolist(), *built.rotors}
+    for n in filter(lambda n: is_fixed(engine, n), sprung_tendons(engine)):
+        needed |= set(joints_of_tendon(engine, n))
     for rule in followers(engine):
         needed |= {rule.joint, rule.leader} - {-1}
     for k in np.flatnonzero((engine.m.eq_type == TENDON) & (engine.m.eq_active0 != 0)).tolist():
@@ -209,7 +222,10 @@ def _add_joint(engine: Engine, built: Built, bodies: list[Body], k: int, law: Ar
         if joint is None:  # free
             return
     placed = {} if joint is None else _coordinates(engine, joint, numbers)
-    if joint is not None and not (serial and (needed & set(numbers)) - set(placed)):
+    if kinds == [BALL] and joint is not None:
+        _put_joint(engine, built, joint, placed, law)
+        _add_loads(built, ball_loads(engine, numbers[0], i, joint))
+    elif joint is not None and not (serial and (needed & set(numbers)) - set(placed)):
         _put_joint(engine, built, joint, placed, law)
     else:
         _put_serial_joints(engine, built, (i, j), k, law)
@@ -235,9 +251,7 @@ def _put_joint(engine: Engine, built: Built, joint: Joint, placed: dict[int, Pla
             loads = [hinge_load(f"{name} force", joint, law[n], start, sense)]
         else:
             loads = loads_along(name, coordinate, sense, law[n], start)
-        for load in loads:
-            built.faults.extend(load.faults())
-            built.system.add(load)
+        _add_loads(built, loads)
 
 
 def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k: int, law: Array) -> None:
@@ -265,14 +279,15 @@ def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k:
         _put_joint(engine, built, joint, _coordinates(engine, joint, [n]), law)
 
 
-def _add_rotor(engine: Engine, built: Built, n: int, a: float) -> None:
+def _add_rotor(engine: Engine, built: Built, bodies: list[Body], n: int, a: float) -> None:
     """Add the rotor that stands for the armature of a joint."""
-    parts, fault = rotor(engine, built.system, n, a, built.placed)
+    parts, fault = rotor(engine, built.system, n, a, built.placed, bodies)
     if fault is not None:
         built.faults.append(fault)
         return
-    name = engine.name("joint", n)
-    built.substituted.append(f"joint {name!r}: its armature {a:g} became {parts[0].name!r}, a rotor on the ground that it turns")
+    name, free = engine.name("joint", n), engine.m.jnt_type[n] == FREE
+    kind = "a body without weight at its frame" if free else "a rotor on the ground that it turns"
+    built.substituted.append(f"joint {name!r}: its armature {a:g} became {parts[0].name!r}, {kind}")
     for part in parts:
         built.faults.extend(part.faults())
         built.system.add(part)
@@ -298,7 +313,10 @@ def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int, rule
         return
     ends = _ends(engine, bodies, k, kind)
     if ends[0].body is ends[1].body:
-        built.faults.append(Fault(f"equality {name!r}", f"both its sides are on {ends[0].body.name!r}", "Remove it."))
+        gap = float(np.linalg.norm(ends[0].point - ends[1].point))
+        built.ignored.append(
+            f"equality {name!r}: both its sides are on {ends[0].body.name!r}, where it moves nothing (its points are {gap:.2g} m apart)"
+        )
         return
     name, (i, j) = _free(built, name), ends
     if kind == CONNECT:
