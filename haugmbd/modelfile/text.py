@@ -85,8 +85,12 @@ def parse_toml(text: str) -> Any:
         return bounded(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"it is not TOML: {error}") from None
-    except (RecursionError, ValueError, OverflowError) as error:
-        raise UsageError(f"it is not TOML that can be read: {type(error).__name__}") from None
+    except RecursionError:
+        raise UsageError(f"it is not TOML that can be read: it nests lists and tables deeper than {MAX_DEPTH} levels") from None
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(f"it is not TOML that can be read: {error}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

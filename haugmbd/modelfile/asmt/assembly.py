@@ -18,7 +18,7 @@ import numpy as np
 
 from haugmbd.bodies.inertia import MassProperties
 from haugmbd.compiled.array_types import Array
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, ModelFileError
 from haugmbd.modelfile.asmt.formulas import plain_numbers
 from haugmbd.modelfile.asmt.records import Record
 from haugmbd.modelfile.imports.transform import IDENTITY, ROUNDED, Transform, nearest_rotation
@@ -59,6 +59,12 @@ INSIDE: Mapping[str, tuple[str, ...]] = {
 }
 """The records inside of parts, markers and joints; others are misspelt, or of a newer program."""
 READ_TOO = ("ForceTorques", "ForcesTorques", "ConstantGravity", "AnimationParameters", "PrincipalMassMarker", *NOT_READ)
+
+
+MAX_PARTS = 20_000
+"""Parts that are read; assemblies have up to a few thousand."""
+MOST_FAULTS = 200
+"""Faults that are reported: a file with more of them is another kind of file."""
 
 
 @dataclass
@@ -134,6 +140,11 @@ class Assembly:
     def fault(self, line: int, where: str, what: str, remedy: str) -> None:
         """Record a fault."""
         self.faults.append(Fault(f"line {line}, {where}", what, remedy))
+        if len(self.faults) >= MOST_FAULTS:
+            raise ModelFileError(
+                "",
+                [*self.faults, Fault("the whole file", f"it has {MOST_FAULTS} faults or more", "Only the first ones are listed.")],
+            )
 
 
 def assembly_of(root: Record, length: float) -> Assembly:
@@ -159,6 +170,9 @@ def assembly_of(root: Record, length: float) -> Assembly:
             _read_part(made, record)
         else:
             made.fault(record.line, where, f"{record.text!r:.40} in the list of parts is not known", "Give records Part.")
+    if len(made.parts) > MAX_PARTS:
+        made.fault(root.line, where, f"it has {len(made.parts)} parts, more than {MAX_PARTS}", "Split it.")
+        return made
     sets = root.first("ConstraintSets")
     if sets is not None:
         _read_sets(made, sets)

@@ -20,8 +20,6 @@ from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 
 MAX_BYTES = 32 * 2**20
-MOST_FAULTS = 200
-"""Faults that are reported: a file with more of them is another kind of file."""
 
 
 @check_keywords
@@ -78,10 +76,13 @@ def read_asmt(
     except UsageError as error:
         raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
     stiffness = read_stiffness(stop_stiffness)
-    made = assembly_of(root, unit)
-    built = mechanism(made, merge_fixed)
+    try:
+        made = assembly_of(root, unit)
+        built = mechanism(made, merge_fixed)
+    except ModelFileError as error:
+        raise ModelFileError(str(path), error.faults) from None
     if made.faults:
-        raise ModelFileError(str(path), _first(made.faults, str(path)))
+        raise ModelFileError(str(path), made.faults)
     done = close_joints(built.system, bool(built.system.joints), close)
     limits, unread = limits_of(made, built.system.joints) if stiffness is not None else ([], [str(limit) for limit in made.limits])
     stops = add_stops(limits, built.system, done.system, stiffness)
@@ -105,15 +106,9 @@ def read_asmt(
         degrees_of_freedom=done.degrees_of_freedom,
         warnings=(*built.warnings, *done.warnings, *stops.warnings),
         word="part",
+        nothing_moves="All its parts are fixed to the assembly, which is the ground: remove a fixed joint of the file.",
     )
     return done.system
-
-
-def _first(faults: list[Fault], path: str) -> list[Fault]:
-    """Return the first faults, and that there are more."""
-    if len(faults) <= MOST_FAULTS:
-        return faults
-    return [*faults[:MOST_FAULTS], Fault(path, f"it has {len(faults)} faults", "Only the first ones are listed.")]
 
 
 def _ignored(made: Assembly) -> list[str]:

@@ -37,8 +37,8 @@ MAX_CLASSES = 5_000
 """Classes of defaults; each holds an element of every kind."""
 MAX_CELLS = 10_000_000
 """Cells of height fields or textures."""
-MAX_PIXELS = 2**26
-"""Pixels of images, which are far smaller as files: 8192 x 8192."""
+MAX_PIXELS = 2**27
+"""Pixels of images, which may be far smaller as files; robots with 17 textures of 2048 x 2048 have half as many."""
 MAX_ASSETS = 512 * 2**20
 """[bytes] Files of meshes, textures, height fields and skins together, each as often as it is named."""
 MAX_MEMORY = 2.0**31

@@ -107,6 +107,7 @@ def read_mjcf(
         degrees_of_freedom=done.degrees_of_freedom,
         warnings=(*built.warnings, *done.warnings, *stops.warnings),
         word="body",
+        nothing_moves="No body of the file has a joint: give it <freejoint/> or another one.",
     )
     return done.system
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.inertia import MassProperties
 from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
@@ -75,7 +76,7 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
         _add_couplings(built, robot)
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
-    built.warnings.extend((*heavy("link", built.system.bodies), *choices.meshes.warnings))
+    built.warnings.extend((*heavy("link", built.system.bodies), *robot.undrawn, *choices.meshes.warnings))
     made = {joint.name: joint for joint in built.system.joints}
     for name, joint in robot.joints.items():
         if joint.limits is not None and (joint.mimic is None or choices.free_mimic) and name in made:
@@ -98,14 +99,18 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
         built.massless.append(group.first)
     elif choices.repair_inertia:
         inertia, note = physical(inertia)
+        if inertia.mass == 0.0 and total > 0.0:
+            inertia = MassProperties(SUBSTITUTE_PART * total, inertia.J_bar, inertia.center)
+            note = f"{note + '; ' if note else ''}its mass 0 became {inertia.mass:.4g} kg"
         if note:
             built.substituted.append(f"link {group.first!r}: {note}")
     p = euler_parameters.from_rotation_matrix(pose.A)
     shapes = _shapes(robot, group, inertia.center, choices.meshes) or ...
     body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p, shape=shapes)
-    remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible."
+    remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible, and a small mass for none."
     for fault in body.faults():
-        built.faults.append(Fault(where, fault.what, fault.remedy + remedy * ("J_bar" in fault.what)))
+        repairable = "J_bar" in fault.what or inertia.mass == 0.0
+        built.faults.append(Fault(where, fault.what, fault.remedy + remedy * repairable))
     built.system.add(body)
     return body
 
@@ -129,6 +134,8 @@ def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame
         made = TJ(joint.name, i, j, point=frame.r, axis=axis)
     elif joint.type == "planar":
         made = Planar(joint.name, i, j, point=frame.r, normal=axis)
+    elif joint.type == "spherical":
+        made = SJ(joint.name, i, j, point=frame.r)
     elif joint.type == "fixed":
         made = Fixed(joint.name, i, j, point=frame.r)
     if made is not None:

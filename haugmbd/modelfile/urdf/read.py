@@ -14,7 +14,7 @@ from haugmbd.modelfile.imports.closing import close_joints
 from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
 from haugmbd.modelfile.imports.masses import felt
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
-from haugmbd.modelfile.text import decode, read_bounded
+from haugmbd.modelfile.text import MAX_BYTES_BY_HAND, decode, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
@@ -66,7 +66,8 @@ def read_urdf(
     close : bool
         Whether open loops are closed by `assemble`; the pose then differs from q.
     repair_inertia : bool
-        Whether an inertia that no rigid body can have is replaced by the nearest one that is possible; the report says so.
+        Whether an inertia that no rigid body can have is replaced by the nearest one that is possible, and a mass of 0 beside moments of
+        inertia by a small one; the report says so.
     free_mimic : bool
         Whether a joint with <mimic> is read without its coupling; it then moves freely.
     meshes : str or Path, optional
@@ -95,8 +96,8 @@ def read_urdf(
 
     Notes
     -----
-    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a JointSpring,
-    and a joint with <mimic> gets a Coupling.
+    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, spherical SJ, fixed ones are merged; damping becomes an RSDA or
+    a JointSpring, and a joint with <mimic> gets a Coupling. A visual whose numbers cannot be read is a warning: it changes no motion.
     Limits become JointLimit, counted from the modelled pose. Visual geometry becomes shapes; a mesh that is missing is a warning.
     Friction, transmissions and simulator extensions are not read, and the report says so. The coordinates of joints are zero at the
     modelled pose.
@@ -134,6 +135,8 @@ def _robot(path: FilePath, allow_code: bool) -> Robot:
     data = _expanded(path, allow_code) if path.suffix == XACRO else read_bounded(path, MAX_BYTES)
     try:
         return robot_of(parse_xml(data))
+    except ModelFileError as error:
+        raise ModelFileError(str(path), error.faults) from None
     except UsageError as error:
         raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
 
@@ -159,7 +162,7 @@ def _expanded(path: FilePath, allow_code: bool) -> bytes:
 
 def _read_loops(robot: Robot, path: FilePath) -> list[str]:
     """Append the loops of a sidecar file, and return its keys that are not read. Raise ModelFileError if it is not a sidecar file."""
-    data = read_bounded(path, MAX_BYTES)
+    data = read_bounded(path, MAX_BYTES_BY_HAND)
     try:
         pairs, unread = read_sidecar(decode(data))
     except UsageError as error:
@@ -211,5 +214,6 @@ def _closed(robot: Robot, built: Built, close: bool, source: str) -> tuple[Syste
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
         warnings=(*built.warnings, *done.warnings),
+        nothing_moves="All its links are fixed to the ground: read_urdf(path, floating=True) lets them move freely.",
     )
     return done.system, report

@@ -19,6 +19,8 @@ from haugmbd.errors import UsageError
 TOKEN = re.compile(
     r"""\s*(?:(?P<bracket>[\[\],])|'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<plain>[^\s\[\],'"#][^\[\],'"#\n]*))"""
 )
+IGNORED = re.compile(r"(?:\s|#[^\n]*)*")
+"""Blanks, and comments up to the end of their lines."""
 KEY = re.compile(r"^([A-Za-z_][\w ]*?)\s*:(?:\s+(.*))?$", re.ASCII)
 MAX_DEPTH = 3
 MAX_LOOPS = 10_000
@@ -72,16 +74,13 @@ def _value(text: str, key: str, depth: int = 0) -> Any:
         return [_value(item, key, depth + 1) for item in _items(block, key)]
     tokens: list[tuple[str, str]] = []
     end = 0
-    while end < len(block):
-        rest = block[end:].lstrip()
-        if rest.startswith("#") and "\n" in rest:
-            end = block.index("\n", end)
-            continue
+    while True:
+        end = IGNORED.match(block, end).end()  # type: ignore[union-attr]  it matches nothing, too
+        if end == len(block):
+            break
         found = TOKEN.match(block, end)
         if found is None:
-            if not rest or rest.startswith("#"):
-                break
-            raise UsageError(f"{key}: {rest[:40]!r} cannot be read")
+            raise UsageError(f"{key}: {block[end : end + 40]!r} cannot be read")
         tokens.append((str(found.lastgroup), found.group(str(found.lastgroup)).strip()))
         end = found.end()
     return _nested(tokens, key)

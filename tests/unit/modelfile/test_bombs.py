@@ -11,6 +11,8 @@ import pytest
 import haugmbd as mbd
 
 BODY = '<body><joint/><geom size="0.1"/></body>'
+CONFIG = '<config key="file" value="../x"/>'
+MESHES = "".join(f'<mesh name="m{k}" file="a.stl"/>' for k in range(1000))
 FEW = 2000
 """Characters of an error: a bomb is told in a few lines, not in as many as it has parts."""
 
@@ -25,7 +27,9 @@ def png(width, height):
 def attached(inside, *, times=1, model="part"):
     """A model that attaches another one, and that one's file."""
     attach = "".join(f'<frame><attach model="{model}" prefix="{k}-"/></frame>' for k in range(times))
-    return f'<mujoco><asset><model name="{model}" file="part.xml"/></asset><worldbody>{attach}</worldbody></mujoco>', {"part.xml": inside}
+    return f'<mujoco><asset><model name="{model}" file="part.xml"/></asset><worldbody>{attach}</worldbody></mujoco>', {
+        "part.xml": inside
+    }
 
 
 def chain(levels):
@@ -85,14 +89,26 @@ MODELS = {
         attached('<mujoco><include file="/etc/passwd"/></mujoco>'),
         "part.xml, line 1, <include>: it names '/etc/passwd', outside",
     ),
-    "an include in capitals": (('<mujoco><INCLUDE file="/etc/passwd"/></mujoco>', {}), "<INCLUDE>: it names '/etc/passwd', outside"),
+    "an include in capitals": (
+        ('<mujoco><INCLUDE file="/etc/passwd"/></mujoco>', {}),
+        "<INCLUDE>: it names '/etc/passwd', outside",
+    ),
     "backslashes": (("<mujoco><asset><mesh file='..\\..\\x.stl'/></asset></mujoco>", {}), "outside of the folder"),
     "a hidden way up": (("<mujoco><asset><mesh file='no/../../x.stl'/></asset></mujoco>", {}), "outside of the folder"),
-    "a texture elsewhere": (("<mujoco><asset><texture type='cube' fileup='../x.png'/></asset></mujoco>", {}), "outside of the folder"),
+    "a texture elsewhere": (
+        ("<mujoco><asset><texture type='cube' fileup='../x.png'/></asset></mujoco>", {}),
+        "outside of the folder",
+    ),
     "a skin elsewhere": (("<mujoco><asset><skin file='../x.skn'/></asset></mujoco>", {}), "outside of the folder"),
-    "a height field elsewhere": (("<mujoco><asset><hfield file='../x.png' size='1 1 1 1'/></asset></mujoco>", {}), "outside of the folder"),
+    "a height field elsewhere": (
+        ("<mujoco><asset><hfield file='../x.png' size='1 1 1 1'/></asset></mujoco>", {}),
+        "outside of the folder",
+    ),
     "a file of a plugin elsewhere": (
-        ('<mujoco><extension><plugin plugin="p"><instance name="i"><config key="file" value="../x"/></instance></plugin></extension></mujoco>', {}),
+        (
+            f'<mujoco><extension><plugin plugin="p"><instance name="i">{CONFIG}</instance></plugin></extension></mujoco>',
+            {},
+        ),
         "<config>: it names '../x', outside",
     ),
     "an image of 4e9 pixels": (
@@ -100,10 +116,16 @@ MODELS = {
         "4200000000 pixels",
     ),
     "a file that is named a thousand times": (
-        ("<mujoco><asset>" + "".join(f'<mesh name="m{k}" file="a.stl"/>' for k in range(1000)) + "</asset></mujoco>", {"a.stl": bytes(10**6)}),
+        (
+            "<mujoco><asset>" + "".join(f'<mesh name="m{k}" file="a.stl"/>' for k in range(1000)) + "</asset></mujoco>",
+            {"a.stl": bytes(10**6)},
+        ),
         "its files have more than 512 MiB",
     ),
-    "attributes": (("<mujoco><option " + " ".join(f'a{k}="1"' for k in range(20_000)) + "/></mujoco>", {}), "more than 1000 attributes"),
+    "attributes": (
+        ("<mujoco><option " + " ".join(f'a{k}="1"' for k in range(20_000)) + "/></mujoco>", {}),
+        "more than 1000 attributes",
+    ),
     "classes of defaults": (
         ("<mujoco><default>" + "".join(f'<default class="c{k}"/>' for k in range(6_000)) + "</default></mujoco>", {}),
         "6001 classes of defaults",
@@ -163,3 +185,129 @@ def test_attached_models_and_replicates_within_the_bounds_are_read(tmp_path):
     model = f'<mujoco><asset><model file="sub/part.xml"/></asset><worldbody>{bodies}{attach}</worldbody></mujoco>'
     (tmp_path / "model.xml").write_text(model)
     assert len(mbd.read_mjcf(tmp_path / "model.xml").bodies) == 6
+
+
+def chain_of_followers(n):
+    joints = "".join(
+        f'<joint name="j{k}" type="continuous"><parent link="l0"/><child link="l{k + 1}"/><mimic joint="j{k + 1}"/></joint>'
+        for k in range(n - 1)
+    )
+    return f'<robot name="r">{links(n)}{joints}</robot>'
+
+
+def links(n):
+    return "".join(f'<link name="l{k}"/>' for k in range(n))
+
+
+def lost(n):
+    return "".join(f'<joint name="j{k}" type="fixed"><parent link="x{k}"/><child link="y{k}"/></joint>' for k in range(n))
+
+
+TENFOLD = "".join(f"<!ENTITY {b} '{('&' + a + ';') * 10}'>" for a, b in zip("abcdefg", "bcdefgh", strict=True))
+LAUGHS = f"<!DOCTYPE r [<!ENTITY a '1'>{TENFOLD}"
+ROBOTS = {
+    "entities that double": (f"{LAUGHS}]><robot name='&h;'/>", "it has a document type or entities"),
+    "a file by an entity": (
+        '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"/>',
+        "a document type or entities",
+    ),
+    "joints whose links are not there": (f'<robot name="r">{links(1000)}{lost(300)}</robot>', "it has 200 faults or more"),
+    "a chain of followers": (chain_of_followers(3000), "it follows the joint 'j2999', which is not there"),
+    "links": (f'<robot name="r">{links(20_001)}</robot>', "it has 20001 links, more than 20000"),
+    "attributes": ("<robot " + " ".join(f'a{k}="1"' for k in range(2000)) + "/>", "more than 1000 attributes"),
+    "nested elements": ("<a>" * 100_000, "nested deeper than 40 levels"),
+    "a long number": (
+        f'<robot name="r"><link name="a"><inertial><mass value="{"1" * 10**6}"/></inertial></link></robot>',
+        'value="111',
+    ),
+    "a long name": (
+        f'<robot name="r"><link name="{"b" * 10**6}"/>{lost(1).replace("x0", "c" * 10**6)}</robot>',
+        "there is no link",
+    ),
+}
+"""Robots, and what is told of them."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROBOTS)
+def test_robots(name, tmp_path):
+    text, what = ROBOTS[name]
+    (tmp_path / "r.urdf").write_text(text)
+    with pytest.raises(mbd.ModelFileError) as error:
+        mbd.read_urdf(tmp_path / "r.urdf")
+    assert what in str(error.value)
+    assert len(str(error.value)) < 20 * FEW
+
+
+def test_loops_of_a_sidecar_file(tmp_path):
+    """Nested lists, and a million blanks, are told in a time of the first order."""
+    (tmp_path / "r.urdf").write_text('<robot name="r"><link name="l"/></robot>')
+    for text, what in (
+        ("closed_loop: " + "[" * 100_000, "nested deeper than 3 levels"),
+        ("closed_loop: [[a, b]" + " " * 300_000 + "{", "a bracket is not closed"),
+        ("closed_loop: [[a, b]\n" + "  # a\n" * 30_000 + "!]", "no link or joint|one value is expected|must be a list"),
+        (" " * 1_100_000, "more than 1 MiB"),
+    ):
+        (tmp_path / "s.yaml").write_text(text)
+        with pytest.raises(mbd.UsageError, match=what):
+            mbd.read_urdf(tmp_path / "r.urdf", loops=tmp_path / "s.yaml")
+
+
+def records(*lines):
+    return "OndselSolver\nAssembly\n\tName\n\t\tA\n" + "".join(f"{line}\n" for line in lines)
+
+
+MARKERS = [f"\t\t\t\tMarker\n\t\t\t\t\tName\n\t\t\t\t\t\tm{k}" for k in range(300)]
+JOINTS = [f"\t\t\tRevoluteJoint\n\t\t\t\tName\n\t\t\t\t\tj{k}\n\t\t\t\tMarkerI\n\t\t\t\t\t/A/x{k}" for k in range(300)]
+ASSEMBLIES = {
+    "joints whose markers are not there": (
+        records("\tRefPoints\n\t\tRefPoint\n\t\t\tMarkers", *MARKERS, "\tConstraintSets\n\t\tJoints", *JOINTS),
+        "it has 200 faults or more",
+    ),
+    "joints of nothing": (records("\tConstraintSets\n\t\tJoints", *["\t\t\tRevoluteJoint"] * 3000), "it has 200 faults or more"),
+    "parts": (records("\tParts", *(f"\t\tPart\n\t\t\tName\n\t\t\t\tp{k}" for k in range(20_001))), "it has 20001 parts"),
+    "records": (records(*["\tx"] * 500_001), "it has more than 500000 lines"),
+    "nested records": (records(*("\t" * k + "x" for k in range(1, 100))), "nested deeper than 20 levels"),
+}
+"""Assemblies, and what is told of them."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ASSEMBLIES)
+def test_assemblies(name, tmp_path):
+    text, what = ASSEMBLIES[name]
+    (tmp_path / "a.asmt").write_text(text)
+    with pytest.raises(mbd.ModelFileError) as error:
+        mbd.read_asmt(tmp_path / "a.asmt")
+    assert what in str(error.value)
+    assert len(str(error.value)) < 20 * FEW
+
+
+BODIES = [{"name": f"b{k}", "mass": 1, "J_bar": [1, 1, 1]} for k in range(300)]
+HINGE = {"type": "RJ", "j": "b1", "point": [0, 0, 0], "axis": [0, 0, 1]}
+DOCUMENTS = {
+    "keys": ("a.json", json.dumps({f"k{k}": 1 for k in range(20_000)}), "it has 200 faults or more"),
+    "joints whose bodies are not there": (
+        "a.json",
+        json.dumps({"bodies": BODIES, "joints": [{**HINGE, "name": f"j{k}", "i": f"x{k}"} for k in range(300)]}),
+        "it has 200 faults or more",
+    ),
+    "nested lists": ("a.json", "[" * 10**6, "deeper than 12 levels"),
+    "nested tables": ("a.json", '{"a":' * 10**4, "deeper than 12 levels"),
+    "a long number": ("a.json", '{"a": ' + "1" * 10**6 + "}", "it is not JSON"),
+    "nested keys of TOML": ("a.toml", "a" + ".a" * 900 + "=1", "deeper than 12 levels"),
+    "nested lists of TOML": ("a.toml", "a=" + "[\n" * 10**4, "deeper than 12 levels"),
+    "nested tables of TOML": ("a.toml", "a=" + "{a=" * 3000, "deeper than 12 levels"),
+}
+"""Model files, and what is told of them."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_model_files(name, tmp_path):
+    file, text, what = DOCUMENTS[name]
+    (tmp_path / file).write_text(text)
+    with pytest.raises(mbd.ModelFileError) as error:
+        mbd.load_model(tmp_path / file)
+    assert what in str(error.value)
+    assert len(str(error.value)) < 20 * FEW
