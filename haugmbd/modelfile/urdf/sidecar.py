@@ -75,7 +75,7 @@ def _value(text: str, key: str, depth: int = 0) -> Any:
     tokens: list[tuple[str, str]] = []
     end = 0
     while True:
-        end = IGNORED.match(block, end).end()  # type: ignore[union-attr]  it matches nothing, too
+        end = next(IGNORED.finditer(block, end)).end()
         if end == len(block):
             break
         found = TOKEN.match(block, end)
