@@ -32,7 +32,6 @@ from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.limits import Limit
 from haugmbd.modelfile.mjcf.engine import BALL, FREE, HINGE, JOINT, LARGEST, ON_JOINTS, SLIDE, Engine
 from haugmbd.modelfile.mjcf.joints import ALIGNED
-from haugmbd.system.system import System
 from joints import RJ, CoordinateFunction, Coupling, Fixed, Gear, RackPinion
 
 ROTOR_RADIUS = 0.1
@@ -189,22 +188,21 @@ def armature(engine: Engine, leader: int) -> tuple[Array, list[tuple[int, float]
 
 
 def rotor(
-    engine: Engine, system: System, n: int, a: float, placed: dict[int, Placed], bodies: list[Body]
+    engine: Engine, ground: Body, n: int, a: float, placed: dict[int, Placed], bodies: list[Body], taken: Collection[str]
 ) -> tuple[list[Any], Fault | None]:
     """Return the body, the bearing and the coupling of a rotor for the armature of a joint; or why there is none.
 
-    bodies: of the bodies of the file
+    bodies: of the bodies of the file;  taken: names that are in use
     """
     m, d = engine.m, engine.d
     name = engine.name("joint", n)
     if m.jnt_type[n] == FREE and 0.0 < a < LARGEST:
-        return _carried(engine, n, a, bodies[int(m.jnt_bodyid[n])], {body.name for body in system.bodies}), None
+        return _carried(engine, n, a, bodies[int(m.jnt_bodyid[n])], taken), None
     if n not in placed or m.jnt_type[n] not in (HINGE, SLIDE):
         what = f"its armature {a:g} is that of a ball, of a free joint or of one of several joints of a body, which cannot be read here"
         return [], Fault(f"joint {name!r}", what, "Remove it, or give one joint a body, with bodies between them.")
     if not 0.0 < a < LARGEST:
         return [], Fault(f"joint {name!r}", f"its armature is {a:g}", f"Give a positive number below {LARGEST:g}, or leave it out.")
-    taken = {body.name for body in system.bodies} | {joint.name for joint in system.joints}
     base = f"{name} rotor"
     while base in taken or f"{base} bearing" in taken or f"{base} gear" in taken:
         base += "_"
@@ -212,7 +210,7 @@ def rotor(
     speed = sense * float(d.qvel[m.jnt_dofadr[n]])
     at = np.array(d.xanchor[n])
     body = Body(base, a / ROTOR_RADIUS**2, (a, a, a), r=at, omega_bar=(0.0, 0.0, speed), shape=())
-    bearing = RJ(f"{base} bearing", system.ground, body, point=at, axis=(0.0, 0.0, 1.0))
+    bearing = RJ(f"{base} bearing", ground, body, point=at, axis=(0.0, 0.0, 1.0))
     gear: Joint = (
         Gear(f"{base} gear", coordinate, bearing, ratio=1.0)
         if coordinate.turns

@@ -50,7 +50,7 @@ class Built(NamedTuple):
     """The system as read, and what the report says of it.
 
     where: body and pose of each body of the file;  closures: joints of equalities, with their types;  placed: hinges and slides as
-    coordinates;  rotors: joints with an armature that is no inertia of their body
+    coordinates;  rotors: joints with an armature that is no inertia of their body;  taken: names that further parts cannot have
     """
 
     system: System
@@ -62,6 +62,7 @@ class Built(NamedTuple):
     ignored: list[str]
     warnings: list[str]
     faults: list[Fault]
+    taken: set[str]
 
 
 def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *, stops: bool = False) -> Built:
@@ -70,7 +71,7 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *,
     gravity = np.zeros(3) if engine.off("GRAVITY") else np.array(m.opt.gravity)
     still = np.flatnonzero(engine.leaders() == 0).tolist()
     shapes = tuple(shape for k in still for shape in _placed(engine, k, IDENTITY, np.zeros(3)))
-    built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [])
+    built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [], _names(engine))
     bodies = _bodies(engine, built)
     law = laws(engine, controls(engine, control), built.faults)
     for k in np.flatnonzero(m.jnt_type == FREE).tolist():
@@ -92,6 +93,14 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *,
         for k in range(m.neq):
             _add_equality(engine, built, bodies, k, rules.get(k))
     return built
+
+
+def _names(engine: Engine) -> set[str]:
+    """Return the names of bodies and joints of the file, and those of joints that stand for several."""
+    m = engine.m
+    joints = [engine.name("joint", n) for n in range(m.njnt)]
+    rows = [joints[int(at) : int(at) + int(number)] for at, number in zip(m.body_jntadr, m.body_jntnum, strict=True) if number > 1]
+    return {*(engine.name("body", k) for k in range(m.nbody)), *joints, *map("+".join, rows)}
 
 
 def _add_loads(built: Built, loads: Iterable[ForceElement]) -> None:
@@ -258,15 +267,15 @@ def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k:
     """Add the joints of a body one by one, with links between them."""
     m, d, system = engine.m, engine.d, built.system
     numbers = list(range(m.body_jntadr[k], m.body_jntadr[k] + m.body_jntnum[k]))
-    taken = {engine.name("body", n) for n in range(m.nbody)} | {engine.name("joint", n) for n in range(m.njnt)}
     names = " and ".join(repr(engine.name("joint", n)) for n in numbers)
     if dependent(engine, numbers):
         what = f"its joints {names} are dependent at this pose: they can move while the body stands"
         remedy = "Remove one of them, give it an armature, or give q= or key= of another pose."
         built.faults.append(Fault(f"body {engine.name('body', k)!r}", what, remedy))
         return
-    links = links_between(engine, m.body_parentid[k], numbers, taken | {body.name for body in system.bodies})
+    links = links_between(engine, m.body_parentid[k], numbers, built.taken)
     for link in links:
+        built.taken.add(link.name)
         system.add(link)
     chain = [ends[0], *links, ends[1]]
     built.substituted.append(
@@ -281,7 +290,7 @@ def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k:
 
 def _add_rotor(engine: Engine, built: Built, bodies: list[Body], n: int, a: float) -> None:
     """Add the rotor that stands for the armature of a joint."""
-    parts, fault = rotor(engine, built.system, n, a, built.placed, bodies)
+    parts, fault = rotor(engine, built.system.ground, n, a, built.placed, bodies, built.taken)
     if fault is not None:
         built.faults.append(fault)
         return
@@ -289,6 +298,7 @@ def _add_rotor(engine: Engine, built: Built, bodies: list[Body], n: int, a: floa
     kind = "a body without weight at its frame" if free else "a rotor on the ground that it turns"
     built.substituted.append(f"joint {name!r}: its armature {a:g} became {parts[0].name!r}, {kind}")
     for part in parts:
+        built.taken.add(part.name)
         built.faults.extend(part.faults())
         built.system.add(part)
 
