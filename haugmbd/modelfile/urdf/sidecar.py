@@ -47,7 +47,7 @@ def _pair(value: Any) -> bool:
 
 def _sections(text: str) -> dict[str, str]:
     """Return the text below each key at the margin."""
-    sections: dict[str, str] = {}
+    sections: dict[str, list[str]] = {}
     key = ""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#") or line.strip() == "---":
@@ -57,12 +57,12 @@ def _sections(text: str) -> dict[str, str]:
             key = found.group(1)
             if key in sections:
                 raise UsageError(f"line {number}: the key {key!r} is there twice")
-            sections[key] = found.group(2) or ""
+            sections[key] = [found.group(2) or ""]
         elif key:
-            sections[key] += f"\n{line}"
+            sections[key].append(line)
         else:
             raise UsageError(f"line {number}: a key such as closed_loop: is expected, found {line.strip()[:40]!r}")
-    return sections
+    return {key: "\n".join(lines) for key, lines in sections.items()}
 
 
 def _value(text: str, key: str, depth: int = 0) -> Any:

@@ -239,6 +239,7 @@ def test_robots(name, tmp_path):
     assert len(str(error.value)) < 20 * FEW
 
 
+@pytest.mark.slow
 def test_loops_of_a_sidecar_file(tmp_path):
     """Nested lists, and a million blanks, are told in a time of the first order."""
     (tmp_path / "r.urdf").write_text('<robot name="r"><link name="l"/></robot>')
@@ -246,6 +247,8 @@ def test_loops_of_a_sidecar_file(tmp_path):
         ("closed_loop: " + "[" * 100_000, "nested deeper than 3 levels"),
         ("closed_loop: [[a, b]" + " " * 300_000 + "{", "a bracket is not closed"),
         ("closed_loop: [[a, b]\n" + "  # a\n" * 30_000 + "!]", "no link or joint|one value is expected|must be a list"),
+        ("closed_loop: [\n" + "  a\n" * 100_000, "a bracket is not closed"),
+        ("closed_loop:\n" + "- a\n" * 100_000, "more than 10000 entries"),
         (" " * 1_100_000, "more than 1 MiB"),
     ):
         (tmp_path / "s.yaml").write_text(text)

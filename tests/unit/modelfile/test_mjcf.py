@@ -667,3 +667,10 @@ def test_the_command_line_knows_the_format(tmp_path, capsys):
     assert main.main(["convert", str(path), str(tmp_path / "out.json")]) == 0
     assert "3 bodies and 4 joints" in capsys.readouterr().out
     assert len(mbd.load_model(tmp_path / "out.json").joints) == 4
+
+
+def test_a_scene_that_stands_says_what_to_do(tmp_path):
+    system = read(tmp_path, mjcf.model('<body name="a"><geom size="1"/></body><geom type="plane" size="1 1 1"/>'))
+    assert "freejoint" in str(system.import_report)
+    with pytest.raises(mbd.ModelError, match="it has no body.*freejoint"):
+        mbd.accelerations(system)
