@@ -7,6 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 NAMES = {
@@ -153,9 +154,15 @@ def old_constructor(name: str, find: Callable[[str], Any]) -> Callable[..., Any]
     return make
 
 
+MOST_NAMES, LONGEST_NAME = 1000, 200
+"""Names among which one is looked for, and characters of it: the search takes a time of their product with the square of the length."""
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return " (did you mean ...?)" with the nearest name, or "" if none is near."""
-    name, names = str(name), list(names)
+    name, names = str(name), list(islice(names, MOST_NAMES + 1))
+    if len(names) > MOST_NAMES or len(name) > LONGEST_NAME:
+        return ""
     lower = {each.lower(): each for each in names}
     near = get_close_matches(name, names, n=1, cutoff=0.6) or [
         lower[x] for x in get_close_matches(name.lower(), lower, n=1, cutoff=0.6)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from haugmbd.deprecated import did_you_mean
@@ -57,6 +58,10 @@ class Reading:
             self.problems.append(Problem(path, what, remedy))
         return BAD
 
+    def near(self, name: str, names: Iterable[str]) -> str:
+        """Return " (did you mean ...?)" with the nearest name, "" if none is near or if no more faults are reported."""
+        return did_you_mean(name, names) if len(self.problems) < MOST_PROBLEMS else ""
+
     def refers(self, path: Path, kind: str, name: Any) -> Any:
         """Return a name if there is a part of this kind and name; else record a fault."""
         known = self.names.get(kind, {})
@@ -64,12 +69,12 @@ class Reading:
             return name
         if not isinstance(name, str):
             return self.fault(path, f"{shown(name)} is not a name of a {kind}", f"Give the name of a {kind} as a string.")
-        return self.fault(path, f"there is no {kind} {name!r}{did_you_mean(name, known)}", f"There {_list(kind, known)}.")
+        return self.fault(path, f"there is no {kind} {name!r:.80}{self.near(name, known)}", f"There {_list(kind, known)}.")
 
 
 def _list(kind: str, names: Iterable[str]) -> str:
     """Return the known names as words."""
-    given = [repr(name) for name in names]
+    given = [f"{name!r:.80}" for name in islice(names, 9)]
     if not given:
         return f"is no {kind} in this file"
     return f"are {', '.join(given[:8])}{' and more' * (len(given) > 8)}"

@@ -22,6 +22,10 @@ MAX_BYTES_BY_HAND = 2**20
 MAX_DEPTH = 12
 """Nested lists and tables; a model file needs 8."""
 
+LINE = re.compile(r"\r\n|\r|\n")
+"""The end of a line: other separators of Unicode are parts of names."""
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+"""A decimal number as every language writes it: Python takes 1_0 for ten, and digits of all scripts, which no other program does."""
 JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s"\[\]{},:]+')
 TOML_TABLE = re.compile(r"^\s*\[(\[)?([^\[\]]+)\]")
 TOML_KEY = re.compile(r"^\s*([A-Za-z0-9_$\-]+|\"[^\"]*\"|'[^']*')\s*=")
@@ -52,6 +56,13 @@ def decode(data: bytes) -> str:
         raise UsageError(f"line {line}: it is not UTF-8 text ({error.reason})") from None
 
 
+def number(word: str) -> float:
+    """Return the number that a word of a file is. Raise ValueError for anything but a decimal number; it may be too large for a float."""
+    if NUMBER.fullmatch(word) is None:
+        raise ValueError(f"{word!r:.40} is not a decimal number")
+    return float(word)
+
+
 def parse_json(text: str) -> Any:
     """Return the data of a JSON text. Raise UsageError, with the line, if it is not one, too deep, or has a key twice."""
     try:
@@ -74,8 +85,12 @@ def parse_toml(text: str) -> Any:
         return bounded(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"it is not TOML: {error}") from None
-    except (RecursionError, ValueError, OverflowError) as error:
-        raise UsageError(f"it is not TOML that can be read: {type(error).__name__}") from None
+    except RecursionError:
+        raise UsageError(f"it is not TOML that can be read: it nests lists and tables deeper than {MAX_DEPTH} levels") from None
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(f"it is not TOML that can be read: {error}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

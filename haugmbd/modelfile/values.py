@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
-from haugmbd.deprecated import did_you_mean
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
@@ -114,7 +113,7 @@ class Text(Kind):
             return given
         if not self.choices:
             return reading.fault(path, f"it is {shown(given)}, not a string", "Give a string that is not empty.")
-        hint = did_you_mean(given, self.choices) if isinstance(given, str) else ""
+        hint = reading.near(given, self.choices) if isinstance(given, str) else ""
         return reading.fault(path, f"it is {shown(given)}{hint}", f"Give one of {', '.join(map(repr, self.choices))}.")
 
     def schema(self) -> dict[str, Any]:
@@ -217,7 +216,7 @@ class Record(Kind):
             if key in self.named:
                 values[key] = self.named[key].kind.read(value, (*path, key), reading)
             elif key != COMMENT:
-                what = f"the key {key!r:.60} is not known here{did_you_mean(key, self.named)}"
+                what = f"the key {key!r:.60} is not known here{reading.near(key, self.named)}"
                 values[key] = reading.fault((*path, key), what, f"Known are {', '.join(self.named)}.")
         for each in self.fields:
             if each.required and each.name not in given:

@@ -5,6 +5,7 @@ Source: W3C, Extensible Markup Language 1.0; entities are refused because of the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,12 @@ from haugmbd.errors import UsageError
 MAX_DEPTH = 40
 """Nested elements; a URDF needs 6."""
 MAX_ELEMENTS = 200_000
+MAX_ATTRIBUTES = 1000
+"""Of one element; formats know up to 100, and readers that look for each take a time of the second order."""
+
+
+BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?((?:\s|<!--(?:(?!-->)[\s\S])*-->)*)(<\?xml\b[^>]*\?>)")
+"""What is before the declaration of a document: nothing, blank lines or comments; and the declaration."""
 
 
 @dataclass
@@ -43,8 +50,22 @@ class Element:
             stack.extend(reversed(one.children))
 
 
-def parse_xml(data: bytes, *, depth: int = MAX_DEPTH) -> Element:
+def _from_declaration(data: bytes) -> bytes:
+    """Return a document whose declaration is its first bytes, as XML demands, with the lines of the file.
+
+    Blank lines and comments before <?xml ... ?> are put behind it; readers of robots take them, and they change nothing.
+    """
+    found = BEFORE.match(data)
+    if found is None or not found.group(1):
+        return data
+    before, declaration = found.groups()
+    flat = declaration.replace(b"\r\n", b"\n").replace(b"\r", b"\n").replace(b"\n", b" ")
+    return bytes(flat + before + declaration.count(b"\n") * b"\n" + data[found.end() :])
+
+
+def parse_xml(data: bytes, *, depth: int = MAX_DEPTH, elements: int = MAX_ELEMENTS) -> Element:
     """Return the root element. Raise UsageError, with the line, if the data are not XML, have a document type, or are too deep."""
+    data = _from_declaration(data)
     parser = expat.ParserCreate()
     top = Element("", {}, 0)
     stack = [top]
@@ -55,8 +76,10 @@ def parse_xml(data: bytes, *, depth: int = MAX_DEPTH) -> Element:
         count += 1
         if len(stack) > depth:
             raise UsageError(f"line {parser.CurrentLineNumber}: its elements are nested deeper than {depth} levels")
-        if count > MAX_ELEMENTS:
-            raise UsageError(f"it has more than {MAX_ELEMENTS} elements")
+        if count > elements:
+            raise UsageError(f"line {parser.CurrentLineNumber}: it has more than {elements} elements")
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise UsageError(f"line {parser.CurrentLineNumber}: <{tag[:40]}> has more than {MAX_ATTRIBUTES} attributes")
         element = Element(tag, attributes, parser.CurrentLineNumber)
         stack[-1].children.append(element)
         stack.append(element)

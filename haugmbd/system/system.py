@@ -348,7 +348,16 @@ class System(Pictured):
         need_least_memory(len(self.bodies) - 1, self.joints)
         equations = JointEquations(self.joints)
         bind_expressions(self.name, self._parameters, equations.that_were_read(), (*self.loads, *self.blocks))
-        parts = Parts(self.name, self.gravity, self.bodies, self.joints, self.loads, _owner, equations)
+        parts = Parts(
+            self.name,
+            self.gravity,
+            self.bodies,
+            self.joints,
+            self.loads,
+            _owner,
+            equations,
+            getattr(self.import_report, "nothing_moves", ""),
+        )
         gravity = numbers(self.gravity)
         g = gravity if gravity is not None and gravity.shape == (3,) else np.zeros(3)
 

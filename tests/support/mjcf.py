@@ -62,14 +62,17 @@ def random_tree(seed, n=6):
             if choice:
                 control[name] = float(rng.uniform(-2, 2))
         elif kind in ("ball", "free"):
-            rotor = f'armature="{rng.uniform(0.01, 0.3)!r}"' if kind == "ball" and parents[k] == -1 else ""
+            rotor = f'armature="{rng.uniform(0.01, 0.3)!r}"' if kind == "free" or parents[k] == -1 else ""
+            rotor += f' damping="{rng.uniform(0, 1)!r}"' if rng.random() < 0.6 else ""
+            rotor += f' stiffness="{rng.uniform(1, 5)!r}"' if rng.random() < 0.6 else ""
             at = "0 0 0" if kind == "free" else numbers(rng.normal(scale=0.2, size=3))
             joint = f'<joint name="j{k}" type="{kind}" pos="{at}" {rotor}/>'
             q.extend([*(rng.normal(size=3) if kind == "free" else ()), *rng.normal(size=4)])
             v.extend(rng.normal(size=6 if kind == "free" else 3))
         place = f'pos="{numbers(rng.normal(scale=0.4, size=3))}" quat="{numbers(rng.normal(size=4))}"'
         inside = inertial(rng)
-        return f'<body name="b{k}" {place}>{joint}{inside}' + "".join(body(c) for c in children[k]) + "</body>"
+        held = f'gravcomp="{rng.uniform(0, 2)!r}"' if rng.random() < 0.3 else ""
+        return f'<body name="b{k}" {place} {held}>{joint}{inside}' + "".join(body(c) for c in children[k]) + "</body>"
 
     bodies = "".join(body(k) for k in children[-1])
     key = f'<key name="pose" qpos="{numbers(q)}" qvel="{numbers(v)}"/>' if q else '<key name="pose"/>'

@@ -18,15 +18,20 @@ import numpy as np
 
 from haugmbd.bodies.inertia import MassProperties
 from haugmbd.compiled.array_types import Array
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, ModelFileError
+from haugmbd.modelfile.asmt.formulas import plain_numbers
 from haugmbd.modelfile.asmt.records import Record
 from haugmbd.modelfile.imports.transform import IDENTITY, ROUNDED, Transform, nearest_rotation
+from haugmbd.modelfile.text import number
 from haugmbd.tolerances import ROUNDING, rounding_of_inertia
 
 VALUES = {"offset": 1, "distanceIJ": 1, "theIzJz": 0, "radiusI": 1, "radiusJ": 1, "pitch": 1, "pitchRadius": 1}
 """Numbers of joints, and their powers of length."""
 LARGEST = 1e60
 """Numbers are below it: products of three of them are finite."""
+STILL = 1e-9
+"""[m/s], [rad/s] Speed of the assembly, which is the ground, that is rounding of the program that wrote the file: it turns by 0.03 rad
+in a year."""
 NOT_READ = {
     "KinematicIJs": "measurements",
     "SimulationParameters": "simulation parameters",
@@ -55,6 +60,12 @@ INSIDE: Mapping[str, tuple[str, ...]] = {
 }
 """The records inside of parts, markers and joints; others are misspelt, or of a newer program."""
 READ_TOO = ("ForceTorques", "ForcesTorques", "ConstantGravity", "AnimationParameters", "PrincipalMassMarker", *NOT_READ)
+
+
+MAX_PARTS = 20_000
+"""Parts that are read; assemblies have up to a few thousand."""
+MOST_FAULTS = 200
+"""Faults that are reported: a file with more of them is another kind of file."""
 
 
 @dataclass
@@ -130,6 +141,11 @@ class Assembly:
     def fault(self, line: int, where: str, what: str, remedy: str) -> None:
         """Record a fault."""
         self.faults.append(Fault(f"line {line}, {where}", what, remedy))
+        if len(self.faults) >= MOST_FAULTS:
+            raise ModelFileError(
+                "",
+                [*self.faults, Fault("the whole file", f"it has {MOST_FAULTS} faults or more", "Only the first ones are listed.")],
+            )
 
 
 def assembly_of(root: Record, length: float) -> Assembly:
@@ -141,8 +157,12 @@ def assembly_of(root: Record, length: float) -> Assembly:
         made.fault(root.line, "assembly", "it has no name", "Give a record Name: the paths of markers begin with it.")
     made.pose = _pose(made, root, where)
     for key in ("Velocity3D", "Omega3D"):
-        if np.abs(_numbers(made, root.first(key), (3,), where)).max(initial=0.0) > ROUNDING:  # in its units of length, and 1/s
-            made.fault(root.line, where, f"its {key} is not zero: the assembly is the ground", f"Give the {key} of its parts.")
+        size = float(np.abs(_numbers(made, root.first(key), (3,), where)).max())
+        if size > STILL:
+            what = f"its {key} is not zero ({size:.3g}): the assembly is the ground"
+            made.fault(root.line, where, what, f"Give the {key} of its parts.")
+        elif size > 0.0:
+            made.ignored[f"{key} of the assembly, {size:.2g}, which is rounding"] += 1
     gravity = root.first("ConstantGravity")
     made.gravity = length * _numbers(made, gravity, (3,), where)
     _read_markers(made, root, "", where)
@@ -151,6 +171,9 @@ def assembly_of(root: Record, length: float) -> Assembly:
             _read_part(made, record)
         else:
             made.fault(record.line, where, f"{record.text!r:.40} in the list of parts is not known", "Give records Part.")
+    if len(made.parts) > MAX_PARTS:
+        made.fault(root.line, where, f"it has {len(made.parts)} parts, more than {MAX_PARTS}", "Split it.")
+        return made
     sets = root.first("ConstraintSets")
     if sets is not None:
         _read_sets(made, sets)
@@ -191,7 +214,7 @@ def _numbers(made: Assembly, record: Record | None, shape: tuple[int, ...], wher
         return np.zeros(shape)
     words = " ".join(child.text for child in record.children).split()
     try:
-        values = [float(word) for word in words]
+        values = [number(plain_numbers(word)) for word in words]
     except ValueError:
         values = []
     if len(values) != int(np.prod(shape)) or not all(abs(x) < LARGEST for x in values):
@@ -284,14 +307,21 @@ def _read_sets(made: Assembly, sets: Record) -> None:
     for record in _below(sets, "Motions"):
         name = _name(record)
         keys = {"RotationalMotion": "RotationZ", "TranslationalMotion": "TranslationZ"}
+        if record.text == "AllowRotation":
+            made.ignored[f"motion {name!r} (AllowRotation), which the solver drops once its joints are closed"] += 1
+            continue
         if record.text not in keys:
             what = f"its type {record.text!r:.40} cannot be read"
             made.fault(record.line, f"motion {name!r}", what, f"Known are {', '.join(keys)}.")
             continue
         joint, formula = record.first("MotionJoint"), record.first(keys[record.text])
-        if joint is None or formula is None or not name:
-            what = f"it lacks Name, MotionJoint or {keys[record.text]}"
-            made.fault(record.line, f"motion {name!r}", what, "Give all three.")
+        if joint is None or formula is None:
+            what = f"it lacks MotionJoint or {keys[record.text]}"
+            made.fault(record.line, f"motion {name!r}", what, "Give both.")
+            continue
+        name = name or _unnamed(made, record, made.motions)
+        if name in made.motions:
+            made.fault(record.line, f"motion {name!r}", "another motion has this name, too", "Give each motion its own name.")
             continue
         _count_unread(made, record, "motion")
         text = " ".join(child.text for child in formula.children)
@@ -304,13 +334,21 @@ def _read_sets(made: Assembly, sets: Record) -> None:
         made.fault(record.line, f"constraint {_name(record)!r}", f"its type {record.text!r:.40} cannot be read", "Remove it.")
 
 
+def _unnamed(made: Assembly, record: Record, taken: Iterable[str]) -> str:
+    """Return a name for a joint or motion without one: its type and its line, which the report tells."""
+    name = f"{record.text[:40]} of line {record.line}"
+    while name in taken:
+        name += "_"
+    made.substituted.append(f"line {record.line}: a {record.text[:40]} without a name is called {name!r}")
+    return name
+
+
 def _read_joint(made: Assembly, record: Record) -> None:
     name = _name(record)
+    name = name or _unnamed(made, record, made.joints)
     where = f"joint {name!r}"
-    if not name or name in made.joints:
-        made.fault(
-            record.line, where, f"the name {name!r} is empty, or that of another joint, too", "Give each joint its own name."
-        )
+    if name in made.joints:
+        made.fault(record.line, where, "another joint has this name, too", "Give each joint its own name.")
         return
     _count_unread(made, record, "joint")
     ends = [record.first(key) for key in ("MarkerI", "MarkerJ")]

@@ -19,6 +19,7 @@ from haugmbd.errors import Fault, UsageError
 from haugmbd.joints import RotationDriver, TranslationDriver
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtMotion, Assembly
 from haugmbd.modelfile.asmt.couplings import coupling_between
 from haugmbd.modelfile.asmt.formulas import expression_of
@@ -35,6 +36,8 @@ GROUND = ""
 """The assembly itself, as the part of its markers."""
 UNIT = MassProperties(1.0, np.ones(3))
 """What FreeCAD writes for every part."""
+HOLDS = 1e-6
+"""Largest equation [m], [1] of a joint between fixed parts that holds: digits of files, and above the 1e-7 of FreeCAD's solver."""
 LARGE = 100.0
 """[m] An assembly of this size is probably in millimetres."""
 
@@ -53,11 +56,12 @@ class Built(NamedTuple):
     where: dict[str, tuple[str, Transform]]
     substituted: list[str]
     warnings: list[str]
+    dropped: list[str]
 
 
 def mechanism(made: Assembly, merge_fixed: bool) -> Built:
     """Return the system; faults are collected in the assembly."""
-    built = Built(System(made.name, gravity=made.gravity), {}, made.substituted, [])
+    built = Built(System(made.name, gravity=made.gravity), {}, made.substituted, [], [])
     for joint in made.joints.values():
         for key, path in zip(("MarkerI", "MarkerJ"), joint.markers, strict=True):
             if path not in made.markers:
@@ -187,7 +191,7 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
         at = built.where[marker.part][1] @ marker.pose
         ends.append(Frame(bodies[marker.part], at.r, at.A))
     if ends[0].body is ends[1].body:
-        made.fault(joint.line, where, f"both its markers are on {ends[0].body.name!r}", "Give markers of parts that move.")
+        _drop_joint(made, built, joint, (ends[0], ends[1]))
         return
     try:
         if joint.type in COUPLED:
@@ -201,6 +205,42 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
     for fault in part.faults():
         made.faults.append(Fault(f"line {joint.line}, {fault.where}", fault.what, fault.remedy))
     built.system.add(part)
+
+
+def _drop_joint(made: Assembly, built: Built, joint: AsmtJoint, ends: tuple[Frame, Frame]) -> None:
+    """Leave out a joint between parts that are fixed to each other, where it holds; record a fault where it does not."""
+    where, on = f"joint {joint.name!r}", ends[0].body.name
+    own = {made.markers[path].part for path in joint.markers}
+    if joint.markers[0] == joint.markers[1]:
+        made.fault(joint.line, where, f"both its markers are {joint.markers[0]!r}, on {on!r}", "Give markers of parts that move.")
+        return
+    try:
+        gap = 0.0 if joint.type in COUPLED else _gap(joint, ends)
+    except UsageError as error:
+        made.fault(joint.line, where, str(error).rstrip("."), "Replace it by a joint that can be read.")
+        return
+    parts = " and ".join(repr(part) if part else "the assembly" for part in sorted(own))
+    if not gap <= HOLDS:
+        what = f"it is open by {gap:.3g} (m or rad), and both its markers are on {on!r}, fixed to each other (parts: {parts})"
+        made.fault(joint.line, where, what, "Remove it, or the fixed joints that contradict it.")
+        return
+    built.dropped.append(f"{where}: both its markers are on {on!r} (parts: {parts}), where it holds (open by {gap:.2g})")
+
+
+def _gap(joint: AsmtJoint, ends: tuple[Frame, Frame]) -> float:
+    """Return the largest equation of a joint between two frames where they are; for a check, its two sides are put on bodies of their own.
+
+    Raise UsageError for a type that cannot be read.
+    """
+    check = System("check")
+    i, j = (check.add(Body(side, 1.0, (1.0, 1.0, 1.0), r=end.body.r, p=end.body.p)) for side, end in zip("ij", ends, strict=True))
+    check.add(
+        joint_between(
+            joint.type, joint.name, Frame(i, ends[0].s_bar, ends[0].A_bar), Frame(j, ends[1].s_bar, ends[1].A_bar), joint.values
+        )
+    )
+    model = check.compile(check_pose=False)
+    return float(np.abs(evaluate(model, model.state()).Phi).max(initial=0.0))
 
 
 def _add_motion(made: Assembly, built: Built, motion: AsmtMotion) -> None:

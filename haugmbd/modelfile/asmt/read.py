@@ -21,8 +21,6 @@ from haugmbd.system.system import System
 from haugmbd.tolerances import check_tolerance
 
 MAX_BYTES = 32 * 2**20
-MOST_FAULTS = 200
-"""Faults that are reported: a file with more of them is another kind of file."""
 
 
 @check_keywords
@@ -84,10 +82,13 @@ def read_asmt(
     except UsageError as error:
         raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
     stiffness = read_stiffness(stop_stiffness)
-    made = assembly_of(root, unit)
-    built = mechanism(made, merge_fixed)
+    try:
+        made = assembly_of(root, unit)
+        built = mechanism(made, merge_fixed)
+    except ModelFileError as error:
+        raise ModelFileError(str(path), error.faults) from None
     if made.faults:
-        raise ModelFileError(str(path), _first(made.faults, str(path)))
+        raise ModelFileError(str(path), made.faults)
     built.system.tolerance = tolerance
     done = close_joints(built.system, bool(built.system.joints), close)
     limits, unread = limits_of(made, built.system.joints) if stiffness is not None else ([], [str(limit) for limit in made.limits])
@@ -101,7 +102,7 @@ def read_asmt(
         q={},
         frames={part: Frame(bodies[body], at.r, at.A) for part, (body, at) in built.where.items() if part},
         substituted=(*built.substituted, *stops.substituted),
-        ignored=(*_ignored(made), *unread, *stops.ignored),
+        ignored=(*_ignored(made), *built.dropped, *unread, *stops.ignored),
         loops=tuple(
             LoopClosure(name, made.joints[name].type if name in made.joints else "motion", "ASMT", *gap)
             for name, gap in done.gaps.items()
@@ -112,15 +113,9 @@ def read_asmt(
         degrees_of_freedom=done.degrees_of_freedom,
         warnings=(*built.warnings, *done.warnings, *stops.warnings),
         word="part",
+        nothing_moves="All its parts are fixed to the assembly, which is the ground: remove a fixed joint of the file.",
     )
     return done.system
-
-
-def _first(faults: list[Fault], path: str) -> list[Fault]:
-    """Return the first faults, and that there are more."""
-    if len(faults) <= MOST_FAULTS:
-        return faults
-    return [*faults[:MOST_FAULTS], Fault(path, f"it has {len(faults)} faults", "Only the first ones are listed.")]
 
 
 def _ignored(made: Assembly) -> list[str]:

@@ -4,7 +4,7 @@ r"""The tree of an ASMT file: each line is a record, and the records below it ha
     <tab>Position3D
     <tab><tab>0.1   0   0
 
-The first line names the program; the tree ends at a line TimeSeries, where computed results begin.
+The first line that is not blank names the program; the tree ends at a line TimeSeries, where computed results begin.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from haugmbd.errors import UsageError
+from haugmbd.modelfile.text import LINE
 
 HEADS = ("OndselSolver", "freeCAD: 3D CAD with Motion Simulation  by  askoh.com")
 END = "TimeSeries"
@@ -39,15 +40,17 @@ class Record:
 
 def parse_records(text: str) -> Record:
     """Return the record of the assembly. Raise UsageError, with the line, for a text that is not ASMT."""
-    lines = text.splitlines()
-    if not lines or lines[0].strip() not in HEADS:
-        found = lines[0].strip()[:40] if lines else ""
-        raise UsageError(f"line 1: it begins with {found!r}, not with {HEADS[0]!r}: it is not an ASMT file")
+    lines = LINE.split(text)
+    head = next((k for k, line in enumerate(lines) if line.strip()), 0)
+    if lines[head].strip() not in HEADS:
+        raise UsageError(
+            f"line {head + 1}: it begins with {lines[head].strip()[:40]!r}, not with {HEADS[0]!r}: it is not an ASMT file"
+        )
     if len(lines) > MAX_LINES:
         raise UsageError(f"it has more than {MAX_LINES} lines")
     top = Record("", 0)
     stack = [top]
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in enumerate(lines[head + 1 :], start=head + 2):
         if line.strip() == END and not line.startswith("\t"):
             break
         if not line.strip():
@@ -65,5 +68,5 @@ def parse_records(text: str) -> Record:
         stack.append(record)
     assembly = top.first("Assembly")
     if assembly is None or len(top.children) != 1:
-        raise UsageError("line 2: one record 'Assembly' is expected below the first line")
+        raise UsageError(f"line {head + 2}: one record 'Assembly' is expected below the first line")
     return assembly

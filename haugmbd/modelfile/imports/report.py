@@ -53,6 +53,8 @@ class ImportReport:
         What is doubtful, such as a mass that does not fit the size.
     word : str
         What the file calls a body: link, part, body.
+    nothing_moves : str
+        What to do where all bodies of the file are the ground.
     """
 
     source: str
@@ -69,6 +71,7 @@ class ImportReport:
     degrees_of_freedom: int | None
     warnings: tuple[str, ...]
     word: str = "link"
+    nothing_moves: str = ""
 
     def __str__(self) -> str:
         """Return the report, one fact a line."""
@@ -88,6 +91,7 @@ class ImportReport:
         lines += [f"substituted: {text}" for text in self.substituted]
         lines += [f"ignored: {text}" for text in self.ignored]
         lines += [f"warning: {text}" for text in self.warnings]
+        lines += [f"nothing moves: {self.nothing_moves}"] if self.nothing_moves and not bodies else []
         return "\n".join(lines)
 
     __repr__ = __str__

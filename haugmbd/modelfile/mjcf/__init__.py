@@ -2,10 +2,10 @@
 
 bounds         files and counts that a model may name
 engine         a compiled model and its pose; what cannot be read
-joints         the joints of a body, several in a row included
-serial_joints  links between the joints of a body that act one after the other
+joints         the joints of a body, several in a row included, and links between them
 couplings      equalities of joints as couplings, armatures as rotors
-loads          springs, dampers and actuators of joints
+loads          springs, dampers and actuators of hinges and slides
+passive        springs and dampers of balls, free joints and tendons; gravity that is compensated
 mechanism      from a compiled model to a System
 read           read_mjcf
 equalities     loops and couplings as equalities, for write_mjcf

@@ -7,12 +7,14 @@ r"""Equalities of joints as couplings, and the armature of joints as rotors.
 
 The rotor is exact: its bearing stands on the ground, so that it has no other part in the motion than its moment a q'' on the joint; it has
 its centre of mass on its axis, so that gravity does no work on it. On a hinge at the world the inertia a I of the body is the same, for
-omega = h q' and h is fixed there; on a ball at the world, too, for a I is the same about all axes.
+omega = h q' and h is fixed there; on a ball at the world, too, for a I is the same about all axes. The armature of a free joint is a body
+without weight, fixed to the other one at the origin of its frame.
 Source: MuJoCo's documentation, XML reference: equality/joint, joint/armature; Featherstone (2008), sec. 9.6: gears.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +26,13 @@ from haugmbd.constraints.freedoms import Side
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers.expression import Expression
 from haugmbd.errors import Fault
-from haugmbd.joints import RJ, CoordinateFunction, Coupling, Gear, RackPinion
+from haugmbd.forces import PointForce
+from haugmbd.joints import RJ, CoordinateFunction, Coupling, Fixed, Gear, RackPinion
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.imports.closing import OPEN
 from haugmbd.modelfile.imports.limits import Limit
-from haugmbd.modelfile.mjcf.engine import BALL, HINGE, JOINT, LARGEST, ON_JOINTS, SLIDE, Engine
+from haugmbd.modelfile.mjcf.engine import BALL, FREE, HINGE, JOINT, LARGEST, ON_JOINTS, SLIDE, Engine
 from haugmbd.modelfile.mjcf.joints import ALIGNED
-from haugmbd.system.system import System
 
 ROTOR_RADIUS = 0.1
 """[m] Radius of gyration of the rotor that stands for an armature; its mass follows from it, and does not move."""
@@ -185,16 +187,22 @@ def armature(engine: Engine, leader: int) -> tuple[Array, list[tuple[int, float]
     return added, list(others.items())
 
 
-def rotor(engine: Engine, system: System, n: int, a: float, placed: dict[int, Placed]) -> tuple[list[Any], Fault | None]:
-    """Return the body, the bearing and the coupling of a rotor for the armature of a joint; or why there is none."""
+def rotor(
+    engine: Engine, ground: Body, n: int, a: float, placed: dict[int, Placed], bodies: list[Body], taken: Collection[str]
+) -> tuple[list[Any], Fault | None]:
+    """Return the body, the bearing and the coupling of a rotor for the armature of a joint; or why there is none.
+
+    bodies: of the bodies of the file;  taken: names that are in use
+    """
     m, d = engine.m, engine.d
     name = engine.name("joint", n)
+    if m.jnt_type[n] == FREE and 0.0 < a < LARGEST:
+        return _carried(engine, n, a, bodies[int(m.jnt_bodyid[n])], taken), None
     if n not in placed or m.jnt_type[n] not in (HINGE, SLIDE):
         what = f"its armature {a:g} is that of a ball, of a free joint or of one of several joints of a body, which cannot be read here"
         return [], Fault(f"joint {name!r}", what, "Remove it, or give one joint a body, with bodies between them.")
     if not 0.0 < a < LARGEST:
         return [], Fault(f"joint {name!r}", f"its armature is {a:g}", f"Give a positive number below {LARGEST:g}, or leave it out.")
-    taken = {body.name for body in system.bodies} | {joint.name for joint in system.joints}
     base = f"{name} rotor"
     while base in taken or f"{base} bearing" in taken or f"{base} gear" in taken:
         base += "_"
@@ -202,13 +210,29 @@ def rotor(engine: Engine, system: System, n: int, a: float, placed: dict[int, Pl
     speed = sense * float(d.qvel[m.jnt_dofadr[n]])
     at = np.array(d.xanchor[n])
     body = Body(base, a / ROTOR_RADIUS**2, (a, a, a), r=at, omega_bar=(0.0, 0.0, speed), shape=())
-    bearing = RJ(f"{base} bearing", system.ground, body, point=at, axis=(0.0, 0.0, 1.0))
+    bearing = RJ(f"{base} bearing", ground, body, point=at, axis=(0.0, 0.0, 1.0))
     gear: Joint = (
         Gear(f"{base} gear", coordinate, bearing, ratio=1.0)
         if coordinate.turns
         else RackPinion(f"{base} gear", bearing, coordinate, radius=1.0)
     )
     return [body, bearing, gear], None
+
+
+def _carried(engine: Engine, n: int, a: float, body: Body, taken: Collection[str]) -> list[Any]:
+    """Return a body for the armature of a free joint, fixed to its body at the origin of the body frame, and a force against its weight.
+
+    T = a |x'|^2 / 2 + a |w|^2 / 2 is that of a mass a with the moments a about every axis.
+    """
+    number = int(engine.m.jnt_bodyid[n])
+    at, name = np.array(engine.d.xpos[number]), f"{engine.name('joint', n)} armature"
+    while name in taken:
+        name += "_"
+    v = body.v + cross(body.A @ body.omega_bar, at - body.r)
+    mass = Body(name, a, (a, a, a), r=at, p=body.p, v=v, omega_bar=body.omega_bar, shape=())
+    parts: list[Any] = [mass, Fixed(f"{name} fixed", body, mass, point=at)]
+    weight = a * np.array(engine.m.opt.gravity)
+    return parts if engine.off("GRAVITY") or not weight.any() else [*parts, PointForce(f"{name} weight", mass, force=-weight)]
 
 
 def limits_of(engine: Engine, placed: dict[int, Placed]) -> list[Limit]:

@@ -154,19 +154,16 @@ def refused(engine: Engine) -> list[Fault]:
         if not np.all(np.abs(numbers) < LARGEST):
             what = f"its position, mass or inertia has the number {numbers[np.argmax(np.abs(numbers))]:g}"
             refuse(f"body {engine.name('body', k)!r}", what, f"Give numbers below {LARGEST:g}.")
-    for k in _acting_tendons(m):
-        what = "a tendon with a spring, a damper or an armature cannot be read"
+    for k in _odd_tendons(m):
+        what = "a tendon with an armature, or with a nonlinear spring or damper, cannot be read"
         refuse(f"tendon {engine.name('tendon', k)!r}", what, "Remove it, or replace it by a spring between bodies.")
     for k in range(getattr(m, "nflex", 0)):
         refuse(f"flex {engine.name('flex', k)!r}", "deformable bodies cannot be read", "Remove it.")
     if m.opt.density > 0.0 or m.opt.viscosity > 0.0:
         refuse("option", f"the medium (density {m.opt.density:g}, viscosity {m.opt.viscosity:g}) cannot be read", "Set both to 0.")
-    for body in np.flatnonzero(m.body_gravcomp).tolist():
-        refuse(
-            f"body {engine.name('body', body)!r}",
-            f"gravcomp is {m.body_gravcomp[body]:g}, which cannot be read",
-            "Remove gravcomp.",
-        )
+    for n in np.flatnonzero(np.asarray(getattr(m, "jnt_actgravcomp", np.zeros(0)))).tolist() if np.any(m.body_gravcomp) else ():
+        what = "gravity is compensated by its actuators (actgravcomp), which cannot be read"
+        refuse(f"joint {engine.name('joint', n)!r}", what, "Remove actgravcomp: bodies then have gravcomp as a force.")
     for key, kind, words in NONLINEAR:
         owners = np.asarray(getattr(m, key, np.zeros(0)))
         for k in sorted(set(np.argwhere(owners)[:, 0].tolist())):
@@ -175,11 +172,23 @@ def refused(engine: Engine) -> list[Fault]:
     return faults
 
 
-def _acting_tendons(m: Any) -> list[int]:
-    """Return the tendons that act on bodies, unless their limits or actuators do."""
-    keys = ("stiffness", "damping", "armature", "stiffnesspoly", "dampingpoly")
-    arrays = [np.asarray(getattr(m, f"tendon_{key}", np.zeros(m.ntendon))) for key in keys]
+def _odd_tendons(m: Any) -> list[int]:
+    """Return the tendons whose own inertia or nonlinear law acts on bodies."""
+    arrays = [np.asarray(getattr(m, f"tendon_{key}", np.zeros(m.ntendon))) for key in ("armature", "stiffnesspoly", "dampingpoly")]
     return [k for k in range(m.ntendon) if any(np.any(array[k]) for array in arrays)]
+
+
+def is_fixed(engine: Engine, tendon: int) -> bool:
+    """Return whether the length of a tendon is a sum of joint coordinates."""
+    return bool(engine.m.wrap_type[engine.m.tendon_adr[tendon]] == ON_JOINTS)
+
+
+def sprung_tendons(engine: Engine) -> dict[int, tuple[float, float]]:
+    """Return the stiffness and damping of each tendon that has one of them, and is not disabled."""
+    m = engine.m
+    k = np.zeros(m.ntendon) if engine.off("SPRING") else np.array(m.tendon_stiffness)
+    c = np.zeros(m.ntendon) if engine.off("DAMPER") else np.array(m.tendon_damping)
+    return {n: (float(k[n]), float(c[n])) for n in range(m.ntendon) if k[n] or c[n]}
 
 
 def ignored(engine: Engine) -> list[str]:
@@ -194,7 +203,7 @@ def ignored(engine: Engine) -> list[str]:
         "sites": m.nsite,
         "cameras and lights": m.ncam + m.nlight,
         "contact pairs": m.npair,
-        "tendons, which have no spring and no damper": m.ntendon,
+        "tendons, which have no spring and no damper": m.ntendon - len(sprung_tendons(engine)),
         "limits of tendons": int(np.count_nonzero(m.tendon_limited)),
         "friction losses of tendons": int(np.count_nonzero(m.tendon_frictionloss)),
     }

@@ -62,9 +62,6 @@ def laws(engine: Engine, u: Array | None, faults: list[Fault]) -> Array:
             spring = stiffness * float(m.qpos_spring[m.jnt_qposadr[k]])
             damping = 0.0 if engine.off("DAMPER") else float(m.dof_damping[m.jnt_dofadr[k]])
             found[k] += (spring, -stiffness, -damping)
-        elif m.jnt_stiffness[k] or np.any(m.dof_damping[m.dof_jntid == k]):
-            what = "stiffness or damping of a ball or free joint cannot be read"
-            faults.append(Fault(f"joint {engine.name('joint', k)!r}", what, "Remove it, or use hinges."))
     if u is not None and not engine.off("ACTUATION"):
         for k in filter(engine.acts, range(m.nu)):
             fault = _add_actuator(engine, k, float(u[k]), found)

@@ -6,7 +6,7 @@ armature      inertia of a body at the world, or a rotor: see couplings
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
+from haugmbd.forces.base import ForceElement
 from haugmbd.joints import SJ, Fixed, Place, Vectors
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
@@ -34,10 +35,10 @@ from haugmbd.modelfile.mjcf.couplings import (
     rotor,
     terms_of_tendons,
 )
-from haugmbd.modelfile.mjcf.engine import CONNECT, HINGE, SLIDE, TENDON, WELD, Engine
-from haugmbd.modelfile.mjcf.joints import joint_of
+from haugmbd.modelfile.mjcf.engine import BALL, CONNECT, FREE, HINGE, SLIDE, TENDON, WELD, Engine, is_fixed, sprung_tendons
+from haugmbd.modelfile.mjcf.joints import dependent, joint_of, links_between
 from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
-from haugmbd.modelfile.mjcf.serial_joints import dependent, links_between
+from haugmbd.modelfile.mjcf.passive import ball_loads, free_loads, held_up, joints_of_tendon, tendon_loads
 from haugmbd.system.system import System
 
 SPHERE, CAPSULE, CYLINDER, BOX = 2, 3, 5, 6
@@ -48,7 +49,7 @@ class Built(NamedTuple):
     """The system as read, and what the report says of it.
 
     where: body and pose of each body of the file;  closures: joints of equalities, with their types;  placed: hinges and slides as
-    coordinates;  rotors: joints with an armature that is no inertia of their body
+    coordinates;  rotors: joints with an armature that is no inertia of their body;  taken: names that further parts cannot have
     """
 
     system: System
@@ -60,6 +61,7 @@ class Built(NamedTuple):
     ignored: list[str]
     warnings: list[str]
     faults: list[Fault]
+    taken: set[str]
 
 
 def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *, stops: bool = False) -> Built:
@@ -68,25 +70,43 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *,
     gravity = np.zeros(3) if engine.off("GRAVITY") else np.array(m.opt.gravity)
     still = np.flatnonzero(engine.leaders() == 0).tolist()
     shapes = tuple(shape for k in still for shape in _placed(engine, k, IDENTITY, np.zeros(3)))
-    built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [])
+    built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [], _names(engine))
     bodies = _bodies(engine, built)
     law = laws(engine, controls(engine, control), built.faults)
+    for k in np.flatnonzero(m.jnt_type == FREE).tolist():
+        _add_loads(built, free_loads(engine, k, built.system.ground, bodies[int(m.jnt_bodyid[k])]))
     needed = _needed(engine, built, law, stops=stops)
     for k in range(1, m.nbody):
         if m.body_jntnum[k] > 0:
             _add_joint(engine, built, bodies, k, law, needed)
+    _add_loads(built, [*held_up(engine, bodies), *tendon_loads(engine, bodies, built.placed, built.faults)])
     if control is None and m.nu:
         built.ignored.append(f"actuators ({m.nu})")
     built.warnings.extend(heavy("body", dict.fromkeys(bodies)))
     refused = {fault.where for fault in built.faults}
     for n, a in built.rotors.items():
         if f"body {engine.name('body', int(m.jnt_bodyid[n]))!r}" not in refused:
-            _add_rotor(engine, built, n, a)
+            _add_rotor(engine, built, bodies, n, a)
     if not engine.off("EQUALITY"):
         rules = {rule.number: rule for rule in followers(engine)}
         for k in range(m.neq):
             _add_equality(engine, built, bodies, k, rules.get(k))
     return built
+
+
+def _names(engine: Engine) -> set[str]:
+    """Return the names of bodies and joints of the file, and those of joints that stand for several."""
+    m = engine.m
+    joints = [engine.name("joint", n) for n in range(m.njnt)]
+    rows = [joints[int(at) : int(at) + int(number)] for at, number in zip(m.body_jntadr, m.body_jntnum, strict=True) if number > 1]
+    return {*(engine.name("body", k) for k in range(m.nbody)), *joints, *map("+".join, rows)}
+
+
+def _add_loads(built: Built, loads: Iterable[ForceElement]) -> None:
+    """Add force elements."""
+    for load in loads:
+        built.faults.extend(load.faults())
+        built.system.add(load)
 
 
 def _pose(engine: Engine, k: int) -> Transform:
@@ -175,6 +195,8 @@ def _placed(engine: Engine, k: int, frame: Transform, center: Array) -> list[Sha
 def _needed(engine: Engine, built: Built, law: Array, *, stops: bool) -> set[int]:
     """Return the joints whose coordinates are needed: forces, rotors, equalities, or stops act along them."""
     needed = {*np.flatnonzero(law.any(axis=1)).tolist(), *built.rotors}
+    for n in filter(lambda n: is_fixed(engine, n), sprung_tendons(engine)):
+        needed |= set(joints_of_tendon(engine, n))
     for rule in followers(engine):
         needed |= {rule.joint, rule.leader} - {-1}
     for k in np.flatnonzero((engine.m.eq_type == TENDON) & (engine.m.eq_active0 != 0)).tolist():
@@ -208,7 +230,10 @@ def _add_joint(engine: Engine, built: Built, bodies: list[Body], k: int, law: Ar
         if joint is None:  # free
             return
     placed = {} if joint is None else _coordinates(engine, joint, numbers)
-    if joint is not None and not (serial and (needed & set(numbers)) - set(placed)):
+    if kinds == [BALL] and joint is not None:
+        _put_joint(engine, built, joint, placed, law)
+        _add_loads(built, ball_loads(engine, numbers[0], i, joint))
+    elif joint is not None and not (serial and (needed & set(numbers)) - set(placed)):
         _put_joint(engine, built, joint, placed, law)
     else:
         _put_serial_joints(engine, built, (i, j), k, law)
@@ -234,24 +259,22 @@ def _put_joint(engine: Engine, built: Built, joint: Joint, placed: dict[int, Pla
             loads = [hinge_load(f"{name} force", joint, law[n], start, sense)]
         else:
             loads = loads_along(name, coordinate, sense, law[n], start)
-        for load in loads:
-            built.faults.extend(load.faults())
-            built.system.add(load)
+        _add_loads(built, loads)
 
 
 def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k: int, law: Array) -> None:
     """Add the joints of a body one by one, with links between them."""
     m, d, system = engine.m, engine.d, built.system
     numbers = list(range(m.body_jntadr[k], m.body_jntadr[k] + m.body_jntnum[k]))
-    taken = {engine.name("body", n) for n in range(m.nbody)} | {engine.name("joint", n) for n in range(m.njnt)}
     names = " and ".join(repr(engine.name("joint", n)) for n in numbers)
     if dependent(engine, numbers):
         what = f"its joints {names} are dependent at this pose: they can move while the body stands"
         remedy = "Remove one of them, give it an armature, or give q= or key= of another pose."
         built.faults.append(Fault(f"body {engine.name('body', k)!r}", what, remedy))
         return
-    links = links_between(engine, m.body_parentid[k], numbers, taken | {body.name for body in system.bodies})
+    links = links_between(engine, m.body_parentid[k], numbers, built.taken)
     for link in links:
+        built.taken.add(link.name)
         system.add(link)
     chain = [ends[0], *links, ends[1]]
     built.substituted.append(
@@ -264,15 +287,17 @@ def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k:
         _put_joint(engine, built, joint, _coordinates(engine, joint, [n]), law)
 
 
-def _add_rotor(engine: Engine, built: Built, n: int, a: float) -> None:
+def _add_rotor(engine: Engine, built: Built, bodies: list[Body], n: int, a: float) -> None:
     """Add the rotor that stands for the armature of a joint."""
-    parts, fault = rotor(engine, built.system, n, a, built.placed)
+    parts, fault = rotor(engine, built.system.ground, n, a, built.placed, bodies, built.taken)
     if fault is not None:
         built.faults.append(fault)
         return
-    name = engine.name("joint", n)
-    built.substituted.append(f"joint {name!r}: its armature {a:g} became {parts[0].name!r}, a rotor on the ground that it turns")
+    name, free = engine.name("joint", n), engine.m.jnt_type[n] == FREE
+    kind = "a body without weight at its frame" if free else "a rotor on the ground that it turns"
+    built.substituted.append(f"joint {name!r}: its armature {a:g} became {parts[0].name!r}, {kind}")
     for part in parts:
+        built.taken.add(part.name)
         built.faults.extend(part.faults())
         built.system.add(part)
 
@@ -297,7 +322,10 @@ def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int, rule
         return
     ends = _ends(engine, bodies, k, kind)
     if ends[0].body is ends[1].body:
-        built.faults.append(Fault(f"equality {name!r}", f"both its sides are on {ends[0].body.name!r}", "Remove it."))
+        gap = float(np.linalg.norm(ends[0].point - ends[1].point))
+        built.ignored.append(
+            f"equality {name!r}: both its sides are on {ends[0].body.name!r}, where it moves nothing (its points are {gap:.2g} m apart)"
+        )
         return
     name, (i, j) = _free(built, name), ends
     if kind == CONNECT:

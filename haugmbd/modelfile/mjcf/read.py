@@ -75,7 +75,8 @@ def read_mjcf(
     connect and weld are exact joints here, and equalities of joints exact couplings; MuJoCo's are soft. Contacts and friction losses
     are not read, and the report says so. An armature is inertia of the body of a joint at the world, and a rotor otherwise.
     Between hinges and slides of one body that no joint here stands for are small links, which the report lists. An equality of fixed
-    tendons is a coupling. Tendons with springs or dampers, deformable bodies and media are refused by name.
+    tendons is a coupling. Springs and dampers of ball joints, of free joints, of fixed tendons and of spatial tendons between two bodies
+    are loads, and so is gravcomp; other tendons, deformable bodies and media are refused by name.
     The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only.
     Source: MuJoCo's documentation, XML reference and Computation.
     """
@@ -113,6 +114,7 @@ def read_mjcf(
         degrees_of_freedom=done.degrees_of_freedom,
         warnings=(*built.warnings, *done.warnings, *stops.warnings),
         word="body",
+        nothing_moves="No body of the file has a joint: give it <freejoint/> or another one.",
     )
     return done.system
 

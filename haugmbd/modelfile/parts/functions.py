@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from haugmbd.control.output import BlockOutput
-from haugmbd.deprecated import did_you_mean
 from haugmbd.drivers import Constant, Driver, Expression, Functions, QuinticSpline, as_driver
 from haugmbd.drivers.expression_grammar import MAX_LENGTH
 from haugmbd.drivers.functions import TimeFunction
@@ -151,7 +150,7 @@ def _expression(text: str, path: Path, reading: Reading, remedy: str) -> Any:
         for name in found.names:
             if name not in reading.parameters:
                 what = (
-                    f"the expression {text!r:.200} reads {name!r}, which is not a parameter{did_you_mean(name, reading.parameters)}"
+                    f"the expression {text!r:.200} reads {name!r}, which is not a parameter{reading.near(name, reading.parameters)}"
                 )
                 return reading.fault(path, what, "Add it to the parameters of the file.")
         if found.names:

@@ -12,6 +12,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.inertia import MassProperties
 from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
@@ -19,7 +20,7 @@ from haugmbd.forces import RSDA, JointSpring
 from haugmbd.joints import RJ, SJ, TJ, Coupling, Fixed, Planar
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports.limits import Limit
-from haugmbd.modelfile.imports.masses import heavy, substitute
+from haugmbd.modelfile.imports.masses import SUBSTITUTE_PART, TREE_PART, heavy, substitute
 from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses, without_rounding
@@ -28,13 +29,17 @@ from haugmbd.system.system import System
 
 
 class Choices(NamedTuple):
-    """The options of the caller: a root that floats, merged fixed joints, repaired inertias, followers without their coupling."""
+    """The options of the caller: a root that floats, merged fixed joints, repaired inertias, followers without their coupling.
+
+    substitute: factor of the masses that links without mass are given
+    """
 
     floating: bool
     merge_fixed: bool
     repair_inertia: bool
     free_mimic: bool
     meshes: Meshes
+    substitute: float = 1.0
 
 
 class Built(NamedTuple):
@@ -47,13 +52,14 @@ class Built(NamedTuple):
     warnings: list[str]
     faults: list[Fault]
     limits: list[Limit]
+    massless: list[str]
 
 
 def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choices) -> Built:
     """Return the system of a robot at the joint coordinates q; its loops may be open."""
     at, found = poses(robot, q), groups(robot, choices.merge_fixed)
     ground = () if choices.floating else _shapes(robot, found[robot.root], np.zeros(3), choices.meshes)
-    built = Built(System(robot.name, gravity=gravity, ground_shape=ground), {}, {}, [], [], [], [])
+    built = Built(System(robot.name, gravity=gravity, ground_shape=ground), {}, {}, [], [], [], [], [])
     total = sum(link.inertia.mass for link in robot.links.values() if link.inertia is not None)
     bodies: dict[str, Body] = {}
     for leader, group in found.items():
@@ -70,7 +76,7 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
         _add_couplings(built, robot)
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
-    built.warnings.extend((*heavy("link", built.system.bodies), *choices.meshes.warnings))
+    built.warnings.extend((*heavy("link", built.system.bodies), *robot.undrawn, *choices.meshes.warnings))
     made = {joint.name: joint for joint in built.system.joints}
     for name, joint in robot.joints.items():
         if joint.limits is not None and (joint.mimic is None or choices.free_mimic) and name in made:
@@ -86,18 +92,25 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     inertia = group.inertia
     where = f"line {robot.links[group.first].line}, link {group.first!r}"
     if inertia is None:
-        inertia, note = substitute("link", group.first, total)
+        following = any(joint.mimic is not None for joint in robot.joints.values()) and not choices.free_mimic
+        part = SUBSTITUTE_PART if robot.loops or following else TREE_PART
+        inertia, note = substitute("link", group.first, total, choices.substitute * part)
         built.substituted.append(note)
+        built.massless.append(group.first)
     else:
         inertia, note = physical(inertia) if choices.repair_inertia else without_rounding(inertia)
+        if choices.repair_inertia and inertia.mass == 0.0 and total > 0.0:
+            inertia = MassProperties(SUBSTITUTE_PART * total, inertia.J_bar, inertia.center)
+            note = f"{note + '; ' if note else ''}its mass 0 became {inertia.mass:.4g} kg"
         if note:
             built.substituted.append(f"link {group.first!r}: {note}")
     p = euler_parameters.from_rotation_matrix(pose.A)
     shapes = _shapes(robot, group, inertia.center, choices.meshes) or ...
     body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p, shape=shapes)
-    remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible."
+    remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible, and a small mass for none."
     for fault in body.faults():
-        built.faults.append(Fault(where, fault.what, fault.remedy + remedy * ("J_bar" in fault.what)))
+        repairable = "J_bar" in fault.what or inertia.mass == 0.0
+        built.faults.append(Fault(where, fault.what, fault.remedy + remedy * repairable))
     built.system.add(body)
     return body
 
@@ -121,6 +134,8 @@ def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame
         made = TJ(joint.name, i, j, point=frame.r, axis=axis)
     elif joint.type == "planar":
         made = Planar(joint.name, i, j, point=frame.r, normal=axis)
+    elif joint.type == "spherical":
+        made = SJ(joint.name, i, j, point=frame.r)
     elif joint.type == "fixed":
         made = Fixed(joint.name, i, j, point=frame.r)
     if made is not None:

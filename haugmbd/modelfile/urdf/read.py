@@ -12,13 +12,14 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.imports.closing import close_joints
 from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
+from haugmbd.modelfile.imports.masses import felt
 from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
-from haugmbd.modelfile.text import decode, read_bounded
+from haugmbd.modelfile.text import MAX_BYTES_BY_HAND, decode, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
 from haugmbd.modelfile.urdf.tree import coordinates
-from haugmbd.modelfile.urdf.visual import Meshes
+from haugmbd.modelfile.urdf.visual import MOST_MESHES, Meshes
 from haugmbd.modelfile.xml_reader import parse_xml
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
@@ -70,7 +71,8 @@ def read_urdf(
         How far redundant rows of the mechanism may contradict each other [rad, or part of its size], here and in all that is done with it:
         see `System`.
     repair_inertia : bool
-        Whether an inertia that no rigid body can have is replaced by the nearest one that is possible; the report says so.
+        Whether an inertia that no rigid body can have is replaced by the nearest one that is possible, and a mass of 0 beside moments of
+        inertia by a small one; the report says so.
     free_mimic : bool
         Whether a joint with <mimic> is read without its coupling; it then moves freely.
     meshes : str or Path, optional
@@ -99,8 +101,8 @@ def read_urdf(
 
     Notes
     -----
-    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, fixed ones are merged; damping becomes an RSDA or a JointSpring,
-    and a joint with <mimic> gets a Coupling.
+    Revolute and continuous joints become RJ, prismatic TJ, planar Planar, spherical SJ, fixed ones are merged; damping becomes an RSDA or
+    a JointSpring, and a joint with <mimic> gets a Coupling. A visual whose numbers cannot be read is a warning: it changes no motion.
     Limits become JointLimit, counted from the modelled pose. Visual geometry becomes shapes; a mesh that is missing is a warning.
     Friction, transmissions and simulator extensions are not read, and the report says so. The coordinates of joints are zero at the
     modelled pose.
@@ -114,10 +116,15 @@ def read_urdf(
     _raise(path, robot.faults)
     pose = coordinates(robot, q)
     folder = Meshes(path.parent, path.parent if meshes is None else path_of(meshes, "meshes"))
-    built = mechanism(robot, pose, gravity, Choices(floating, merge_fixed, repair_inertia, free_mimic, folder))
+    choices = Choices(floating, merge_fixed, repair_inertia, free_mimic, folder)
+    built = mechanism(robot, pose, gravity, choices)
     _raise(path, built.faults)
     built.system.tolerance = tolerance
     system, report = _closed(robot, built, close, str(path))
+    changed = []
+    if built.massless and len(built.massless) < len(built.system.bodies) - 1:
+        undrawn = choices._replace(substitute=2.0, meshes=Meshes(folder.base, folder.root, count=MOST_MESHES + 1))
+        changed = felt("link", built.massless, system, mechanism(robot, pose, gravity, undrawn).system)
     stops = add_stops(built.limits if limits else [], built.system, system, read_stiffness(stop_stiffness))
     ignored = [*_ignored(robot, free_mimic, limits), *(f"{loops}: the key {key!r}" for key in unread), *stops.ignored]
     system.import_report = replace(
@@ -125,7 +132,7 @@ def read_urdf(
         q=pose,
         ignored=tuple(ignored),
         substituted=(*report.substituted, *stops.substituted),
-        warnings=(*report.warnings, *stops.warnings),
+        warnings=(*report.warnings, *changed, *stops.warnings),
     )
     return system
 
@@ -135,6 +142,8 @@ def _robot(path: FilePath, allow_code: bool) -> Robot:
     data = _expanded(path, allow_code) if path.suffix == XACRO else read_bounded(path, MAX_BYTES)
     try:
         return robot_of(parse_xml(data))
+    except ModelFileError as error:
+        raise ModelFileError(str(path), error.faults) from None
     except UsageError as error:
         raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
 
@@ -160,7 +169,7 @@ def _expanded(path: FilePath, allow_code: bool) -> bytes:
 
 def _read_loops(robot: Robot, path: FilePath) -> list[str]:
     """Append the loops of a sidecar file, and return its keys that are not read. Raise ModelFileError if it is not a sidecar file."""
-    data = read_bounded(path, MAX_BYTES)
+    data = read_bounded(path, MAX_BYTES_BY_HAND)
     try:
         pairs, unread = read_sidecar(decode(data))
     except UsageError as error:
@@ -212,5 +221,6 @@ def _closed(robot: Robot, built: Built, close: bool, source: str) -> tuple[Syste
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
         warnings=(*built.warnings, *done.warnings),
+        nothing_moves="All its links are fixed to the ground: read_urdf(path, floating=True) lets them move freely.",
     )
     return done.system, report

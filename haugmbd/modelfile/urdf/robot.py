@@ -8,6 +8,7 @@ Source: the URDF specification of ROS (urdf/XML), with its defaults: origin 0, a
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,19 +20,23 @@ import numpy as np
 from haugmbd.bodies.inertia import MassProperties
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, ModelFileError
 from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.text import number
 from haugmbd.modelfile.urdf.unread import unread_inside
 from haugmbd.modelfile.urdf.visual import Visual
 from haugmbd.modelfile.xml_reader import Element
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
+"""Those of ROS, and the spherical joints of Bullet."""
 TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
 MOVING = TURNING + SLIDING
 LOOP_TYPES = ("revolute", "continuous", "prismatic", "spherical", "fixed")
 URDF_PLUS = "URDF+ <loop>"
 LOOP_JOINT = "<loop_joint>"
 SIDECAR = "Extended URDF"
+COMMA = re.compile(r",(?=\s|$)")
+"""A comma after a number, as some programs write; one between digits may be that of a decimal fraction, and is refused."""
 LARGEST = 1e60
 """Numbers are below it: products of three of them are finite."""
 PARTS = ("link", "joint", "loop", "loop_joint", "material")
@@ -45,6 +50,12 @@ NOT_READ = {
     "safety_controller": "safety controllers",
     "coupling": "URDF+ couplings",
 }
+
+
+MAX_LINKS = 20_000
+"""Links that are read; robots have up to a few hundred."""
+MOST_FAULTS = 200
+"""Faults that are reported: a file with more of them is another kind of file."""
 
 
 @dataclass
@@ -96,11 +107,17 @@ class Robot:
     loops: list[Loop] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
+    undrawn: list[str] = field(default_factory=list)
     root: str = ""
 
     def fault(self, line: int, where: str, what: str, remedy: str) -> None:
         """Record a fault."""
         self.faults.append(Fault(f"line {line}, {where}", what, remedy))
+        if len(self.faults) >= MOST_FAULTS:
+            raise ModelFileError(
+                "",
+                [*self.faults, Fault("the whole file", f"it has {MOST_FAULTS} faults or more", "Only the first ones are listed.")],
+            )
 
     def children(self) -> dict[str, list[UrdfJoint]]:
         """Return the joints of each parent link."""
@@ -140,6 +157,9 @@ def robot_of(root: Element) -> Robot:
             _read_link(robot, element, colors)
         elif element.tag == "joint":
             _read_joint(robot, element)
+    if len(robot.links) > MAX_LINKS:
+        robot.fault(root.line, "<robot>", f"it has {len(robot.links)} links, more than {MAX_LINKS}", "Split it.")
+        return robot
     _check_tree(robot, root)
     _check_followers(robot)
     for element in root.children:
@@ -181,7 +201,7 @@ def _numbers(robot: Robot, element: Element | None, key: str, default: tuple[flo
     if element is None or text is None:
         return np.array(default)
     try:
-        values = [float(part) for part in text.split()]
+        values = [number(part) for part in COMMA.sub(" ", text).split()]
     except ValueError:
         values = []
     if len(values) != len(default) or not all(abs(x) < LARGEST for x in values):
@@ -208,7 +228,7 @@ def _named(robot: Robot, element: Element, known: Iterable[str], where: str) -> 
     if not name:
         robot.fault(element.line, where, "it has no name", 'Give name="...".')
     elif name in known:
-        robot.fault(element.line, f"{where} {name!r}", "the name is there twice", "Give each its own name.")
+        robot.fault(element.line, f"{where} {name!r:.80}", "the name is there twice", "Give each its own name.")
     return name or f"{where} at line {element.line}"
 
 
@@ -223,11 +243,16 @@ def _read_visual(robot: Robot, element: Element, colors: dict[str, Element], whe
     if not solids:
         robot.ignored["visuals of unknown geometry"] += 1
         return None
-    solid, pose = solids[0], _pose(robot, element.first("origin"), where)
+    solid, before = solids[0], len(robot.faults)
     key, count = GEOMETRY[solid.tag]
+    pose = _pose(robot, element.first("origin"), where)
     numbers = _numbers(robot, solid, key, (1.0,) * count, where)
     if solid.tag == "cylinder":
         numbers = np.append(numbers, _number(robot, solid, "length", 0.0, where))
+    if len(robot.faults) > before:  # what is drawn changes no motion
+        robot.undrawn += [f"{fault.where}: the {solid.tag} is not drawn: {fault.what}" for fault in robot.faults[before:]]
+        del robot.faults[before:]
+        return None
     return Visual(pose, solid.tag, numbers, _color(element, colors), solid.attributes.get("filename", ""), solid.line)
 
 
@@ -241,7 +266,7 @@ def _color(element: Element, colors: dict[str, Element]) -> str | None:
     if given is None and named is not None:
         given = named.first("color")
     try:
-        rgb = [min(max(float(x), 0.0), 1.0) for x in (given.attributes.get("rgba", "") if given else "").split()[:3]]
+        rgb = [min(max(number(x), 0.0), 1.0) for x in (given.attributes.get("rgba", "") if given else "").split()[:3]]
     except ValueError:
         return None
     return "#" + "".join(f"{round(255 * x):02x}" for x in rgb) if len(rgb) == 3 and all(map(isfinite, rgb)) else None
@@ -249,7 +274,7 @@ def _color(element: Element, colors: dict[str, Element]) -> str | None:
 
 def _read_link(robot: Robot, element: Element, colors: dict[str, Element]) -> None:
     name = _named(robot, element, robot.links, "link")
-    where = f"link {name!r}"
+    where = f"link {name!r:.80}"
     inertial = element.first("inertial")
     robot.links[name] = Link(name, element.line)
     visuals = (_read_visual(robot, visual, colors, where) for visual in element.all("visual"))
@@ -270,7 +295,7 @@ def _read_link(robot: Robot, element: Element, colors: dict[str, Element]) -> No
 
 def _read_joint(robot: Robot, element: Element) -> None:
     name = _named(robot, element, robot.joints, "joint")
-    where = f"joint {name!r}"
+    where = f"joint {name!r:.80}"
     kind = element.attributes.get("type", "")
     if kind not in JOINT_TYPES:
         what = f"its type is {kind!r}{did_you_mean(kind, JOINT_TYPES)}"
@@ -282,7 +307,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
         if not ends[-1]:
             robot.fault(element.line, where, f"it has no {key}", f'Give <{key} link="..."/>.')
     origin = _pose(robot, element.first("origin"), where)
-    axis = np.array((1.0, 0.0, 0.0)) if kind in ("fixed", "floating") else _axis(robot, element, where)
+    axis = np.array((1.0, 0.0, 0.0)) if kind in ("fixed", "floating", "spherical") else _axis(robot, element, where)
     dynamics, limit = element.first("dynamics"), element.first("limit")
     joint = UrdfJoint(name, element.line, kind, ends[0], ends[1], origin, axis)
     joint.damping = _number(robot, dynamics, "damping", 0.0, where)
@@ -304,7 +329,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
 def _effort(limit: Element) -> float:
     """Return the largest force of a joint; 0 (no limit) for a text that is not a finite number."""
     try:
-        effort = float(limit.attributes.get("effort", "0"))
+        effort = number(limit.attributes.get("effort", "0"))
     except ValueError:
         return 0.0
     return effort if 0.0 < effort < LARGEST else 0.0
@@ -349,15 +374,17 @@ def _read_loop(robot: Robot, element: Element, convention: str, ends: tuple[str,
 
 
 def _no_link(robot: Robot, link: str) -> str:
-    return f"there is no link {link!r}{did_you_mean(link, robot.links)}"
+    return f"there is no link {link!r:.80}{did_you_mean(link, robot.links)}"
 
 
 def _check_tree(robot: Robot, root: Element) -> None:
     """Record faults unless the joints make one tree of all links; find the root."""
     parents: dict[str, str] = {}
     for joint in robot.joints.values():
-        where = f"joint {joint.name!r}"
-        for link in {joint.parent, joint.child} - robot.links.keys() - {""}:
+        where = f"joint {joint.name!r:.80}"
+        for link in dict.fromkeys((joint.parent, joint.child)):
+            if not link or link in robot.links:
+                continue
             robot.fault(
                 joint.line,
                 where,
@@ -392,13 +419,13 @@ def _check_followers(robot: Robot) -> None:
     moving = {name: joint for name, joint in robot.joints.items() if joint.type in MOVING}
     led: set[str] = set()
     for name in moving:
-        chain = [name]
-        while chain[-1] not in led:
-            mimic = moving[chain[-1]].mimic
+        chain, last = {name: None}, name
+        while last not in led:
+            mimic = moving[last].mimic
             if mimic is None:
                 break
             leader = mimic[0]
-            where, line = f"joint {chain[-1]!r}", moving[chain[-1]].line
+            where, line = f"joint {last!r:.80}", moving[last].line
             if leader not in moving:
                 kind = (
                     f"is {robot.joints[leader].type}" if leader in robot.joints else f"is not there{did_you_mean(leader, moving)}"
@@ -409,5 +436,5 @@ def _check_followers(robot: Robot) -> None:
             if leader in chain:
                 robot.fault(line, where, f"it follows itself, through {leader!r}", "Let one of them follow no other joint.")
                 break
-            chain.append(leader)
+            chain[leader], last = None, leader
         led.update(chain)

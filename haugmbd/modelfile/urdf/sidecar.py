@@ -19,6 +19,8 @@ from haugmbd.errors import UsageError
 TOKEN = re.compile(
     r"""\s*(?:(?P<bracket>[\[\],])|'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<plain>[^\s\[\],'"#][^\[\],'"#\n]*))"""
 )
+IGNORED = re.compile(r"(?:\s|#[^\n]*)*")
+"""Blanks, and comments up to the end of their lines."""
 KEY = re.compile(r"^([A-Za-z_][\w ]*?)\s*:(?:\s+(.*))?$", re.ASCII)
 MAX_DEPTH = 3
 MAX_LOOPS = 10_000
@@ -45,7 +47,7 @@ def _pair(value: Any) -> bool:
 
 def _sections(text: str) -> dict[str, str]:
     """Return the text below each key at the margin."""
-    sections: dict[str, str] = {}
+    sections: dict[str, list[str]] = {}
     key = ""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#") or line.strip() == "---":
@@ -55,12 +57,12 @@ def _sections(text: str) -> dict[str, str]:
             key = found.group(1)
             if key in sections:
                 raise UsageError(f"line {number}: the key {key!r} is there twice")
-            sections[key] = found.group(2) or ""
+            sections[key] = [found.group(2) or ""]
         elif key:
-            sections[key] += f"\n{line}"
+            sections[key].append(line)
         else:
             raise UsageError(f"line {number}: a key such as closed_loop: is expected, found {line.strip()[:40]!r}")
-    return sections
+    return {key: "\n".join(lines) for key, lines in sections.items()}
 
 
 def _value(text: str, key: str, depth: int = 0) -> Any:
@@ -72,16 +74,13 @@ def _value(text: str, key: str, depth: int = 0) -> Any:
         return [_value(item, key, depth + 1) for item in _items(block, key)]
     tokens: list[tuple[str, str]] = []
     end = 0
-    while end < len(block):
-        rest = block[end:].lstrip()
-        if rest.startswith("#") and "\n" in rest:
-            end = block.index("\n", end)
-            continue
+    while True:
+        end = next(IGNORED.finditer(block, end)).end()
+        if end == len(block):
+            break
         found = TOKEN.match(block, end)
         if found is None:
-            if not rest or rest.startswith("#"):
-                break
-            raise UsageError(f"{key}: {rest[:40]!r} cannot be read")
+            raise UsageError(f"{key}: {block[end : end + 40]!r} cannot be read")
         tokens.append((str(found.lastgroup), found.group(str(found.lastgroup)).strip()))
         end = found.end()
     return _nested(tokens, key)

@@ -42,7 +42,7 @@ from haugmbd.tolerances import LARGEST_TOLERANCE, contradiction_limit
 class Parts(NamedTuple):
     """The parts of a system, the ground first; `owner` returns the name of another system that has a body, "" if there is none.
 
-    equations: the constraint equations of the joints, read once
+    equations: the constraint equations of the joints, read once;  nothing_moves: why a system that was read from a file has no body
     """
 
     name: str
@@ -52,6 +52,7 @@ class Parts(NamedTuple):
     loads: Sequence[ForceElement]
     owner: Callable[[Body], str]
     equations: JointEquations
+    nothing_moves: str = ""
 
     def each_once(self) -> Parts:
         """Return the parts, each once, however often it was added."""
@@ -189,7 +190,9 @@ def _system_faults(parts: Parts) -> list[Fault]:
     where = f"system {parts.name!r}"
     read_array(faults, where, "gravity", parts.gravity, (3,), unit="m/s2")
     if len(parts.bodies) == 1 and not (parts.joints or parts.loads):
-        faults.append(Fault(where, "it has no body", "Add at least one: system.add(Body(name, mass, J_bar))."))
+        faults.append(
+            Fault(where, "it has no body", parts.nothing_moves or "Add at least one: system.add(Body(name, mass, J_bar)).")
+        )
     return faults
 
 

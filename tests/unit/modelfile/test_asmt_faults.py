@@ -57,7 +57,7 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
         "joint 'gear': the markers of a GearJoint are on one axis",
         "joint 'tube': a CylSphJoint with distanceIJ = 0.5 m cannot be read",
         "the type 'HingeJoint' is not known",
-        "joint 'self': both its markers are on 'a'",
+        "joint 'self': both its markers are '/Assembly/a/m', on 'a'",
         "there is no joint 'goood' that moves (did you mean 'good'?)",
         "the formula 'rampstep(time)' has 'rampstep'",
         "motion 'slide'" if "motion 'slide'" in told else "joint 'slide'",

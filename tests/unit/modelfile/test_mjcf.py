@@ -56,7 +56,7 @@ def compared(system, m, d, qacc, tol):
     for k, body in enumerate(system.bodies[1:], start=1):
         number = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, body.name)
         if number < 0:
-            assert body.name.endswith((" rotor", " link"))
+            assert body.name.endswith((" rotor", " link", " armature"))
             continue
         a = np.zeros(6)
         mujoco.mj_objectAcceleration(m, d, mujoco.mjtObj.mjOBJ_XBODY, number, a, 0)
@@ -74,7 +74,7 @@ def test_trees_accelerate_as_mujoco_says(seed, tmp_path):
     m, d = engine(text, control=control, key=0)
     system = read(tmp_path, text, key="pose", control=control)
     compared(system, m, d, d.qacc, SAME)
-    rotors = [body for body in system.bodies if body.name.endswith(" rotor")]
+    rotors = [body for body in system.bodies if body.name.endswith((" rotor", " armature"))]
     assert len(system.bodies) - len(rotors) == len({int(k) for k in m.body_weldid})
     inner = {int(m.dof_jntid[k]) for k in np.flatnonzero(m.dof_armature)}
     at_world = {k for k in inner if m.body_weldid[m.body_parentid[m.jnt_bodyid[k]]] == 0 and m.jnt_type[k] in (1, 3)}
@@ -411,29 +411,95 @@ def test_mocap_bodies_stand_still(tmp_path):
 def test_what_cannot_be_read_is_refused_by_name(tmp_path):
     body = '<inertial pos="0.2 0 0.1" mass="1" diaginertia="0.1 0.2 0.2"/>'
     text = mjcf.model(
-        f'<body name="a" gravcomp="1"><joint name="j" axis="0 1 0"/>{body}<site name="s"/>'
+        f'<body name="a" gravcomp="1"><joint name="j" axis="0 1 0" actuatorgravcomp="true"/>{body}<site name="s"/>'
         f'<body name="b"><joint name="k" axis="0 0 1"/>{body}<site name="t" pos="1 0 0"/></body>'
         f'<body name="c"><joint type="slide" name="l"/><joint type="ball" name="m"/>{body}</body>'
         f'<body name="d"><joint type="ball" name="n" damping="1" armature="0.1"/>{body}</body></body>',
-        tendon='<spatial name="rope" stiffness="1"><site site="s"/><site site="t"/></spatial>',
+        tendon='<spatial name="rope" stiffness="1" armature="1"><site site="s"/><site site="t"/></spatial>',
         equality='<weld name="off" body1="a" active="false"/>',
         actuator='<general name="m" joint="j" dyntype="integrator"/><position name="p" joint="k" kp="1" forcerange="-1 1"/>',
     )
     with pytest.raises(mbd.ModelFileError) as error:
         read(tmp_path, text)
-    for what in ("tendon 'rope': a tendon with a spring, a damper or an armature", "body 'a': gravcomp is 1"):
+    for what in ("tendon 'rope': a tendon with an armature", "joint 'j': gravity is compensated by its actuators"):
         assert what in str(error.value)
-    text = text.replace(' gravcomp="1"', "").replace(' stiffness="1"', "")
+    text = text.replace(' gravcomp="1"', "").replace(' armature="1"', "")
     with pytest.raises(mbd.ModelFileError) as error:
         read(tmp_path, text, control={})
     for what in (
         "joint 'n': its armature 0.1 is that of a ball",
         "body 'c': a ball or free joint with others on one body",
-        "joint 'n': stiffness or damping of a ball",
         "actuator 'm': it has an activation state",
         "actuator 'p': its force depends on the motion and is limited",
     ):
         assert what in str(error.value)
+
+
+SOLID = '<inertial pos="0.1 0.2 -0.3" mass="1" diaginertia="0.1 0.2 0.2"/>'
+PAIR = (
+    f'<site name="s0" pos="0.3 0 0.1"/><site name="s1" pos="0.3 0.2 0.1"/><body name="a" euler="0 30 0"><joint name="q1" axis="0 1 0"/>'
+    f'{SOLID}<site name="s2" pos="0.05 0 -0.3"/><body name="b" pos="0 0 -0.5"><joint name="q2" axis="0 1 0" pos="0.1 0 0"/>'
+    f'<joint name="q3" type="slide" axis="1 0 0"/>{SOLID}<site name="s3" pos="0.1 0.1 0"/></body></body>'
+)
+FIXED = '<joint joint="q1" coef="0.5"/><joint joint="q2" coef="-0.3"/><joint joint="q3" coef="2"/>'
+TENDONS = {
+    "fixed": f'<fixed name="t" stiffness="20" damping="0.3" springlength="0.2">{FIXED}</fixed>',
+    "fixed, at rest as modelled": f'<fixed name="t" stiffness="20">{FIXED}</fixed>',
+    "fixed, slack": f'<fixed name="t" stiffness="20" damping="0.3" springlength="-9 9">{FIXED}</fixed>',
+    "fixed, beyond its range": f'<fixed name="t" stiffness="20" springlength="-0.01 0.01">{FIXED}</fixed>',
+    "fixed, a damper": f'<fixed name="t" damping="2">{FIXED}</fixed>',
+    "spatial": '<spatial name="t" stiffness="40" damping="3" springlength="0.2"><site site="s1"/><site site="s2"/></spatial>',
+    "spatial, of two bodies": '<spatial name="t" stiffness="40"><site site="s2"/><site site="s3"/></spatial>',
+    "spatial, with parts that stand": (
+        '<spatial name="t" stiffness="40" springlength="0.5"><site site="s0"/><site site="s1"/><site site="s2"/></spatial>'
+    ),
+    "spatial, of one body": '<spatial name="t" stiffness="40" springlength="0.5"><site site="s0"/><site site="s1"/></spatial>',
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TENDONS)
+def test_springs_and_dampers_of_tendons(name, tmp_path):
+    text = mjcf.model(PAIR, tendon=TENDONS[name], keyframe='<key name="k" qpos="0.3 -0.2 0.1" qvel="1 -2 0.5"/>')
+    m, d = engine(text, key=0)
+    compared(read(tmp_path, text, key="k"), m, d, d.qacc, LINKS)
+
+
+def test_tendons_that_are_refused_by_name(tmp_path):
+    for inside, what in (
+        ('springlength="0 0.3"><site site="s1"/><site site="s2"/>', "its spring is slack from 0 to 0.3"),
+        ('springlength="0.3"><site site="s1"/><site site="s2"/><site site="s3"/>', "it has 2 parts that change their length"),
+        ('springlength="0.3"><site site="s1"/><site site="s2"/><pulley divisor="2"/><site site="s1"/><site site="s3"/>', "pulleys"),
+    ):
+        text = mjcf.model(PAIR, tendon=f'<spatial name="t" stiffness="40" {inside}</spatial>')
+        with pytest.raises(mbd.ModelFileError, match="tendon 't': its spring and damper cannot be read") as error:
+            read(tmp_path, text)
+        assert what in str(error.value)
+
+
+@pytest.mark.slow
+def test_springs_and_dampers_of_balls_and_free_joints_are_saved(tmp_path):
+    text = mjcf.model(
+        f'<body name="f"><joint name="root" type="free" stiffness="3" damping="2" armature="0.2"/>{SOLID}'
+        f'<body name="c" gravcomp="0.5"><joint name="ball" type="ball" stiffness="2" damping="1" pos="0 0 0.1"/>{SOLID}</body></body>',
+        keyframe='<key name="k" qpos="0.1 0.2 0.3 1 0.2 0.3 0.1 1 0.4 0 0.2" qvel="1 2 3 4 5 6 7 8 9"/>',
+    )
+    m, d = engine(text, key=0)
+    system = read(tmp_path, text, key="k")
+    compared(system, m, d, d.qacc, SAME)
+    system.save(tmp_path / "s.json")
+    compared(mbd.load_model(tmp_path / "s.json"), m, d, d.qacc, SAME)
+
+
+def test_equalities_between_bodies_that_stand_are_told(tmp_path):
+    text = mjcf.model(
+        f'<body name="a"/><body name="b" pos="1 0 0"/><body name="c"><joint/>{SOLID}</body>',
+        equality='<weld name="w" body1="a" body2="b"/><connect name="p" body1="a" body2="b" anchor="0 0 0"/>',
+    )
+    system = read(tmp_path, text)
+    assert len(system.joints) == 1
+    told = [line for line in system.import_report.ignored if "both its sides are on 'ground'" in line]
+    assert len(told) == 2
 
 
 LINKS = 1e-7
@@ -533,7 +599,7 @@ def test_files_of_strangers_name_no_files_elsewhere_and_no_large_counts(tmp_path
         ('<include file="../secret.xml"/>', "'../secret.xml', outside of the folder"),
         ('<include file="/etc/passwd"/>', "'/etc/passwd', outside of the folder"),
         ('<include file="deep/part.xml"/><asset><mesh file="passwd.obj"/></asset>', "'/etc', outside of the folder"),
-        ('<include file="ring.xml"/>', "MuJoCo: "),
+        ('<include file="ring.xml"/>', "model.xml is included twice, or includes itself"),
         ('<asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset>', "makes 1e+10 cells"),
         ('<asset><texture type="2d" builtin="flat" width="1000000" height="1000000"/></asset>', "makes 1e+12 cells"),
         ('<size memory="400G"/>', "asks for '400G' of memory"),
@@ -601,3 +667,10 @@ def test_the_command_line_knows_the_format(tmp_path, capsys):
     assert main.main(["convert", str(path), str(tmp_path / "out.json")]) == 0
     assert "3 bodies and 4 joints" in capsys.readouterr().out
     assert len(mbd.load_model(tmp_path / "out.json").joints) == 4
+
+
+def test_a_scene_that_stands_says_what_to_do(tmp_path):
+    system = read(tmp_path, mjcf.model('<body name="a"><geom size="1"/></body><geom type="plane" size="1 1 1"/>'))
+    assert "freejoint" in str(system.import_report)
+    with pytest.raises(mbd.ModelError, match="it has no body.*freejoint"):
+        mbd.accelerations(system)

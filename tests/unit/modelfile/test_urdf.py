@@ -9,6 +9,7 @@ import haugmbd as mbd
 from haugmbd.cli import main
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.urdf.robot import rotation
+from joints import SJ
 from tests.support import robots
 from tests.support.robots import axis, hinge, inertial, joint, leg, link, origin, read, robot
 from tests.support.seeds import seeds
@@ -191,7 +192,7 @@ def test_what_is_substituted_ignored_and_doubtful_is_said(tmp_path):
     )
     report = read(tmp_path, text).import_report
     assert report.body_of == {"base": "ground", "ghost": "ghost", "arm": "arm", "camera": "arm"}
-    assert "link 'ghost' has no mass: given 1e-06 kg" in report.substituted[0]
+    assert "link 'ghost' has no mass: given 1e-10 kg" in report.substituted[0]
     for words in (
         "collision shapes (1)",
         "transmissions (1)",
@@ -247,3 +248,50 @@ def test_an_imported_robot_is_saved_and_runs(tmp_path, capsys):
     assert (tmp_path / "leg2.json").read_bytes() == (tmp_path / "leg.json").read_bytes()
     assert main.main(["check", str(tmp_path / "robot.urdf"), "--loops", str(tmp_path / "none.yaml")]) == 1
     assert main.main(["check", "pendulum", "--loops", "x.yaml"]) == 2
+
+
+def ball(name, parent, child, place=""):
+    """Three hinges with one point, and two links without mass between them."""
+    ends = ((parent, f"{name}v0", (0, 0, 1)), (f"{name}v0", f"{name}v1", (0, 1, 0)), (f"{name}v1", child, (1, 0, 0)))
+    return [joint(f"{name}{k}", "continuous", i, j, axis(a), place if k == 0 else "") for k, (i, j, a) in enumerate(ends)]
+
+
+def with_balls(*loops):
+    """Two bodies on balls that are written as hinges, and what closes a loop."""
+    links = [link("base"), *(link(f"{n}v{k}") for n in "ab" for k in (0, 1))]
+    bodies = [
+        link("upper", inertial(4.0, (0.06, 0.05, 0.02), (0.02, 0.01, -0.2))),
+        link("lower", inertial(2.0, (0.03, 0.04, 0.015), (0.01, -0.02, -0.18))),
+    ]
+    return robot(*links, *bodies, *ball("a", "base", "upper"), *ball("b", "upper", "lower", origin((0, 0, -0.45))), *loops)
+
+
+@pytest.mark.slow
+def test_links_without_mass_between_hinges_are_not_felt(tmp_path):
+    """The same mechanism with ball joints in their place has the same accelerations."""
+    start = {"a0": 0.3, "a1": 0.5, "a2": -0.4, "b0": 0.2, "b1": -0.7, "b2": 0.6}
+    system = read(tmp_path, with_balls(), q=start)
+    report = system.import_report
+    assert len(report.substituted) == 4
+    assert not report.warnings
+    balls = mbd.System("balls", gravity=system.gravity)
+    place = {"upper": report.frames["upper"].point, "lower": report.frames["lower"].point}
+    for name in place:
+        body = system[name]
+        balls.add(mbd.Body(name, body.mass, body.J_bar, r=body.r, p=body.p))
+    balls.add(SJ("a", balls.ground, balls["upper"], point=place["upper"]))
+    balls.add(SJ("b", balls["upper"], balls["lower"], point=place["lower"]))
+    found, exact = mbd.accelerations(system), mbd.accelerations(balls)
+    kept = [[body.name for body in system.bodies].index(name) for name in place]
+    for one, two in ((found.v_dot, exact.v_dot), (found.omega_bar_dot, exact.omega_bar_dot)):
+        np.testing.assert_allclose(one[kept], two[1:], rtol=0, atol=1e-9 * np.abs(two).max())
+
+
+@pytest.mark.slow
+def test_links_without_mass_that_are_felt_are_told(tmp_path):
+    """In a closed loop they are heavier, and the report says by how much they change accelerations."""
+    loop = '<loop_joint name="c" type="spherical"><link1 link="lower" xyz="0 0 -0.4"/><link2 link="base" xyz="0.1 0.2 -0.7"/></loop_joint>'
+    system = read(tmp_path, with_balls(loop), q={"a0": 0.3, "a1": 0.2, "b1": 0.3, "b2": 0.2})
+    told = [text for text in system.import_report.warnings if "change accelerations by" in text]
+    assert len(told) == 1
+    assert "4 links without mass" in told[0]
