@@ -40,8 +40,8 @@ DEPENDENT = 1e-6
 """Singular value of S, with lengths relative to the distance of the joints, below which joints are dependent: the motion of a link
 would be that of its own small inertia."""
 PART, RADIUS = 1e-9, 0.01
-"""Mass of a link, of that of all bodies, and its radius of gyration [m]. It changes accelerations by as much times the condition of the
-mass matrix, up to 1e-7 in robots; a smaller one would show in rounding."""
+"""Mass of a link, of that of the tree of bodies that it is in, and its radius of gyration [m]. It changes accelerations by as much times
+the condition of the mass matrix, up to 1e-7 in robots; a smaller one would show in rounding."""
 
 
 def joint_of(name: str, i: Body, j: Body, kinds: list[int], anchors: Any, axes: Any) -> Joint | None:
@@ -128,7 +128,7 @@ def links_between(engine: Engine, parent: int, numbers: list[int], taken: Collec
     twist = np.zeros(6)
     engine.mujoco.mj_objectVelocity(m, d, engine.mujoco.mjtObj.mjOBJ_XBODY, parent, twist, 0)
     omega, v, at, links = twist[:3], twist[3:], np.array(d.xpos[parent]), list[Body]()
-    mass = PART * float(m.body_mass.sum())
+    mass = PART * float(m.body_subtreemass[m.body_rootid[m.jnt_bodyid[numbers[0]]]])
     for n in numbers[:-1]:
         rate, anchor = float(d.qvel[m.jnt_dofadr[n]]) * d.xaxis[n], np.array(d.xanchor[n])
         if m.jnt_type[n] == HINGE:

@@ -503,7 +503,7 @@ def test_equalities_between_bodies_that_stand_are_told(tmp_path):
 
 
 LINKS = 1e-7
-"""Relative: links between the joints of a body have 1e-9 of the mass of all bodies; seen 3e-9."""
+"""Relative: links between the joints of a body have 1e-9 of the mass of their tree; seen 3e-9."""
 
 
 @pytest.mark.parametrize("seed", range(3))
