@@ -70,6 +70,14 @@ LONE = 0.03
 BESIDE = 0.01
 """Part of a gap that is the motion of the first step behind it: another singular configuration may be as near as that."""
 
+SAMPLES, SAME_ZERO = 6, 0.02
+"""Samples of the volumes in a gap, and the part of it up to which their zeros are one: more are looked at in a narrower gap."""
+FINEST = 5e-4
+"""Half width of a gap [rad], or part of the size, up to which several singular configurations in it count as one."""
+
+AT_ITS_START = 1e-3
+"""Part of a gap: nearer to its start the motion need not be led to it."""
+
 AT_END = 1e-6
 """Part of a suspicious interval within which a least value is that of its end."""
 
@@ -217,12 +225,12 @@ def follow(track: Track, start: PathPoint, times: Array, bar: Progress) -> Follo
 def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: Progress) -> None:
     """Follow the motion, and add its points to those found."""
     begin_at(track, start)
-    takes, w = False, track.record
+    takes, led, w = False, None, track.record
     times = np.ascontiguousarray(times, dtype=np.float64)
     while len(times):
         way = float(np.sign(times[0] - w.t)) or 1.0
-        ends, reached = followed_steps(track, times, takes, found)
-        takes = False
+        ends, reached = followed_steps(track, times, takes, found) if led is None else (led, 0)
+        takes, led = False, None
         for _ in range(reached):
             bar.done()
         times = times[reached:]
@@ -249,7 +257,9 @@ def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: 
                 return
         else:
             continue
-        if over is not None:
+        if over is not None and (over.before.t - w.t) * way > AT_ITS_START * abs(over.after.t - over.before.t):
+            led = _led_to(track, over.before.t, found)
+        if over is not None and led is None:
             found.gaps.append(over)
             inside = times[(times - over.before.t) * (times - over.after.t) <= 0.0]
             found.add_points([over.before])
@@ -261,6 +271,14 @@ def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: 
             times = times[len(inside) :]
             begin_at(track, over.after)
             w.first = BESIDE * abs(over.after.t - over.before.t) * at.fastest(over.after.y, track.model.nb + 1, track.model.length)
+
+
+def _led_to(track: Track, t: float, found: Followed) -> int | None:
+    """Follow the motion to the gap that begins at t, with all tests; return what ends it before, None if nothing does."""
+    ends, reached = followed_steps(track, np.array([t]), False, found)
+    if reached:
+        found.wanted[-1][-1] = False
+    return None if reached else ends
 
 
 def followed_steps(track: Track, times: Array, takes: bool, found: Followed) -> tuple[int, int]:
@@ -368,9 +386,31 @@ def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
     selected = track.selection.test(motion, abs(half), t, 0.0)
     if selected is None or not selected.pivot < LOCATED:
         return None
+    if abs(half) * at.fastest(before.y, track.model.nb + 1, track.model.length) > FINEST and _holds_several(track, motion):
+        return None
     if selected.regular and not _keeps_rank(track.model, motion, selected.t, behind.t):
         return None
     return Gap(selected, before, after)
+
+
+def _holds_several(track: Track, motion: Motion) -> bool:
+    """Return whether volumes vanish at different times in a gap: those that are straighter with a change of sign, where it is.
+
+    They are sampled between the ends; in the gap a volume is nearly |t - t*| times a constant.
+    """
+    t = motion.t0 + (motion.t1 - motion.t0) * np.arange(1.0, 2.0 * SAMPLES, 2.0) / (2.0 * SAMPLES)
+    V = np.empty((SAMPLES, track.arrays.volumes.shape[1]))
+    code = at.volumes_at(track.dynamics.pack, t, np.ascontiguousarray(motion.states(t)), V)
+    track.dynamics.pack.callback.keep_interruption(code)
+    if code != OK:
+        return False
+    signs = np.where(np.arange(SAMPLES) < np.arange(1, SAMPLES + 1)[:, None], 1.0, -1.0)  # the last line changes none
+    bent = np.sum(np.diff(signs[:, :, None] * V, n=2, axis=1) ** 2, axis=1)
+    where = bent.argmin(axis=0)
+    crossed = np.flatnonzero(where < SAMPLES - 1)
+    a, b = V[where[crossed], crossed], V[where[crossed] + 1, crossed]
+    zeros = (where[crossed] + a / (a + b)) / SAMPLES
+    return bool(len(zeros) > 1 and np.ptp(zeros) > SAME_ZERO)
 
 
 def _keeps_rank(model: Model, motion: Motion, t: float, t_before: float) -> bool:
