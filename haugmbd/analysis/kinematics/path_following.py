@@ -66,12 +66,12 @@ LOCATED = 1e-4
 vanish there: where several vanish, one of them like a square, the tests see rounding."""
 
 LONE = 0.03
-"""Motion of a step [rad], or part of the size, that is short enough to hold one singular configuration, as a rule: longer ones are halved."""
+"""Motion of a step [rad], or part of the size, that holds one singular configuration, as a rule: longer ones are halved."""
 BESIDE = 0.01
 """Part of a gap that is the motion of the first step behind it: another singular configuration may be as near as that."""
 
-SAMPLES, SAME_ZERO = 6, 0.02
-"""Samples of the volumes in a gap, and the part of it up to which their zeros are one: more are looked at in a narrower gap."""
+SAMPLES, SAME_ZERO = 8, 0.02
+"""Samples of the volumes in a gap or step, and the part of a gap up to which their zeros are one: more are looked at in a narrower gap."""
 FINEST = 5e-4
 """Half width of a gap [rad], or part of the size, up to which several singular configurations in it count as one."""
 
@@ -297,6 +297,24 @@ class Zero(NamedTuple):
 
 
 def _examined(track: Track, found: Followed, way: float) -> Zero | None:
+    """Return the first place where a volume may vanish on the way to the new point; None if there is clearly none."""
+    zero = _least_volume(track, found, way)
+    here, new = _point(track, HERE), _point(track, NEW)
+    own = np.array([one for one in _sign_changes(track, _between(track, here, new)) if (one - here.t) * (one - new.t) < 0.0])
+    if not len(own):
+        return zero
+    first = float(own[np.abs(own - here.t).argmin()])
+    return Zero(first, False) if zero is None or zero.at_end or (zero.t - first) * way > 0.0 else zero
+
+
+def _between(track: Track, before: PathPoint, after: PathPoint) -> Motion:
+    """Return the motion between two points, forwards in time."""
+    ends = (before, after) if before.t < after.t else (after, before)
+    steps = Steps(*(np.array([point[k] for point in ends]) for k in range(3)))
+    return Motion(float(steps.t[0]), float(steps.t[1]), Way(steps.t, np.zeros(2), steps, track.model.nb + 1))
+
+
+def _least_volume(track: Track, found: Followed, way: float) -> Zero | None:
     """Return where the volume of all rows is least on the way to the new point; None if it is clearly not zero."""
     w, new = track.record, _point(track, NEW)
     trail = found.since(float(w.t_old if w.values > 1.0 else w.t_mid), way)
@@ -380,9 +398,7 @@ def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
     after = advanced(track, before, t + half) if before is not None else None
     if before is None or after is None:
         return None
-    ends = (before, after) if way > 0.0 else (after, before)
-    steps = Steps(*(np.array([point[k] for point in ends]) for k in range(3)))
-    motion = Motion(steps.t[0], steps.t[1], Way(steps.t, np.zeros(2), steps, track.model.nb + 1))
+    motion = _between(track, before, after)
     selected = track.selection.test(motion, abs(half), t, 0.0)
     if selected is None or not selected.pivot < LOCATED:
         return None
@@ -394,23 +410,41 @@ def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
 
 
 def _holds_several(track: Track, motion: Motion) -> bool:
-    """Return whether volumes vanish at different times in a gap: those that are straighter with a change of sign, where it is.
+    """Return whether volumes vanish at different times in a gap."""
+    zeros = _sign_changes(track, motion)
+    return bool(len(zeros) > 1 and np.ptp(zeros) > SAME_ZERO * (motion.t1 - motion.t0))
 
-    They are sampled between the ends; in the gap a volume is nearly |t - t*| times a constant.
+
+def _sign_changes(track: Track, motion: Motion) -> Array:
+    """Return the times (k,) at which volumes change their sign: those that are straighter with a change of sign, where it is.
+
+    Beside a singular configuration a volume is |t - t*| times a constant.  A least value that is not small is none.
     """
-    t = motion.t0 + (motion.t1 - motion.t0) * np.arange(1.0, 2.0 * SAMPLES, 2.0) / (2.0 * SAMPLES)
-    V = np.empty((SAMPLES, track.arrays.volumes.shape[1]))
+    part = (motion.t1 - motion.t0) / (SAMPLES - 1)  # none in the middle, where a gap is singular
+    t = motion.t0 + part * np.arange(SAMPLES)
+    V = _volumes(track, motion, t)
+    if V is None:
+        return t[:0]
+    signs = np.where(np.arange(SAMPLES) < np.arange(1, SAMPLES + 1)[:, None], 1.0, -1.0)  # the last line changes none
+    where = np.sum(np.diff(signs[:, :, None] * V, n=2, axis=1) ** 2, axis=1).argmin(axis=0)
+    edges = np.flatnonzero(where < SAMPLES - 1)
+    if not len(edges):
+        return t[:0]
+    a, b = V[where[edges], edges], V[where[edges] + 1, edges]
+    zeros: Array = t[where[edges]] + part * a / (a + b)
+    least = _volumes(track, motion, zeros)
+    if least is None:
+        return t[:0]
+    depth = least[np.arange(len(edges)), edges] / V[:, edges].max(axis=0)
+    return zeros[depth < DEEP]
+
+
+def _volumes(track: Track, motion: Motion, t: Array) -> Array | None:
+    """Return the volumes of the edges (k, ne) at times (k,) of a motion; None if they cannot be evaluated."""
+    V = np.empty((len(t), track.arrays.volumes.shape[1]))
     code = at.volumes_at(track.dynamics.pack, t, np.ascontiguousarray(motion.states(t)), V)
     track.dynamics.pack.callback.keep_interruption(code)
-    if code != OK:
-        return False
-    signs = np.where(np.arange(SAMPLES) < np.arange(1, SAMPLES + 1)[:, None], 1.0, -1.0)  # the last line changes none
-    bent = np.sum(np.diff(signs[:, :, None] * V, n=2, axis=1) ** 2, axis=1)
-    where = bent.argmin(axis=0)
-    crossed = np.flatnonzero(where < SAMPLES - 1)
-    a, b = V[where[crossed], crossed], V[where[crossed] + 1, crossed]
-    zeros = (where[crossed] + a / (a + b)) / SAMPLES
-    return bool(len(zeros) > 1 and np.ptp(zeros) > SAME_ZERO)
+    return V if code == OK else None
 
 
 def _keeps_rank(model: Model, motion: Motion, t: float, t_before: float) -> bool:
