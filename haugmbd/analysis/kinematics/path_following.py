@@ -66,9 +66,17 @@ LOCATED = 1e-4
 vanish there: where several vanish, one of them like a square, the tests see rounding."""
 
 LONE = 0.03
-"""Motion of a step [rad], or part of the size, that is short enough to hold one singular configuration, as a rule: longer ones are halved."""
+"""Motion of a step [rad], or part of the size, that holds one singular configuration, as a rule: longer ones are halved."""
 BESIDE = 0.01
 """Part of a gap that is the motion of the first step behind it: another singular configuration may be as near as that."""
+
+SAMPLES, SAME_ZERO = 8, 0.02
+"""Samples of the volumes in a gap or step, and the part of a gap up to which their zeros are one: more are looked at in a narrower gap."""
+FINEST = 5e-4
+"""Half width of a gap [rad], or part of the size, up to which several singular configurations in it count as one."""
+
+AT_ITS_START = 1e-3
+"""Part of a gap: nearer to its start the motion need not be led to it."""
 
 AT_END = 1e-6
 """Part of a suspicious interval within which a least value is that of its end."""
@@ -217,12 +225,12 @@ def follow(track: Track, start: PathPoint, times: Array, bar: Progress) -> Follo
 def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: Progress) -> None:
     """Follow the motion, and add its points to those found."""
     begin_at(track, start)
-    takes, w = False, track.record
+    takes, led, w = False, None, track.record
     times = np.ascontiguousarray(times, dtype=np.float64)
     while len(times):
         way = float(np.sign(times[0] - w.t)) or 1.0
-        ends, reached = followed_steps(track, times, takes, found)
-        takes = False
+        ends, reached = followed_steps(track, times, takes, found) if led is None else (led, 0)
+        takes, led = False, None
         for _ in range(reached):
             bar.done()
         times = times[reached:]
@@ -249,7 +257,9 @@ def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: 
                 return
         else:
             continue
-        if over is not None:
+        if over is not None and (over.before.t - w.t) * way > AT_ITS_START * abs(over.after.t - over.before.t):
+            led = _led_to(track, over.before.t, found)
+        if over is not None and led is None:
             found.gaps.append(over)
             inside = times[(times - over.before.t) * (times - over.after.t) <= 0.0]
             found.add_points([over.before])
@@ -261,6 +271,14 @@ def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: 
             times = times[len(inside) :]
             begin_at(track, over.after)
             w.first = BESIDE * abs(over.after.t - over.before.t) * at.fastest(over.after.y, track.model.nb + 1, track.model.length)
+
+
+def _led_to(track: Track, t: float, found: Followed) -> int | None:
+    """Follow the motion to the gap that begins at t, with all tests; return what ends it before, None if nothing does."""
+    ends, reached = followed_steps(track, np.array([t]), False, found)
+    if reached:
+        found.wanted[-1][-1] = False
+    return None if reached else ends
 
 
 def followed_steps(track: Track, times: Array, takes: bool, found: Followed) -> tuple[int, int]:
@@ -279,6 +297,24 @@ class Zero(NamedTuple):
 
 
 def _examined(track: Track, found: Followed, way: float) -> Zero | None:
+    """Return the first place where a volume may vanish on the way to the new point; None if there is clearly none."""
+    zero = _least_volume(track, found, way)
+    here, new = _point(track, HERE), _point(track, NEW)
+    own = np.array([one for one in _sign_changes(track, _between(track, here, new)) if (one - here.t) * (one - new.t) < 0.0])
+    if not len(own):
+        return zero
+    first = float(own[np.abs(own - here.t).argmin()])
+    return Zero(first, False) if zero is None or zero.at_end or (zero.t - first) * way > 0.0 else zero
+
+
+def _between(track: Track, before: PathPoint, after: PathPoint) -> Motion:
+    """Return the motion between two points, forwards in time."""
+    ends = (before, after) if before.t < after.t else (after, before)
+    steps = Steps(*(np.array([point[k] for point in ends]) for k in range(3)))
+    return Motion(float(steps.t[0]), float(steps.t[1]), Way(steps.t, np.zeros(2), steps, track.model.nb + 1))
+
+
+def _least_volume(track: Track, found: Followed, way: float) -> Zero | None:
     """Return where the volume of all rows is least on the way to the new point; None if it is clearly not zero."""
     w, new = track.record, _point(track, NEW)
     trail = found.since(float(w.t_old if w.values > 1.0 else w.t_mid), way)
@@ -362,15 +398,53 @@ def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
     after = advanced(track, before, t + half) if before is not None else None
     if before is None or after is None:
         return None
-    ends = (before, after) if way > 0.0 else (after, before)
-    steps = Steps(*(np.array([point[k] for point in ends]) for k in range(3)))
-    motion = Motion(steps.t[0], steps.t[1], Way(steps.t, np.zeros(2), steps, track.model.nb + 1))
+    motion = _between(track, before, after)
     selected = track.selection.test(motion, abs(half), t, 0.0)
     if selected is None or not selected.pivot < LOCATED:
+        return None
+    if abs(half) * at.fastest(before.y, track.model.nb + 1, track.model.length) > FINEST and _holds_several(track, motion):
         return None
     if selected.regular and not _keeps_rank(track.model, motion, selected.t, behind.t):
         return None
     return Gap(selected, before, after)
+
+
+def _holds_several(track: Track, motion: Motion) -> bool:
+    """Return whether volumes vanish at different times in a gap."""
+    zeros = _sign_changes(track, motion)
+    return bool(len(zeros) > 1 and np.ptp(zeros) > SAME_ZERO * (motion.t1 - motion.t0))
+
+
+def _sign_changes(track: Track, motion: Motion) -> Array:
+    """Return the times (k,) at which volumes change their sign: those that are straighter with a change of sign, where it is.
+
+    Beside a singular configuration a volume is |t - t*| times a constant.  A least value that is not small is none.
+    """
+    part = (motion.t1 - motion.t0) / (SAMPLES - 1)  # none in the middle, where a gap is singular
+    t = motion.t0 + part * np.arange(SAMPLES)
+    V = _volumes(track, motion, t)
+    if V is None:
+        return t[:0]
+    signs = np.where(np.arange(SAMPLES) < np.arange(1, SAMPLES + 1)[:, None], 1.0, -1.0)  # the last line changes none
+    where = np.sum(np.diff(signs[:, :, None] * V, n=2, axis=1) ** 2, axis=1).argmin(axis=0)
+    edges = np.flatnonzero(where < SAMPLES - 1)
+    if not len(edges):
+        return t[:0]
+    a, b = V[where[edges], edges], V[where[edges] + 1, edges]
+    zeros: Array = t[where[edges]] + part * a / (a + b)
+    least = _volumes(track, motion, zeros)
+    if least is None:
+        return t[:0]
+    depth = least[np.arange(len(edges)), edges] / V[:, edges].max(axis=0)
+    return zeros[depth < DEEP]
+
+
+def _volumes(track: Track, motion: Motion, t: Array) -> Array | None:
+    """Return the volumes of the edges (k, ne) at times (k,) of a motion; None if they cannot be evaluated."""
+    V = np.empty((len(t), track.arrays.volumes.shape[1]))
+    code = at.volumes_at(track.dynamics.pack, t, np.ascontiguousarray(motion.states(t)), V)
+    track.dynamics.pack.callback.keep_interruption(code)
+    return V if code == OK else None
 
 
 def _keeps_rank(model: Model, motion: Motion, t: float, t_before: float) -> bool:

@@ -23,13 +23,15 @@ from haugmbd.analysis.initial_model import CountedAngles
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.records import new_record, record_dtype
-from haugmbd.compiled.status_codes import OK, USER_STOPPED
+from haugmbd.compiled.status_codes import OK, SINGULAR, USER_STOPPED
+from haugmbd.formulations.newton_euler import factorize
 from haugmbd.integrators.step_context import Dynamics, Options
 from haugmbd.integrators.watches.rank_watch import volume
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import rotate_by
 from haugmbd.math.vec3 import dot, load, to_global
-from haugmbd.model.generalized_forces import copy_line
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack
 
@@ -361,4 +363,22 @@ def start_entry(dynamics: Dynamics, options: Options, w: Any, a: PathArrays, t: 
     return code
 
 
+@entry
+def volumes_entry(P: Pack, t: Array, y: Array, out: Array) -> int:
+    """Write the volumes of the edges at states y (n, ny) to out (n, ne), 0 where a pivot is zero; return the first code that is not OK."""
+    for k in range(t.size):
+        code = prepare(P, t[k], y[k])
+        if code == OK:
+            clear(ws.right_hand_side(P))
+            code = factorize(P)
+        if code != OK and code != SINGULAR:  # noqa: PLR1714  compiled code has no sets
+            return code
+        put_volumes(P, out[k])
+        for e in range(out.shape[1]):
+            if code == SINGULAR:
+                out[k, e] = 0.0
+    return OK
+
+
 follow_steps, step_once, start_path = DirectCall(steps_entry), DirectCall(step_entry), DirectCall(start_entry)
+volumes_at = DirectCall(volumes_entry)

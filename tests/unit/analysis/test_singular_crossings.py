@@ -186,3 +186,23 @@ def test_no_crossing_where_the_least_singular_value_vanishes_like_a_square(n):
     system.add(RotationDriver("drive", system["pivot 1"], lambda t: 1.0 * t))
     with pytest.raises(mbd.SimulationError, match=r"ends at t = 1\.85458\d* s, at a singular position"):
         mbd.kinematics(system, np.linspace(0.0, 2.2, n))
+
+
+@pytest.mark.parametrize("apart", [0.3, 0.03, 0.01, 0.003, 0.0])
+def test_mechanisms_in_one_system_have_the_crossings_that_each_has_alone(apart):
+    """Two parallelograms that become flat one after the other, within one step and within the gap around the first; or together."""
+    system = mbd.System("two")
+    for name, start, z in (("one", pi / 2.0, 0.0), ("two", pi / 2.0 - apart, 1.0)):
+        top = np.array([cos(start), sin(start), z])
+        P = [np.array([0.0, 0.0, z]), top, top + (2.0, 0.0, 0.0), np.array([2.0, 0.0, z])]
+        crank, coupler, rocker = (system.add(link(f"{name} link {k}", P[k], P[k + 1], "slender")) for k in range(3))
+        pin = system.add(RJ(f"{name} A", system.ground, crank, point=P[0], axis=Z))
+        system.add(RJ(f"{name} B", crank, coupler, point=P[1], axis=Z))
+        system.add(RJ(f"{name} C", coupler, rocker, point=P[2], axis=Z))
+        system.add(RJ(f"{name} D", system.ground, rocker, point=P[3], axis=Z))
+        system.add(RotationDriver(f"{name} drive", pin, lambda t: 1.0 * t))
+    result = mbd.kinematics(system, np.linspace(0.0, 6.2, 40))
+    known = sorted({pi / 2.0, pi / 2.0 + apart, 1.5 * pi, 1.5 * pi + apart})
+    np.testing.assert_allclose(times_of(result), known, atol=1e-8)
+    for name in ("one", "two"):
+        np.testing.assert_allclose(result.joint(f"{name} D").angle, result.t, atol=1e-9)
