@@ -35,7 +35,9 @@ def stiff_system(seed: int, orders: float, *, most: int = 6, loops: bool = True)
     for k, body in enumerate(bodies):
         other = system.ground if k == 0 or rng.random() < 0.15 else bodies[int(rng.integers(max(0, k - 3), k))]
         point = plane * rng.uniform(-1.0, 1.0, 3)
-        system.add(RJ(f"joint {k}", other, body, point=point, axis=(0, 0, 1)) if planar else _joint(rng, f"joint {k}", other, body, point))
+        system.add(
+            RJ(f"joint {k}", other, body, point=point, axis=(0, 0, 1)) if planar else _joint(rng, f"joint {k}", other, body, point)
+        )
     for k in range(int(rng.integers(0, 3)) if loops else 0):
         i, j = (bodies[m] if m < n else system.ground for m in rng.choice(n + 1, 2, replace=False))
         point, end = plane * rng.uniform(-1.0, 1.0, 3), rng.uniform(-1.0, 1.0, 3)

@@ -51,7 +51,14 @@ def test_all_solvers_agree_with_exact_arithmetic(seed, orders):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "formulation",
-    [mbd.RangeSpace(), mbd.NullSpace(), mbd.UdwadiaKalaba(), mbd.UdwadiaPhohomsiri(), mbd.CoordinatePartitioning(), mbd.EulerParameters()],
+    [
+        mbd.RangeSpace(),
+        mbd.NullSpace(),
+        mbd.UdwadiaKalaba(),
+        mbd.UdwadiaPhohomsiri(),
+        mbd.CoordinatePartitioning(),
+        mbd.EulerParameters(),
+    ],
     ids=lambda one: type(one).__name__,
 )
 def test_all_formulations_agree_with_exact_arithmetic(formulation):

@@ -35,7 +35,9 @@ def test_a_lift_of_many_stages_runs():
     assert model.redundancy.rank == 6 * model.nb - 1
     u_dot = np.hstack([found.v_dot, found.omega_bar_dot])[1:]
     force, size = rows.Phi_q.T @ found.lam, np.abs(rows.Phi_q.T) @ np.abs(found.lam)
-    inertial = np.hstack([model.mass[1:, None] * (u_dot[:, :3] - model.gravity), np.einsum("kab,kb->ka", model.J_bar[1:], u_dot[:, 3:])])
+    inertial = np.hstack(
+        [model.mass[1:, None] * (u_dot[:, :3] - model.gravity), np.einsum("kab,kb->ka", model.J_bar[1:], u_dot[:, 3:])]
+    )
     assert np.abs(rows.Phi_q @ u_dot.ravel() - rows.gamma).max() < BALANCED * np.abs(u_dot).max()
     assert np.abs(inertial.ravel() + force).max() < BALANCED * size.max()
     result = mbd.simulate(model, 2e-3, h=1e-3)
@@ -44,7 +46,9 @@ def test_a_lift_of_many_stages_runs():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "system", [scissor_lift(12), hoberman_ring(16), windows(10), jansen_leg()], ids=["scissor lift", "Hoberman ring", "windows", "leg"]
+    "system",
+    [scissor_lift(12), hoberman_ring(16), windows(10), jansen_leg()],
+    ids=["scissor lift", "Hoberman ring", "windows", "leg"],
 )
 def test_unique_reactions_are_those_that_no_self_stress_loads(system):
     """The null space of Phi_q^T by a singular value decomposition of all rows is the other way to the flags."""
