@@ -299,7 +299,9 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows
                 f"{8e-9 * sum(weight) ** 2:.2g} GB, and its factor as much. Take {MULTIFRONTAL!r}, or None for the faster one."
             )
         return front_tables(plan_one_front(len(r), *_arrays(edges, weight)), len(r), AS_ASKED, DENSE)
-    if wanted == BLOCK or len(edges) <= len({body for pair in edges for body in pair if body}):  # open chains and trees have no fill
+    if wanted == BLOCK or len(edges) <= len(
+        {body for pair in edges for body in pair if body}
+    ):  # open chains and trees have no fill
         return block_tables(make_schedule(len(r) - 1, pairs, rows=rows), len(r), AS_ASKED if wanted else "little fill")
     fixed = NODE_NS * nodes
     plans: list[FrontPlan] = []

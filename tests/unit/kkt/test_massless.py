@@ -263,7 +263,7 @@ def test_friction_of_a_spherical_joint_between_rods(law: Any, speed: float) -> N
 
 
 def test_an_inertia_that_is_lost_in_rounding_is_named_with_zero_and_a_larger_one_that_are_not() -> None:
-    """Such numbers are given to keep a matrix regular. The pose was called singular, also with a hundred times as much, which is refined."""
+    """Such numbers are given to keep a matrix regular. The pose was called singular, also with a hundred times as much."""
     A, B, C, D = np.array([(0, 0, 0), (0, 0, 1), (3, 0, 2), (4, 0, 0)], dtype=float)
 
     def four_bar(J: float) -> mbd.Model:
