@@ -82,7 +82,7 @@ def _free_axis(one: Failure) -> str:
     body = one.model.body_names[one.node] if 0 < one.node <= one.model.nb else "?"
     if one.model.tables["FLAGS"][0, REFINES] & FOR_LIGHT or (one.model.tables["INERTIA"] == one.model.tables["SHIFTED"]).all():
         lost = _nearly_massless(one.model, rows_in(one.model, one.pack, one.model.state()))
-        near = "Bodies of very different masses are near a singular configuration: give light ones more mass or inertia, or start elsewhere."
+        near = "Bodies of very different masses are near a singular configuration: give light ones more mass or inertia, or start away."
         stalls = f"refinement of the accelerations stalls at {one.number:.1e} (body {body!r})"
         return f"SingularKKTError at t = {one.t:.6g} s: {stalls}. {lost or near}"
     return (
