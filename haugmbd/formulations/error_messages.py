@@ -27,8 +27,8 @@ TOO_LARGE = (
 )
 FAR = 0.5
 """Relative to the size of a model: a stage that opens a joint by more does not belong to a motion of the mechanism."""
-LOST = 1e-11
-"""Relative to m a^2 of a body with joints at the distance a: a smaller moment of inertia is lost in the pivots of their rows."""
+LOST = 1e-14
+"""Relative to m a^2 of a body with joints at the distance a: a smaller moment of inertia is lost in rounding, also with refinement."""
 ENOUGH = 0.5
 """[rad] Rotation in a step that is recommended to the user where RATTLE refuses a larger one."""
 
@@ -81,10 +81,10 @@ def _unbounded(one: Failure) -> str:
 def _free_axis(one: Failure) -> str:
     body = one.model.body_names[one.node] if 0 < one.node <= one.model.nb else "?"
     if one.model.tables["FLAGS"][0, REFINES] & FOR_LIGHT or (one.model.tables["INERTIA"] == one.model.tables["SHIFTED"]).all():
-        return (
-            f"SingularKKTError at t = {one.t:.6g} s: refinement of the accelerations stalls at {one.number:.1e} (body {body!r}). "
-            "Bodies of very different masses are near a singular configuration: give light bodies more mass or inertia, or start elsewhere."
-        )
+        lost = _nearly_massless(one.model, rows_in(one.model, one.pack, one.model.state()))
+        near = "Bodies of very different masses are near a singular configuration: give light ones more mass or inertia, or start away."
+        stalls = f"refinement of the accelerations stalls at {one.number:.1e} (body {body!r})"
+        return f"SingularKKTError at t = {one.t:.6g} s: {stalls}. {lost or near}"
     return (
         f"SingularKKTError at t = {one.t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
         f"(refinement stalls at {one.number:.1e}). Give it a moment of inertia, or a joint that holds the axis."

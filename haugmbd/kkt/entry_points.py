@@ -12,7 +12,7 @@ turns about an axis almost without inertia: the compliance of such a body is pow
 hides pivots of others that are zero.  With light bodies the rows are therefore asked first, and with massless axes where a pivot is small,
 with an inertia EVEN that is the same for all bodies:
 
-    EVEN_k = diag(1, a_k^2),  a_k the largest arm of the joints of body k        pivot / (J_r EVEN^-1 J_r^T) = sin^2 of an angle between rows
+    EVEN_k = diag(1, a_k^2),  a_k the largest arm of the joints of body k      pivot / (J_r EVEN^-1 J_r^T) = sin^2 of an angle between rows
 
 Rows that are independent there are independent with any masses; the system is factored with its own masses, and refined.
 The argument `python_solver` is not used here.  Where the formulation is written in Python, the entry points of `kkt.python_solver`

@@ -7,7 +7,7 @@ r"""The choice between the block LDL^T and the multifrontal solver, made when a 
     multifrontal   true sizes, dense kernels: nets, trusses, and other meshes, where most of the work is fill
 
     blocks [ns]    NODE_NS for each body and edge, UPDATE_NS for each update
-    fronts [ns]    BODY_NS for each body, GRADIENT_NS for each row on a body, PLAN_PART of the time of the dense kernels, see `front_folding`
+    fronts [ns]    BODY_NS for each body, GRADIENT_NS for each row on a body, PLAN_PART of that of the dense kernels, see `front_folding`
 
 The block order is followed while it is faster than fronts could be, with kernels of one front that costs nothing but its rows. Where it
 exceeds that, the fronts are planned, which takes a tenth of the time of a block order, and the block order is continued only while its
@@ -299,8 +299,10 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows
                 f"{8e-9 * sum(weight) ** 2:.2g} GB, and its factor as much. Take {MULTIFRONTAL!r}, or None for the faster one."
             )
         return front_tables(plan_one_front(len(r), *_arrays(edges, weight)), len(r), AS_ASKED, DENSE)
-    if wanted == BLOCK:
-        return block_tables(make_schedule(len(r) - 1, pairs, rows=rows), len(r), AS_ASKED)
+    if wanted == BLOCK or len(edges) <= len(
+        {body for pair in edges for body in pair if body}
+    ):  # open chains and trees have no fill
+        return block_tables(make_schedule(len(r) - 1, pairs, rows=rows), len(r), AS_ASKED if wanted else "little fill")
     fixed = NODE_NS * nodes
     plans: list[FrontPlan] = []
 

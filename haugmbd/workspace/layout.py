@@ -26,7 +26,7 @@ from haugmbd.constraints.registry import ASSEMBLERS_TYPE
 from haugmbd.math.body_columns import WIDTH as WIDTH
 
 INTS = {
-    "FLAGS": "(1, 5) refines: the sum of FOR_MASSLESS and FOR_LIGHT, 0 if solutions are not refined;  calls_user: 1 if functions of the user must be called;"
+    "FLAGS": "(1, 5) refines: FOR_MASSLESS + FOR_LIGHT, 0 if solutions are not refined;  calls_user: 1 if functions of the user are called;"
     "  number of internal states, and the place of the first in the driver table;  friction: see `accessors.friction_mode`",
     "BODY_OF": "(nm, 1) the body of each marker",
     "ROW_INTS": "(., 6) rows sorted by kind: slot, side of body i, driver, markers; of couplings a line for each term, 9 columns",

@@ -1,4 +1,4 @@
-"""The choice of the solver: by predicted times of all that serve a model, and fronts are planned only where they could be the faster ones."""
+"""The choice of the solver: by the predicted times of all; fronts are planned only where they could be the faster ones."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def test_an_order_is_continued_only_while_it_is_the_faster_one():
     whole = make_schedule(12, pairs, rows=rows)
     assert make_schedule(12, pairs, rows=rows, most_updates=0.5 * whole.updates, beyond=more(0.9 * whole.updates)) is None
     found = make_schedule(12, pairs, rows=rows, most_updates=0.5 * whole.updates, beyond=more(whole.updates))
-    assert found is not None and np.array_equal(found.order, whole.order)
+    assert found is not None
+    assert np.array_equal(found.order, whole.order)
     assert make_schedule(12, pairs, rows=rows, most_updates=whole.updates, beyond=more(0.0)) is not None
     assert len(asked) == 2
 
