@@ -21,6 +21,7 @@ import numpy as np
 from haugmbd.analysis.assembly.assemble import pose_problem
 from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
+from haugmbd.analysis.assembly.far_starts.closing import close_from_afar
 from haugmbd.analysis.assembly.far_starts.tree_starts import random_starts
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
 from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
@@ -145,6 +146,8 @@ def assembly_modes(
     problem = pose_problem(model, start_of(model, state), hold)
     found_first = settled(problem, close_positions(problem, problem.held.start), problem.held.start)
     problem, first = found_first.problem._replace(loose=0.0), found_first.solution
+    if not first.closed:
+        first = close_from_afar(problem, signs_of(model), problem.held.start, first).solution
     if not first.closed:
         what = f"the first one cannot be assembled: |Phi| stays at {first.pose.worst:.3g}"
         named = Fault("assembly_modes", what, "assemble(system) names the joints that stay open.")

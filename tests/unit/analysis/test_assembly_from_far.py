@@ -263,3 +263,48 @@ def test_what_cannot_be_closed_is_refused_with_the_starts_that_were_tried():
         mbd.assemble(system)
     assert caught.value.assembly.starts > 1
     np.testing.assert_allclose(caught.value.assembly.state.r[1], (1.5, 0, 0), rtol=0.0, atol=1e-3)
+
+
+O, X, Y = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda i, j: UJ.from_vectors("joint", i, O, X, j, O, X),
+        lambda i, j: Perpendicular.from_vectors("joint", i, X, j, X),
+        lambda i, j: Distance.from_vectors("joint", i, O, j, O, 1.0),
+        lambda i, j: Distance("joint", i, j, point_i=O, point_j=O, distance=1.0),
+        lambda i, j: RS.from_vectors("joint", i, O, Z, j, Z, 1.0),
+        lambda i, j: US.from_vectors("joint", i, O, Z, j, O, 1.0),
+        lambda i, j: RJ.from_vectors("joint", i, X, X, Y, j, O, (0, 0, -1)),
+        lambda i, j: TJ.from_vectors("joint", i, O, X, Y, j, O, Z, X, 0.0),
+    ],
+)
+def test_no_joint_is_refused_for_a_pose_that_does_not_fit(make):
+    """Vectors that are parallel, opposite, and points that coincide where they must not: only at the start."""
+    system = mbd.System("rough")
+    body = system.add(mbd.Body("body", 1.0, (1, 1, 1)))
+    system.add(make(system.ground, body))
+    found = mbd.assemble(system)
+    assert found.flipped == ()
+    assert np.abs(mbd.evaluate(found.model, found.state).Phi).max() < CLOSED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turn", [0.0, 0.5, 1.0, 1.5])
+def test_a_loop_of_a_robot_file_closes_from_the_zero_pose(turn):
+    """A stretched tree of revolute joints whose last frame shall coincide with one of the ground: elsewhere, and turned by quarters."""
+    system = mbd.System("leg")
+    before, end, x = system.ground, (0, 0, 0), 0.0
+    for k, length in enumerate((1.0, 1.2, 0.9, 0.4)):
+        link = system.add(mbd.Body(f"link {k}", 10.0 ** -(k % 3), (0.01, 0.02, 0.02), r=(x + 0.5 * length, 0, 0)))
+        system.add(RJ(f"hinge {k}", before, link, point=(x, 0, 0), axis=(0, 0, 1)))
+        before, end, x = link, (0.5 * length, 0, 0), x + length
+    c, s = np.cos(turn * np.pi), np.sin(turn * np.pi)
+    system.add(Fixed.from_vectors("loop", system.ground, (1.0, 0.5, 0), (c, s, 0), (-s, c, 0), before, end, Z, Y, 0.0))
+    found = mbd.assemble(system)
+    assert found.starts == 1
+    A = rotation_matrix(found.state.p[4])
+    np.testing.assert_allclose(A[:, 0], (c, s, 0), rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(found.state.r[4] + A @ end, (1.0, 0.5, 0), rtol=0.0, atol=1e-9)
