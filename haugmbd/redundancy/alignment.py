@@ -72,9 +72,9 @@ def _as_if_parallel(model: Model, rows: Rows, found: RankAnalysis, without: Ints
     other = with_parallel_axes(model, rows, vectors, limit)
     aligned = analyse_rank(other, evaluate(other, rows.state), DEPENDENT, without)
     more = len(aligned.dropped) - len(found.dropped)
-    if more < 0 or not len(aligned.dropped):
-        return None
     distances = _distances(found)
+    if not 0 <= more <= len(distances) or not len(aligned.dropped):
+        return None
     near = max(distances[more - 1] if more else 0.0, found.misfit)
     rest = distances[more] if more < len(distances) else FARTHEST
     if near > LARGEST_TOLERANCE or rest < APART * near or not (more or APART * near > DEPENDENT):

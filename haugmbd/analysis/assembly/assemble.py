@@ -21,11 +21,10 @@ from haugmbd.analysis.assembly.branch_repair import choices, turned_starts
 from haugmbd.analysis.assembly.branch_signs import Sign, flipped, opposed, signs_of, turned_round
 from haugmbd.analysis.assembly.constraint_system import Problem, Search, digits_of, pose_at, row_scale_to_metres
 from haugmbd.analysis.assembly.continuation import continue_to_targets
-from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults
+from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults, settled
 from haugmbd.analysis.assembly.far_starts.closing import ATTEMPT, brought_near, close_from_afar, is_near
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, read_fixed_coordinates
 from haugmbd.analysis.assembly.position_solver import ITERATIONS, PositionSolution, close_positions
-from haugmbd.analysis.assembly.redundant_rows import settled
 from haugmbd.analysis.assembly.regularized_least_squares import body_metric
 from haugmbd.analysis.assembly.result import Assembly, Flip, corrections, joint_gaps
 from haugmbd.analysis.assembly.velocity_projection import nearest_velocities

@@ -6,7 +6,7 @@ r"""Positions: from any state to the nearest one at which all rows hold, by a da
     depend on one another
     far        if that does not reduce the gap: Levenberg-Marquardt on sum (s Phi)^2 / 2, s the scale of a row to metres
     no way     if the gradient of that sum vanishes and the sum does not: the closest pose, at which the joints stay open
-               if they do by no more than redundant rows may contradict each other, `redundant_rows` decides
+               if they do by no more than redundant rows may contradict each other, `diagnosis.settled` decides
 
 Angles count in metres at the size of the model.  Held coordinates have no column; held joints are rows.
 Source: Nocedal and Wright (2006) ch. 10; the metric of mass from Eich (1993).

@@ -395,7 +395,8 @@ def velocity_gaps(model: Model, state: State, rows: Rows) -> tuple[Array, Array]
     if model.redundancy.dropped and not (np.abs(gap) <= allowed).all():
         beyond = model.redundancy.tolerance**0.5
         wide = max(1.0, GROWTH * model.redundancy.misfit / TYPED_SPEED, beyond / TYPED_SPEED if beyond > DEPENDENT else 1.0)
-        inside, follows = in_redundant_joints(model), np.zeros(model.nc, dtype=bool)
+        inside, follows = in_redundant_joints(model).copy(), np.zeros(model.nc, dtype=bool)
+        inside[model.velocity_rows] = False  # a wheel slips, or does not: no axis is off
         follows[list(model.redundancy.dropped)] = True
         left_out = max(wide, OPEN * model.redundancy.limit / TYPED_SPEED)
         allowed = np.where(inside, np.where(follows, left_out, wide) * allowed, allowed)

@@ -112,9 +112,9 @@ def hinge_turn(run, k):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("off", "rank"), [(1e-6, 17), (1e-5, 17), (1e-3, 18)])
+@pytest.mark.parametrize(("off", "rank"), [(1e-6, 17), (1e-5, 17), (5e-3, 18)])
 def test_axes_that_are_nearly_parallel(off, rank):
-    """An axis typed with five digits is taken for parallel; one that is off by 1e-3 locks the mechanism, and nothing is hidden."""
+    """An axis typed with five digits is taken for parallel; one that is off by 5e-3 locks the mechanism, and nothing is hidden."""
     axes = [Z, Z, Z, np.array([0.0, off, 1.0])]
     result = mbd.simulate(loop(planar_points(), axes), 1.0, h=1e-3)
     assert result.model.redundancy.rank == rank
