@@ -86,6 +86,16 @@ def values_of(given: Any, *, vouched: bool = False) -> dict[str, str]:
     return {name: _text(name, x, vouched) for name, x in sorted(_values(given).items())}
 
 
+def rounded_values(build: Any, run: Any) -> dict[str, str]:
+    """Return digests of what `build` and `run` read, by name: another process that imports them must find the same values."""
+    both = [
+        (f"{name!r}, which {what} reads", x)
+        for what, given in (("build", build), ("run", run))
+        for name, x in _values(given).items()
+    ]
+    return {where: digest_of(x, rounded=True, vouched=True) for where, x in both}
+
+
 def _name(given: Any) -> str:
     """Return module and name of a function or class, the class of an object; the main script has one name in all processes."""
     if isinstance(given, functools.partial):
