@@ -9,6 +9,7 @@ differs. A value that cannot be compared is refused, unless `version=` stands fo
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -88,12 +89,12 @@ def values_of(given: Any, *, vouched: bool = False) -> dict[str, str]:
 
 def rounded_values(build: Any, run: Any) -> dict[str, str]:
     """Return digests of what `build` and `run` read, by name: another process that imports them must find the same values."""
-    both = [
-        (f"{name!r}, which {what} reads", x)
-        for what, given in (("build", build), ("run", run))
-        for name, x in _values(given).items()
-    ]
-    return {where: digest_of(x, rounded=True, vouched=True) for where, x in both}
+    found = {}
+    for what, given in (("build", build), ("run", run)):
+        for name, x in _values(given).items():
+            with contextlib.suppress(NoContent):
+                found[f"{name!r}, which {what} reads"] = digest_of(x, rounded=True, vouched=True)
+    return found
 
 
 def _name(given: Any) -> str:
