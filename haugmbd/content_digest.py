@@ -133,7 +133,7 @@ def _globals_read(function: types.FunctionType) -> dict[str, Any]:
     """Return the values of the global names that the code reads; those of Python itself are left out."""
     found: dict[str, Any] = {}
     for name in _global_names(function.__code__):
-        if name in function.__globals__:
+        if name != "__name__" and name in function.__globals__:
             value = function.__globals__[name]
             found |= _paths(name, value, function.__code__) if not _only_added_to(function.__code__, name, value) else {}
     for name in _imported_names(function.__code__):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from haugmbd.errors import error_text
+from haugmbd.errors import UsageError, error_text
 from haugmbd.study.sweeps.cells import RESERVED, Cell
-from haugmbd.study.sweeps.values import as_number
+from haugmbd.study.sweeps.identity import digest, rounded_values
+from haugmbd.study.sweeps.values import as_number, text_of
 
 OK, FAILED, TIMEOUT, KILLED, PENDING = "ok", "failed", "timeout", "killed", "pending"
 """The status of a row: what ended its cell; pending: it has not run."""
@@ -45,10 +47,36 @@ class Task:
     run: Callable[..., Any]
     method: Any
     budget: float | None
+    reads: Mapping[str, str] = field(default_factory=dict)
+    """Digests of what `build` and `run` read in the process of the sweep; empty where no other one runs its cells."""
+    home: int = 0
+    """The number of that process."""
+
+
+_same: set[str] = set()
+"""Digests of what has been compared in this process."""
+
+
+def check_values(task: Task) -> None:
+    """Raise UsageError if this process has imported other values of the globals that `build` and `run` read than the sweep has."""
+    if not task.reads or task.home == os.getpid():
+        return
+    key = digest(text_of(dict(task.reads)))
+    if key in _same:
+        return
+    here = rounded_values(task.build, task.run)
+    other = [name for name, text in task.reads.items() if here.get(name, text) != text]
+    if other:
+        raise UsageError(
+            f"{', '.join(other)}, is another value in a worker process than in the process of the sweep: worker processes import a module "
+            'anew, as it is in its file. Make it a parameter of the cells, set it at the top of the module, or give executor="serial"'
+        )
+    _same.add(key)
 
 
 def evaluate_cell(task: Task, cell: Cell, seed: int | None) -> Row:
     """Return the row of a cell; an exception of `build` or `run` becomes a row, too."""
+    check_values(task)
     begun = time.perf_counter()
     try:
         values = _evaluate(task, cell, seed)

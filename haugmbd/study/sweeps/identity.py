@@ -9,6 +9,7 @@ differs. A value that cannot be compared is refused, unless `version=` stands fo
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -84,6 +85,16 @@ def describe(given: Any, *, vouched: bool = False) -> str:
 def values_of(given: Any, *, vouched: bool = False) -> dict[str, str]:
     """Return the code of a function and what it reads, by name, as texts that differ where the values do."""
     return {name: _text(name, x, vouched) for name, x in sorted(_values(given).items())}
+
+
+def rounded_values(build: Any, run: Any) -> dict[str, str]:
+    """Return digests of what `build` and `run` read, by name: another process that imports them must find the same values."""
+    found = {}
+    for what, given in (("build", build), ("run", run)):
+        for name, x in _values(given).items():
+            with contextlib.suppress(NoContent):
+                found[f"{name!r}, which {what} reads"] = digest_of(x, rounded=True, vouched=True)
+    return found
 
 
 def _name(given: Any) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.study.sweeps.cells import AskTell, read_cells
 from haugmbd.study.sweeps.evaluate import OK, PENDING, Row, Task
+from haugmbd.study.sweeps.identity import rounded_values
 from haugmbd.study.sweeps.progress import SweepProgress
 from haugmbd.study.sweeps.store import NOWHERE
 from haugmbd.study.sweeps.study_rows import StudyRows
@@ -113,6 +116,8 @@ def sweep(
         _need_no_seed(seed)
     elif executor is None:
         check_processes(task)
+    if executor not in (SERIAL, THREADS):
+        task = replace(task, reads=rounded_values(task.build, task.run), home=os.getpid())
     study = StudyRows(task, seed, version, store, retry)
     if isinstance(parameters, AskTell):
         jobs, axes, total = study.jobs_asked_by(parameters), None, parameters.n

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import zlib
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, peaucellier
 from tests.support.enclosed_values import READERS, drawn_value, system_of_law
-from tests.support.sweep_cells import build, run
+from tests.support.sweep_cells import build, module_path, run
 
 CELL = [{"x": 1}]
 
@@ -143,3 +145,31 @@ def test_systems_models_and_results_are_the_same_after_they_were_used(make, tmp_
 
     assert swept(run_all, tmp_path) == swept(run_all, tmp_path) == [3]
     assert (tmp_path / "cells.jsonl").read_bytes().count(b"\n") == 2
+
+
+CHANGED_GLOBAL = """
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+import haugmbd as mbd
+GAIN = 2.0
+def build(x): return x
+def run(x): return {"y": GAIN * x}
+if __name__ == "__main__":
+    said = []
+    for GAIN in (2.0, 3.0):
+        for executor in (None, ProcessPoolExecutor(1, mp_context=get_context("spawn"))):
+            try:
+                said.append(mbd.sweep(build, {"x": [1.0]}, run, executor, workers=1)["y"].tolist())
+            except (mbd.UsageError, mbd.SimulationError) as error:
+                said.append("'GAIN', which run reads, is another value in a worker process" in str(error))
+    print(said)
+"""
+
+
+@pytest.mark.slow
+def test_worker_processes_do_not_run_with_another_value_of_a_global(tmp_path):
+    """They import the script anew: the value that it has set since is not there."""
+    (tmp_path / "study.py").write_text(CHANGED_GLOBAL)
+    ended = subprocess.run([sys.executable, tmp_path / "study.py"], capture_output=True, text=True, env=os.environ | module_path())
+    assert ended.stdout.strip() == "[[2.0], [2.0], True, True]", ended.stderr

@@ -19,7 +19,7 @@ from typing import Any
 from haugmbd.errors import UsageError
 from haugmbd.study.sweeps.evaluate import KILLED, Row, Task, timeout_row
 from haugmbd.study.sweeps.workers.executors import BrokenSweepError, Job, picklable_or_why
-from haugmbd.study.sweeps.workers.worker_process import ROW, UNABLE, work
+from haugmbd.study.sweeps.workers.worker_process import OTHER, ROW, UNABLE, work
 
 PATIENCE = 5.0
 """Seconds that a worker has to end after its pipe is closed."""
@@ -111,6 +111,8 @@ class WorkerPool:
             return
         if what == UNABLE:
             raise UsageError(f"a worker process cannot import build, run or method: {found}. {NOTEBOOK}")
+        if what == OTHER:
+            raise UsageError(f"sweep: {found}.")
         worker.ready, worker.since = True, time.monotonic()  # importing does not count against the budget
         if what == ROW and worker.job is not None:
             job, worker.job = worker.job, None
