@@ -54,7 +54,7 @@ AT_ONCE = 1e-12
 apart are found one after the other, because g is then far enough from zero where the run goes on."""
 NEARLY = 1e-6
 """Relative to the larger |g| at the ends of the bracket: g that is farther from zero at a terminal event has its own zero later."""
-NEAR, AHEAD = 1e-9, 1e-6
+NEAR, AHEAD = 1e-10, 1e-6
 """Relative to |t| + 1 s: a zero so near to the start or the end of a run is there, far above the error of located times and what the
 correction of a first state moves it; and the time of the difference for g_dot, along the rates of the state."""
 SHORTEST = 1e-13

@@ -43,8 +43,8 @@ class Event:
 
     Notes
     -----
-    A start at g = 0 is not an event: an event whose zero is within 1e-9 (|t| + 1 s) of the start is armed when its g has left zero, so that
-    a run that continues from a terminal event does not end at its start. One within as little of the end is recorded at the end. So a
+    A start at g = 0 is not an event: an event whose zero is within 1e-10 (|t| + 1 s) of the start is armed when its g has left zero. So a
+    run that continues from a terminal event does not end at its start. One within as little of the end is recorded at the end, so that a
     motion in several runs has each event once.
 
     g is evaluated at both ends and in the middle of each step, and where the parabola through these values turns towards zero: zeros of a
