@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
 from haugmbd.integrators import BDF, DOP853, HEM4, RK4, DormandPrince, GeneralizedAlpha, Heun, RadauIIA, SemiImplicitEuler
+from haugmbd.integrators.base import methods_below
+from haugmbd.simulation.replay import Replay, replays_of
+from haugmbd.simulation.run_options import RunMethods
 from joints import RJ
 
 T_END, H = 0.3, 3e-3
@@ -246,3 +250,13 @@ def test_nothing_is_made_again_before_it_is_asked_for():
     assert few.load("motor").work[0] == 0.0
     assert calls[0] <= once + 10
     assert replace(few).energy().work_error is None
+
+
+@pytest.mark.parametrize("method", methods_below(), ids=lambda kind: kind.__name__)
+def test_every_method_is_in_a_file_as_it_was(method: Any):
+    """With its defaults, which are measured by the model: a run from a file is made again by the same steps."""
+    one = Replay(0.0, np.zeros(3), 1.0, 1.0, RunMethods(method()))
+    (again,) = replays_of(json.loads(json.dumps([one.as_data()])), 3)
+    assert again.methods == one.methods
+    if hasattr(method(), "atol"):
+        assert type(again.methods.integrator.atol) is type(method().atol)
