@@ -24,7 +24,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.work import QuadratureRule, Work, joined_work, times_between
 from haugmbd.errors import HaugmbdError
 from haugmbd.integrators.default_number import DefaultNumber
-from haugmbd.integrators.implicit import constraint_form
+from haugmbd.integrators.implicit import constraint_form, newton
 from haugmbd.model import dependent_rows
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -77,7 +77,7 @@ class Replay:
         return numbers | {"exact": self.exact, "y0": self.y0.tolist(), "methods": methods}
 
 
-PLACES = (integrators, formulations, dependent_rows, constraint_form)
+PLACES = (integrators, formulations, dependent_rows, constraint_form, newton)
 """Where the classes of methods are."""
 METHODS = ("integrator", "formulation", "stabilization", "redundancy")
 UNKNOWN = "unknown"

@@ -46,6 +46,7 @@ from haugmbd.simulation.results.sensor import SensorRecorder
 from haugmbd.simulation.run_options import Recording, RunMethods
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.stepping.unresolved_steps import stiff_notes
 
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
@@ -252,7 +253,7 @@ class HybridSimulation:
             outcome = outcome.with_notes(
                 [*deep, *bristle_notes(model, found.t, found.y), *lift_off_notes(model, found.t, found.y, events)]
             ).with_notes(short_impact_notes(model, found.events, method, found.t, found.y))
-            return Result(
+            segment = Result(
                 model,
                 found.t,
                 found.y,
@@ -267,6 +268,8 @@ class HybridSimulation:
                 _held=tuple(sorted(self.rest.held)),
                 outcome=outcome,
             )
+            notes = stiff_notes(segment, found.stiffness, method) if of.until == np.inf else []
+            return replace(segment, outcome=outcome.with_notes(notes)) if notes else segment
 
         times = None if of.recording.times is None else of.recording.times[of.recording.times > t]
         events, ends = (*contacts.values(), *others), times is not None

@@ -146,7 +146,12 @@ def _notes_of_samples(result: Any, method: Any) -> list[RunNote]:
 
 
 def _open_share(result: Any, first: float, last: float, h: float) -> float:
-    """Return the drift of the energy while steps are unresolved, relative to the energy that is exchanged in the run."""
+    """Return the drift of the energy while steps are unresolved, relative to the energy that is exchanged in the run.
+
+    0 for a segment of a motion with impacts that stores only some of its steps: it is not made again on its own.
+    """
+    if not (result._all_steps or result._replays):
+        return 0.0
     with np.errstate(all="ignore"):
         whole = result
         if result._all_steps:
