@@ -413,7 +413,8 @@ def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
 
 def _holds_several(track: Track, motion: Motion, t_singular: float) -> bool:
     """Return whether a volume is neither about constant in a gap, nor about |t - t*| times a constant: it then vanishes elsewhere, too."""
-    t = motion.t0 + (motion.t1 - motion.t0) * np.arange(SAMPLES) / (SAMPLES - 1)  # none in the middle, where a gap is singular
+    part = (motion.t1 - motion.t0) / (SAMPLES - 1)
+    t: Array = np.asarray(motion.t0 + part * np.arange(SAMPLES), dtype=np.float64)  # none in the middle, where a gap is singular
     V = _volumes(track, motion, t)
     if V is None:
         return False
@@ -427,7 +428,7 @@ def _sign_changes(track: Track, motion: Motion) -> Array:
     Beside a singular configuration a volume is |t - t*| times a constant.  A least value that is not small is none.
     """
     part = (motion.t1 - motion.t0) / (SAMPLES - 1)  # none in the middle, where a gap is singular
-    t = motion.t0 + part * np.arange(SAMPLES)
+    t: Array = np.asarray(motion.t0 + part * np.arange(SAMPLES), dtype=np.float64)
     V = _volumes(track, motion, t)
     if V is None:
         return t[:0]
@@ -442,7 +443,8 @@ def _sign_changes(track: Track, motion: Motion) -> Array:
     if least is None:
         return t[:0]
     depth = least[np.arange(len(edges)), edges] / V[:, edges].max(axis=0)
-    return zeros[depth < DEEP]
+    zeros = zeros[depth < DEEP]
+    return zeros
 
 
 def _volumes(track: Track, motion: Motion, t: Array) -> Array | None:
