@@ -70,8 +70,8 @@ LONE = 0.03
 BESIDE = 0.01
 """Part of a gap that is the motion of the first step behind it: another singular configuration may be as near as that."""
 
-SAMPLES, SAME_ZERO = 8, 0.02
-"""Samples of the volumes in a gap or step, and the part of a gap up to which their zeros are one: more are looked at in a narrower gap."""
+SAMPLES, EVEN = 8, 0.5
+"""Samples of the volumes in a gap or step, and the least part of its largest value of one that vanishes once in a gap, or nowhere."""
 FINEST = 5e-4
 """Half width of a gap [rad], or part of the size, up to which several singular configurations in it count as one."""
 
@@ -402,17 +402,24 @@ def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
     selected = track.selection.test(motion, abs(half), t, 0.0)
     if selected is None or not selected.pivot < LOCATED:
         return None
-    if abs(half) * at.fastest(before.y, track.model.nb + 1, track.model.length) > FINEST and _holds_several(track, motion):
+    if abs(half) * at.fastest(before.y, track.model.nb + 1, track.model.length) > FINEST and _holds_several(
+        track, motion, selected.t
+    ):
         return None
     if selected.regular and not _keeps_rank(track.model, motion, selected.t, behind.t):
         return None
     return Gap(selected, before, after)
 
 
-def _holds_several(track: Track, motion: Motion) -> bool:
-    """Return whether volumes vanish at different times in a gap."""
-    zeros = _sign_changes(track, motion)
-    return bool(len(zeros) > 1 and np.ptp(zeros) > SAME_ZERO * (motion.t1 - motion.t0))
+def _holds_several(track: Track, motion: Motion, t_singular: float) -> bool:
+    """Return whether a volume is neither about constant in a gap, nor about |t - t*| times a constant: it then vanishes elsewhere, too."""
+    part = (motion.t1 - motion.t0) / (SAMPLES - 1)
+    t: Array = np.asarray(motion.t0 + part * np.arange(SAMPLES), dtype=np.float64)  # none in the middle, where a gap is singular
+    V = _volumes(track, motion, t)
+    if V is None:
+        return False
+    parts = [x.min(axis=0) / x.max(axis=0) for x in (V, V / np.abs(t - t_singular)[:, None])]
+    return bool((np.maximum(*parts) < EVEN).any())
 
 
 def _sign_changes(track: Track, motion: Motion) -> Array:
@@ -421,7 +428,7 @@ def _sign_changes(track: Track, motion: Motion) -> Array:
     Beside a singular configuration a volume is |t - t*| times a constant.  A least value that is not small is none.
     """
     part = (motion.t1 - motion.t0) / (SAMPLES - 1)  # none in the middle, where a gap is singular
-    t = motion.t0 + part * np.arange(SAMPLES)
+    t: Array = np.asarray(motion.t0 + part * np.arange(SAMPLES), dtype=np.float64)
     V = _volumes(track, motion, t)
     if V is None:
         return t[:0]
@@ -436,7 +443,8 @@ def _sign_changes(track: Track, motion: Motion) -> Array:
     if least is None:
         return t[:0]
     depth = least[np.arange(len(edges)), edges] / V[:, edges].max(axis=0)
-    return zeros[depth < DEEP]
+    zeros = zeros[depth < DEEP]
+    return zeros
 
 
 def _volumes(track: Track, motion: Motion, t: Array) -> Array | None:
