@@ -125,7 +125,7 @@ def next_trial(w: Workspace, trial: int, weakest: float, node: int) -> int:
         return AGAIN
     if weakest > (0.0 if trial == AGAIN else SINGULAR_TOL):
         return -1 - OK
-    return -1 - report(ws.status(w), SINGULAR, node, weakest)  # type: ignore[no-any-return]
+    return -1 - report(ws.status(w), SINGULAR, node, weakest)
 
 
 @inlined

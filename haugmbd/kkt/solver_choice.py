@@ -312,12 +312,10 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows
         return (fronts_ns(edges, weight, plans[0].ns) / FRONTS_PART - fixed) / UPDATE_NS
 
     least = (fronts_ns(edges, weight, FRONT_NS + ROW_NS * sum(weight)) / COULD_BE - fixed) / UPDATE_NS
-    schedule, most, beyond = None, least, updates_of_plan
-    if least < 0.0:
-        most, beyond = updates_of_plan(), None
-    if most >= 0.0:
-        schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=most, beyond=beyond)
-    if not plans:
+    most = least if least >= 0.0 else updates_of_plan()
+    beyond = None if plans else updates_of_plan
+    schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=most, beyond=beyond) if most >= 0.0 else None
+    if schedule is not None and not plans:
         return block_tables(schedule, len(r), "little fill")
     with_fronts = 1e-6 * fronts_ns(edges, weight, plans[0].ns)
     if schedule is None:

@@ -237,7 +237,7 @@ class PythonKKTSolver(Callback):
 
 def is_uneven(model: Model) -> bool:
     """Return whether a body is light beside the others, see `model.compiling.inertia`."""
-    moments = np.linalg.eigvalsh(model.J_bar[1:])
+    moments: Array = np.asarray(np.linalg.eigvalsh(model.J_bar[1:]), dtype=np.float64)
     return bool(has_light(model.mass[1:], least_moments(moments), evaluate(model).longest_arms[1:]))
 
 
