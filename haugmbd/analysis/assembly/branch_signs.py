@@ -147,7 +147,8 @@ def locked_axes_of(model: Model) -> list[LockedAxis]:
         sense, _ = _sense(model, axis.triple, state, name in shut)
         h = cross(x_bar[a], x_bar[b])
         h = h / np.linalg.norm(h)
-        lock, rows = None, axis.rows
+        lock: Lock | None = None
+        rows: tuple[int, ...] = axis.rows
         for (i, j, _), value in _locks(model, axis, sense, state, name in shut)[:1]:
             about_h = value * sense
             lock = Lock(x_bar[i], x_bar[j], about_h) if bodies[i] == bodies[a] else Lock(x_bar[j], x_bar[i], -about_h)

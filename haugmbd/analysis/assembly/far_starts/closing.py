@@ -145,7 +145,7 @@ def _sum(solution: PositionSolution) -> float:
 
 def _nearest_of(problem: Problem, found: list[PositionSolution]) -> PositionSolution:
     """Return the nearest of the closed poses, each moved along the closed poses."""
-    moved = []
+    moved: list[PositionSolution] = []
     for closed in found:
         if not any(_same(problem, closed.pose.state, other.pose.state) for other in moved):
             moved.append(brought_near(problem, closed))

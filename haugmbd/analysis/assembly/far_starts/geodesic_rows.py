@@ -15,7 +15,7 @@ Source: Bullo and Murray (1995), proportional control on the Euclidean group (gr
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -251,11 +251,13 @@ def _twists(twists: list[Twist]) -> _Pairs:
     return _pairs([(t.row, t.i, t.j, t.x_bar[:2], t.x_bar[2:], 0.0) for t in twists], 2, 2)
 
 
-def _pairs(found: list, first: int, second: int) -> _Pairs:
+def _pairs(found: list[tuple[Any, ...]], first: int, second: int) -> _Pairs:
     """Return the table of pairs, with so many vectors on the first body and on the second."""
     rows, one, other, x, y, value = zip(*found, strict=True) if found else ([], [], [], [], [], [])
     return _Pairs(
-        *(np.array(numbers, dtype=np.int64) for numbers in (rows, one, other)),
+        np.array(rows, dtype=np.int64),
+        np.array(one, dtype=np.int64),
+        np.array(other, dtype=np.int64),
         np.array(x, dtype=float).reshape(-1, first, 3),
         np.array(y, dtype=float).reshape(-1, second, 3),
         np.array(value, dtype=float),
