@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -89,12 +90,22 @@ def values_of(given: Any, *, vouched: bool = False) -> dict[str, str]:
 
 def rounded_values(build: Any, run: Any) -> dict[str, str]:
     """Return digests of what `build` and `run` read, by name: another process that imports them must find the same values."""
-    found = {}
+    found: dict[str, str] = {}
     for what, given in (("build", build), ("run", run)):
+        if not is_imported(given):  # it was sent by its content, with all that it reads
+            continue
         for name, x in _values(given).items():
             with contextlib.suppress(NoContent):
                 found[f"{name!r}, which {what} reads"] = digest_of(x, rounded=True, vouched=True)
     return found
+
+
+def is_imported(given: Any) -> bool:
+    """Return whether a function is the one that its module has under its name, as it is where another process has imported it."""
+    found: Any = sys.modules.get(getattr(given, "__module__", None) or "")
+    for part in str(getattr(given, "__qualname__", "<locals>")).split("."):
+        found = getattr(found, part, None)
+    return inspect.isfunction(given) and found is given
 
 
 def _name(given: Any) -> str:
