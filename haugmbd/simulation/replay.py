@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -113,14 +113,16 @@ def _method_of(data: Any) -> Any:
 
 def replays_of(data: Any, ny: int) -> tuple[Replay, ...]:
     """Return the replays in the metadata of a file; none where they cannot be read."""
-    make = importlib.import_module("haugmbd.simulation.run_options").RunMethods
+    options = importlib.import_module("haugmbd.simulation.run_options")  # it stands above the results
     found = []
     try:
         for one in data or ():
             y0 = np.array(one["y0"], dtype=np.float64)
             if y0.shape != (ny,):
                 return ()
-            methods = make(**{name: _method_of(one["methods"][name]) for name in METHODS})
+            methods = options.RunMethods(**{name: _method_of(one["methods"][name]) for name in METHODS})
+            if methods.stabilization == options.PROJECTION:  # the default itself, which methods that need none leave out
+                methods = replace(methods, stabilization=options.PROJECTION)
             found.append(
                 Replay(
                     float(one["t0"]), y0, float(one["t_end"]), float(one["last"]), methods, bool(one["exact"]), float(one["most"])

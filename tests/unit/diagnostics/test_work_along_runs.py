@@ -169,6 +169,14 @@ def test_three_states_of_a_damper_close_the_ledger():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["BDF", "RadauIIA", "GeneralizedAlpha", "HEM4", "DOP853"])
+def test_a_loaded_result_makes_its_run_again_by_its_own_method(method: str, tmp_path: Any):
+    model = SYSTEMS["damper"]().compile()
+    few = mbd.simulate(model, T_END, integrator=METHODS[method], t_eval=[0.0, 0.1, T_END])
+    np.testing.assert_array_equal(balance(mbd.load(few.save(tmp_path / "run.npz"), model=model)), balance(few))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["motor", "driver", "rigid stop", "contact"])
 def test_joined_saved_loaded_and_cut_results_have_the_same_ledger(name: str, tmp_path: Any):
     system = SYSTEMS[name]().compile()
