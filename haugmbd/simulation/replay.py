@@ -152,6 +152,16 @@ class Replayed(Protocol):
         """Return the work at nodes (k,), of a result at the points of the quadrature between them."""
 
 
+def work_or_why(replays: Sequence[Replay], result: Replayed) -> tuple[Work | None, str]:
+    """Return the work along the runs that made a result; else None, and why they are not made again, as part of a sentence."""
+    if not replays:
+        return None, "nothing says by which steps they were made"
+    try:
+        return work_along(replays, result), ""
+    except HaugmbdError as error:
+        return None, f"{error}".rstrip(".")
+
+
 def work_along(replays: Sequence[Replay], result: Replayed) -> Work:
     """Return the work from the first state of a result, along the runs that `replays` describe, which follow on one another.
 

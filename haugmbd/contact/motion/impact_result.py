@@ -41,14 +41,13 @@ from haugmbd.diagnostics.work import (
     work_between_stored,
     work_of_powers,
 )
-from haugmbd.errors import HaugmbdError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
-from haugmbd.simulation.replay import AnotherMotion, Replay, work_along
+from haugmbd.simulation.replay import Replay, work_or_why
 from haugmbd.simulation.results.continuation import join_all, total
 from haugmbd.simulation.results.joining import join_bodies
 from haugmbd.simulation.results.piecewise import Piecewise
@@ -329,12 +328,9 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
             return no_work(self.model, len(self.t))
         if all(piece._all_steps for piece in complete):
             return joined_work([piece._work_at(None) for piece in complete]).at(self._stored).since_first()
-        why = "nothing says by which steps they were made"
-        if self._replays:
-            try:
-                return work_along(self._replays, self)
-            except (AnotherMotion, HaugmbdError) as error:
-                why = f"{error}".rstrip(".")
+        along, why = work_or_why(self._replays, self)
+        if along is not None:
+            return along
         parts = [work_between_stored(piece.model, piece.t, piece.y, piece._solve) for piece in complete]
         found = joined_work(parts).at(self._stored).since_first()
         warn_of_stored_work(self.model.name, kinetic_and_potential(self.model, self.t, self.y), found, why)

@@ -22,7 +22,7 @@ from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.joint_motions.turns import turning_joints
 from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes, warn_of_stored_work
 from haugmbd.diagnostics.work import GAUSS, QuadratureRule, Work, integral, times_between
-from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.errors import UsageError
 from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
 from haugmbd.integrators.events import EventRecord
 from haugmbd.math.body_columns import EULER, VELOCITY
@@ -38,7 +38,7 @@ from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
 from haugmbd.serial_chain.state import ChainState
-from haugmbd.simulation.replay import AnotherMotion, Replay, work_along
+from haugmbd.simulation.replay import Replay, work_or_why
 from haugmbd.simulation.results.continuation import (
     check_coordinates_follow,
     join_all,
@@ -216,12 +216,9 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         """Return the work since the first state, along the steps of the run; between stored states, with a note, where it is not known."""
         if self._all_steps or not self._is_forced or len(self.t) < 2:  # noqa: PLR2004
             return self._work_at(self.t)
-        why = "nothing says by which steps they were made"
-        if self._replays:
-            try:
-                return work_along(self._replays, self)
-            except (AnotherMotion, HaugmbdError) as error:
-                why = f"{error}".rstrip(".")
+        along, why = work_or_why(self._replays, self)
+        if along is not None:
+            return along
         few = self._of_states(np.unique(np.append(np.arange(0, len(self.t), 2), len(self.t) - 1)))
         found = self._work_at(self.t)
         gap = np.abs(np.interp(self.t, few.t, few._work_at(few.t).all_applied - found.all_applied[np.searchsorted(self.t, few.t)]))

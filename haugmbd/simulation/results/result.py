@@ -30,7 +30,7 @@ from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus, warn_of_stored_work
 from haugmbd.diagnostics.work import QuadratureRule, Work, does_work, rule_of, work_between, work_between_stored, work_of_powers
-from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
+from haugmbd.errors import SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
@@ -40,7 +40,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
-from haugmbd.simulation.replay import AnotherMotion, Replay, work_along
+from haugmbd.simulation.replay import Replay, work_or_why
 from haugmbd.simulation.results.continuation import join_all, join_results
 from haugmbd.simulation.results.io.carried_model import restore
 from haugmbd.simulation.results.quantities import HasQuantities
@@ -293,12 +293,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return the work since the first state, along the steps of the run; between stored states, with a note, where it is not known."""
         if self._all_steps or not len(self.t) or not does_work(self.model):
             return self._work_at(None)
-        why = "nothing says by which steps they were made"
-        if self._replays:
-            try:
-                return work_along(self._replays, self)
-            except (AnotherMotion, HaugmbdError) as error:
-                why = f"{error}".rstrip(".")
+        along, why = work_or_why(self._replays, self)
+        if along is not None:
+            return along
         found = work_between_stored(self.model, self.t, self.y, self._solve)
         warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, why)
         return found
