@@ -263,12 +263,17 @@ def gallery_name(text: str) -> str:
     return text
 
 
+def _number(text: str) -> float:
+    """Return the number that a text is, NaN if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def _duration(text: str) -> float:
     """Return a time that holds at least one step [s]."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = _number(text)
     if not SHORTEST <= value <= LONGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time from {SHORTEST:g} s (one step) to {LONGEST:g} s")
     return value
@@ -276,10 +281,7 @@ def _duration(text: str) -> float:
 
 def _positive(text: str) -> float:
     """Return a positive finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = _number(text)
     if not 0.0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
