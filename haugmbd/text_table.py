@@ -1,4 +1,4 @@
-"""Tables in plain text: a head, a rule, and lines with columns as wide as their widest entry; and the first line of a docstring."""
+"""Tables in plain text: a head, a rule, and lines with columns as wide as their widest entry; lists of names; first lines of docstrings."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ CUT = ".."
 def first_line(what: Any) -> str:
     """Return the first line of the docstring of a class or function; its name where Python runs without docstrings (-OO)."""
     return next(iter((inspect.getdoc(what) or "").splitlines()), "") or what.__name__
+
+
+def first_few(texts: Sequence[str], most: int) -> str:
+    """Return the first few texts, such as names in quotes, and the number of the others, as part of a sentence."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def table_lines(

@@ -25,6 +25,7 @@ from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.state import State
+from haugmbd.text_table import first_few
 
 if TYPE_CHECKING:
     pass
@@ -302,8 +303,7 @@ def _marks(one: JointReaction) -> tuple[str, ...]:
 
 def names(joints: Sequence[str]) -> str:
     """Return names in quotes: the first few, and the number of the others."""
-    more = len(joints) - SHOWN_NAMES
-    return ", ".join(map(repr, joints[:SHOWN_NAMES])) + (f" and {more} more" if more > 0 else "")
+    return first_few([repr(joint) for joint in joints], SHOWN_NAMES)
 
 
 def _more(entries: Sequence[object]) -> list[str]:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.text_table import first_few
 
 AGREE = 1e-6
 """Relative to the fastest approach: gap rates of both laws that differ by less are the same."""
@@ -67,7 +68,8 @@ def chain_of(q: Struck) -> Chain:
     if sequence is None or np.abs(sequence - q.after)[acting].max() <= AGREE * fastest:
         return Chain()
     first, closing, both = (
-        _named([name for name, one in zip(q.names, flags, strict=True) if one]) for flags in (struck, closed, acting)
+        first_few([repr(name) for name, one in zip(q.names, flags, strict=True) if one], NAMED)
+        for flags in (struck, closed, acting)
     )
     k = np.flatnonzero(acting)[:NAMED]
     text = (
@@ -94,9 +96,3 @@ def _rates(values: Array, fastest: float) -> str:
     """Return gap rates as text, without their rounding."""
     values = np.where(np.abs(values) <= STILL * fastest, 0.0, values)
     return "(" + ", ".join(f"{value:.4g}" for value in values.tolist()) + ")"
-
-
-def _named(names: Sequence[str]) -> str:
-    """Return the first few names, and the number of the others."""
-    more = len(names) - NAMED
-    return ", ".join(map(repr, names[:NAMED])) + (f" and {more} more" if more > 0 else "")

@@ -29,6 +29,7 @@ from haugmbd.redundancy.sparse_ldl import SLOTS
 from haugmbd.redundancy.structural_rank import corrected
 from haugmbd.system.checks.constraint_residuals import FAR_BELOW, Gaps, constraint_gaps, least_length_of_gaps, velocity_gaps
 from haugmbd.system.checks.solvability import groups_of_joints
+from haugmbd.text_table import first_few
 from haugmbd.tolerances import DEPENDENT, GROWTH, TOLD, TYPED_ANGLE, TYPED_LENGTH
 
 DROPPED_FACTOR = 10.0
@@ -36,7 +37,6 @@ DROPPED_FACTOR = 10.0
 
 SLIPS = 100.0
 """The same of a velocity row, in units of TYPED_SPEED of the speed: a thousandth of the speed, as where rows contradict each other."""
-
 
 REDUNDANT = "redundant rows of joints"
 """The beginning of the sentences about them."""
@@ -54,7 +54,7 @@ SHOWN = 12
 class Contradiction(NamedTuple):
     """The joints of redundant rows, and the largest gap of these where the others are closed: distance [m], angle [rad].
 
-    size: of the mechanism [m];  part: the larger of the angle and the distance relative to the size
+    size: of the mechanism [m]
     """
 
     joints: tuple[str, ...]
@@ -64,6 +64,7 @@ class Contradiction(NamedTuple):
 
     @property
     def part(self) -> float:
+        """The larger of the angle and the distance relative to the size."""
         return max(self.angle, self.distance / self.size)
 
     def __str__(self) -> str:
@@ -79,8 +80,8 @@ class Contradiction(NamedTuple):
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    more = len(names) - SHOWN
-    return ", ".join(map(repr, names[:SHOWN])) + (f" and {more} more" if more > 0 else "")
+    """Return the first names in quotes, and the number of the others."""
+    return first_few([repr(name) for name in names], SHOWN)
 
 
 def contradictions_at(model: Model, redundancy: Redundancy, state: State) -> tuple[Contradiction, ...]:

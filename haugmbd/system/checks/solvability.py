@@ -21,6 +21,7 @@ from haugmbd.model.dependent_rows import Dependency, RankReport, Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.model import Model
+from haugmbd.text_table import first_few
 
 FREE_TOL = 1e-6
 """Relative singular value of Phi_q on massless axes below which an axis is free; above the rounding of its square root."""
@@ -50,8 +51,8 @@ def dependence_faults(model: Model, redundancy: Redundancy, pose: str = "the mod
         conflict = max((float(redundancy.gaps[d.row]) for d in tied), default=0.0)
         here = [d for d in tied if d.row in redundancy.only_here]
         joints = list(dict.fromkeys(name for d in group for name in report.joints_of(d)))
-        where = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {_listed([repr(name) for name in joints])}"
-        labels = _listed([str(model.labels[d.row]) for d in (tied if conflict else here) or flat])
+        where = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {first_few([repr(name) for name in joints], SHOWN)}"
+        labels = first_few([str(model.labels[d.row]) for d in (tied if conflict else here) or flat], SHOWN)
         if not tied:
             found.append(Fault(where, f"the gradient of {labels} is zero at {pose}: the row has no effect there", FLAT))
             continue
@@ -157,10 +158,10 @@ def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:
             names.append(repr(body.name))
             shown = " and ".join(f"{_vector(axis)} in its frame, {_vector(body.A @ axis)} global" for axis in free)
             texts.append(f"about {shown}" if len(bodies) == 1 else f"{body.name!r} about {shown}")
-    where = f"body {names[0]}" if len(names) == 1 else f"bodies {_listed(names)}"
-    what = f"it has no inertia about an axis that no joint holds: free to turn {_listed(texts)}"
+    where = f"body {names[0]}" if len(names) == 1 else f"bodies {first_few(names, SHOWN)}"
+    what = f"it has no inertia about an axis that no joint holds: free to turn {first_few(texts, SHOWN)}"
     if len(names) > 1:
-        what = f"they have no inertia about axes that no joint holds: free to turn together, {_listed(texts)}"
+        what = f"they have no inertia about axes that no joint holds: free to turn together, {first_few(texts, SHOWN)}"
     remedy = "Give J_bar a positive moment about this axis (haugmbd.bodies.inertia), or use a joint that holds it (UJ in place of one SJ)."
     return [Fault(where, what, remedy)]
 
@@ -168,9 +169,3 @@ def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:
 def _vector(x: Array) -> str:
     """Return a vector with four digits, and no negative zeros."""
     return "(" + ", ".join(f"{round(float(value), 4) + 0.0:g}" for value in x) + ")"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """Return the first few texts, and how many more there are."""
-    more = len(texts) - SHOWN
-    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
