@@ -13,6 +13,7 @@ Source: Hairer, Wanner, Solving ODE II, sec. IV.2 (stability of explicit methods
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -52,6 +53,11 @@ ITERATIONS = 6
 """Of the power iteration: a direction that is four times as fast as the next is found to 0.1 %."""
 SMALL = 1e-6
 """Relative to the fastest velocity: the change of velocities of a derivative."""
+SCAN = 65
+"""Number of states along the way of a step at which a load is differentiated: the steep part of a curve may be short."""
+SMALL_CHANGE = 1e-5
+"""Relative to the velocity along the direction: the change over which a force is differentiated."""
+SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")
 AXIS_LIMITS = {"RK4": 2.79, "RK3": 2.51, "Heun": 2.0}
 """Largest h lambda of a decay for which the methods are stable."""
 
@@ -126,7 +132,13 @@ def failed_text(model: Model, watch: StiffnessWatch | None, method: Any, t: floa
         return ""
     else:
         fast = fastest_load(model, watch) or _fastest_of(model, [(t, y) for y in states], method.step)
-    return too_large(method, fast, f"the run stops at t = {t:.6g} s ({words.rstrip('.')})")
+    led_to = words.rstrip(".") if fast is None else first_sentence(words)
+    return too_large(method, fast, f"the run stops at t = {t:.6g} s ({led_to})")
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of the text of an error, without the remedies behind it: those are for other causes than a load."""
+    return SENTENCE_END.split(text, maxsplit=1)[0].rstrip(".")
 
 
 def _notes_of_samples(result: Any, method: Any) -> list[RunNote]:
@@ -264,9 +276,3 @@ def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float
     steepest = x[int(np.nanargmax(there))]
     around = rates(steepest + 2.0 * reach / SCAN * np.linspace(-1.0, 1.0, SCAN))
     return float(np.nanmax([np.nanmax(there), np.nanmax(around)]))
-
-
-SCAN = 65
-"""Number of states along the way of a step at which a load is differentiated: the steep part of a curve may be short."""
-SMALL_CHANGE = 1e-5
-"""Relative to the velocity along the direction: the change over which a force is differentiated."""
