@@ -28,7 +28,7 @@ from haugmbd.diagnostics.energy import Energy, energy_over_time, kinetic_and_pot
 from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, joined_impacts
 from haugmbd.diagnostics.histories.driver_history import DriverHistory, driven_row
-from haugmbd.diagnostics.histories.load_history import LoadHistory
+from haugmbd.diagnostics.histories.load_history import LoadHistory, work_of_load
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, warn_of_stored_work
 from haugmbd.diagnostics.work import (
     QuadratureRule,
@@ -388,9 +388,8 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
 
     def load(self, name: str) -> LoadHistory:
         """Return a load over time, as `Result.load`."""
-        found, k = super().load(name), [entry.load.name for entry in self.model.loads].index(name)
-        work = lambda: self._work.applied[:, k] - self._work.dissipated[:, k] - (found.energy - found.energy[:1])  # noqa: E731
-        return replace(found, _work=work)
+        found = super().load(name)
+        return replace(found, _work=lambda: work_of_load(self.model, self._work, name, found.energy))
 
     def join(self, *others: ImpactResult) -> ImpactResult:
         """Return this result and those that follow on it as one.

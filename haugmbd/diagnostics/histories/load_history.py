@@ -236,6 +236,13 @@ def load_named(model: Model, name: str) -> LoadEntry:
     return named("load", name, entries, {"result.joint": model.joints})
 
 
+def work_of_load(model: Model, done: Work, name: str, energy: Array) -> Array:
+    """Return the work that a load gives to the bodies since the first state [J], (nt,);  energy: its potential energy V, (nt,)"""
+    k = [entry.load.name for entry in model.loads].index(name)
+    given: Array = done.applied[:, k] - done.dissipated[:, k] - (energy - energy[:1])
+    return given
+
+
 def load_history(model: Model, t: Array, y: Array, name: str, work: Callable[[], Work] | None = None) -> LoadHistory:
     """Return the quantities of a force element at the states y (nt, ny); functions of the user are called at the finite ones.
 
@@ -257,12 +264,11 @@ def load_history(model: Model, t: Array, y: Array, name: str, work: Callable[[],
     coordinates, involved = tuple(q.label for q in entry.load.coordinates()), tuple(body.name for body in entry.load.bodies())
     power, energy = _spread(found.power, finite), _spread(energy, finite)
 
-    def work_of_load() -> Array:
+    def own_work() -> Array:
         assert work is not None
-        done, k = work(), [one.load.name for one in model.loads].index(name)
-        return read_only(done.applied[:, k] - done.dissipated[:, k] - (energy - energy[:1]))
+        return read_only(work_of_load(model, work(), name, energy))
 
-    known = None if work is None else work_of_load
+    known = None if work is None else own_work
     return LoadHistory(name, entry.load.kind, t, power, energy, values, coordinates, involved, known)
 
 
