@@ -32,7 +32,7 @@ def run_run(arguments: argparse.Namespace, system: System | None = None) -> int:
     if arguments.h is not None and (arguments.rtol is not None or arguments.atol is not None):
         return failed(arguments, NOT_VALID, "--h selects a fixed step, --rtol and --atol an adaptive one: give one of them.")
     try:
-        method = method_from(arguments.method) if arguments.method else None
+        method = None if arguments.method is None else method_from(arguments.method)
     except UsageError as error:
         return failed(arguments, NOT_VALID, f"--method: {error}")
     return with_model(arguments, lambda named: _act(system or named, method, arguments))

@@ -86,12 +86,12 @@ class Run:
 
     t_end: float
     h: float
-    method: str
+    method: str | None
     bodies: tuple[str, ...]
 
     def __call__(self, system: System) -> dict[str, float]:
         """Return violation, energy drift, steps, and the last positions of bodies."""
-        how = method_from(self.method).completed(h=self.h) if self.method else None
+        how = method_from(self.method).completed(h=self.h) if self.method is not None else None
         result = simulate(system, self.t_end, h=self.h) if how is None else how.run(system, self.t_end)
         violation = abs(result.violation("position"))
         found = {
@@ -116,7 +116,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         first = {name: values[0] for name, values in cells.items()}
         build = Build(arguments.model, _digest(arguments.model), arguments.allow_code)
         run = Run(arguments.t_end, arguments.h, arguments.method, tuple(arguments.body))
-        if run.method:
+        if run.method is not None:
             method_from(run.method)
         system = build(**first)
         build = replace(build, content=f"{build.content} {_digest_of_code(arguments.model, system)}")
