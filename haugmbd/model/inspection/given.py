@@ -38,7 +38,9 @@ def model_given(given: Any, who: str, tolerance: float | None = None) -> Model:
 def no_tolerance(tolerance: float | None) -> None:
     """Raise UsageError for a tolerance that is given with a Model, whose redundant rows have been decided."""
     if tolerance is not None:
-        raise UsageError("tolerance decides which rows a System drops where it is compiled: system.compile(tolerance=...).")
+        raise UsageError(
+            "tolerance= is for a System, and a Model was given, whose redundant rows are decided: system.compile(tolerance=...)."
+        )
 
 
 def need_state(state: Any) -> State:

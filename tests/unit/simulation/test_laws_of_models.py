@@ -139,7 +139,7 @@ def test_a_law_that_cannot_be_compared_is_said(tmp_path):
         assert len(first.join(run(system, 0.1, state=first.state()))) == 11  # the same function
         first.save(tmp_path / "run.npz")
         with pytest.warns(
-            UserWarning, match=r"the laws of Torque 'motor', for it reads log: a _io.TextIOWrapper cannot be compared"
+            UserWarning, match=r"the laws of Torque 'motor' \(it reads log: a _io.TextIOWrapper\) cannot be compared"
         ):
             mbd.load(tmp_path / "run.npz", model=system.compile())
 

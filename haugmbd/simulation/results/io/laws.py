@@ -89,7 +89,7 @@ def law_digests(model: Model) -> dict[str, str]:
         try:
             found[where] = digest_of(law, rounded=True)
         except NoContent as error:
-            found[where] = f"{UNKNOWN}, for it reads {error}, at {_places(law)}"
+            found[where] = f"{UNKNOWN} (it reads {error}), at {_places(law)}"
     return found
 
 
