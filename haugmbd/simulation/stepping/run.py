@@ -118,6 +118,7 @@ class Run(Generic[R]):
             problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
         self.began = time.perf_counter()
         self.steps = self.rejected = 0
+        self.started = False
         self.turns = TurnMonitor(*problem.state_space.spinning())
         self.gap = (0.0, "", problem.t)
         self.ended = ""
@@ -177,6 +178,7 @@ class Run(Generic[R]):
         if clock is not None:
             clock.begin(p)
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
+        self.started = True
         self._continue_from_state(k1)
         self.locator.start(self._now())
         self.stored.begin(self._last, None if self.before is None else self.before.counted)
@@ -402,7 +404,7 @@ class Run(Generic[R]):
     def _raise(self, error: BaseException) -> NoReturn:
         """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
         if isinstance(error, Exception):
-            error = self._explained(error)
+            error = self._explained(error) if self.started else error  # no step has led to the start
             self._keep_result(error)
         raise error
 

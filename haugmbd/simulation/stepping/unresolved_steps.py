@@ -106,7 +106,7 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
 def too_large(method: Any, fast: FastLoad | None, how: str) -> str:
     """Return the sentence on steps that are too large for a load, the same for every element.  how: it shows"""
     h, name = float(method.step), type(method).__name__
-    remedy = "rtol= in place of h, or an implicit method, BDF() or RadauIIA()"
+    remedy = "rtol= in place of h, or an implicit method: BDF(), RadauIIA() or GeneralizedAlpha(h=...)"
     if fast is None:
         return f"the step h = {h:.3g} s is too large for the forces of this model: {how}. Give a smaller h, {remedy}."
     limit = f", and {name} is stable up to {AXIS_LIMITS[name]:g}" if name in AXIS_LIMITS else ""
@@ -132,7 +132,8 @@ def failed_text(model: Model, watch: StiffnessWatch | None, method: Any, t: floa
         return ""
     else:
         fast = fastest_load(model, watch) or _fastest_of(model, [(t, y) for y in states], method.step)
-    led_to = words.rstrip(".") if fast is None else first_sentence(words)
+    sure = fast is not None and type(method).__name__ in AXIS_LIMITS
+    led_to = first_sentence(words) if sure else words.rstrip(".")
     return too_large(method, fast, f"the run stops at t = {t:.6g} s ({led_to})")
 
 
