@@ -153,7 +153,7 @@ def check_follows(first: Any, second: Any) -> None:
     if difference:
         last = _projected(first) if first.has_model else None
         if last is None or _difference(first, second, last):
-            raise _kicked(difference, end) if not _difference(first, second, first, POSE) else _other_state(difference, end)
+            raise _with_a_jump(difference, end) if not _difference(first, second, first, POSE) else _other_state(difference, end)
 
 
 def _difference(first: Any, second: Any, last: Any, names: Collection[str] = ALL) -> str:
@@ -189,7 +189,7 @@ def _projected(first: Any) -> Any:
     return replace(first.at_states(np.arange(len(first.t)) == len(first.t) - 1), y=found.y[None])
 
 
-def _kicked(text: str, end: float) -> UsageError:
+def _with_a_jump(text: str, end: float) -> UsageError:
     """Return the error of a run that starts from the same pose with other velocities, as behind an impulse."""
     return UsageError(
         f"the velocities jump between this run and the next: at t = {end:.9g} s {text} at the end of this one. A Result is one smooth "
