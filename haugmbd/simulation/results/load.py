@@ -47,6 +47,8 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
     """
     if not isinstance(path, str | PathLike):
         raise UsageError(f"load: path is {path!r:.80}, must be the path of a file as str or Path.")
+    if model is not None and not isinstance(model, Model):
+        raise UsageError(f"load: model is {model!r:.80}, must be the compiled Model of the run: model=system.compile().")
     path = Path(path)
     read = reader_of(path)
     try:
