@@ -64,6 +64,12 @@ _contents: dict[type, Callable[[Any], Any]] = {}
 class NoContent(TypeError):  # noqa: N818  a refusal
     """A value cannot be digested; the text says where it is and what it is."""
 
+    def inside(self, where: str) -> NoContent:
+        """Return the error with a longer place: config.table[2]: a generator."""
+        text = str(self)
+        between = ": " if text.startswith("a ") else "" if text.startswith("[") else "."
+        return NoContent(f"{where}{between}{text}")
+
 
 def register_content(kind: type, content: Callable[[Any], Any]) -> None:
     """Let the objects of a class, and of those that are derived from it, be what `content(x)` returns."""
@@ -333,7 +339,7 @@ class _Hasher:
             self._write("module", x.__name__)
         elif isinstance(x, np.dtype):
             self._write("dtype", str(x.descr) if x.names else x.str)
-        elif kind in (types.CodeType,):
+        elif kind is types.CodeType:
             self._code(x)
         else:
             self._once(x)
@@ -378,9 +384,7 @@ class _Hasher:
         try:
             self.put(part)
         except NoContent as error:
-            inner = str(error)
-            between = ": " if inner.startswith("a ") else "" if inner.startswith("[") else "."
-            raise NoContent(f"{where}{between}{inner}") from None
+            raise error.inside(where) from None
 
     def _apart(self, part: Any) -> str:
         """Return the digest of a member of a set, whose order is none."""

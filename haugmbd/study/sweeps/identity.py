@@ -143,6 +143,4 @@ def _text(name: str, x: Any, vouched: bool) -> str:
     try:
         return text_of_value(x, vouched=vouched)
     except NoContent as error:
-        inner = str(error)
-        between = ": " if inner.startswith("a ") else "" if inner.startswith("[") else "."
-        raise NoContent(f"{name}{between}{inner}") from None
+        raise error.inside(name) from None
