@@ -135,34 +135,34 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     """Return the assembly. Raise AssemblyError, see `assemble`."""
     model, start = problem.model, problem.held.start
     signs = signs_of(model)
-    way = continue_to_targets(problem, start)
-    begun = turned_round(signs, start)
-    astray = begun if way.state is start else turned_round(signs, way.state)
-    near = is_near(problem, pose_at(problem, way.state), astray)
-    closed, tries = close_positions(problem, way.state, ITERATIONS if near or not repair else ATTEMPT), 1
-    found = settled(problem, closed, way.state)
+    at_targets = continue_to_targets(problem, start)
+    turned_at_start = turned_round(signs, start)
+    turned_there = turned_at_start if at_targets.state is start else turned_round(signs, at_targets.state)
+    near = is_near(problem, pose_at(problem, at_targets.state), turned_there)
+    closed, tries = close_positions(problem, at_targets.state, ITERATIONS if near or not repair else ATTEMPT), 1
+    found = settled(problem, closed, at_targets.state)
     wrong = flipped(model, signs, found.solution.pose.state) if found.solution.closed else ()
     if found.solution.closed and (not repair or (near and not wrong)):
         if near and not len(found.left_out):
             found = found._replace(solution=brought_near(problem, found.solution))
     elif not found.contradictions:
-        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), way.state, found.solution)
+        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), at_targets.state, found.solution)
         found = settled(problem, closed, closed.pose.state)
         wrong = flipped(model, signs, found.solution.pose.state)
     problem, closed = found.problem, found.solution
-    closed = closed._replace(iterations=way.iterations + closed.iterations)
-    if not closed.closed and not found.contradictions and begun and repair:
-        closed = turned_back(problem._replace(loose=0.0), signs, way.state, closed, begun)
+    closed = closed._replace(iterations=at_targets.iterations + closed.iterations)
+    if not closed.closed and not found.contradictions and turned_at_start and repair:
+        closed = turned_back(problem._replace(loose=0.0), signs, at_targets.state, closed, turned_at_start)
         wrong = flipped(model, signs, closed.pose.state)
     if not closed.closed:
         beyond = contradiction_faults(found.contradictions, model.redundancy.limit)
-        faults = beyond or (*open_faults(problem, closed.pose), *flip_faults(begun, "begins"))
+        faults = beyond or (*open_faults(problem, closed.pose), *flip_faults(turned_at_start, "begins"))
         raise AssemblyError(faults, _assembly(problem, start, closed, tries=tries))
     left = wrong
     if wrong and repair:
-        closed = turned_back(problem, signs, way.state, closed, wrong)
+        closed = turned_back(problem, signs, at_targets.state, closed, wrong)
         left = flipped(model, signs, closed.pose.state)
-    flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*begun, *wrong, *left]))
+    flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*turned_at_start, *wrong, *left]))
     flips += tuple(Flip(joint, False) for joint in opposed(signs) if joint not in (flip.joint for flip in flips))
     assembly = _assembly(problem, start, closed, flips, tries, found.contradictions)
     if left and repair:
