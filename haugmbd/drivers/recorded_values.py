@@ -29,7 +29,7 @@ Recorded = tuple[tuple[str, Any], ...]
 
 
 class Digest(str):
-    """The digest of a value, in its place; None of one that cannot be digested."""
+    """The digest of a value, in its place; empty for one that cannot be digested."""
 
     __slots__ = ()
 
