@@ -164,3 +164,9 @@ def test_a_batch_refuses_a_law_that_cannot_be_compared(tmp_path):
         with pytest.raises(mbd.UsageError, match=r"reads .*log: a _io.TextIOWrapper.*Give version="):
             batch.simulate(0.01, h=1e-2, store=tmp_path / "runs")
         assert batch.simulate(0.01, h=1e-2, store=tmp_path / "runs", version="1").success.all()
+
+
+@pytest.mark.parametrize("model", ["pendulum", 3, mbd.System("other")], ids=["text", "number", "system"])
+def test_a_model_that_is_none_is_refused_before_the_file_is_read(model, tmp_path):
+    with pytest.raises(mbd.UsageError, match="must be the compiled Model of the run"):
+        mbd.load(tmp_path / "run.npz", model=model)
