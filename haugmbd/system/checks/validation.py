@@ -19,9 +19,9 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import read_array
 from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.diagram.network import Network
-from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import MODULES
