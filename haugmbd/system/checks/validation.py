@@ -145,7 +145,12 @@ TOO_LARGE = "Check the unit: numbers of a mechanism are in SI units (m, kg, s, r
 
 def size_faults(body: Body) -> list[Fault]:
     """Return a fault for each property of a body that is larger than LARGEST in its unit."""
-    given = {"mass": (body.mass, "kg"), "J_bar": (body.J_bar, "kg m2"), "r": (body.r, "m"), "v": (body.v, "m/s")}
+    given: dict[str, tuple[Any, str]] = {
+        "mass": (body.mass, "kg"),
+        "J_bar": (body.J_bar, "kg m2"),
+        "r": (body.r, "m"),
+        "v": (body.v, "m/s"),
+    }
     given["omega_bar"] = (body.omega_bar, "rad/s")
     return [
         Fault(f"body {body.name!r}", f"{name} = {np.asarray(x).tolist()} is beyond {LARGEST:g} {unit}", TOO_LARGE)
