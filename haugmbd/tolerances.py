@@ -15,6 +15,8 @@ What `tolerance=` means, wherever it is an argument
     By default CONTRADICTION; rows within DEPENDENT of the span of others are then redundant, and so are rows that would be if axes that
     are parallel up to CONTRADICTION were parallel. A number that is given is both: also rows within it of the span of others are redundant.
 
+Numbers beyond LARGEST are refused by the check of a system.
+
 Constants that serve one algorithm only, such as the convergence of an iteration, stand with it.
 """
 
@@ -24,6 +26,9 @@ from numbers import Real
 from typing import Any
 
 from haugmbd.errors import UsageError
+
+LARGEST = 1e50
+"""In SI units nothing of a mechanism is so large, and products of several such numbers would not be finite."""
 
 ROUNDING = 1e-12
 """Relative error of numbers that went through a file of twelve digits, a change of units or a product of rotations."""

@@ -244,7 +244,8 @@ def _lightness(model: Model, parameters: Sequence[Parameter], n: int) -> Any:
         if name == MASS:
             mass[:, k] = values
         else:
-            least[:, k] = least_moments(np.linalg.eigvalsh(_matrices(values).reshape(-1, 3, 3)))
+            moments = np.linalg.eigvalsh(_matrices(values).reshape(-1, 3, 3))
+            least[:, k] = least_moments(np.asarray(moments, dtype=np.float64))
     markers = {kind: lines_of(model, kind)[:, FIRST_MARKER:] for kind in POINTS}
     arms = arms_of(markers, model.tables["BODY_OF"].ravel(), model.tables["X_BAR"], model.nb + 1)
     return has_light(mass[:, 1:], least[:, 1:], arms[1:])

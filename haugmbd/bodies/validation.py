@@ -16,8 +16,6 @@ from haugmbd.errors import Fault, UsageError
 FloatArray = npt.NDArray[np.float64]
 
 
-LARGEST = 1e50
-"""Larger numbers are refused: in SI units nothing of a mechanism is so large, and products of several of them would not be finite."""
 FEW = 16
 """A loop over so many numbers takes less time than one call of NumPy."""
 
@@ -32,15 +30,6 @@ def frozen(array: npt.ArrayLike) -> FloatArray:
 def are_finite(array: FloatArray) -> bool:
     """Return whether all numbers of an array are finite."""
     return all(map(math.isfinite, array.ravel().tolist())) if array.size <= FEW else bool(np.isfinite(array).all())
-
-
-def _are_usable(array: FloatArray) -> bool:
-    """Return whether all numbers of an array are finite and at most LARGEST; NaN is not."""
-    return (
-        all(-LARGEST <= x <= LARGEST for x in array.ravel().tolist())
-        if array.size <= FEW
-        else bool((np.abs(array) <= LARGEST).all())
-    )
 
 
 SHARED: dict[tuple[tuple[int, ...], bytes], FloatArray] = {}
@@ -136,7 +125,7 @@ def read_array(
     """
     if type(value) in (tuple, list) and (len(value),) in shapes and all(map(_is_plain, value)):
         return frozen(value)
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes and _are_usable(value):
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes and are_finite(value):
         return frozen(value)
     wanted = " or ".join(str(shape) for shape in shapes)
     remedy = remedy or f"Give {label} as finite numbers{f' [{unit}]' if unit else ''} of shape {wanted}."
@@ -147,20 +136,17 @@ def read_array(
         faults.append(Fault(where, f"{label} has shape {array.shape}, expected {wanted}", remedy))
     elif not are_finite(array):
         faults.append(Fault(where, f"{label} = {array.tolist()} is not finite", remedy))
-    elif not _are_usable(array):
-        faults.append(Fault(where, f"{label} = {array.tolist()} is beyond {LARGEST:g}{f' {unit}' if unit else ''}", TOO_LARGE))
     else:
         return frozen(array)
     return frozen(np.full(shapes[0], np.nan))
 
 
 EXACT = 2**53
-TOO_LARGE = "Check the unit: numbers of a mechanism are in SI units (m, kg, s, rad, N)."
 
 
 def _is_plain(x: Any) -> bool:
-    """Return whether x is a float of Python, finite and at most LARGEST, or a whole number that a float can have."""
-    return -LARGEST <= x <= LARGEST if type(x) is float else type(x) is int and -EXACT < x < EXACT
+    """Return whether x is a finite float of Python, or a whole number that a float can have."""
+    return math.isfinite(x) if type(x) is float else type(x) is int and -EXACT < x < EXACT
 
 
 def read_number(faults: list[Fault], where: str, label: str, value: Any, *, unit: str = "", remedy: str = "") -> float:
@@ -174,9 +160,6 @@ def read_number(faults: list[Fault], where: str, label: str, value: Any, *, unit
         return math.nan
     if not np.isfinite(array):
         faults.append(Fault(where, f"{label} is {float(array)}, not finite", remedy))
-        return math.nan
-    if not _are_usable(array):
-        faults.append(Fault(where, f"{label} is {float(array):g}, beyond {LARGEST:g}{f' {unit}' if unit else ''}", TOO_LARGE))
         return math.nan
     return float(array)
 

@@ -73,11 +73,19 @@ def test_extreme_numbers_give_an_answer_or_one_of_our_errors(ask):
 
 @pytest.mark.parametrize("number", [1e308, -1e60, np.float64(2e50)])
 def test_a_number_beyond_all_mechanisms_is_a_fault_with_its_unit(number):
-    body = mbd.Body("crank", abs(float(number)), (1.0, 1.0, 1.0), r=(0.0, number, 0.0))
-    mass, place = (str(fault) for fault in body.faults())
+    system = mbd.System("large")
+    crank = system.add(mbd.Body("crank", abs(float(number)), (1.0, 1.0, 1.0), r=(0.0, number, 0.0)))
+    mass, place = (str(fault) for fault in system.faults())
     for text, unit in ((mass, "kg"), (place, "m")):
         assert "body 'crank'" in text
         assert f"beyond 1e+50 {unit}" in text
         assert "Check the unit" in text
+    far = mbd.System("far")
+    rod = far.add(mbd.Body("rod", 1.0, (1.0, 1.0, 1.0)))
+    far.add(SJ.from_vectors("pin", far.ground, (number, 0.0, 0.0), rod, (number, 0.0, 0.0)))
+    (fault,) = far.faults()
+    assert "joint 'pin'" in str(fault)
+    assert "Check the unit" in str(fault)
     (inertia,) = mbd.Body("crank", 1.0, (1.0, 1e308, 1.0)).faults()
     assert "J_bar" in inertia.what
+    assert crank.faults() == ()

@@ -28,6 +28,8 @@ SEEN = 0.1
 """Relative to the accelerations: a smaller difference is an error that the next steps remove."""
 ROUNDING = 1e-6
 """Relative to the largest accelerations so far: smaller ones are the noise of a steady motion, whose forces are in balance."""
+UNFELT = 1e-11
+"""Change of the velocities in a step, relative to them, that is rounding: a motion without forces has no other accelerations."""
 ENDLESS = 1e150
 """Square of an acceleration beyond which a motion grows without bound."""
 KEPT = 0.95
@@ -80,11 +82,12 @@ def watch_stiffness(watch: StiffnessWatch, t: float, h: float, change: float, la
     counts[ALL] += 1.0
     counts[SCORE] *= KEPT
     counts[LONG_SCORE] *= LONG_KEPT
-    gap, size = 0.0, 0.0
+    gap, size, speed = 0.0, 0.0, 0.0
     for m in range(watch.columns.size):
         n = watch.columns[m]
         gap += (y_dot[n] - last[n]) ** 2
         size += max(y_dot[n] ** 2, last[n] ** 2)
+        speed += y[n] ** 2
     if not (size < ENDLESS and gap < ENDLESS):  # without bound: the states are of no use
         counts[UNRESOLVED] += 1.0
         counts[LAST] = t
@@ -93,7 +96,8 @@ def watch_stiffness(watch: StiffnessWatch, t: float, h: float, change: float, la
         return
     counts[PEAK] = max(counts[PEAK], size)
     least = max(SEEN * SEEN * size, ROUNDING * ROUNDING * counts[PEAK])
-    if gap > least and h * h * gap > LARGE * LARGE * change:
+    felt = h * h * gap > UNFELT * UNFELT * speed
+    if felt and gap > least and h * h * gap > LARGE * LARGE * change:
         if counts[UNRESOLVED] == 0.0:
             counts[FIRST] = t
         counts[UNRESOLVED] += 1.0

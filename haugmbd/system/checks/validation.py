@@ -19,6 +19,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import read_array
 from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.diagram.network import Network
 from haugmbd.errors import Fault
@@ -36,7 +37,7 @@ from haugmbd.system.checks.friction_uniqueness import friction_faults
 from haugmbd.system.checks.locking import locking_notes
 from haugmbd.system.checks.solvability import dependence_faults, free_axis_faults
 from haugmbd.system.joint_equations import JointEquations, bodies_of
-from haugmbd.tolerances import LARGEST_TOLERANCE, contradiction_limit
+from haugmbd.tolerances import LARGEST, LARGEST_TOLERANCE, contradiction_limit
 
 
 class Parts(NamedTuple):
@@ -93,7 +94,9 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     faults += [fault for body in once.bodies for fault in body.faults()]
     faults += [fault for load in once.loads for fault in _once(load.faults())]
     faults += foreign_force_faults(once.loads)
-    bodies = [body for body in once.bodies if posed(body)]
+    beyond_size = [fault for body in once.bodies for fault in size_faults(body)]
+    faults += beyond_size
+    bodies = [body for body in once.bodies if posed(body) and not (beyond_size and size_faults(body))]
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign
     equations = parts.equations
@@ -108,8 +111,12 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
         sound = [joint for joint in sound if equations.are_among(joint, placed)]
     if len(bodies) < 2:
         return Checked(tuple(faults), None)
-    whole = model = build(bodies, sound)
-    rows = evaluate(model)
+    with np.errstate(over="ignore", invalid="ignore"):  # of points that are told as too far away
+        whole = model = build(bodies, sound)
+        rows = evaluate(model)
+    far = size_faults_of_joints(model, rows)
+    if far:
+        return Checked((*faults, *far), None)
     if not at_pose:
         return Checked(tuple(faults), None if faults else rows, model=whole)
     open_joints, found = position_faults(model, rows=rows), None
@@ -131,6 +138,37 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints, parts.loads))
     notes += () if faults else misfit_notes(model, redundancy, found, rows)
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)
+
+
+TOO_LARGE = "Check the unit: numbers of a mechanism are in SI units (m, kg, s, rad, N)."
+
+
+def size_faults(body: Body) -> list[Fault]:
+    """Return a fault for each property of a body that is larger than LARGEST in its unit."""
+    given: dict[str, tuple[Any, str]] = {
+        "mass": (body.mass, "kg"),
+        "J_bar": (body.J_bar, "kg m2"),
+        "r": (body.r, "m"),
+        "v": (body.v, "m/s"),
+    }
+    given["omega_bar"] = (body.omega_bar, "rad/s")
+    return [
+        Fault(f"body {body.name!r}", f"{name} = {np.asarray(x).tolist()} is beyond {LARGEST:g} {unit}", TOO_LARGE)
+        for name, (x, unit) in given.items()
+        if (np.abs(x) > LARGEST).any()  # a faulty value is NaN, and has its own fault
+    ]
+
+
+def size_faults_of_joints(model: Model, rows: Rows) -> list[Fault]:
+    """Return a fault for each joint with rows of points and axes that are not finite or larger than LARGEST.
+
+    Rows of couplings are left out: a common factor of their coefficients is divided out where it matters.
+    """
+    size = np.maximum(np.abs(rows.Phi_r).max(axis=(1, 2), initial=0.0), np.abs(rows.PiBar).max(axis=(1, 2), initial=0.0))
+    wrong = np.flatnonzero(~(np.maximum(size, np.abs(rows.Phi)) <= LARGEST))
+    names = dict.fromkeys(model.labels[k].joint for k in wrong.tolist() if not isinstance(model.labels[k].primitive, CouplingRow))
+    what = f"the derivatives of a row are larger than {LARGEST:g} m or not finite: its points are too far away"
+    return [Fault(f"joint {name!r}", what, TOO_LARGE) for name in names]
 
 
 def foreign_force_faults(loads: Sequence[ForceElement]) -> list[Fault]:
