@@ -25,7 +25,7 @@ from haugmbd.integrators.step_batch import StepBatch, Stopped
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick_slip.slips_at_jumps import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
-from haugmbd.integrators.watches.stiffness_watch import ALL, StiffnessWatch
+from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.run_options import Recording
@@ -411,7 +411,7 @@ class Run(Generic[R]):
     def _explained(self, error: Exception) -> Exception:
         """Return the error of steps that are too large for a load, in place of that to which they have led."""
         space, t = self.problem.state_space, float(self._last[0][-1])
-        if not isinstance(space, MaximalStateSpace) or self._has_no_step:
+        if not isinstance(space, MaximalStateSpace):
             return error
         words = str(error) if isinstance(error, SimulationError) else error_text(error)
         states = [*self.stored.y.rows()[:1], self._last[1][-1]]
@@ -421,12 +421,6 @@ class Run(Generic[R]):
         cause, error = error, SimulationError(text)
         error.__cause__ = cause
         return error
-
-    @property
-    def _has_no_step(self) -> bool:
-        """Return whether the run has failed where it starts: no step has led there."""
-        watch = self.problem.watched
-        return self.steps == 0 and not (watch is not None and watch.columns.size and watch.counts[ALL] > 0.0)
 
     def _keep_result(self, error: Exception) -> None:
         """Give an error the result so far; None where its states cannot be evaluated, which is described by the error itself."""
