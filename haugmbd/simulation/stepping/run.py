@@ -34,7 +34,7 @@ from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
-from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
+from haugmbd.simulation.stepping.stored_states import PART, Selection, StoredStates
 from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent
 from haugmbd.simulation.stepping.switches.switching import Switching
 from haugmbd.simulation.stepping.unresolved_steps import failed_text
@@ -128,7 +128,9 @@ class Run(Generic[R]):
         if self.clock is not None and before is not None and before.clock is not None:
             self.clock.called = before.clock.called
         steps = 0.0 if method.step is None else (t_end - problem.t) / method.step
-        need_memory_for_states(steps / recording.every if times is None else len(times), problem.y.size + 6 * recording.bodies)
+        self.take = recording.take
+        number = steps / recording.every if times is None else float(len(times))
+        need_memory_for_states(number if self.take is None else min(number, PART), problem.y.size + 6 * recording.bodies)
         wanted = (
             None
             if times is None
@@ -386,6 +388,8 @@ class Run(Generic[R]):
         self._last = (batch.t[-1:], batch.y[-1:], batch.y_dot[-1:])
         calls_follow = bool(batch.t[-1] >= self.stop < self.t_end)
         self.stored.add(before, batch, self.steps, self.t_end, calls_follow=calls_follow)
+        if self.take is not None and len(self.stored.t) >= PART:
+            self.take(*self.stored.drain())
         self.steps += batch.accepted
         self.rejected += batch.rejected
 
