@@ -272,14 +272,18 @@ class _WorkAlongSteps(_Seen):
         end = min(float(part.t[-1 if is_last else -1 - GUARD]), float(self.asked[-1]))
         if end <= self.done:
             return
-        inner = lambda times: times[(times > self.done) & (times <= end)]  # noqa: E731
-        self._show(part, inner(self.stored[0]))
-        asked = inner(self.asked)
-        nodes = np.unique(np.concatenate([[self.done], inner(part.t), asked, [end]]))
+        self._show(part, self._next(self.stored[0], end))
+        asked = self._next(self.asked, end)
+        nodes = np.unique(np.concatenate([[self.done], self._next(part.t, end), asked, [end]]))
         work = part._work_at(nodes).since_first()
         rows = np.searchsorted(nodes, asked)
         self.works.append(work.at(np.concatenate([[0], rows, [len(nodes) - 1]])))
         self.done = end
+
+    def _next(self, times: Array, end: float) -> Array:
+        """Return the times of this part, to its end."""
+        found: Array = times[(times > self.done) & (times <= end)]
+        return found
 
     def _show(self, part: Any, times: Array) -> None:
         """Keep the states of dense output at stored times between steps."""
