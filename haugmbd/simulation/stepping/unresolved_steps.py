@@ -86,11 +86,17 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
         if not share > OPEN:
             return []
     fast = fastest_load(result.model, watch)
-    if fast is None and known:
+    if fast is None and (known or not _may_depend_on_velocities(result.model)):
         return []
     how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share)
-    text = too_large(method, fast, how, _forces_of(result.model))
+    gains = ", or for the gains of its stabilization" if "Baumgarte" in result.settings.get("stabilization", "") else ""
+    text = too_large(method, fast, how, _forces_of(result.model) + gains)
     return [RunNote("stiff", text, float(counts[WORST]), lasting or share > WIDE_OPEN)]
+
+
+def _may_depend_on_velocities(model: Model) -> bool:
+    """Return whether a load or a block may depend on velocities; where none does, the gains of a stabilization do, or a fast turn."""
+    return model.network is not None or any(not entry.load.conservative for entry in model.loads)
 
 
 def is_lasting(watch: StiffnessWatch) -> bool:

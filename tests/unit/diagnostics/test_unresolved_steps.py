@@ -230,3 +230,13 @@ def test_a_load_that_is_slow_is_not_blamed():
         mbd.simulate(system, 0.3, h=H)
     assert "'slow'" not in str(caught.value).partition("The run stops")[0].partition("the run stops")[0]
     assert "blocks 'pid'" in str(caught.value)
+
+
+def test_gains_of_a_stabilization_are_no_force_of_the_model():
+    """Baumgarte's gains at h alpha = 1 make rates that depend on velocities; a pendulum has no force that does."""
+    system = mbd.System("pendulum", gravity=(0, 0, -9.81))
+    body = system.add(mbd.Body("link", mass=2.0, J_bar=(0.01, 0.2, 0.2), r=(0.5, 0, 0)))
+    system.add(RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    for gain in (50.0, 100.0, 130.0):
+        result = mbd.simulate(system, 2.0, h=0.01, stabilization=mbd.Baumgarte(gain, gain))
+        assert not [note for note in result.outcome.notes if note.kind == "stiff"]
