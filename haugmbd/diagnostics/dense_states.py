@@ -33,6 +33,9 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 AT_EDGE = 4.0
 """Times the width of its edge: a stop that is nearer touches or is released in this state."""
+NEARER = 1e-4
+"""Relative to p before and after: such a state between both signs is where a step ended at the edge, which a method of low tolerance, or a
+long lever c / k, leaves by more than its width."""
 
 
 def rates_of(t: Array, y: Array, solutions: Array, n: int) -> Array:
@@ -172,11 +175,21 @@ class _StopJumps:
         self.stops = Stops(model)
         sides = self.stops.pressed(y)
         self.p, self.at_edge = sides.p, np.abs(sides.p) <= AT_EDGE * sides.width
-        self.numbers: list[int] = (1 + np.nonzero(self.at_edge[1:].any(axis=1))[0]).tolist()
+        self.crossed = _crossed(self.p)
+        switched = self.at_edge | self.crossed
+        self.numbers: list[int] = (1 + np.nonzero(switched[1:].any(axis=1))[0]).tolist()
 
     def hold(self, pack: Pack, k: int) -> None:
         """Let the sides push in a workspace that did so before state k."""
-        self.stops.hold(pack, (self.p[k] > 0.0) ^ self.at_edge[k])
+        self.stops.hold(pack, np.where(self.crossed[k], self.p[k - 1] > 0.0, (self.p[k] > 0.0) ^ self.at_edge[k]))
+
+
+def _crossed(p: Array) -> Flags:
+    """Return where p (nt, n) crosses zero with a state between that is very much nearer to it than both of its neighbours."""
+    found = np.zeros(p.shape, dtype=np.bool_)
+    before, here, after = p[:-2], np.abs(p[1:-1]), p[2:]
+    found[1:-1] = (before * after < 0.0) & (here <= NEARER * np.minimum(np.abs(before), np.abs(after)))
+    return found
 
 
 class _FrictionJumps:

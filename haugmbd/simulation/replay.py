@@ -7,15 +7,16 @@ r"""The steps of a run, made again: what a result that stores only some of its s
 Methods whose steps are longer than dense output follows (DOP853, Radau) are asked for the states at the points of the quadrature, by
 steps that end there, as for `t_eval`.  The states of the replay are compared with the stored ones: where a function of the user, or
 another machine, gives another motion, AnotherMotion is raised, and the work is integrated between stored states with a measured error.
+The states of a replay are taken in parts, as it goes: a run of any number of steps needs the memory of some thousand.
 """
 
 from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -34,6 +35,8 @@ SAME_MOTION = 1e-6
 them by far more."""
 BETWEEN = 1e-3
 """The same of states at given times: dense output of a run and of its states differ by their error, and it is projected."""
+GUARD = 4
+"""Steps at the end of a part that are left to the next one: dense output at a jump looks at the state behind."""
 NOTHING = 1e-9
 """Relative to the largest number of the states: a column of such numbers is one of rounding."""
 
@@ -142,8 +145,11 @@ class Replayed(Protocol):
     def _flat(self) -> Array: ...
     @property
     def _rule(self) -> QuadratureRule: ...
-    def _run_again(self, one: Replay, t_eval: Array | None, until: float) -> Any:
-        """Return the run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+    def _run_again(self, one: Replay, t_eval: Array | None, until: float, take: Callable[[Any], None]) -> Any:
+        """Make the run again to the time `until` [s], and return its last states: all steps, or the states at the times `t_eval`.
+
+        take: takes results of its parts before, which overlap, where there are any
+        """
 
     def _work_at(self, nodes: Array) -> Work:
         """Return the work since the first state at times `nodes` (k,), of a result that has all steps."""
@@ -187,66 +193,189 @@ def _work_of(result: Replayed, one: Replay, asked: Array, stored: tuple[Array, A
     """Return the work of one run since its start, at the times asked (k,), the first of which is its start."""
     if len(asked) < 2:  # noqa: PLR2004
         return result._work_at(asked)
-    until = float(asked[-1])
-    steps = _again(result, one, None, until)
-    if not len(steps.t) or steps.t[-1] < until:
-        raise AnotherMotion(f"made again, the run does not reach t = {until:.9g} s")
-    nodes = np.unique(np.concatenate([steps.t[steps.t < until], asked]))
-    need_same(steps.t, steps._flat, *stored, SAME_MOTION if one.exact else BETWEEN)
+    until, most = float(asked[-1]), SAME_MOTION if one.exact else BETWEEN
     if one.dense or one.most:
-        if hasattr(steps, "resample") and not _is_near(steps, stored):
+        along = _WorkAlongSteps(asked, stored)
+        seen: _Seen = _again(result, one, None, until, along)
+        seen.need_end(until)
+        seen.need_same(most)
+        if not along.is_near():
             given = stored[0][stored[0] > one.t0]  # what dense output of the steps does not show, those of the run itself do
-            states = _again(result, one, given, until)
-            need_same(states.t, states._flat, *stored, SAME_MOTION)
-        found: Work = steps._work_at(nodes)
-        return found.at(np.searchsorted(nodes, asked))
+            _again(result, one, given, until, _Seen(stored)).need_same(SAME_MOTION)
+        return along.work()
+    steps = _again(result, one, None, until, _Seen(stored))
+    steps.need_end(until)
+    steps.need_same(most)
+    t = steps.times()
+    nodes = np.unique(np.concatenate([t[t < until], asked]))
     times = times_between(nodes, result._rule)
     wanted = np.unique(np.concatenate([times, stored[0][stored[0] > one.t0]]))
-    states = _again(result, one, wanted, until)
-    if len(states.t) != len(wanted):
+    points = _WorkOfPoints(nodes, times, stored)
+    seen = _again(result, one, wanted, until, points)
+    if len(seen.times()) != len(wanted):
         raise AnotherMotion("made again, the run does not reach the points of the quadrature")
-    need_same(states.t, states._flat, *stored, SAME_MOTION)
-    work: Work = states._work_of_points(nodes, times)
-    return work.at(np.searchsorted(nodes, asked))
+    seen.need_same(SAME_MOTION)
+    return points.work().at(np.searchsorted(nodes, asked))
 
 
-def _again(result: Replayed, one: Replay, t_eval: Array | None, until: float) -> Any:
-    """Return the run made again to the time `until` [s], without its warnings; of a run that fails, the states before."""
+class _Seen:
+    """What is kept of a replay, whose states come in parts that overlap: its times, its states at stored times (t, y), and their sizes.
+
+    An error of a part is raised at the end, not in the midst of the run.
+    """
+
+    def __init__(self, stored: tuple[Array, Array]) -> None:
+        self.stored, self.last = stored, -np.inf
+        self.parts: list[Array] = []
+        self.common: list[tuple[Array, Array]] = []
+        self.size = np.zeros(stored[1].shape[1])
+        self.error: Exception | None = None
+
+    def take(self, part: Any, *, is_last: bool = False) -> None:
+        """Take the next part of the replay, which is a result, and begins with the last states of the one before."""
+        if self.error is not None:
+            return
+        try:
+            self.see(part, is_last=is_last)
+        except Exception as error:  # noqa: BLE001  raised at the end of the run
+            self.error = error
+
+    def see(self, part: Any, *, is_last: bool) -> None:
+        """Keep what is needed of a part."""
+        t, y = part.t, part._flat
+        new = slice(int(np.searchsorted(t, self.last, side="right")), None)
+        same = np.isin(t[new], self.stored[0])
+        self.parts.append(t[new].copy())
+        self.common.append((t[new][same], y[new][same]))
+        self.size = np.maximum(self.size, np.abs(y[new]).max(axis=0, initial=0.0))
+        self.last = float(t[-1]) if len(t) else self.last
+
+    def times(self) -> Array:
+        """Return the times of all states."""
+        return np.concatenate(self.parts)
+
+    def need_end(self, until: float) -> None:
+        """Raise AnotherMotion unless the replay has come to a time."""
+        if self.last < until:
+            raise AnotherMotion(f"made again, the run does not reach t = {until:.9g} s")
+
+    def need_same(self, most: float) -> None:
+        """Raise AnotherMotion unless the stored states are those of the replay, where they have a time in common."""
+        t, y = np.concatenate([t for t, _ in self.common]), np.concatenate([y for _, y in self.common])
+        need_same(t, y, *self.stored, most, self.size)
+
+
+class _WorkAlongSteps(_Seen):
+    """The work at the times asked (k,), along the steps of a replay, from part to part."""
+
+    def __init__(self, asked: Array, stored: tuple[Array, Array]) -> None:
+        super().__init__(stored)
+        self.asked, self.done = asked, float(asked[0])
+        self.works: list[Work] = []
+        self.shown: list[tuple[Array, Array]] = []
+
+    def see(self, part: Any, *, is_last: bool) -> None:
+        """Integrate over a part, but for its last steps, which the next one has with those that follow."""
+        super().see(part, is_last=is_last)
+        if len(part.t) < 2:  # noqa: PLR2004
+            return
+        end = min(float(part.t[-1 if is_last else -1 - GUARD]), float(self.asked[-1]))
+        if end <= self.done:
+            return
+        self._show(part, self._next(self.stored[0], end))
+        asked = self._next(self.asked, end)
+        nodes = np.unique(np.concatenate([[self.done], self._next(part.t, end), asked, [end]]))
+        work = part._work_at(nodes).since_first()
+        rows = np.searchsorted(nodes, asked)
+        self.works.append(work.at(np.concatenate([[0], rows, [len(nodes) - 1]])))
+        self.done = end
+
+    def _next(self, times: Array, end: float) -> Array:
+        """Return the times of this part, to its end."""
+        found: Array = times[(times > self.done) & (times <= end)]
+        return found
+
+    def _show(self, part: Any, times: Array) -> None:
+        """Keep the states of dense output at stored times between steps."""
+        between = times[~np.isin(times, part.t)]
+        if len(between) and hasattr(part, "resample"):
+            self.shown.append((between, part.resample(between)._flat))
+
+    def is_near(self) -> bool:
+        """Return whether stored states between steps are near to those of dense output."""
+        if not self.shown:
+            return True
+        t, y = np.concatenate([t for t, _ in self.shown]), np.concatenate([y for _, y in self.shown])
+        return bool(_gaps(self.size, self.stored[1][np.searchsorted(self.stored[0], t)], y).max() <= BETWEEN)
+
+    def work(self) -> Work:
+        """Return the work at the times asked."""
+        inner = [np.arange(1, len(work.applied) - 1) for work in self.works]
+        ends = np.cumsum([0, *(len(work.applied) for work in self.works)])
+        rows = np.concatenate([[0], *(start + part for start, part in zip(ends, inner, strict=False))]).astype(int)
+        return joined_work(self.works).at(rows)
+
+
+class _WorkOfPoints(_Seen):
+    """The work at nodes (k,), of the states at the points of the quadrature between them, which are `times` (m (k - 1),)."""
+
+    def __init__(self, nodes: Array, times: Array, stored: tuple[Array, Array]) -> None:
+        super().__init__(stored)
+        self.nodes, self.points, self.next = nodes, times, 0
+        self.works: list[Work] = []
+
+    def see(self, part: Any, *, is_last: bool) -> None:
+        """Integrate over the intervals all of whose points are in a part."""
+        super().see(part, is_last=is_last)
+        m = len(self.points) // (len(self.nodes) - 1)
+        end = int(np.searchsorted(self.points, part.t[-1], side="right")) // m if len(part.t) else 0
+        if end > self.next:
+            some = slice(m * self.next, m * end)
+            self.works.append(part._work_of_points(self.nodes[self.next : end + 1], self.points[some]))
+            self.next = end
+
+    def work(self) -> Work:
+        """Return the work at the nodes."""
+        ends = np.cumsum([0, *(len(work.applied) for work in self.works)])
+        inner = np.concatenate([np.arange(start + 1, end) for start, end in zip(ends[:-1], ends[1:], strict=True)])
+        return joined_work(self.works).at(np.append(0, inner))
+
+
+S = TypeVar("S", bound=_Seen)
+
+
+def _again(result: Replayed, one: Replay, t_eval: Array | None, until: float, seen: S) -> S:
+    """Return what is seen of the run made again to the time `until` [s], without its warnings; of a run that fails, the states before."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return result._run_again(one, t_eval, until)
+            last = result._run_again(one, t_eval, until, seen.take)
         except Exception as error:
-            found = getattr(error, "result", None)
-            if found is None:
+            last = getattr(error, "result", None)
+            if last is None:
                 raise
-            return found
+    seen.take(last, is_last=True)
+    if seen.error is not None:
+        raise seen.error
+    return seen
 
 
-def need_same(t: Array, y: Array, t_stored: Array, y_stored: Array, most: float) -> None:
+def need_same(t: Array, y: Array, t_stored: Array, y_stored: Array, most: float, size: Array) -> None:
     """Raise AnotherMotion unless the stored states are among those of the replay (t, y), where they have a time in common.
 
-    At an impact the time occurs twice: the stored state is one of both.
+    At an impact the time occurs twice: the stored state is one of both.  size: of the columns of states
     """
+    if not len(t):
+        return
     first = np.searchsorted(t, t_stored).clip(max=len(t) - 1)
     last = (np.searchsorted(t, t_stored, side="right") - 1).clip(min=0)
     both = t[first] == t_stored
-    gaps = np.stack([_gaps(y, y_stored[both], y[some[both]]) for some in (first, last)])
+    gaps = np.stack([_gaps(size, y_stored[both], y[some[both]]) for some in (first, last)])
     _need(gaps.min(axis=0), t_stored[both], most)
 
 
-def _is_near(steps: Any, stored: tuple[Array, Array]) -> bool:
-    """Return whether stored states between steps are near to those of dense output."""
-    between = ~np.isin(stored[0], steps.t)
-    if not between.any():
-        return True
-    gaps = _gaps(steps._flat, stored[1][between], steps.resample(stored[0][between])._flat)
-    return bool(gaps.max() <= BETWEEN)
-
-
-def _gaps(y: Array, one: Array, other: Array) -> Array:
-    """Return the largest difference of two states (k, ny), relative to the size of their columns in y (n, ny), (k,)."""
-    size = np.abs(y).max(axis=0, initial=0.0)
+def _gaps(size: Array, one: Array, other: Array) -> Array:
+    """Return the largest difference of two states (k, ny), relative to the size of their columns, (k,)."""
     scale = size + NOTHING * size.max(initial=0.0) + 1e-300
     gaps: Array = (np.abs(one - other) / scale).max(axis=1, initial=0.0)
     return gaps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -57,6 +57,7 @@ class Recording(NamedTuple):
     times: at which states are stored, (nt,), or None for every so many steps
     bodies: number of bodies whose accelerations by the method are kept
     keeps_ends: whether the first and the last state are stored beside those at given times
+    take: takes the states (t, y) in parts as the run goes, which then keeps the last of them alone; without sensors
     """
 
     times: Array | None = None
@@ -65,3 +66,4 @@ class Recording(NamedTuple):
     sensors: tuple[Sensor, ...] = ()
     bodies: int = 0
     keeps_ends: bool = False
+    take: Callable[[Array, Array], None] | None = None

@@ -7,13 +7,14 @@ adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.bristles import bristle_notes
 from haugmbd.diagnostics.deep_contacts import deep_contact_notes
@@ -250,8 +251,12 @@ def run_system(
     tolerance: float | None = None,
     budget: float | None = None,
     until: float = np.inf,
+    take: Callable[[Array, Array], None] | None = None,
 ) -> Result:
-    """Return the result of a run, as `simulate` does, without issuing its warnings;  until: time [s] to which it is needed."""
+    """Return the result of a run, as `simulate` does, without issuing its warnings.
+
+    until: time [s] to which it is needed;  take: takes its states (t, y) in parts, see `Recording`
+    """
     method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
     check_kinds(system, state, methods.stabilization)
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
@@ -278,7 +283,7 @@ def run_system(
             "leave out t_eval."
         )
     events = read_events([*read_events(output.events), *lift_off_events(model)])
-    sensors = read_sensors((*sensors_of(model), *read_sensors(output.sensors)))
+    sensors = read_sensors((*sensors_of(model), *read_sensors(output.sensors))) if take is None else ()
     check_interval(method, start.t, t_end, output.store_every)
     check_drivers(model, start.t, t_end)
     check_friction(model, method)
@@ -331,14 +336,19 @@ def run_system(
         return replace(result, outcome=outcome.with_notes(notes)) if notes else result
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-    recording = Recording(times, output.store_every, events, sensors, bodies)
+    recording = Recording(times, output.store_every, events, sensors, bodies, take=take)
     with one_blas_thread(has_large_matrices(model, formulation)):
         return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
 
 
-def run_again(model: Model, one: Replay, t_eval: npt.ArrayLike | None, until: float) -> Result:
-    """Return a run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
-    return run_system(model, one.t_end, one.methods, RunOutput(t_eval), state=one.start(model), until=until)
+def run_again(
+    model: Model, one: Replay, t_eval: npt.ArrayLike | None, until: float, take: Callable[[Array, Array], None] | None
+) -> Result:
+    """Return a run made again to the time `until` [s]: all steps, or the states at the times `t_eval`.
+
+    take: takes its states (t, y) in parts; the result has the last ones
+    """
+    return run_system(model, one.t_end, one.methods, RunOutput(t_eval), state=one.start(model), until=until, take=take)
 
 
 def has_large_matrices(model: Model, formulation: Formulation) -> bool:

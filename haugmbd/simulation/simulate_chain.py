@@ -26,6 +26,7 @@ from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_
 from haugmbd.simulation.results.sensor import read_sensors
 from haugmbd.simulation.run_options import Recording, RunMethods, RunOutput
 from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.stepping.unresolved_chains import chain_stiff_notes
 
 Tau = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike]
 
@@ -100,6 +101,7 @@ def _run(
             _replays=(Replay(start.t, start.y, t_end, float(found.t[-1]), RunMethods(method), exact=recording.times is None),),
             _all_steps=whole,
         )
-        return replace(result, outcome=found.outcome.with_notes(energy_notes_of(result)))
+        notes = energy_notes_of(result) + (chain_stiff_notes(result, found.stiffness, method) if until == np.inf else [])
+        return replace(result, outcome=found.outcome.with_notes(notes))
 
     return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(progress)

@@ -360,8 +360,8 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
         """Return the work at nodes (k,), of a result at the points of the quadrature between them."""
         return work_of_powers(self.model, nodes, times, self.y[np.searchsorted(self.t, times)])
 
-    def _run_again(self, one: Replay, t_eval: Array | None, until: float) -> Any:
-        """Return the run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+    def _run_again(self, one: Replay, t_eval: Array | None, until: float, take: Callable[[Any], None]) -> Any:
+        """Return the run made again to the time `until` [s], in one part: all steps, or the states at the times `t_eval`."""
         again = importlib.import_module("haugmbd.contact.motion.simulate_impacts").run_again  # it stands above this file
         return again(self._mechanism, one, t_eval, until)
 

@@ -6,7 +6,7 @@ t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -254,8 +254,8 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         """Return the work at nodes (k,), of a result at the points of the quadrature between them."""
         return _chain_work(integral(nodes, self._power(times, self._flat[np.searchsorted(self.t, times)])))
 
-    def _run_again(self, one: Replay, t_eval: Array | None, until: float) -> Any:
-        """Return the run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+    def _run_again(self, one: Replay, t_eval: Array | None, until: float, take: Callable[[Any], None]) -> Any:
+        """Return the run made again to the time `until` [s], in one part: all steps, or the states at the times `t_eval`."""
         again = importlib.import_module("haugmbd.simulation.simulate_chain").run_again  # it stands above this package
         return again(self.state_space, one, t_eval, until)
 

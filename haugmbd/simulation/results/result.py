@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copyreg
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -316,10 +316,15 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return the work at nodes (k,), of a result at the points of the quadrature between them."""
         return work_of_powers(self.model, nodes, times, self.y[np.searchsorted(self.t, times)])
 
-    def _run_again(self, one: Replay, t_eval: Array | None, until: float) -> Any:
-        """Return the run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+    def _run_again(self, one: Replay, t_eval: Array | None, until: float, take: Callable[[Any], None]) -> Any:
+        """Make the run again to the time `until` [s], and return its last states: all steps, or the states at the times `t_eval`.
+
+        take: takes results of its parts before; a delay reads the whole motion before, so that a model with one has no parts
+        """
         again = importlib.import_module("haugmbd.simulation.simulate").run_again  # it stands above this package
-        return again(self.model, one, t_eval, until)
+        if self.model.network is not None and self.model.network.delays:
+            return again(self.model, one, t_eval, until, None)
+        return again(self.model, one, t_eval, until, lambda t, y: take(Result(self.model, t, y, settings=self.settings)))
 
     def _turns_at(self, times: Array, y: Array) -> Array | None:
         """Return the joint angles at interpolated states, where they are known at the stored ones."""

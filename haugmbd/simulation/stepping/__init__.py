@@ -9,6 +9,7 @@ wanted_times   states at given times between steps
 drift          integrated angles that drift from the orientations
 clock          stops of a run for sampled blocks and delays
 stored_states  what a run stores of its steps
+unresolved_chains the same of serial chains, and their function tau
 unresolved_steps  fixed steps that are too large for a load, by its name
 run            the loop over batches of steps
 """

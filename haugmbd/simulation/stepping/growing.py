@@ -39,6 +39,14 @@ class Growing:
         except MemoryError:
             raise full(stored, f"the system gives no {8.0 * rows * width / GIGA:.3g} GB") from None
 
+    def __len__(self) -> int:
+        return self._n
+
+    def drop_first(self, n: int) -> None:
+        """Forget the first n rows."""
+        self._array, self._given = self._array[n : self._n].copy(), False
+        self._n = len(self._array)
+
     def ends_with(self, value: float) -> bool:
         """Return whether the first number of the last row is `value`."""
         return self._n > 0 and float(self._array[self._n - 1, 0]) == value

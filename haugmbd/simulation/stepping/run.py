@@ -17,6 +17,7 @@ from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import SimulationError, error_text
+from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
@@ -34,9 +35,10 @@ from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
-from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
+from haugmbd.simulation.stepping.stored_states import PART, Selection, StoredStates
 from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent
 from haugmbd.simulation.stepping.switches.switching import Switching
+from haugmbd.simulation.stepping.unresolved_chains import failed_chain_text
 from haugmbd.simulation.stepping.unresolved_steps import failed_text
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 
@@ -129,7 +131,9 @@ class Run(Generic[R]):
         if self.clock is not None and before is not None and before.clock is not None:
             self.clock.called = before.clock.called
         steps = 0.0 if method.step is None else (t_end - problem.t) / method.step
-        need_memory_for_states(steps / recording.every if times is None else len(times), problem.y.size + 6 * recording.bodies)
+        self.take = recording.take
+        number = steps / recording.every if times is None else float(len(times))
+        need_memory_for_states(number if self.take is None else min(number, PART), problem.y.size + 6 * recording.bodies)
         wanted = (
             None
             if times is None
@@ -388,6 +392,8 @@ class Run(Generic[R]):
         self._last = (batch.t[-1:], batch.y[-1:], batch.y_dot[-1:])
         calls_follow = bool(batch.t[-1] >= self.stop < self.t_end)
         self.stored.add(before, batch, self.steps, self.t_end, calls_follow=calls_follow)
+        if self.take is not None and len(self.stored.t) >= PART:
+            self.take(*self.stored.drain())
         self.steps += batch.accepted
         self.rejected += batch.rejected
 
@@ -411,11 +417,13 @@ class Run(Generic[R]):
     def _explained(self, error: Exception) -> Exception:
         """Return the error of steps that are too large for a load, in place of that to which they have led."""
         space, t = self.problem.state_space, float(self._last[0][-1])
-        if not isinstance(space, MaximalStateSpace):
-            return error
         words = str(error) if isinstance(error, SimulationError) else error_text(error)
         states = [*self.stored.y.rows()[:1], self._last[1][-1]]
-        text = failed_text(space.model, self.problem.watched, self.method, t, words, states)
+        seen = self.problem.watched, self.method, t, words, states
+        if isinstance(space, ChainStateSpace):
+            text = failed_chain_text(space, *seen)
+        else:
+            text = failed_text(space.model, *seen) if isinstance(space, MaximalStateSpace) else ""
         if not text:
             return error
         cause, error = error, SimulationError(text)

@@ -18,6 +18,10 @@ from haugmbd.simulation.stepping.growing import Growing
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
 from haugmbd.workspace.layout import WIDTH
 
+PART, OVERLAP = 4096, 24
+"""States of a part of a run that is taken as it goes, and those of them that begin the next part, too: more than any rule of integration
+has points in a step, and more than dense output looks before and behind one."""
+
 
 def accelerations_in(y_dot: Array, n: int) -> Array:
     """Return (v', omega_bar') of n bodies, (k, 6 n), in the rates (k, ny) of flat states."""
@@ -118,6 +122,14 @@ class StoredStates:
         self._keep(
             wanted, states, None if self.counter is None else self.counter.follow(t, y, y_dot, np.maximum(wanted, t[0]), states)
         )
+
+    def drain(self) -> tuple[Array, Array]:
+        """Return the stored states, t (n,) and y (n, ny), and keep the last few of them alone: those that begin the next part."""
+        t, y = self.t.rows()[:, 0], self.y.rows()
+        for part in (self.t, self.y, self.lam, self.u_dot, self.angles):
+            if part is not None:
+                part.drop_first(len(t) - OVERLAP)
+        return t, y
 
     def _add_steps(self, last: Steps, batch: StepBatch, steps: int, t_end: float) -> None:
         """Store every `every`-th step, and the one that ends the run."""

@@ -83,7 +83,7 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
     if watch.counts[WORST] < SOME:
         return []
     counts, share = watch.counts, 0.0
-    lasting = bool(counts[WORST] >= PERSISTENT or counts[LONG_WORST] >= LONG_PERSISTENT)
+    lasting = is_lasting(watch)
     known = any(note.doubtful for note in result.outcome.notes)
     if not lasting:
         if known:
@@ -92,23 +92,45 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
         if not share > OPEN:
             return []
     fast = fastest_load(result.model, watch)
-    if fast is None and known:
+    if fast is None and (known or not _may_depend_on_velocities(result.model)):
         return []
-    how = (
-        f"{counts[UNRESOLVED]:.0f} of {counts[ALL]:.0f} steps from t = {counts[FIRST]:.6g} s to {counts[LAST]:.6g} s are unresolved"
-    )
-    if share:
-        how += f", and the energy ledger is open by {100.0 * share:.2g} % of what is exchanged there"
-    text = too_large(method, fast, how)
+    how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share)
+    gains = ", or for the gains of its stabilization" if "Baumgarte" in result.settings.get("stabilization", "") else ""
+    text = too_large(method, fast, how, _forces_of(result.model) + gains)
     return [RunNote("stiff", text, float(counts[WORST]), lasting or share > WIDE_OPEN)]
 
 
-def too_large(method: Any, fast: FastLoad | None, how: str) -> str:
-    """Return the sentence on steps that are too large for a load, the same for every element.  how: it shows"""
+def _may_depend_on_velocities(model: Model) -> bool:
+    """Return whether a load or a block may depend on velocities; where none does, the gains of a stabilization do, or a fast turn."""
+    return model.network is not None or any(not entry.load.conservative for entry in model.loads)
+
+
+def is_lasting(watch: StiffnessWatch) -> bool:
+    """Return whether unresolved steps follow one another for long."""
+    return bool(watch.counts[WORST] >= PERSISTENT or watch.counts[LONG_WORST] >= LONG_PERSISTENT)
+
+
+def steps_words(unresolved: float, steps: float, first: float, last: float, share: float) -> str:
+    """Return the words on unresolved steps from `first` to `last` [s], and on the share of energy by which the ledger is open."""
+    how = f"{unresolved:.0f} of {steps:.0f} steps from t = {first:.6g} s to {last:.6g} s are unresolved"
+    return how + (f", and the energy ledger is open by {100.0 * share:.2g} % of what is exchanged there" if share else "")
+
+
+def _forces_of(model: Model) -> str:
+    """Return the words for the forces of a model where no load is the cause: blocks with states may be."""
+    blocks = [] if model.network is None else [repr(block.name) for block in model.network.at]
+    return "the forces of this model" + (f", or for the states of its blocks {', '.join(blocks)}" if blocks else "")
+
+
+def too_large(method: Any, fast: FastLoad | None, how: str, forces: str) -> str:
+    """Return the sentence on steps that are too large for a load, the same for every element.
+
+    how: it shows;  forces: words for all of them, where no load is the cause
+    """
     h, name = float(method.step), type(method).__name__
     remedy = "rtol= in place of h, or an implicit method: BDF(), RadauIIA() or GeneralizedAlpha(h=...)"
     if fast is None:
-        return f"the step h = {h:.3g} s is too large for the forces of this model: {how}. Give a smaller h, {remedy}."
+        return f"the step h = {h:.3g} s is too large for {forces}: {how}. Give a smaller h, {remedy}."
     limit = f", and {name} is stable up to {AXIS_LIMITS[name]:g}" if name in AXIS_LIMITS else ""
     return (
         f"the step h = {h:.3g} s is too large for {fast.kind} {fast.name!r}: its force depends on the velocity at the rate lambda = "
@@ -131,10 +153,10 @@ def failed_text(model: Model, watch: StiffnessWatch | None, method: Any, t: floa
     elif watch.counts[SCORE] < RECENT or t - watch.counts[LAST] > 3.0 * method.step:
         return ""
     else:
-        fast = fastest_load(model, watch) or _fastest_of(model, [(t, y) for y in states], method.step)
+        fast = fastest_load(model, watch) or felt(_fastest_of(model, [(t, y) for y in states], method.step), method.step)
     sure = fast is not None and type(method).__name__ in AXIS_LIMITS
     led_to = first_sentence(words) if sure else words.rstrip(".")
-    return too_large(method, fast, f"the run stops at t = {t:.6g} s ({led_to})")
+    return too_large(method, fast, f"the run stops at t = {t:.6g} s ({led_to})", _forces_of(model))
 
 
 def first_sentence(text: str) -> str:
@@ -155,7 +177,7 @@ def _notes_of_samples(result: Any, method: Any) -> list[RunNote]:
     if not share > OPEN:
         return []
     how = f"the energy ledger is open by {100.0 * share:.2g} % of what is exchanged"
-    return [RunNote("stiff", too_large(method, fast, how), share, share > WIDE_OPEN)]
+    return [RunNote("stiff", too_large(method, fast, how, _forces_of(model)), share, share > WIDE_OPEN)]
 
 
 def _open_share(result: Any, first: float, last: float, h: float) -> float:
@@ -181,10 +203,19 @@ def _open_share(result: Any, first: float, last: float, h: float) -> float:
 def fastest_load(model: Model, watch: StiffnessWatch) -> FastLoad | None:
     """Return the load that depends most on velocities at the unresolved steps; None if none of them does."""
     h = float(watch.h.max())
+    return felt(_fastest_of(model, sampled_states(watch), h), h)
+
+
+def sampled_states(watch: StiffnessWatch) -> list[tuple[float, Array]]:
+    """Return some of the states (t, y) at the ends of unresolved steps."""
     used = np.flatnonzero((watch.h > 0.0) & np.isfinite(watch.y).all(axis=1)).tolist()
     some = [used[k] for k in np.unique(np.linspace(0, len(used) - 1, FEW_STATES).astype(int)).tolist()] if used else []
-    found = _fastest_of(model, [(float(watch.t[k]), watch.y[k]) for k in some], h)
-    return found if found is not None and found.rate * h > FELT else None
+    return [(float(watch.t[k]), watch.y[k]) for k in some]
+
+
+def felt(fast: FastLoad | None, h: float) -> FastLoad | None:
+    """Return a load that may be the cause of unresolved steps of length h; None for a slow one."""
+    return fast if fast is not None and fast.rate * h > FELT else None
 
 
 def _fastest_of(model: Model, states: Sequence[tuple[float, Array]], h: float) -> FastLoad | None:

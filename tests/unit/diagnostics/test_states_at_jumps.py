@@ -9,6 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.control.diagram.jumps import states_before_jumps
+from haugmbd.diagnostics.dense_states import before_jumps
 from joints import RJ, TJ, Planar
 
 G, SLOPE, SPEED = 9.81, 0.3, 1.0
@@ -117,6 +118,36 @@ def test_calls_between_stored_states_are_no_jumps_at_them():
     system.add(mbd.PointForce("drive", cart, point=(0, 0, 0), force=(law["out"], 0, 0)))
     result = mbd.simulate(system, 0.6, h=0.02, store_every=3)
     assert states_before_jumps(result.model.network, result.t, result.y) == {}
+
+
+def stopped_links(seed):
+    """One or two links with damped stops of random stiffness."""
+    rng = np.random.default_rng(seed)
+    system = mbd.System("stopped", gravity=(0, 0, -G))
+    before = system.ground
+    for k in range(int(rng.integers(1, 3))):
+        body = system.add(mbd.Body(f"link {k}", 10 ** rng.uniform(-2, 1), (0.01, 0.2, 0.2), r=(k + 0.5, 0, 0)))
+        pin = system.add(RJ(f"pin {k}", before, body, point=(k, 0, 0), axis=(0, 1, 0)))
+        before, lower, upper = body, -float(rng.uniform(0.05, 0.4)), float(rng.uniform(0.05, 0.4))
+        system.add(
+            mbd.JointLimit(f"stop {k}", pin, lower=lower, upper=upper, k=10 ** rng.uniform(0, 5), c=10 ** rng.uniform(0, 3.0))
+        )
+    return system
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [3126, *range(8)])
+def test_each_event_of_a_stop_is_a_jump_between_states(seed):
+    """Also where a method of low tolerance leaves a state by more than the width of the edge, as the first of these does."""
+    method = mbd.BDF(rtol=1e-4, atol=1e-4)
+    result = mbd.simulate(stopped_links(seed), 0.5, integrator=method)
+    numbers = np.array(sorted(before_jumps(result.model, result.t, result.y)))
+    events = [event.t for event in result.events if event.name.startswith("stop")]
+    assert events
+    assert set(events) <= set(result.t[numbers].tolist())
+    times = 0.5 * (result.t[numbers - 1] + result.t[numbers])
+    own = mbd.simulate(result.model, 0.5, integrator=method, t_eval=times)
+    np.testing.assert_allclose(result.resample(times).omega_bar, own.omega_bar, atol=1e-5)
 
 
 def delayed(signal, delay, **how):

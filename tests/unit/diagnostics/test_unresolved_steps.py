@@ -187,3 +187,56 @@ def test_motions_that_their_steps_resolve_are_silent():
     decay.add(mbd.RSDA("brake", pin, c=1.5e3 * 0.055))
     for one in (system, decay):
         assert mbd.simulate(one, 0.5, h=H).warnings == ()
+
+
+def chain() -> mbd.SerialChain:
+    links = [mbd.Link.revolute(f"link {k}", 1.0, (0.01, 0.1, 0.1), axis=(0, 1, 0), c=(0.5, 0, 0), L=(1, 0, 0)) for k in range(2)]
+    return mbd.SerialChain(links, gravity=(0, 0, -9.81))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", [lambda qd: -100.0 * qd, lambda qd: -20.0 * np.tanh(1e3 * qd)], ids=["viscous", "friction"])
+def test_a_chain_is_doubtful_where_its_steps_do_not_resolve_tau(law: Any):
+    with pytest.warns(mbd.RunWarning, match=r"too large for tau of chain 'chain'.*h lambda = .*Give h = .* or less"):
+        result = mbd.simulate(chain(), T_END, h=2 * H, tau=lambda t, q, qd: law(qd))
+    assert result.warnings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("c", [200.0, 300.0, 1000.0, 1e5])
+def test_an_unstable_run_of_a_chain_names_tau_and_the_step(c: float):
+    with pytest.raises(mbd.SimulationError, match=r"step h = 0.002 s is too large for tau of chain 'chain'.*Give h = .* or less"):
+        mbd.simulate(chain(), T_END, h=2 * H, tau=lambda t, q, qd: -c * qd)
+
+
+def test_a_chain_that_its_steps_resolve_is_silent():
+    for c in (0.0, 1.0, 20.0):
+        assert mbd.simulate(chain(), T_END, h=2 * H, tau=lambda t, q, qd, c=c: 40.0 * (0.5 - q) - c * qd).warnings == ()
+
+
+@pytest.mark.slow
+def test_a_load_that_is_slow_is_not_blamed():
+    """A controller with a fast filter fails; the damper with h lambda = 7e-4 beside it is no cause of it."""
+    J, rate = 1e-2, 4e3
+    system = mbd.System("controlled", gravity=(0, 0, 0))
+    shaft = system.add(mbd.Body("shaft", mass=1.0, J_bar=(J, J, J)))
+    arm = system.add(mbd.Body("arm", mass=1.0, J_bar=(J, J, J)))
+    pin = system.add(RJ("pin", system.ground, shaft, point=(0, 0, 0), axis=(1, 0, 0)))
+    joint = system.add(RJ("joint", shaft, arm, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.RSDA("slow", joint, k=1e3 * J, c=J))
+    pid = system.add(mbd.PID("pid", "pin.angle", 1.0, kp=J * rate**2 / 6, kd=J * rate, tau=0.2 / rate))
+    system.add(mbd.Motor("motor", pin, torque=pid["out"]))
+    with pytest.raises(mbd.SimulationError, match="too large for") as caught:
+        mbd.simulate(system, 0.3, h=H)
+    assert "'slow'" not in str(caught.value).partition("The run stops")[0].partition("the run stops")[0]
+    assert "blocks 'pid'" in str(caught.value)
+
+
+def test_gains_of_a_stabilization_are_no_force_of_the_model():
+    """Baumgarte's gains at h alpha = 1 make rates that depend on velocities; a pendulum has no force that does."""
+    system = mbd.System("pendulum", gravity=(0, 0, -9.81))
+    body = system.add(mbd.Body("link", mass=2.0, J_bar=(0.01, 0.2, 0.2), r=(0.5, 0, 0)))
+    system.add(RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    for gain in (50.0, 100.0, 130.0):
+        result = mbd.simulate(system, 2.0, h=0.01, stabilization=mbd.Baumgarte(gain, gain))
+        assert not [note for note in result.outcome.notes if note.kind == "stiff"]

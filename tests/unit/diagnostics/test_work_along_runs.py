@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +12,22 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
-from haugmbd.integrators import BDF, DOP853, HEM4, RK4, DormandPrince, GeneralizedAlpha, Heun, RadauIIA, SemiImplicitEuler
+from haugmbd.integrators import (
+    BDF,
+    DOP853,
+    HEM4,
+    RK4,
+    DormandPrince,
+    GeneralizedAlpha,
+    Heun,
+    RadauIIA,
+    SemiImplicitEuler,
+    step_batch,
+)
 from haugmbd.integrators.base import methods_below
 from haugmbd.simulation.replay import Replay, replays_of
 from haugmbd.simulation.run_options import RunMethods
+from haugmbd.simulation.stepping import run
 from joints import RJ
 
 T_END, H = 0.3, 3e-3
@@ -211,6 +224,43 @@ def test_a_chain_has_the_ledger_of_its_run():
         for n in (3, 11):
             some = mbd.simulate(chain, T_END, tau=tau, t_eval=np.linspace(0, T_END, n), **options)
             assert balance(some)[-1] == pytest.approx(balance(whole)[-1], abs=ALIKE * exchanged(whole))
+
+
+def in_small_parts(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    monkeypatch.setattr(run, "PART", rows)
+    monkeypatch.setattr(step_batch, "NUMBERS", 30 * rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if name != "rigid stop"])
+@pytest.mark.parametrize("method", ["RK4", "DormandPrince", "DOP853"])
+@pytest.mark.filterwarnings("ignore:the step h:haugmbd.RunWarning")
+def test_a_replay_in_parts_is_that_in_one(name: str, method: str, monkeypatch: pytest.MonkeyPatch):
+    """Across touches, stops of friction, calls of blocks and stored states between steps, wherever a part ends."""
+    integrator = {"RK4": RK4(1e-3), "DormandPrince": DormandPrince(rtol=1e-9)}.get(method, DOP853())
+    times = np.array([0.0, 0.0771, 0.2, 0.25, T_END])
+    some = mbd.simulate(SYSTEMS[name](), T_END, integrator=integrator, t_eval=times)
+    same = replace(some)
+    whole, scale = balance(some), exchanged(some)
+    in_small_parts(monkeypatch, 40)
+    np.testing.assert_allclose(balance(same), whole, atol=1e-9 * scale)
+
+
+@pytest.mark.slow
+def test_a_replay_needs_the_memory_of_a_part(monkeypatch: pytest.MonkeyPatch):
+    """Four times as many steps of a run that stores three states: the same memory."""
+    in_small_parts(monkeypatch, 100)
+    peaks = []
+    for steps in (500, 2000):
+        few = mbd.simulate(SYSTEMS["damper"](), 1.0, h=1.0 / steps, store_every=steps // 2)
+        assert len(few) == 3
+        tracemalloc.start()
+        try:
+            assert few.energy().work_error is None
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]
 
 
 def test_states_of_ones_own_tell_the_error_of_their_work():
