@@ -9,6 +9,7 @@ A joint with a fault, or on a body with a faulty pose, is left out of the later 
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -26,9 +27,10 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import MODULES
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.alignment import examine
-from haugmbd.redundancy.rank import RankAnalysis
+from haugmbd.redundancy.rank import RankAnalysis, put_row_scale
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.checks.contradictions import Contradiction, closed_contradictions, contradiction_faults, misfit_notes
@@ -160,6 +162,12 @@ def _open_joints(
     if not beyond:
         wide = examine(model, rows, limit=LARGEST_TOLERANCE)
         beyond = _beyond(model, rows, redundancy_of(model, rows, wide, given=tolerance), wide)
+    if left and not beyond:  # it is told to assemble the model, and learns here what that would answer
+        assemble = importlib.import_module("haugmbd.analysis.assembly.assemble")
+        alone = model.with_redundancy(model.redundancy.rule, tolerance)
+        put_row_scale(alone, rows)
+        put_length(alone, rows)
+        beyond = assemble.contradictions_when_closed(alone)
     told = {f"joint {name!r}" for one in beyond for name in one.joints}
     return tuple(fault for fault in left if fault.where not in told), beyond, None
 
