@@ -133,7 +133,7 @@ def _interrupted(problem: Problem, search: Search, stop: KeyboardInterrupt) -> K
 
 
 def contradictions_when_closed(model: Model) -> tuple[Contradiction, ...]:
-    """Return the redundant rows that `assemble` refuses a model for, whose modelled pose is nearly closed; () if it closes, or is not near."""
+    """Return the redundant rows for which `assemble` refuses a model that is nearly closed as modelled; () if it closes, or is not near."""
     start = model.state()
     problem = pose_problem(model, start)
     if not pose_at(problem, start).furthest <= LARGEST_TOLERANCE * problem.size:

@@ -10,6 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd import tolerances
+from haugmbd.math.euler_parameters import exponential, product
 from joints import RJ
 from tests.support.perturbed_loops import FAMILIES, hinge_loop
 
@@ -94,8 +95,9 @@ def random_loop(seed: int, **how: bool) -> mbd.System:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [76, 143, 202])
 def test_a_pose_that_is_refused_can_be_assembled_or_is_refused_for_what_its_assembly_is(seed):
-    """Also where redundancy shows at the closest pose only; no loop that is nearly closed slides to where it happens to fit; the last one is
-    beside a dead centre, and closes.
+    """Also where redundancy shows at the closest pose only. No loop that is nearly closed slides to where it happens to fit.
+
+    The last one is beside a dead centre, and closes.
     """
     found = {name: verdict(FUNCTIONS[name], lambda **how: random_loop(seed, **how)) for name in SAME}
     causes = ["contradict each other by" in text for text in found.values() if isinstance(text, str)]
@@ -107,6 +109,19 @@ def test_a_pose_that_is_refused_can_be_assembled_or_is_refused_for_what_its_asse
             warnings.simplefilter("ignore", UserWarning)
             assembly = mbd.assemble(random_loop(seed))
         assert np.abs(assembly.state.r - start.state().r).max() <= 0.2 * start.length
+
+
+@pytest.mark.slow
+def test_independent_rows_close_on_the_branch_of_all_rows():
+    """From this far start they alone lead to another branch, where the redundant ones contradict them: the mechanism fits to 1e-6."""
+    rng = np.random.default_rng(77)
+    model = FAMILIES["slider-crank"](1e-6, seed=77).compile(check_pose=False)
+    angle, start = rng.uniform(0.1, 0.6), model.state()
+    r, p = start.r.copy(), start.p.copy()
+    r[1:] += 0.3 * angle * model.length * rng.normal(size=(model.nb, 3))
+    p[1:] = product(p[1:], exponential(angle * rng.normal(size=(model.nb, 3))))
+    (one,) = mbd.assemble(model, start.replace(r=r, p=p)).contradictions
+    assert one.part < 1e-5
 
 
 @pytest.mark.slow

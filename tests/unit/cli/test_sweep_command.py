@@ -231,7 +231,20 @@ def system(tilt):
 def test_the_tolerance_reaches_every_cell_and_is_part_of_the_study(tmp_path, capsys):
     path = tmp_path / "loop.py"
     path.write_text(LOOP)
-    given = ("sweep", path, "--set", "tilt=0,4e-3", "--t-end", "0.02", "--h", "0.01", "--body", "bar0", "--store", tmp_path / "rows")
+    given = (
+        "sweep",
+        path,
+        "--set",
+        "tilt=0,4e-3",
+        "--t-end",
+        "0.02",
+        "--h",
+        "0.01",
+        "--body",
+        "bar0",
+        "--store",
+        tmp_path / "rows",
+    )
     code, out, _ = said(capsys, *given, "--tolerance", "1e-2", "--json")
     flat, tilted = (row["values"]["bar0.x"] for row in json.loads(out)["rows"])
     assert code == 0
