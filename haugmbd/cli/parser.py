@@ -178,6 +178,7 @@ def _sweep(add_parser: AddParser) -> None:
     command.add_argument("--out", type=table_file, metavar="FILE", help="the table: .csv")
     command.add_argument("--workers", type=int, default=1, metavar="N", help="processes (1)")
     command.add_argument("--budget", type=_positive, metavar="B", help="longest time of a run [s] (no limit)")
+    _add_tolerance(command)
     command.add_argument("--allow-code", action="store_true", help="import the functions that a model file names")
     _add_json(command)
 
@@ -237,14 +238,19 @@ def _add_reading(command: argparse.ArgumentParser, nargs: str | None = None) -> 
     reading.add_argument(
         "--length", type=_positive, metavar="M", help="for a .asmt: its unit of length [m], 0.001 for FreeCAD's millimetres (1)"
     )
+    _add_tolerance(reading)
     reading.add_argument(
+        "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"
+    )
+
+
+def _add_tolerance(options: argparse._ActionsContainer) -> None:
+    """Add the argument --tolerance."""
+    options.add_argument(
         "--tolerance",
         type=_positive,
         metavar="E",
         help="how far redundant joints may contradict each other [rad, or part of the size] (1e-3 for those that were meant to fit)",
-    )
-    reading.add_argument(
-        "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"
     )
 
 

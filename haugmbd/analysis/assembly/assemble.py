@@ -44,6 +44,7 @@ from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.checks.contradictions import Contradiction, contradiction_faults
 from haugmbd.system.system import System
+from haugmbd.tolerances import LARGEST_TOLERANCE
 
 TOL = 1e-12
 """Largest remaining |Phi|, in the units of the rows (m, m2, 1, rad). The last Newton step reaches rounding."""
@@ -129,6 +130,16 @@ def _interrupted(problem: Problem, search: Search, stop: KeyboardInterrupt) -> K
     )
     told.result = pose.state  # type: ignore[attr-defined]
     return told
+
+
+def contradictions_when_closed(model: Model) -> tuple[Contradiction, ...]:
+    """Return the redundant rows for which `assemble` refuses a model that is nearly closed as modelled; () if it closes, or is not near."""
+    start = model.state()
+    problem = pose_problem(model, start)
+    if not pose_at(problem, start).furthest <= LARGEST_TOLERANCE * problem.size:
+        return ()
+    found = settled(problem, close_positions(problem, start, ITERATIONS), start)
+    return () if found.solution.closed else found.contradictions
 
 
 def _assembled(problem: Problem, repair: bool) -> Assembly:

@@ -141,6 +141,9 @@ SLID = 20.0
 """Times the gap of the start, relative to the size, that bodies move where redundant rows which do not fit drive them along the motion that
 the mechanism should have: to a place where they happen to fit."""
 
+FOLD = 5.0
+"""Times the square root of that gap that bodies move where a loop closes beside a dead centre, where its motion turns back."""
+
 
 class Settled(NamedTuple):
     """A position solution, and the problem without the redundant rows that it leaves out, with what they are off by.
@@ -169,7 +172,9 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
     as_it_is = Settled(problem, solution._replace(closed=exact))
     begun = pose_at(problem, start)
     near = [begun] if begun.furthest <= LARGEST_TOLERANCE * problem.size else []
-    slid = bool(near) and _way(problem, start, pose.state) > SLID * begun.furthest / problem.size + ROUNDING_OF_POSES
+    gap = begun.furthest / problem.size
+    slid = bool(near) and _way(problem, start, pose.state) > SLID * gap + ROUNDING_OF_POSES
+    far = max(SLID * gap, FOLD * gap**0.5) + ROUNDING_OF_POSES if near else np.inf
     if not model.nc or (pose.worst <= problem.tol and not slid) or not pose.furthest <= LARGEST_TOLERANCE * problem.size:
         return as_it_is
     rule, given, allowed = model.redundancy.rule, model.redundancy.given, model.redundancy.limit
@@ -180,15 +185,18 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
                 continue
             rows = np.array(redundancy.dropped, dtype=np.int64)
             rest = problem._replace(asleep=np.union1d(problem.asleep, rows), loose=0.0)
-            again = close_positions(rest, start)
-            again = again if again.closed else close_positions(rest, pose.state)
-            if not again.closed:
-                continue
-            found = contradictions_at(model, redundancy, again.pose.state)
-            if found and found[0].part > allowed:
-                return Settled(problem, solution._replace(closed=False), NONE, found)
-            if limit == CONTRADICTION:
-                return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
+            refused: tuple[Contradiction, ...] = ()
+            for begin in (start, pose.state):  # a far start may lead the independent rows to another branch than all rows
+                again = close_positions(rest, begin)
+                if not again.closed:
+                    continue
+                found = contradictions_at(model, redundancy, again.pose.state)
+                if found and found[0].part > allowed:
+                    refused = refused or found
+                elif limit == CONTRADICTION and _way(problem, start, again.pose.state) <= far:
+                    return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
+            if refused:
+                return Settled(problem, solution._replace(closed=False), NONE, refused)
     return as_it_is
 
 

@@ -35,6 +35,7 @@ from haugmbd.study.sweeps.store import NOWHERE
 from haugmbd.study.sweeps.sweep import SERIAL, sweep
 from haugmbd.study.sweeps.table import SHOWN, Sweep
 from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
 
 MOST = 100_000
 """Cells of a sweep."""
@@ -47,6 +48,7 @@ class Build:
     model: str
     content: str
     allow_code: bool
+    tolerance: float | None
 
     def __call__(self, **cell: Any) -> System:
         """Return the system with these parameters."""
@@ -62,6 +64,7 @@ class Build:
             made = _made(function, f"system of {self.model}", cell)
         if not isinstance(made, System):
             raise UsageError(f"{self.model} makes a {type(made).__name__}, not a System.")
+        made.tolerance = made.tolerance if self.tolerance is None else self.tolerance
         return made
 
 
@@ -114,7 +117,8 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         if count > MOST:
             raise UsageError(f"the grid has {count} cells, more than {MOST}.")
         first = {name: values[0] for name, values in cells.items()}
-        build = Build(arguments.model, _digest(arguments.model), arguments.allow_code)
+        check_tolerance(arguments.tolerance)
+        build = Build(arguments.model, _digest(arguments.model), arguments.allow_code, arguments.tolerance)
         run = Run(arguments.t_end, arguments.h, arguments.method, tuple(arguments.body))
         if run.method is not None:
             method_from(run.method)

@@ -3,7 +3,7 @@ r"""Joints between two markers: z is the axis of a marker, x and y are across.
     Revolute     origins coincide, z_i along z_j              AngleJoint     z_i . z_j = cos(angle)
     Cylindrical  origin of j on the z-axis of i, z_i along z_j    SphSph     the origins keep a distance
     Planar       z_i . d_ij = offset, z_i along z_j           NoRotation     all axes keep their directions
-    ConstantVelocity    origins coincide, x_i . y_j = y_i . x_j:  no twist
+    ConstantVelocity    origins coincide, x_i . y_j + y_i . x_j = 0:  no twist of markers whose z point against each other
     RevRev       z_i along z_j, z_i . d_ij = 0, |d_ij| = distance:  a massless link between two parallel hinges
 
 The frames of the joints are the markers, so that a motion has the solver's own angle: from x_i to x_j about z_i.
@@ -97,7 +97,8 @@ def _universal(name: str, i: Frame, j: Frame, values: Values) -> Joint:
 
 
 def _constant_velocity(name: str, i: Frame, j: Frame, values: Values) -> Joint:
-    return ConstantVelocity.from_vectors(name, i.body, i.s_bar, i.f, i.g, j.body, j.s_bar, j.f, j.g)
+    """Return the joint: a_j, b_j = x_j, -y_j are the axes of marker j, turned about x by a half turn, so that z points along that of i."""
+    return ConstantVelocity.from_vectors(name, i.body, i.s_bar, i.f, i.g, j.body, j.s_bar, j.f, -np.asarray(j.g))
 
 
 def _in_plane(name: str, i: Frame, j: Frame, values: Values) -> Joint:

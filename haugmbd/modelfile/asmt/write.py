@@ -220,7 +220,7 @@ class _Writer:
             axes = (triad(given.vectors.a_bar_i), triad(given.vectors.a_bar_j))
         if isinstance(joint, ConstantVelocity):
             v = joint.vectors
-            pairs = ((v.a_bar_i, v.b_bar_i), (v.a_bar_j, v.c_bar_j))
+            pairs = ((v.a_bar_i, v.b_bar_i), (v.a_bar_j, -v.c_bar_j))  # z of the markers point against each other
             axes = tuple(np.column_stack((a, b, cross(a, b))) for a, b in pairs)  # type: ignore[assignment]
         if isinstance(joint, Distance):
             if not isinstance(given.f, Constant):

@@ -15,11 +15,10 @@ from haugmbd.errors import HaugmbdError
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.system.system import System
 
-SUBSTITUTE_PART = 1e-6
-"""Mass of a body without mass that moves alone, as a part of all mass: assembly and closed loops are solved with it."""
-TREE_PART = 1e-10
-"""The same in a tree without couplings, where bodies are eliminated from the leaves on, so that the mass may be next to nothing: it
-changes accelerations by as much times the condition of the mass matrix, 3e-7 in robots of 130 joints."""
+SUBSTITUTE_PART = 1e-10
+"""Mass of a body without mass that moves alone, as a part of all mass. Accelerations are solved with pivots on each body's own scale, so
+that it may be next to nothing, in loops as in trees: it changes accelerations by as much times the condition of the mass matrix, 3e-7 in
+robots of 130 joints."""
 FELT = 1e-6
 """Relative change of accelerations by substituted masses that is worth a warning: below it, no digits of a file mean more."""
 SUBSTITUTE_RADIUS = 0.01

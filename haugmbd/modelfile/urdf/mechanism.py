@@ -20,7 +20,7 @@ from haugmbd.forces import RSDA, JointSpring
 from haugmbd.joints import RJ, SJ, TJ, Coupling, Fixed, Planar
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports.limits import Limit
-from haugmbd.modelfile.imports.masses import SUBSTITUTE_PART, TREE_PART, heavy, substitute
+from haugmbd.modelfile.imports.masses import SUBSTITUTE_PART, heavy, substitute
 from haugmbd.modelfile.imports.transform import Transform
 from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses, without_rounding
@@ -92,9 +92,7 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     inertia = group.inertia
     where = f"line {robot.links[group.first].line}, link {group.first!r}"
     if inertia is None:
-        following = any(joint.mimic is not None for joint in robot.joints.values()) and not choices.free_mimic
-        part = SUBSTITUTE_PART if robot.loops or following else TREE_PART
-        inertia, note = substitute("link", group.first, total, choices.substitute * part)
+        inertia, note = substitute("link", group.first, total, choices.substitute * SUBSTITUTE_PART)
         built.substituted.append(note)
         built.massless.append(group.first)
     else:

@@ -30,7 +30,7 @@ from haugmbd.redundancy.structural_rank import corrected
 from haugmbd.system.checks.constraint_residuals import FAR_BELOW, Gaps, constraint_gaps, least_length_of_gaps, velocity_gaps
 from haugmbd.system.checks.solvability import groups_of_joints
 from haugmbd.text_table import first_few
-from haugmbd.tolerances import DEPENDENT, GROWTH, TOLD, TYPED_ANGLE, TYPED_LENGTH
+from haugmbd.tolerances import DEPENDENT, GROWTH, LARGEST_TOLERANCE, TOLD, TYPED_ANGLE, TYPED_LENGTH
 
 DROPPED_FACTOR = 10.0
 """A dropped row is violated if its gap is so many times that of any kept one (without projection all rows drift alike)."""
@@ -132,8 +132,10 @@ def _fault(one: Contradiction, limit: float) -> tuple[str, str]:
         f"their redundant rows contradict each other by {one.gap}, more than tolerance={limit:g} (rad, or part of the size of the "
         "mechanism): axes are not as parallel, or points not as much in one plane, as the loop needs"
     )
-    remedy = "Correct the axes and points, use CJ or SJ for one RJ of the loop, or allow it"
-    return what, f"{remedy}: tolerance={10.0 ** np.ceil(np.log10(one.part)):g}."
+    remedy = "Correct the axes and points, {}use CJ or SJ for one RJ of the loop{}."
+    if one.part > LARGEST_TOLERANCE:
+        return what, remedy.format("or ", f": it is more than any tolerance allows ({LARGEST_TOLERANCE:g})")
+    return what, remedy.format("", f", or allow it: tolerance={10.0 ** np.ceil(np.log10(one.part)):g}")
 
 
 def misfit_notes(model: Model, redundancy: Redundancy, examined: RankAnalysis, rows: Rows) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ A joint with a fault, or on a body with a faulty pose, is left out of the later 
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -27,9 +28,10 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import MODULES
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
 from haugmbd.redundancy.alignment import examine
-from haugmbd.redundancy.rank import RankAnalysis
+from haugmbd.redundancy.rank import RankAnalysis, put_row_scale
 from haugmbd.redundancy.redundancy import redundancy_of
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.checks.contradictions import Contradiction, closed_contradictions, contradiction_faults, misfit_notes
@@ -122,7 +124,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     open_joints, found = position_faults(model, rows=rows), None
     beyond: tuple[Contradiction, ...] = ()
     if open_joints:
-        open_joints, beyond, found = _open_joints(model, rows, open_joints, tolerance)
+        open_joints, beyond, found = _open_joints(model, rows, open_joints, tolerance, alone=not faults)
     if open_joints or beyond:
         gone = {fault.where for fault in open_joints} | {f"joint {name!r}" for one in beyond for name in one.joints}
         sound = [joint for joint in sound if f"joint {joint.name!r}" not in gone]
@@ -183,11 +185,12 @@ def foreign_force_faults(loads: Sequence[ForceElement]) -> list[Fault]:
 
 
 def _open_joints(
-    model: Model, rows: Rows, faults: tuple[Fault, ...], tolerance: float | None
+    model: Model, rows: Rows, faults: tuple[Fault, ...], tolerance: float | None, *, alone: bool
 ) -> tuple[tuple[Fault, ...], tuple[Contradiction, ...], RankAnalysis | None]:
     """Return the faults of open joints, and redundant rows that contradict each other by too much; the rank of all rows if there are none.
 
     Joints that are open because of such a contradiction are told as that, and not one by one.
+    alone: whether the system has no other fault, so that it could be assembled
     """
     found = examine(model, rows, tolerance)
     redundancy = redundancy_of(model, rows, found, given=tolerance)
@@ -198,6 +201,12 @@ def _open_joints(
     if not beyond:
         wide = examine(model, rows, limit=LARGEST_TOLERANCE)
         beyond = _beyond(model, rows, redundancy_of(model, rows, wide, given=tolerance), wide)
+    if left and not beyond and alone:  # it is told to assemble the model, and learns here what that would answer
+        assemble = importlib.import_module("haugmbd.analysis.assembly.assemble")
+        closable = model.with_redundancy(model.redundancy.rule, tolerance)
+        put_row_scale(closable, rows)
+        put_length(closable, rows)
+        beyond = assemble.contradictions_when_closed(closable)
     told = {f"joint {name!r}" for one in beyond for name in one.joints}
     return tuple(fault for fault in left if fault.where not in told), beyond, None
 

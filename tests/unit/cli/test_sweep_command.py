@@ -179,6 +179,7 @@ def test_cells_that_fail_are_rows(tmp_path, capsys):
         (("--set", "length=1", "--out", "table.txt"), "the table is a .csv file"),
         (("--set", "length=1", "--workers", "0"), "workers"),
         (("--set", "length=1", "--body", "bra"), "no body is called 'bra'"),
+        (("--set", "length=1", "--tolerance", "0.5"), "tolerance"),
     ],
 )
 def test_arguments_that_are_not_valid(argv, what, model, capsys):
@@ -206,6 +207,54 @@ def test_values_are_whole_numbers_where_the_builder_takes_such(tmp_path, capsys)
     assert code == 2
     assert "windows has no parameter 'm'" in error
     assert "its parameters are 'n', " in error
+
+
+LOOP = """
+import numpy as np
+
+import haugmbd as mbd
+from joints import RJ
+
+
+def system(tilt):
+    made = mbd.System("loop", gravity=(0, -9.81, 0))
+    points = [np.array(point) for point in ((0.0, 0, 0), (0, 0.2, 0), (0.5, 0.35, 0), (0.6, 0, 0))]
+    bars = [made.add(mbd.Body(f"bar{k}", 1.0, (0.01, 0.01, 0.01), r=(points[k] + points[k + 1]) / 2)) for k in range(3)]
+    ends = [made.ground, *bars, made.ground]
+    for k, point in enumerate(points):
+        made.add(RJ(f"pin{k}", ends[k], ends[k + 1], point=point, axis=(0, tilt * (k == 1), 1)))
+    return made
+"""
+
+
+@pytest.mark.slow
+def test_the_tolerance_reaches_every_cell_and_is_part_of_the_study(tmp_path, capsys):
+    path = tmp_path / "loop.py"
+    path.write_text(LOOP)
+    given = (
+        "sweep",
+        path,
+        "--set",
+        "tilt=0,4e-3",
+        "--t-end",
+        "0.02",
+        "--h",
+        "0.01",
+        "--body",
+        "bar0",
+        "--store",
+        tmp_path / "rows",
+    )
+    code, out, _ = said(capsys, *given, "--tolerance", "1e-2", "--json")
+    flat, tilted = (row["values"]["bar0.x"] for row in json.loads(out)["rows"])
+    assert code == 0
+    assert tilted == pytest.approx(flat, rel=1e-2)
+    code, _, error = said(capsys, *given)
+    assert code == 2
+    assert "is that of another study" in error
+    code, out, _ = said(capsys, *given[:-2], "--json")
+    locked = json.loads(out)["rows"][1]["values"]["bar0.x"]
+    assert abs(locked) < 1e-3 * abs(flat)
 
 
 def test_values():

@@ -146,7 +146,7 @@ def test_what_is_doubtful_and_not_read_is_said(tmp_path):
         head="freeCAD: 3D CAD with Motion Simulation  by  askoh.com",
     )
     report = read(tmp_path, text, close=False).import_report
-    assert "part 'b' has no mass: given 1e-06 kg" in report.substituted[0]
+    assert "part 'b' has no mass: given 1e-10 kg" in report.substituted[0]
     assert "limit 'stop' (RotationLimit =< 30.0*pi/180.0)" in report.ignored
     assert "simulation parameters" in report.ignored
     assert any("pass length=0.001" in text for text in report.warnings)

@@ -26,7 +26,7 @@ KINDS = {
     "SphericalJoint": (3, {}, lambda u, R: (np.zeros(3), R)),
     "SphSphJoint": (1, {"distanceIJ": 0.7}, lambda u, R: (0.7 * R[:, 0], turned_about(R[:, 1], u[3]))),
     "UniversalJoint": (4, {}, lambda u, R: (np.zeros(3), about_z(u[3]) @ turned_about(X, np.pi / 2) @ about_z(u[4]))),
-    "ConstantVelocityJoint": (4, {}, lambda u, R: (np.zeros(3), turned_about((np.cos(u[3]), np.sin(u[3]), 0.0), u[4]))),
+    "ConstantVelocityJoint": (4, {}, lambda u, R: (np.zeros(3), turned_about((np.cos(u[3]), np.sin(u[3]), 0.0), u[4]) @ FLIP)),
     "PlanarJoint": (3, {"offset": 0.3}, lambda u, R: (np.array((u[0], u[1], 0.3)), about_z(u[3]))),
     "PointInPlaneJoint": (1, {"offset": -0.2}, lambda u, R: (np.array((u[0], u[1], -0.2)), R)),
     "PointInLineJoint": (2, {}, lambda u, R: (u[2] * Z, R)),
