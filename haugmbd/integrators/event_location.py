@@ -162,10 +162,7 @@ class EventLocator:
 
     def _zero_at(self, event: Event, there: Moment) -> float | None:
         """Return how large g may be where its zero is at a moment, within the accuracy of its time; None if it is not there."""
-        try:
-            g, later = self._value(event, there), self._value(event, ahead(there))
-        except SimulationError:  # a function that fails there is reported where it is needed
-            return None
+        g, later = self._value(event, there), self._value(event, ahead(there))
         near = NEAR / AHEAD * abs(later - g)  # both are relative to |t| + 1 s
         return near if abs(g) <= near or g == 0.0 else None
 

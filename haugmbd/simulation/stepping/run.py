@@ -16,7 +16,7 @@ from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
-from haugmbd.errors import SimulationError, error_text
+from haugmbd.errors import HaugmbdError, SimulationError, error_text
 from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
@@ -410,7 +410,8 @@ class Run(Generic[R]):
     def _raise(self, error: BaseException) -> NoReturn:
         """Raise an error with the result so far. Ctrl-C needs no result: `go` returns it."""
         if isinstance(error, Exception):
-            error = self._explained(error) if self.started else error  # no step has led to the start
+            if self.started and not _is_of_user(error):  # no step has led to the start, and the user's error is the first
+                error = self._explained(error)
             self._keep_result(error)
         raise error
 
@@ -486,3 +487,9 @@ class Run(Generic[R]):
         if self.clock is not None:
             notes += self.clock.notes()
         return Outcome(status, message, tuple(notes))
+
+
+def _is_of_user(error: BaseException) -> bool:
+    """Return whether a function of the user has raised: no function is called after it. Overflow is what steps have led to."""
+    causes: list[BaseException] = [error, *([error.__cause__] if error.__cause__ is not None else [])]
+    return not all(isinstance(cause, HaugmbdError | ArithmeticError) for cause in causes)
