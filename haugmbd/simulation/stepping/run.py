@@ -492,4 +492,4 @@ class Run(Generic[R]):
 def _is_of_user(error: BaseException) -> bool:
     """Return whether a function of the user has raised: no function is called after it. Overflow is what steps have led to."""
     causes: list[BaseException] = [error, *([error.__cause__] if error.__cause__ is not None else [])]
-    return not all(isinstance(cause, HaugmbdError | ArithmeticError) for cause in causes)
+    return not all(isinstance(cause, HaugmbdError | ArithmeticError | RuntimeWarning) for cause in causes)

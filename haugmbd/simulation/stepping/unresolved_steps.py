@@ -45,6 +45,8 @@ FIRST_STEPS = 3.0
 """Steps of a run that fails before a score says anything."""
 FEW_STATES = 5
 """Number of states at which loads are differentiated."""
+BACK = 0.1
+"""Cosine of the angle between two changes of the velocities beyond which the second one is against the first."""
 FELT = 0.5
 """h lambda of a load below which it is not the cause of unresolved steps."""
 ADVISED = 1.0
@@ -169,6 +171,8 @@ def _notes_of_samples(result: Any, method: Any) -> list[RunNote]:
     model, h = result.model, float(method.step)
     if all(entry.load.keeps_energy for entry in model.loads) or len(result.t) < 2:  # noqa: PLR2004
         return []
+    if result._all_steps and not _turns_back(result.y[:, _columns(model)]):
+        return []
     some = np.unique(np.linspace(0, len(result.t) - 1, FEW_STATES).astype(int)).tolist()
     fast = _fastest_of(model, [(float(result.t[k]), result.y[k]) for k in some], h)
     if fast is None or h * fast.rate < UNSTABLE:
@@ -178,6 +182,14 @@ def _notes_of_samples(result: Any, method: Any) -> list[RunNote]:
         return []
     how = f"the energy ledger is open by {100.0 * share:.2g} % of what is exchanged"
     return [RunNote("stiff", too_large(method, fast, how, _forces_of(model)), share, share > WIDE_OPEN)]
+
+
+def _turns_back(v: Array) -> bool:
+    """Return whether a change of the velocities v (nt, m) is followed by one against it, as behind every step with h lambda > 1."""
+    change = np.diff(v, axis=0)
+    size = np.linalg.norm(change, axis=1)
+    back = np.einsum("tm,tm->t", change[1:], change[:-1]) < -BACK * size[1:] * size[:-1]
+    return bool((back & (np.minimum(size[1:], size[:-1]) > SMALL * SMALL * np.abs(v).max(initial=0.0))).any())
 
 
 def _open_share(result: Any, first: float, last: float, h: float) -> float:
