@@ -68,6 +68,9 @@ class Spinning(NamedTuple):
 class StateSpace(Protocol):
     """A mechanism in some coordinates."""
 
+    def may_be_stiff(self) -> bool:
+        """Return whether a force may depend on velocities: a load that does not conserve energy, a block, or tau of a chain."""
+
     def places(self) -> Places:
         """Return the columns of coordinates and their rates in the flat state."""
 
@@ -110,6 +113,9 @@ class MaximalStateSpace:
     """A compiled model: bodies in (r, p)."""
 
     model: Model
+
+    def may_be_stiff(self) -> bool:
+        return self.model.network is not None or any(not entry.load.conservative for entry in self.model.loads)
 
     def places(self) -> Places:
         bodies = WIDTH * np.arange(1, self.model.nb + 1)

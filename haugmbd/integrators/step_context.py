@@ -112,7 +112,7 @@ class Problem:
         if self.watched is None:
             places = self.state_space.places()
             spins = [places.spins[:, 1] + a for a in range(3)] if len(places.spins) else []
-            columns = np.concatenate([places.slides[:, 1], *spins]) if known else np.zeros(0)
+            columns = np.concatenate([places.slides[:, 1], *spins]) if known and self.state_space.may_be_stiff() else np.zeros(0)
             self.watched = new_watch(np.ascontiguousarray(columns, dtype=np.int64), self.y.size)
         return self.watched
 

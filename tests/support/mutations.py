@@ -213,7 +213,7 @@ KINDS = {
         lambda k: {},
         engine_texts,
         (mutate_text, mutate_values, mutate_values),
-        12,
+        13,
     ),
 }
 

@@ -82,6 +82,9 @@ class ChainStateSpace:
         """Evaluate tau for compiled code."""
         tau[:] = self.tau_at(t, y[: self.chain.nq].copy(), y[self.chain.nq :].copy())
 
+    def may_be_stiff(self) -> bool:
+        return True
+
     def places(self) -> Places:
         slides: list[tuple[int, int]] = []
         spins: list[tuple[int, int]] = []

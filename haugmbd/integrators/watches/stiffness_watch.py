@@ -39,15 +39,16 @@ LONG_KEPT = 0.99
 UNRESOLVED, ALL, FIRST, LAST, PEAK, SCORE, WORST, LONG_SCORE, LONG_WORST = range(9)
 """Columns of the counts: unresolved steps, all steps, times of the first and the last unresolved one [s], square of the largest
 accelerations, score, the largest score, and the same of the long score."""
-SAMPLES = 24
-"""States that are kept: of the first unresolved step, the second, the fourth, ..."""
+SAMPLES, FEWEST, NUMBERS = 24, 1, 50_000
+"""States that are kept, of the first unresolved step, the second, the fourth, ...: so many, fewer of a large model, which has NUMBERS of
+them, but no fewer than FEWEST."""
 
 
 class StiffnessWatch(NamedTuple):
     """What a run notes of its steps.
 
     columns: (m,) of velocities in y, and of accelerations in y';  counts: (9,), see UNRESOLVED
-    t, h: (SAMPLES,) time and length of steps that are kept;  y: (SAMPLES, ny) states at their ends
+    t, h: (n,) time and length of steps that are kept;  y: (n, ny) states at their ends
     """
 
     columns: Ints
@@ -59,7 +60,8 @@ class StiffnessWatch(NamedTuple):
 
 def new_watch(columns: Ints, ny: int) -> StiffnessWatch:
     """Return a watch of the velocities in these columns (m,)."""
-    return StiffnessWatch(columns, np.zeros(LONG_WORST + 1), np.zeros(SAMPLES), np.zeros(SAMPLES), np.zeros((SAMPLES, ny)))
+    n = max(FEWEST, min(SAMPLES, NUMBERS // max(ny, 1))) if columns.size else 0
+    return StiffnessWatch(columns, np.zeros(LONG_WORST + 1), np.zeros(n), np.zeros(n), np.zeros((n, ny)))
 
 
 @kernel
@@ -109,7 +111,7 @@ def watch_stiffness(watch: StiffnessWatch, t: float, h: float, change: float, la
         power, place = 1.0, 0
         while power < counts[UNRESOLVED]:
             power, place = 2.0 * power, place + 1
-        if power == counts[UNRESOLVED] and place < SAMPLES:
+        if power == counts[UNRESOLVED] and place < watch.t.size:
             watch.t[place], watch.h[place] = t, h
             for n in range(y.size):
                 watch.y[place, n] = y[n]

@@ -23,6 +23,8 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.histories.load_history import load_history
 from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, LONG_WORST, SCORE, UNRESOLVED, WORST, StiffnessWatch
 from haugmbd.math.body_columns import VELOCITY
@@ -45,6 +47,8 @@ FIRST_STEPS = 3.0
 """Steps of a run that fails before a score says anything."""
 FEW_STATES = 5
 """Number of states at which loads are differentiated."""
+NOISE = 1e-9
+"""Relative to a force: a smaller change of it with the velocity is rounding of its power."""
 BACK = 0.1
 """Cosine of the angle between two changes of the velocities beyond which the second one is against the first."""
 FELT = 0.5
@@ -94,7 +98,7 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
         if not share > OPEN:
             return []
     fast = fastest_load(result.model, watch)
-    if fast is None and (known or not _may_depend_on_velocities(result.model)):
+    if fast is None and (known or result.model.network is None):  # the gains of a stabilization, a fast turn, a kink
         return []
     how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share)
     gains = ", or for the gains of its stabilization" if "Baumgarte" in result.settings.get("stabilization", "") else ""
@@ -102,9 +106,9 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
     return [RunNote("stiff", text, float(counts[WORST]), lasting or share > WIDE_OPEN)]
 
 
-def _may_depend_on_velocities(model: Model) -> bool:
-    """Return whether a load or a block may depend on velocities; where none does, the gains of a stabilization do, or a fast turn."""
-    return model.network is not None or any(not entry.load.conservative for entry in model.loads)
+def _depends_on_velocities(load: ForceElement) -> bool:
+    """Return whether a load may have a force that changes with the velocity: not exact friction, whose reversals are events."""
+    return not load.conservative and not (isinstance(load, JointFriction) and load.is_exact)
 
 
 def is_lasting(watch: StiffnessWatch) -> bool:
@@ -238,7 +242,7 @@ def _fastest_of(model: Model, states: Sequence[tuple[float, Array]], h: float) -
 
 def _fastest_at(model: Model, t: float, y: Array, h: float) -> FastLoad | None:
     """Return the load that depends most on velocities at a state, and where a step leads from it."""
-    loads = [entry for entry in model.loads if not entry.load.conservative]
+    loads = [entry for entry in model.loads if _depends_on_velocities(entry.load)]
     try:
         with np.errstate(all="ignore"):
             directions, reach = _directions(model, t, y, h)
@@ -313,7 +317,8 @@ def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float
         states = np.repeat(y[None], len(speeds), axis=0)
         states[:, columns] = speeds[:, None] * w
         force = (load_history(model, np.full(len(states), t), states, name).power / speeds).reshape(-1, 2)
-        found: Array = (force[:, 1] - force[:, 0]) / (2.0 * s)
+        change = force[:, 1] - force[:, 0]
+        found: Array = np.where(np.abs(change) > NOISE * np.abs(force).max(axis=1), change, 0.0) / (2.0 * s)
         return found
 
     there = rates(x)

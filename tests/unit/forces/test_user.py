@@ -107,7 +107,7 @@ def test_models_with_the_same_calls_share_their_machine_code():
 
 @pytest.mark.slow
 def test_number_and_functions_of_the_same_force(rig, random_state, forces):
-    constant = [1.0, -2.0, 3.0]
+    constant = (1.0, -2.0, 3.0)
     ways = [
         constant,
         lambda t: constant,

@@ -155,6 +155,7 @@ def test_a_wrong_door_is_told_why():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the step h")  # what steps that are too large give is judged here
 def test_runs_of_lab_10_are_judged_by_steps_and_accuracy():
     system = mbd.System("bar", gravity=(0, 0, -9.81))
     bar = system.add(mbd.Body("bar", mass=78.0, J_bar=(0.0325, 104.01625, 104.01625), r=(2, 0, 0)))
