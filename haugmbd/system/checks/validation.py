@@ -19,6 +19,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import read_array
+from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
@@ -96,9 +97,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     faults += [fault for body in once.bodies for fault in body.faults()]
     faults += [fault for load in once.loads for fault in _once(load.faults())]
     faults += foreign_force_faults(once.loads)
-    beyond_size = [fault for body in once.bodies for fault in size_faults(body)]
-    faults += beyond_size
-    bodies = [body for body in once.bodies if posed(body) and not (beyond_size and size_faults(body))]
+    bodies = [body for body in once.bodies if posed(body)]
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign
     equations = parts.equations
@@ -116,9 +115,9 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     with np.errstate(over="ignore", invalid="ignore"):  # of points that are told as too far away
         whole = model = build(bodies, sound)
         rows = evaluate(model)
-    far = size_faults_of_joints(model, rows)
-    if far:
-        return Checked((*faults, *far), None)
+    too_large = size_faults(bodies, model, rows)
+    if too_large:
+        return Checked((*faults, *too_large), None)
     if not at_pose:
         return Checked(tuple(faults), None if faults else rows, model=whole)
     open_joints, found = position_faults(model, rows=rows), None
@@ -145,19 +144,35 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
 TOO_LARGE = "Check the unit: numbers of a mechanism are in SI units (m, kg, s, rad, N)."
 
 
-def size_faults(body: Body) -> list[Fault]:
+def size_faults(bodies: Sequence[Body], model: Model, rows: Rows) -> list[Fault]:
+    """Return the faults of bodies and joints with numbers that are larger than LARGEST."""
+    found: list[Fault] = []
+    if not _largest(model.mass, model.J_bar, model.y0) <= LARGEST:  # NaN has its own fault
+        found += [fault for body in bodies for fault in size_faults_of_body(body)]
+    if not _largest(rows.Phi_r, rows.PiBar, rows.Phi) <= LARGEST:
+        found += size_faults_of_joints(model, rows)
+    return found
+
+
+def _largest(*arrays: Array) -> float:
+    """Return the largest size of the numbers of arrays, without arrays of them: large models are checked, too. NaN if one is NaN."""
+    ends = [end(array, initial=0.0) for array in arrays for end in (np.max, np.min)]
+    return float(np.abs(ends).max())
+
+
+def size_faults_of_body(body: Body) -> list[Fault]:
     """Return a fault for each property of a body that is larger than LARGEST in its unit."""
     given: dict[str, tuple[Any, str]] = {
         "mass": (body.mass, "kg"),
         "J_bar": (body.J_bar, "kg m2"),
         "r": (body.r, "m"),
         "v": (body.v, "m/s"),
+        "omega_bar": (body.omega_bar, "rad/s"),
     }
-    given["omega_bar"] = (body.omega_bar, "rad/s")
     return [
         Fault(f"body {body.name!r}", f"{name} = {np.asarray(x).tolist()} is beyond {LARGEST:g} {unit}", TOO_LARGE)
         for name, (x, unit) in given.items()
-        if (np.abs(x) > LARGEST).any()  # a faulty value is NaN, and has its own fault
+        if (np.abs(x) > LARGEST).any()
     ]
 
 
