@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -52,7 +51,8 @@ def _loaded_from_its_place() -> ModuleType:
 
 def _the_package() -> ModuleType:
     """Return the package `joints`; its modules are those of `haugmbd.joints`, too, so that pickled joints are found by either name."""
-    package = import_module("joints")
+    import joints as package  # noqa: PLC0415  only where it is the catalogue, and not a file of the program
+
     for name, module in list(sys.modules.items()):
         if name.startswith("joints."):
             sys.modules[f"haugmbd.{name}"] = module

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import typeof_impl
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import F1, Routine, function_type, resolve, types
 from haugmbd.compiled.jit import inlined, kernel
@@ -66,6 +66,9 @@ OPTIONS_TYPE = record_type(OPTIONS)
 SIGNATURE = types.int64(PACK_TYPE, OPTIONS_TYPE, types.float64, F1, F1)
 
 
+NO_COLUMNS = np.zeros(0, dtype=np.int64)
+
+
 @dataclass
 class Problem:
     """The data that an integrator advances: state space, workspace, the two routines, the options, and the current time and state.
@@ -108,13 +111,18 @@ class Problem:
         return self._stages
 
     def stiffness(self, known: bool) -> StiffnessWatch:
-        """Return the watch of how accelerations depend on velocities; of no column for a method whose last stage does not say it."""
+        """Return the watch of how accelerations depend on velocities; of no column where the method or the model has none."""
         if self.watched is None:
-            places = self.state_space.places()
-            spins = [places.spins[:, 1] + a for a in range(3)] if len(places.spins) else []
-            columns = np.concatenate([places.slides[:, 1], *spins]) if known and self.state_space.may_be_stiff() else np.zeros(0)
-            self.watched = new_watch(np.ascontiguousarray(columns, dtype=np.int64), self.y.size)
+            watches = known and self.state_space.may_be_stiff()
+            self.watched = new_watch(self._velocities() if watches else NO_COLUMNS, self.y.size)
         return self.watched
+
+    def _velocities(self) -> Ints:
+        """Return the columns of velocities in the flat state."""
+        places = self.state_space.places()
+        spins = [places.spins[:, 1] + a for a in range(3)] if len(places.spins) else []
+        columns: Ints = np.concatenate([places.slides[:, 1], *spins])
+        return columns
 
     @property
     def dynamics(self) -> Dynamics:
