@@ -1,16 +1,6 @@
 """Ready-made mechanisms, with their sources and published values.
 
-    published  a published value
-    linkage    bars and points of planar linkages
-    count      the check of a number of parts
-    shown      how long each is shown, and drawn to which tolerance
-
-    simple     pendulums, chains, tops, a net, a disc that rolls
-
-    linkages   linkages: loops of bars
-
-    machines   machines with drives, gears, cams, springs and platforms
-
+One file a mechanism or a family; `building` has what they share, `published` the published values, `shown` how long each is shown.
 A new mechanism is one file and one line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
 """
 
@@ -19,37 +9,37 @@ from collections.abc import Callable
 from haugmbd.compiled.compiler.collection import collection_paused
 
 with collection_paused():  # most of the package is imported, and Numba
-    from haugmbd.gallery.linkages.andrews import andrews
-    from haugmbd.gallery.linkages.four_bar import four_bar
-    from haugmbd.gallery.linkages.hoberman_ring import hoberman_ring
-    from haugmbd.gallery.linkages.jansen_leg import jansen_leg
-    from haugmbd.gallery.linkages.peaucellier import peaucellier
-    from haugmbd.gallery.linkages.planar_slider_crank import planar_slider_crank
-    from haugmbd.gallery.linkages.scissor_lift import scissor_lift
-    from haugmbd.gallery.linkages.slider_crank import slider_crank
-    from haugmbd.gallery.linkages.spatial_loops import bennett, bricard, bricard_cube
-    from haugmbd.gallery.linkages.universal_shaft import universal_shaft
-    from haugmbd.gallery.linkages.windows import windows
-    from haugmbd.gallery.machines.bouncing_toy import bouncing_toy
-    from haugmbd.gallery.machines.delta_robot import delta_robot
-    from haugmbd.gallery.machines.differential import differential
-    from haugmbd.gallery.machines.double_wishbone import double_wishbone
-    from haugmbd.gallery.machines.excavator import excavator
-    from haugmbd.gallery.machines.governor import governor
-    from haugmbd.gallery.machines.indexing_cam import indexing_cam
-    from haugmbd.gallery.machines.piston_engine import piston_engine
-    from haugmbd.gallery.machines.planetary_gear import planetary_gear
-    from haugmbd.gallery.machines.stewart_platform import stewart_platform
-    from haugmbd.gallery.machines.trebuchet import trebuchet
+    from haugmbd.gallery.andrews import andrews
+    from haugmbd.gallery.bouncing_toy import bouncing_toy
+    from haugmbd.gallery.chain import chain
+    from haugmbd.gallery.delta_robot import delta_robot
+    from haugmbd.gallery.differential import differential
+    from haugmbd.gallery.double_pendulum import double_pendulum
+    from haugmbd.gallery.double_wishbone import double_wishbone
+    from haugmbd.gallery.excavator import excavator
+    from haugmbd.gallery.four_bar import four_bar
+    from haugmbd.gallery.free_body import dzhanibekov, gyroscope
+    from haugmbd.gallery.governor import governor
+    from haugmbd.gallery.heavy_top import heavy_top
+    from haugmbd.gallery.hoberman_ring import hoberman_ring
+    from haugmbd.gallery.indexing_cam import indexing_cam
+    from haugmbd.gallery.jansen_leg import jansen_leg
+    from haugmbd.gallery.net import net
+    from haugmbd.gallery.peaucellier import peaucellier
+    from haugmbd.gallery.pendulum import pendulum
+    from haugmbd.gallery.piston_engine import piston_engine
+    from haugmbd.gallery.planar_slider_crank import planar_slider_crank
+    from haugmbd.gallery.planetary_gear import planetary_gear
     from haugmbd.gallery.published import Published
+    from haugmbd.gallery.rolling_disc import rolling_disc
+    from haugmbd.gallery.scissor_lift import scissor_lift
     from haugmbd.gallery.shown import SHOWN
-    from haugmbd.gallery.simple.chain import chain
-    from haugmbd.gallery.simple.double_pendulum import double_pendulum
-    from haugmbd.gallery.simple.free_body import dzhanibekov, gyroscope
-    from haugmbd.gallery.simple.heavy_top import heavy_top
-    from haugmbd.gallery.simple.net import net
-    from haugmbd.gallery.simple.pendulum import pendulum
-    from haugmbd.gallery.simple.rolling_disc import rolling_disc
+    from haugmbd.gallery.slider_crank import slider_crank
+    from haugmbd.gallery.spatial_loops import bennett, bricard, bricard_cube
+    from haugmbd.gallery.stewart_platform import stewart_platform
+    from haugmbd.gallery.trebuchet import trebuchet
+    from haugmbd.gallery.universal_shaft import universal_shaft
+    from haugmbd.gallery.windows import windows
     from haugmbd.system.system import System
 
 GALLERY: tuple[Callable[[], System], ...] = (

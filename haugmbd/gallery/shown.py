@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.gallery.machines.excavator import digging
+from haugmbd.gallery.excavator import digging
 from haugmbd.system.system import System
 
 SHOWN = {

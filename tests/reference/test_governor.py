@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import governor
-from haugmbd.gallery.machines.governor import SLIDER
+from haugmbd.gallery.governor import SLIDER
 
 
 @pytest.mark.slow

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import haugmbd as mbd
-from haugmbd.gallery.linkage import frame
-from haugmbd.gallery.linkages.four_bar import PIVOTS
+from haugmbd.gallery.building import frame
+from haugmbd.gallery.four_bar import PIVOTS
 from joints import CJ, RJ, SJ
 from tests.support.machines import g
 

@@ -7,7 +7,7 @@ import pytest
 import quaternion
 
 import haugmbd as mbd
-from haugmbd.gallery.linkages.slider_crank import slider_crank
+from haugmbd.gallery.slider_crank import slider_crank
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ import pytest
 import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.gallery import bouncing_toy, differential, indexing_cam, planar_slider_crank, planetary_gear, rolling_disc
-from haugmbd.gallery.linkages.hoberman_ring import ARM
-from haugmbd.gallery.linkages.peaucellier import LINE
-from haugmbd.gallery.linkages.scissor_lift import BAR
-from haugmbd.gallery.linkages.spatial_loops import CUBE
-from haugmbd.gallery.machines.excavator import digging
-from haugmbd.gallery.machines.piston_engine import AREA, ATMOSPHERE, CLEARANCE, CRANK, GAMMA, ROD
-from haugmbd.gallery.simple.free_body import PERIOD
+from haugmbd.gallery.excavator import digging
+from haugmbd.gallery.free_body import PERIOD
+from haugmbd.gallery.hoberman_ring import ARM
+from haugmbd.gallery.peaucellier import LINE
+from haugmbd.gallery.piston_engine import AREA, ATMOSPHERE, CLEARANCE, CRANK, GAMMA, ROD
+from haugmbd.gallery.scissor_lift import BAR
+from haugmbd.gallery.spatial_loops import CUBE
 from haugmbd.math.euler_parameters import rotation_matrix
 
 GEOMETRY = 1e-8

@@ -11,8 +11,7 @@ from math import cos, pi, sin, sqrt
 
 from haugmbd.errors import UsageError
 from haugmbd.forces import TSDA
-from haugmbd.gallery.count import check_count
-from haugmbd.gallery.linkage import AXIS, at, frame, polar
+from haugmbd.gallery.building import AXIS, at, check_count, frame, polar
 from haugmbd.joints import RJ, Planar, PointInPlane
 from haugmbd.system.system import System
 

@@ -13,7 +13,7 @@ from math import asin, cos, pi, sin
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import box
-from haugmbd.gallery.linkage import AXIS, at, frame, polar
+from haugmbd.gallery.building import AXIS, at, frame, polar
 from haugmbd.gallery.published import Published
 from haugmbd.joints import RJ, TJ, PointOnLine
 from haugmbd.system.system import System

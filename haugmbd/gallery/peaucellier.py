@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.gallery.building import AXIS, at, frame
 from haugmbd.joints import RJ
 from haugmbd.system.system import System
 

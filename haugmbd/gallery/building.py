@@ -1,8 +1,9 @@
-"""Bars and points of planar linkages in the plane y = 0, whose hinges have the axis y."""
+"""What builders share: bars and points of planar linkages in the plane y = 0, whose hinges have the axis y; the check of a number of parts."""
 
 from __future__ import annotations
 
 from math import cos, sin, sqrt
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import combine, rod
 from haugmbd.bodies.validation import FloatArray
+from haugmbd.errors import UsageError
 
 AXIS = (0.0, 1.0, 0.0)
 """The axis of every hinge."""
@@ -45,3 +47,10 @@ def meeting_point(a: FloatArray, from_a: float, b: FloatArray, from_b: float, si
     left = at(-way[2], way[0])
     point: FloatArray = a + (along * way + height * left) / d
     return point
+
+
+def check_count(builder: str, n: object, parts: str, *, least: int = 1, multiple: int = 1) -> None:
+    """Raise UsageError unless n is a whole number of at least `least`, and a multiple of `multiple`;  parts: what is counted."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < least or n % multiple:
+        kind = "whole number" if multiple == 1 else f"multiple of {multiple}"
+        raise UsageError(f"{builder}({n!r}): give the number of {parts}, a {kind} of at least {least}.")

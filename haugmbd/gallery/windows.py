@@ -10,8 +10,7 @@ import numpy as np
 
 from haugmbd.bodies import inertia
 from haugmbd.bodies.body import Body
-from haugmbd.gallery.count import check_count
-from haugmbd.gallery.linkage import AXIS
+from haugmbd.gallery.building import AXIS, check_count
 from haugmbd.joints import RJ
 from haugmbd.system.system import System
 

@@ -6,7 +6,7 @@ Source: Jansen, The great pretender (2007): the lengths a ... m, here in centime
 from __future__ import annotations
 
 from haugmbd.drivers import Driver
-from haugmbd.gallery.linkage import AXIS, at, frame, meeting_point, polar
+from haugmbd.gallery.building import AXIS, at, frame, meeting_point, polar
 from haugmbd.joints import RJ, RotationDriver
 from haugmbd.system.system import System
 

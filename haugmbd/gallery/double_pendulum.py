@@ -10,8 +10,8 @@ from math import pi
 
 from haugmbd.bodies import inertia
 from haugmbd.bodies.body import Body
+from haugmbd.gallery.pendulum import BAR, turned
 from haugmbd.gallery.published import Published
-from haugmbd.gallery.simple.pendulum import BAR, turned
 from haugmbd.joints import RJ
 from haugmbd.system.system import System
 

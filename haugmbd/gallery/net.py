@@ -6,7 +6,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import sphere
-from haugmbd.gallery.count import check_count
+from haugmbd.gallery.building import check_count
 from haugmbd.joints import SJ, Distance
 from haugmbd.system.system import System
 

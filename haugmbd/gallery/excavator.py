@@ -11,7 +11,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import cylinder
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.drivers import Driver
-from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.gallery.building import AXIS, at, frame
 from haugmbd.joints import RJ, TJ, TranslationDriver
 from haugmbd.system.system import System
 

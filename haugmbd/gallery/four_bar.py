@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.gallery.linkage import AXIS, frame
+from haugmbd.gallery.building import AXIS, frame
 from haugmbd.joints import CJ, RJ, SJ
 from haugmbd.system.system import System
 

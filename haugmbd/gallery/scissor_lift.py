@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import cos, sin
 
 from haugmbd.errors import UsageError
-from haugmbd.gallery.count import check_count
-from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.gallery.building import AXIS, at, check_count, frame
 from haugmbd.joints import RJ, PointInPlane
 from haugmbd.system.system import System
 

@@ -14,7 +14,7 @@ from haugmbd.bodies.inertia import cylinder
 from haugmbd.bodies.shapes.base import Shape
 from haugmbd.bodies.shapes.solids import Box, Cylinder
 from haugmbd.forces import Torque
-from haugmbd.gallery.count import check_count
+from haugmbd.gallery.building import check_count
 from haugmbd.joints import RJ, Coupling
 from haugmbd.math.euler_parameters import from_axis_angle
 from haugmbd.system.system import System

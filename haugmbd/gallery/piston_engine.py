@@ -11,7 +11,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import cylinder
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.forces import PointForce
-from haugmbd.gallery.linkage import AXIS, at
+from haugmbd.gallery.building import AXIS, at
 from haugmbd.joints import RJ, TJ, PointOnLine
 from haugmbd.system.system import System
 

@@ -12,7 +12,7 @@ from haugmbd.bodies.inertia import cylinder, sphere
 from haugmbd.bodies.shapes.solids import Box, Cylinder
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.forces import TSDA, PointForce
-from haugmbd.gallery.linkage import at
+from haugmbd.gallery.building import at
 from haugmbd.joints import TJ
 from haugmbd.system.system import System
 

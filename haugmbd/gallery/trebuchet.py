@@ -6,7 +6,7 @@ from math import cos, radians, sin
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import box, combine, rod, sphere
-from haugmbd.gallery.linkage import AXIS, at, frame
+from haugmbd.gallery.building import AXIS, at, frame
 from haugmbd.joints import RJ
 from haugmbd.system.system import System
 

@@ -3,7 +3,7 @@ r"""A spatial chain of n links, to measure how the work of a method grows with n
 from __future__ import annotations
 
 from haugmbd.bodies.body import Body
-from haugmbd.gallery.count import check_count
+from haugmbd.gallery.building import check_count
 from haugmbd.joints import RJ
 from haugmbd.system.system import System
 
