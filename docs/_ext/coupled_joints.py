@@ -15,8 +15,8 @@ from haugmbd.bodies.inertia import box, cylinder, sphere
 from haugmbd.constraints.freedoms import Freedom, Kind, Side
 from haugmbd.math.euler_parameters import from_axis_angle
 from haugmbd.viewer.drawing import Drawing
-from haugmbd.viewer.scenes.frames import Frames
-from haugmbd.viewer.scenes.mechanism import of_system
+from haugmbd.viewer.frames import Frames
+from haugmbd.viewer.mechanism import of_system
 
 Z = (0.0, 0.0, 1.0)
 STRIPE = "#f0f0f0"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from haugmbd import errors
-from haugmbd.study.sweeps.workers.executors import BrokenSweepError
+from haugmbd.study.sweeps.executors import BrokenSweepError
 from haugmbd.viewer.chromium import BrowserError
 
 CLASSES = {

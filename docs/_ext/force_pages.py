@@ -16,8 +16,8 @@ import haugmbd as mbd
 import joints
 from haugmbd.forces.registry import KINDS
 from haugmbd.viewer.drawing import Drawing
-from haugmbd.viewer.scenes.frames import Frames
-from haugmbd.viewer.scenes.mechanism import of_system
+from haugmbd.viewer.frames import Frames
+from haugmbd.viewer.mechanism import of_system
 
 HEAD = """# Force elements: reference
 

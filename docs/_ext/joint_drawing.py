@@ -10,8 +10,8 @@ import numpy as np
 import haugmbd as mbd
 from haugmbd.constraints.freedoms import Freedom, Kind, Side
 from haugmbd.viewer.drawing import Drawing
-from haugmbd.viewer.scenes.frames import Frames
-from haugmbd.viewer.scenes.mechanism import of_system
+from haugmbd.viewer.frames import Frames
+from haugmbd.viewer.mechanism import of_system
 
 LENGTH = 0.55
 """Of the drawn axes [m]."""

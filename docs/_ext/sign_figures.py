@@ -14,8 +14,8 @@ import haugmbd as mbd
 from haugmbd.bodies.inertia import rod
 from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
 from haugmbd.viewer.drawing import Drawing
-from haugmbd.viewer.scenes.frames import Frames
-from haugmbd.viewer.scenes.mechanism import of_system
+from haugmbd.viewer.frames import Frames
+from haugmbd.viewer.mechanism import of_system
 from joints import RJ, TJ, RotationDriver, TranslationDriver
 
 GLOBAL, BODY, SIGN = "#333d47", "#0072b2", "#d55e00"

@@ -21,10 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.crosscheck.balances import masses, momentum, power
+from haugmbd.crosscheck.balances import largest, length_of, masses, momentum, per, power, relative, relative_twist, relative_wrench
 from haugmbd.crosscheck.maximal import Jump, MaximalChain, MaximalSolution, accelerated, maximal_chain, struck
 from haugmbd.crosscheck.report import CrossCheck, Difference
-from haugmbd.crosscheck.scale import largest, length_of, per, relative, relative_twist, relative_wrench
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.serial_chain.chain import SerialChain

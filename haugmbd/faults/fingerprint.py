@@ -1,4 +1,4 @@
-r"""Fingerprints: which diagnostics see a fault, at which level, and with which order of the step.
+"""Fingerprints: which diagnostics see a fault, at which level, and with which order of the step.
 
     error(h) ~ h^k      k = log2( error(h) / error(h / 2) )
 
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import RunWarning, UsageError
 from haugmbd.faults.contexts import FAULTS
-from haugmbd.faults.example import example
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.integrators import RK4
 from haugmbd.model.inspection.constraint_rows import evaluate
@@ -28,7 +28,9 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
+from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
+from haugmbd.verification.formulations import Ball, Hinge, allowed_motion
 from haugmbd.verification.verify import verify
 
 DIAGNOSTICS = {
@@ -201,3 +203,21 @@ def _acceleration_gap(model: Model, run: Model, result: Result, k: int) -> float
 
 def _largest(x: Array) -> float:
     return float(np.abs(x).max(initial=0.0))
+
+
+# The mechanism in which fingerprints are taken: two bodies, a ball joint and a skew hinge, spinning in space, so that every fault acts.
+#
+# Its energy is constant, and so is its angular momentum about the vertical through the ball joint, which is at the origin.
+
+
+def example() -> tuple[Model, State]:
+    """Return the model, and a state with velocities that the joints allow."""
+    system = System("spinning pair", gravity=(0.0, 0.0, -9.81))
+    first, second = (
+        system.add(Body(name, 1.3, (0.11, 0.27, 0.35), r=r, p=(0.8, 0.0, 0.6, 0.0)))
+        for name, r in (("first", (0.5, 0.0, 0.0)), ("second", (1.2, 0.3, 0.1)))
+    )
+    system.add(Ball("ball", system.ground, first, (0.0, 0.0, 0.0)))
+    system.add(Hinge("hinge", first, second, (1.0, 0.0, 0.0), (0.3, 1.0, 0.2)))
+    model = system.compile()
+    return model, allowed_motion(model, np.random.default_rng(0))

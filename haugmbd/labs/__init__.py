@@ -14,10 +14,10 @@ notebook     notebooks as programs
 grade        all answers of a class, without a network
 """
 
+from haugmbd.labs.answers import Finding, LabReport
 from haugmbd.labs.check import LABS, check
 from haugmbd.labs.grade import Grades, grade
 from haugmbd.labs.mystery import MYSTERIES, mystery
 from haugmbd.labs.own import add, array, number, word
-from haugmbd.labs.report import Finding, LabReport
 
 __all__ = ["LABS", "MYSTERIES", "Finding", "Grades", "LabReport", "add", "array", "check", "grade", "mystery", "number", "word"]

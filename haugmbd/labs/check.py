@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.labs import constraints, integration, motion
-from haugmbd.labs.answers import Exercise, judged
-from haugmbd.labs.report import MISSING, RIGHT, WRONG, Finding, LabReport
+from haugmbd.labs.answers import MISSING, RIGHT, WRONG, Exercise, Finding, LabReport, judged
 
 RECORD = "HAUGMBD_LAB_RECORD"
 """Environment variable with a file to which every check appends a line; `grade` reads it."""

@@ -21,7 +21,7 @@ from haugmbd.labs.motion import J_PIN
 from haugmbd.labs.mystery import MYSTERIES
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
-from haugmbd.study.violation.law_choice import LAWS
+from haugmbd.study.drift_law import LAWS
 from haugmbd.system.system import System
 
 GAINS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)

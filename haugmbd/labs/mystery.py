@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from haugmbd import faults
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
-from haugmbd.faults.example import example
+from haugmbd.faults.fingerprint import example
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

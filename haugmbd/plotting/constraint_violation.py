@@ -10,8 +10,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
-from haugmbd.plotting.drawing import FLOOR, draw, finish
-from haugmbd.plotting.series import known
+from haugmbd.plotting.drawing import FLOOR, draw, finish, known
 from haugmbd.plotting.style import axes, envelope, largest
 from haugmbd.simulation.results.quantities import HasQuantities
 

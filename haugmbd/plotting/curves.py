@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.plotting.drawing import draw, finish, overlays, set_limits
-from haugmbd.plotting.series import coordinate, known, name_of
+from haugmbd.plotting.drawing import coordinate, draw, finish, known, name_of, overlays, set_limits
 from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.results.quantities import HasQuantities
 

@@ -10,8 +10,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.model.dependent_rows import DropDependentRows, MinimumNorm
-from haugmbd.plotting.drawing import draw, finish, set_limits
-from haugmbd.plotting.series import known
+from haugmbd.plotting.drawing import draw, finish, known, set_limits
 from haugmbd.plotting.style import axes
 from haugmbd.simulation.results.quantities import HasQuantities
 

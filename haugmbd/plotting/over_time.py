@@ -9,8 +9,7 @@ import numpy as np
 
 from haugmbd.diagnostics.histories.load_history import columns_of
 from haugmbd.errors import UsageError
-from haugmbd.plotting.drawing import draw, finish
-from haugmbd.plotting.series import ORDERS, coordinate, known
+from haugmbd.plotting.drawing import ORDERS, coordinate, draw, finish, known
 from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.results.quantities import HasQuantities
 

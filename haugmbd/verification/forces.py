@@ -26,10 +26,9 @@ from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.verification.differences import ALLOWED, DerivativeGap, gap_of
+from haugmbd.verification.differences import ALLOWED, AcceleratedMotion, DerivativeGap, Random, gap_of, random_state
 from haugmbd.verification.report import Check
 from haugmbd.verification.rows import RowEvaluator, common_times
-from haugmbd.verification.states import AcceleratedMotion, Random, random_state
 from haugmbd.workspace.layout import WIDTH
 
 NEARER = tuple(0.5**k for k in range(8))

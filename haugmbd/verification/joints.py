@@ -1,4 +1,5 @@
-r"""What a joint says besides its rows: that they hold at the modelled pose, are independent, and allow the declared freedoms.
+"""What a joint says besides its rows: that they hold at the modelled pose, are independent, and allow the declared freedoms;
+drivers: f' and f'' against differences.
 
 Phi = 0        rank Phi_q = rows        T S = 0,  6 - rank T columns in S
 """
@@ -9,9 +10,11 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Freedom
+from haugmbd.drivers import Driver
 from haugmbd.model.inspection.joint_subspaces import constraint_wrenches, motion_subspace
 from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
+from haugmbd.verification.differences import ALLOWED, Random, gap_of, rate_of, steps_at
 from haugmbd.verification.report import Check
 from haugmbd.verification.rows import RowEvaluator
 
@@ -63,3 +66,32 @@ def _unit(T: Array, length: float) -> Array:
     scaled = T / np.tile([1.0] * 3 + [length] * 3, T.shape[1] // 6)
     norm = np.linalg.norm(scaled, axis=1, keepdims=True)
     return np.asarray(scaled / np.where(norm > 0.0, norm, 1.0))
+
+
+# Drivers: f' and f'' against differences of f and f', at random times.
+
+NAMES = ("f", "f_dot", "f_ddot")
+TIMES = 5
+"""Number of times for each random state."""
+
+
+def check_driver(driver: Driver, states: int, rng: Random) -> tuple[Check, ...]:
+    """Return the checks of a driver."""
+    first, last = max(driver.t_range[0], 0.0), min(driver.t_range[1], 2.0)
+    inside = 0.05 * (last - first)
+    t = rng.uniform(first + inside, last - inside, size=TIMES * states)
+    F = driver.values(t)
+    bad = ~np.isfinite(F).all(axis=1)
+    where = f"(f, f', f'') = {F[bad][0].tolist()} at t = {t[bad][0]:.9g} s" if bad.any() else ""
+    checks = [Check("f", float(bad.any()), 0.5, "finite values", where)]
+    steps = steps_at(rate_of(F))
+    for k in (0, 1):
+        gap = gap_of(F[:, k + 1], lambda s, k=k: driver.values(t + s)[:, k], steps=steps)  # type: ignore[misc]
+        n, size = (
+            int(np.argmax(np.where(np.isnan(gap.error), np.inf, gap.error))),
+            float(np.nanmax(np.abs(gap.nearest), initial=0.0)),
+        )
+        where = f"{NAMES[k + 1]} = {F[n, k + 1]:.9g}, differences of {NAMES[k]} give {gap.nearest[n]:.9g} at t = {t[n]:.9g} s"
+        error = float(gap.error[n]) / max(size, float(np.nanmax(np.abs(F[:, k + 1]), initial=0.0)) or 1.0)
+        checks.append(Check(NAMES[k + 1], error, ALLOWED, f"differences of {NAMES[k]}", where))
+    return tuple(checks)

@@ -22,9 +22,18 @@ from haugmbd.model.inspection.constraint_rows import Rows, rows_in
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.verification.differences import ALLOWED, DerivativeGap, gap_of, rate_of, steps_at
+from haugmbd.verification.differences import (
+    ALLOWED,
+    AcceleratedMotion,
+    DerivativeGap,
+    Random,
+    displaced,
+    gap_of,
+    random_state,
+    rate_of,
+    steps_at,
+)
 from haugmbd.verification.report import Check
-from haugmbd.verification.states import AcceleratedMotion, Random, displaced, random_state
 from haugmbd.workspace.layout import workspace_array
 
 TIMES = 16

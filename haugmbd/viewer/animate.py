@@ -13,14 +13,13 @@ from haugmbd.file_endings import PAGES
 from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.result import Result
+from haugmbd.viewer.frames import Seen, frames_of
+from haugmbd.viewer.mechanism import Mechanism, of_model
+from haugmbd.viewer.packing import MeshTable, Packer
 from haugmbd.viewer.page import html_page
-from haugmbd.viewer.scenes.frames import Seen, frames_of
-from haugmbd.viewer.scenes.given_shapes import shapes_of
-from haugmbd.viewer.scenes.mechanism import Mechanism, of_model
-from haugmbd.viewer.scenes.mesh_table import MeshTable
-from haugmbd.viewer.scenes.packing import Packer
-from haugmbd.viewer.scenes.quantities import describe_quantities
-from haugmbd.viewer.scenes.scene import describe, describe_bodies, motion
+from haugmbd.viewer.quantities import describe_quantities
+from haugmbd.viewer.scene import describe, describe_bodies, motion
+from haugmbd.viewer.shapes import shapes_of
 
 
 def animate(result: Seen, path: str | Path, *, frames: int | None = None, other: Seen | None = None) -> Path:

@@ -23,7 +23,7 @@ from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.viewer.animate import animate, maximal, mechanism_of
 from haugmbd.viewer.chromium import Chromium, find_chromium
 from haugmbd.viewer.drawing import Drawing
-from haugmbd.viewer.scenes.frames import Frames, Seen, check_frames, frames_of
+from haugmbd.viewer.frames import Frames, Seen, check_frames, frames_of
 
 Through = Literal["matplotlib", "chromium"]
 

@@ -26,12 +26,11 @@ from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.system.system import System
 from haugmbd.viewer.animate import maximal, mechanism_of
-from haugmbd.viewer.scenes.frames import Frames, Ints, Seen, frames_of
-from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
-from haugmbd.viewer.scenes.mechanism import Mechanism, Rod, of_system
-from haugmbd.viewer.scenes.meshes import unit_mesh
-from haugmbd.viewer.scenes.scene import size_of, view
-from haugmbd.viewer.scenes.shapes import DrawnShape
+from haugmbd.viewer.frames import Frames, Ints, Seen, frames_of
+from haugmbd.viewer.mechanism import Mechanism, Rod, of_system
+from haugmbd.viewer.meshes import unit_mesh
+from haugmbd.viewer.scene import size_of, view
+from haugmbd.viewer.shapes import DrawnShape, rod_radius, shapes_of
 
 COLORS = (
     (0, 114, 178),

@@ -27,12 +27,11 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.system.system import System
 from haugmbd.viewer.animate import animation, written
 from haugmbd.viewer.drawing import Drawing
+from haugmbd.viewer.frames import Frames, Seen
+from haugmbd.viewer.mechanism import Mechanism, of_model, of_system
+from haugmbd.viewer.packing import MeshTable, Packer
 from haugmbd.viewer.page import html_page
-from haugmbd.viewer.scenes.frames import Frames, Seen
-from haugmbd.viewer.scenes.mechanism import Mechanism, of_model, of_system
-from haugmbd.viewer.scenes.mesh_table import MeshTable
-from haugmbd.viewer.scenes.packing import Packer
-from haugmbd.viewer.scenes.scene import describe
+from haugmbd.viewer.scene import describe
 
 PNG, INCHES, DPI = ".png", (6.4, 4.4), 75
 """Ending and size of a drawing."""

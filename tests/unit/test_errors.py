@@ -23,7 +23,7 @@ from haugmbd import (
     simulate,
 )
 from haugmbd.errors import warn_user
-from haugmbd.study.sweeps.workers.executors import BrokenSweepError
+from haugmbd.study.sweeps.executors import BrokenSweepError
 from haugmbd.viewer.chromium import BrowserError
 
 FAULT = Fault("body 'crank'", "mass is -1.0 kg, must be positive", "Give the mass in kilograms.")

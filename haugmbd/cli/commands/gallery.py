@@ -20,7 +20,7 @@ from haugmbd.errors import UsageError
 from haugmbd.system.system import System
 from haugmbd.text_table import first_line, table_lines
 from haugmbd.viewer.animate import written
-from haugmbd.viewer.scenes.mechanism import of_system
+from haugmbd.viewer.mechanism import of_system
 from haugmbd.viewer.still import save_drawing
 
 WIDTH = 120

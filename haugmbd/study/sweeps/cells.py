@@ -18,7 +18,7 @@ import numpy as np
 
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.study.sweeps.values import Value, as_value
+from haugmbd.study.sweeps.identity import Value, as_value
 
 Cell = dict[str, Value]
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from haugmbd.errors import UsageError, error_text
 from haugmbd.study.sweeps.cells import RESERVED, Cell
-from haugmbd.study.sweeps.identity import digest, rounded_values
-from haugmbd.study.sweeps.values import as_number, text_of
+from haugmbd.study.sweeps.identity import as_number, digest, rounded_values, text_of
 
 OK, FAILED, TIMEOUT, KILLED, PENDING = "ok", "failed", "timeout", "killed", "pending"
 """The status of a row: what ended its cell; pending: it has not run."""

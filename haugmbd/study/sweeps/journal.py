@@ -22,8 +22,7 @@ from typing import Any
 from haugmbd.content_digest import DIGITS
 from haugmbd.errors import UsageError
 from haugmbd.study.sweeps.evaluate import Row
-from haugmbd.study.sweeps.identity import READS, TEXT
-from haugmbd.study.sweeps.values import Value
+from haugmbd.study.sweeps.identity import READS, TEXT, Value
 
 FORMAT = 2
 """The identity of a study of format 1 did not hold the values that its functions read: its rows could be those of another study."""

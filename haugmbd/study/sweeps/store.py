@@ -21,8 +21,8 @@ from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.checksums import check_seal, seal
 from haugmbd.study.sweeps.evaluate import Row
+from haugmbd.study.sweeps.identity import Value, text_of
 from haugmbd.study.sweeps.journal import FORMAT, Journal, Record, refuse_other_study, row_of
-from haugmbd.study.sweeps.values import Value, text_of
 
 JOURNAL = "cells.jsonl"
 NOWHERE = "nowhere"

@@ -9,12 +9,11 @@ from typing import Any
 from haugmbd.errors import UsageError
 from haugmbd.study.sweeps.cells import AskTell, Cell, cell_faults
 from haugmbd.study.sweeps.evaluate import OK, Row, Task
-from haugmbd.study.sweeps.identity import cell_key, cell_seed, study_identity
+from haugmbd.study.sweeps.executors import Job
+from haugmbd.study.sweeps.identity import as_value, cell_key, cell_seed, study_identity
 from haugmbd.study.sweeps.store import Store, open_store
 from haugmbd.study.sweeps.table import Sweep, pending_row
-from haugmbd.study.sweeps.values import as_value
 from haugmbd.study.sweeps.variants import Variants
-from haugmbd.study.sweeps.workers.executors import Job
 
 
 class StudyRows:

@@ -20,15 +20,14 @@ from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.study.sweeps.cells import AskTell, read_cells
 from haugmbd.study.sweeps.evaluate import OK, PENDING, Row, Task
+from haugmbd.study.sweeps.executors import IN_FLIGHT, BrokenSweepError, InterruptWatch, Job, run_in_executor, run_in_turn
 from haugmbd.study.sweeps.identity import rounded_values
 from haugmbd.study.sweeps.progress import SweepProgress
 from haugmbd.study.sweeps.store import NOWHERE
 from haugmbd.study.sweeps.study_rows import StudyRows
 from haugmbd.study.sweeps.table import Sweep
 from haugmbd.study.sweeps.variants import Variants
-from haugmbd.study.sweeps.workers.executors import IN_FLIGHT, BrokenSweepError, Job, run_in_executor, run_in_turn
-from haugmbd.study.sweeps.workers.interrupt import InterruptWatch
-from haugmbd.study.sweeps.workers.worker_pool import WorkerPool, check_processes
+from haugmbd.study.sweeps.worker_pool import WorkerPool, check_processes
 from haugmbd.system.system import System
 
 SERIAL, THREADS = "serial", "threads"

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 import haugmbd as mbd
 from haugmbd.bodies import inertia
-from haugmbd.viewer.scenes.given_shapes import converted
-from haugmbd.viewer.scenes.meshes import triangles_of
+from haugmbd.viewer.meshes import triangles_of
+from haugmbd.viewer.shapes import converted
 
 ROUNDING = 1e-12
 ROUND = 0.07

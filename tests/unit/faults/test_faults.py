@@ -12,8 +12,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.faults.broken_model import BrokenModel
-from haugmbd.faults.example import example
-from haugmbd.faults.fingerprint import DIAGNOSTICS
+from haugmbd.faults.fingerprint import DIAGNOSTICS, example
 from haugmbd.gallery import double_pendulum, four_bar, pendulum, slider_crank
 
 ROUNDING = 1e-12  # of accelerations of size 10, from two ways to the same number

@@ -7,8 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import four_bar
-from haugmbd.study.violation.drift_law import drift_law
-from haugmbd.study.violation.law_choice import LAWS
+from haugmbd.study.drift_law import LAWS, drift_law
 from tests.support.point_pendulum import point_pendulum
 
 plt = pytest.importorskip("matplotlib.pyplot")

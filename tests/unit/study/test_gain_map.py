@@ -11,12 +11,12 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.study.gains import gain_map as gain_map_module
-from haugmbd.study.gains import gain_runs as gain_runs_module
-from haugmbd.study.gains.gain_drawing import draw_map
-from haugmbd.study.gains.gain_limit import gain_limit
-from haugmbd.study.gains.gain_map import gain_map
-from haugmbd.study.gains.stability_function import spectral_radius, stability_limit
+from haugmbd.study import gain_map as gain_map_module
+from haugmbd.study import gain_runs as gain_runs_module
+from haugmbd.study.gain_drawing import draw_map
+from haugmbd.study.gain_limit import gain_limit
+from haugmbd.study.gain_map import gain_map
+from haugmbd.study.stability_function import spectral_radius, stability_limit
 from joints import Distance
 from tests.support.point_pendulum import point_pendulum
 
@@ -233,7 +233,7 @@ def test_limits_that_do_not_exist_are_refused(model):
 def test_a_map_does_not_depend_on_the_number_of_threads(model, monkeypatch):
     maps = []
     for threads in (1, 2):
-        monkeypatch.setattr("haugmbd.study.gains.gain_map.processors", lambda threads=threads: threads)
+        monkeypatch.setattr("haugmbd.study.gain_map.processors", lambda threads=threads: threads)
         maps.append(gain_map(model, alpha=[0.0, 20.0, 200.0], beta=[20.0, 400.0], h=H, t_end=1.0))
     np.testing.assert_array_equal(maps[0].violation, maps[1].violation)
     np.testing.assert_array_equal(maps[0].stable, maps[1].stable)

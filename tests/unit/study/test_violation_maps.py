@@ -8,8 +8,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.bodies import inertia
 from haugmbd.gallery import double_pendulum
-from haugmbd.study.violation import constraint_condition
-from haugmbd.study.violation.constraint_condition import independent_rows, smallest_and_condition
+from haugmbd.study import violation_condition as constraint_condition
+from haugmbd.study.violation_condition import independent_rows, smallest_and_condition
 from joints import CJ, RJ, SJ, Distance, RotationDriver
 from tests.support.redundant_loops import loop, planar_points
 

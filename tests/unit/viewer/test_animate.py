@@ -12,7 +12,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import chain, pendulum
 from haugmbd.viewer import animation
-from haugmbd.viewer.scenes.frames import frames_of
+from haugmbd.viewer.frames import frames_of
 from joints import RJ
 
 

@@ -8,10 +8,10 @@ import pytest
 import haugmbd as mbd
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.drawing import Drawing, plane_corners
-from haugmbd.viewer.scenes.frames import frames_of
-from haugmbd.viewer.scenes.mechanism import of_model, of_system
-from haugmbd.viewer.scenes.packing import Packer
-from haugmbd.viewer.scenes.quantities import describe_quantities
+from haugmbd.viewer.frames import frames_of
+from haugmbd.viewer.mechanism import of_model, of_system
+from haugmbd.viewer.packing import Packer
+from haugmbd.viewer.quantities import describe_quantities
 from tests.support.contacts import ball_on_floor
 
 

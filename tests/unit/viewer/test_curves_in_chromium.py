@@ -121,7 +121,7 @@ def test_joints_of_a_motion_with_impacts_have_their_coordinates(chromium, tmp_pa
 @pytest.mark.slow
 def test_a_long_run_has_forces_at_the_states_that_are_shown(chromium, machine, tmp_path, monkeypatch):
     """Of many states only some are evaluated; drivers, loads and joints agree with the whole run there."""
-    monkeypatch.setattr("haugmbd.viewer.scenes.quantities.EASY", 10)
+    monkeypatch.setattr("haugmbd.viewer.quantities.EASY", 10)
     few = machine[0.0:0.2]
     chromium.open(f"{few.animate(tmp_path / 'few.html').as_uri()}#t=0")
     drawn = curves(chromium, f"ofJoint({list(machine.model.joints).index('motor')})")

@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import GALLERY, chain, slider_crank
-from haugmbd.viewer.scenes.mechanism import of_model
+from haugmbd.viewer.mechanism import of_model
 from joints import RJ
 
 

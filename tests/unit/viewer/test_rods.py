@@ -13,8 +13,8 @@ import haugmbd as mbd
 from haugmbd.gallery import delta_robot
 from haugmbd.viewer.animate import mechanism_of
 from haugmbd.viewer.drawing import BAR, Drawing
-from haugmbd.viewer.scenes.frames import frames_of
-from haugmbd.viewer.scenes.mechanism import of_system
+from haugmbd.viewer.frames import frames_of
+from haugmbd.viewer.mechanism import of_system
 from joints import RJ, Distance, RevoluteSpherical, UniversalSpherical
 
 POSE = 2e-6

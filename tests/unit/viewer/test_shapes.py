@@ -15,11 +15,10 @@ from haugmbd.bodies import inertia
 from haugmbd.gallery import chain, pendulum
 from haugmbd.viewer import animation
 from haugmbd.viewer.animate import mechanism_of
-from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
-from haugmbd.viewer.scenes.mechanism import of_model, of_system
-from haugmbd.viewer.scenes.meshes import unit_mesh
-from haugmbd.viewer.scenes.scene import size_of
-from haugmbd.viewer.scenes.shapes import nearest_line
+from haugmbd.viewer.mechanism import of_model, of_system
+from haugmbd.viewer.meshes import unit_mesh
+from haugmbd.viewer.scene import size_of
+from haugmbd.viewer.shapes import nearest_line, rod_radius, shapes_of
 from joints import RJ, Gear
 
 POSE = 2e-6
@@ -137,7 +136,7 @@ def test_a_mesh_is_stored_once_however_many_bodies_show_it(ball):
 
 
 def test_too_many_triangles_for_a_page_are_refused(meshed, monkeypatch):
-    monkeypatch.setattr("haugmbd.viewer.scenes.mesh_table.MOST_TRIANGLES", 100)
+    monkeypatch.setattr("haugmbd.viewer.packing.MOST_TRIANGLES", 100)
     with pytest.raises(mbd.UsageError, match="more than 100 triangles together"):
         animation(meshed)
 

@@ -27,8 +27,8 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
-from haugmbd.study.precision.order_fit import FittedOrder, fit_order
-from haugmbd.study.precision.settings import (
+from haugmbd.study.order_fit import FittedOrder, fit_order
+from haugmbd.study.settings import (
     Point,
     Setting,
     SharedRun,

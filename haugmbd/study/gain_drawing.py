@@ -11,7 +11,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.integrators.base import Integrator
 from haugmbd.plotting.heat_map import cell_borders, draw_cells, is_geometric
 from haugmbd.plotting.style import axes, literal
-from haugmbd.study.gains.stability_function import has_stability_function, spectral_radius
+from haugmbd.study.stability_function import has_stability_function, spectral_radius
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

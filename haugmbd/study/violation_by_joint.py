@@ -19,7 +19,7 @@ from haugmbd.errors import UsageError
 from haugmbd.plotting.heat_map import draw_cells
 from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.results.result import Result
-from haugmbd.study.violation.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
+from haugmbd.study.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
 from haugmbd.text_table import table_lines
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Cells one after the other in this process, or through an executor of `concurrent.futures`: threads, processes, Dask, MPI.
+"""Cells one after the other in this process, or through an executor of `concurrent.futures`: threads, processes, Dask, MPI; Ctrl-C.
 
 An executor of the user stays the user's: it is not shut down. An exception of a cell is a row (`evaluate`); an exception of a future is the
 executor's own, and ends the sweep when all results that have arrived are kept.
@@ -7,9 +7,12 @@ executor's own, and ends the sweep when all results that have arrived are kept.
 from __future__ import annotations
 
 import pickle
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from typing import Any, ClassVar, NamedTuple
+from types import FrameType, TracebackType
+from typing import Any, ClassVar, NamedTuple, Self
 
 from haugmbd.errors import HaugmbdError, error_text
 from haugmbd.study.sweeps.cells import Cell
@@ -102,3 +105,29 @@ def picklable_or_why(task: Task) -> str:
         f" {' and '.join(wrong)}, which other processes cannot import. Write a function with def at the top of a module "
         '(or of a script, with the call of sweep under `if __name__ == "__main__":`), or give executor="serial" or "threads".'
     )
+
+
+# Ctrl-C in a sweep: it is noticed even where a simulation has caught it, because its numbers are those of an unfinished run.
+
+
+class InterruptWatch:
+    """A context in which `seen` tells whether Ctrl-C was pressed. It passes the signal on."""
+
+    def __init__(self) -> None:
+        self.seen = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        before = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is threading.main_thread() and callable(before):
+            self._before = before
+            signal.signal(signal.SIGINT, self._notice)
+        return self
+
+    def _notice(self, number: int, frame: FrameType | None) -> Any:
+        self.seen = True
+        return self._before(number, frame)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)

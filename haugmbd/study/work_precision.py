@@ -30,7 +30,7 @@ from haugmbd.study.comparison.compare import check_counts
 from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
-from haugmbd.study.precision.settings import (
+from haugmbd.study.settings import (
     Point,
     Setting,
     SharedRun,

@@ -15,12 +15,10 @@ import numpy as np
 from haugmbd.bodies.shapes import Shape
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.viewer.scenes.frames import Frames
-from haugmbd.viewer.scenes.given_shapes import rod_radius, shapes_of
-from haugmbd.viewer.scenes.mechanism import Mechanism
-from haugmbd.viewer.scenes.mesh_table import MeshTable
-from haugmbd.viewer.scenes.packing import LARGEST, Packer
-from haugmbd.viewer.scenes.shapes import DrawnShape, equivalent_solid, principal_axes, rounded
+from haugmbd.viewer.frames import Frames
+from haugmbd.viewer.mechanism import Mechanism
+from haugmbd.viewer.packing import LARGEST, MeshTable, Packer
+from haugmbd.viewer.shapes import DrawnShape, equivalent_solid, principal_axes, rod_radius, rounded, shapes_of
 
 GLYPH = 0.54
 """Radius of a stick, in glyph units."""

@@ -20,9 +20,9 @@ from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_flags, need_no_stops
 from haugmbd.simulation.run_options import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.study.gains.gain_map import RK4_METHOD, check_gain_arguments
-from haugmbd.study.gains.gain_runs import GainRuns
-from haugmbd.study.gains.stability_function import LARGEST, has_stability_function, stability_limit
+from haugmbd.study.gain_map import RK4_METHOD, check_gain_arguments
+from haugmbd.study.gain_runs import GainRuns
+from haugmbd.study.stability_function import LARGEST, has_stability_function, stability_limit
 from haugmbd.system.system import System
 
 SMALLEST = 0.05

@@ -1,4 +1,4 @@
-"""Worker processes of the sweep itself: they are spawned, and a cell that takes too long or kills its process is a row.
+"""Worker processes of the sweep itself, and what they do: they are spawned, and a cell that takes too long or kills its process is a row.
 
 Each worker has a pipe of its own, and one cell at a time: its row is kept before it gets the next one, so that a sweep that is killed
 loses the running cells and no other, and no cell waits behind a long one. A message takes some 0.1 ms. When a worker ends by itself, its
@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from haugmbd.errors import UsageError
-from haugmbd.study.sweeps.evaluate import KILLED, Row, Task, timeout_row
-from haugmbd.study.sweeps.workers.executors import BrokenSweepError, Job, picklable_or_why
-from haugmbd.study.sweeps.workers.worker_process import OTHER, ROW, UNABLE, work
+from haugmbd.errors import UsageError, error_text
+from haugmbd.study.sweeps.evaluate import KILLED, Row, Task, check_values, evaluate_cell, timeout_row
+from haugmbd.study.sweeps.executors import BrokenSweepError, Job, picklable_or_why
 
 PATIENCE = 5.0
 """Seconds that a worker has to end after its pipe is closed."""
@@ -173,3 +172,34 @@ def _ended_how(code: int | None) -> str:
         return f"was killed by {signal.Signals(-code).name}"
     except ValueError:
         return f"was killed by signal {-code}"
+
+
+# What a worker process does: it reads a cell from its pipe, runs it, and sends the row.
+#
+#     to the worker       (cell, seed)
+#     from the worker     ("ready", "")    ("unable", why)    ("other values", why)    ("row", row)
+#
+# It ends when the other end of the pipe is closed: no worker outlives a parent that is killed by more than its running cell.
+
+READY, UNABLE, OTHER, ROW = "ready", "unable", "other values", "row"
+
+
+def work(pipe: Connection, pickled: bytes) -> None:
+    """Run the cells that come through the pipe, until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
+    try:
+        task: Task = pickle.loads(pickled)  # noqa: S301  from the parent
+        check_values(task)
+    except UsageError as error:
+        pipe.send((OTHER, str(error)))
+        return
+    except BaseException as error:  # noqa: BLE001  importing the user's module may raise anything
+        pipe.send((UNABLE, error_text(error)))
+        return
+    pipe.send((READY, ""))
+    try:
+        while True:
+            cell, seed = pipe.recv()
+            pipe.send((ROW, evaluate_cell(task, cell, seed)))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return

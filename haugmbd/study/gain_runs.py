@@ -27,7 +27,7 @@ from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.run_options import RunMethods
 from haugmbd.simulation.simulate import run_system
-from haugmbd.study.violation.signal import scaled_norm, violation_signal
+from haugmbd.study.signal import scaled_norm, violation_signal
 
 SAFE = 0.25
 """Dimensionless gains alpha h = beta h with which every explicit method is stable."""

@@ -29,11 +29,11 @@ from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_flags, need_no_stops
 from haugmbd.simulation.run_options import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.study.gains.gain_drawing import draw_map
-from haugmbd.study.gains.gain_runs import NOT_RUN, GainCell, GainRuns
-from haugmbd.study.gains.stability_function import spectral_radius, stability_limit
+from haugmbd.study.gain_drawing import draw_map
+from haugmbd.study.gain_runs import NOT_RUN, GainCell, GainRuns
 from haugmbd.study.method import Method
-from haugmbd.study.violation.signal import signal_name
+from haugmbd.study.signal import signal_name
+from haugmbd.study.stability_function import spectral_radius, stability_limit
 from haugmbd.system.system import System
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.viewer.scenes.frames import Ints
-from haugmbd.viewer.scenes.shapes import DrawnShape
+from haugmbd.viewer.frames import Ints
+from haugmbd.viewer.shapes import DrawnShape
 
 AROUND, ALONG = 20, 10
 """Corners of a circle, and of half of it."""

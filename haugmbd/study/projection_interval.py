@@ -30,9 +30,9 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
-from haugmbd.study.precision.order_fit import slope_of
-from haugmbd.study.precision.settings import Point, Setting, SharedRun, given_reference, other_arguments
-from haugmbd.study.violation.signal import PER_TIME, violation_signal
+from haugmbd.study.order_fit import slope_of
+from haugmbd.study.settings import Point, Setting, SharedRun, given_reference, other_arguments
+from haugmbd.study.signal import PER_TIME, violation_signal
 from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
 

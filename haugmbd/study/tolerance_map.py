@@ -27,7 +27,7 @@ from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_st
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
-from haugmbd.study.precision.settings import (
+from haugmbd.study.settings import (
     Point,
     Setting,
     SharedRun,
@@ -35,8 +35,8 @@ from haugmbd.study.precision.settings import (
     other_arguments,
     positive_numbers,
 )
-from haugmbd.study.precision.work_precision import takes_tolerances
-from haugmbd.study.violation.signal import scaled_norm
+from haugmbd.study.signal import scaled_norm
+from haugmbd.study.work_precision import takes_tolerances
 from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
 
