@@ -1,8 +1,7 @@
 """Serial chains: joint coordinates against maximal coordinates.
 
-scale             relative differences
 maximal           the chain in maximal coordinates
-balances          mass matrix, momentum, power
+balances          relative differences; mass matrix, momentum, power
 report            CrossCheck
 check             crosscheck
 dense_reference   the augmented system by LAPACK

@@ -7,7 +7,6 @@
 broken_prepare   the evaluation of rows and forces with one thing wrong
 broken_model     a model with a fault, while its block lasts
 contexts         the faults, by name
-example          a mechanism in which every fault acts
 fingerprint      which diagnostics see a fault, at which level, and with which order of the step
 """
 

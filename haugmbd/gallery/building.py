@@ -1,5 +1,6 @@
 """What builders share: bars and points of planar linkages in the plane y = 0, whose hinges have the axis y;
-the check of a number of parts."""
+the check of a number of parts.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
     print(mbd.labs.check("lab1", {"release": 191.3}))           what is right, what is not yet, and where to look
 
-report       what `check` says
-answers      how numbers, arrays, words and systems are judged
+answers      how numbers, arrays, words and systems are judged; what `check` says
 motion       exercises of labs 1, 3, 9 and 12: motion, reactions, drives, impulses, statistics
 constraints  exercises of labs 2, 6, 7 and 8: equations, formulations, redundancy, serial chains
 integration  exercises of labs 4, 5, 10 and 11: drift, gains, stiffness, long runs

@@ -1,4 +1,6 @@
-"""How answers are judged, and what `check` says of them: each judge returns "" for a right answer, and otherwise a sentence that says where to look.
+"""How answers are judged, and what `check` says of them.
+
+Each judge returns "" for a right answer, and otherwise a sentence that says where to look.
 
 A number is compared with one that the check computes by itself, mostly from a closed form. What is typical of a mistake is said: the sign,
 a factor of two, degrees in place of radians, a missing or superfluous g.

@@ -9,8 +9,7 @@ result: a Result, ReducedResult or ImpactResult. `result.plot.energy()` is `ener
 A second call with the same `ax=` overlays: the same colours in another line style, and lines that lie on each other are marked.
 
 style                  colours, Axes, backgrounds
-drawing                lines, limits, legends
-series                 what is drawn: results, names, series of joint coordinates
+drawing                what is drawn; lines, limits, legends
 over_time              joints, loads, drivers, bodies and energy over time
 joint_reactions        reactions over time
 constraint_violation   violation over time

@@ -1,6 +1,6 @@
 """The viewer: a motion as one HTML page, a still picture, a film, or a glTF scene.
 
-scenes    a mechanism and its motion as plain data
+scene     a mechanism and its motion as plain data, from mechanism, shapes, meshes, frames, quantities; packing makes it small
 drawing   pictures by matplotlib
 page      the HTML file
 animate   from a result to the file
