@@ -20,6 +20,7 @@ for package in (haugmbd, joints):
 from haugmbd.viewer.page import html_page
 
 assert len(html_page({"name": "empty"}, "")) > 500_000, "the wheel lacks the files of the viewer"
+assert len(haugmbd.labs.write("by name", notebooks=True)) == len(haugmbd.labs.LABS), "the wheel lacks labs"
 print("both packages come from the wheel")
 """
 
@@ -34,7 +35,11 @@ def main() -> None:
         constraints = Path(__file__).resolve().with_name("constraints.txt")
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", str(constraints), str(wheel)]
         subprocess.run(install, check=True)
-        for command in ([python, "-c", PROGRAM], [python, "-m", "haugmbd", "info"]):
+        for command in (
+            [python, "-c", PROGRAM],
+            [python, "-m", "haugmbd", "info"],
+            [python, "-m", "haugmbd", "labs", "--to", "labs"],
+        ):
             subprocess.run(command, check=True, cwd=folder)
 
 

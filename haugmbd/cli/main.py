@@ -6,7 +6,7 @@ r"""The command `haugmbd`.
     convert     write it as a model file                completion  completion scripts for shells
     info        versions, or the table of a mechanism   demo        the spatial slider-crank
     compare     run it with many methods                sweep       run it for many values of its parameters
-    gallery     the mechanisms that have a name
+    gallery     the mechanisms that have a name             labs        the labs, for students
 
 Exit codes: 0 success, 1 the model has faults, or the run failed or missed a published value, 2 the arguments are not valid.
 """
@@ -81,6 +81,10 @@ def action_of(command: str) -> Callable[[argparse.Namespace], int]:  # noqa: PLR
             from haugmbd.cli.commands.gallery import run_gallery
 
             return run_gallery
+        case "labs":
+            from haugmbd.cli.commands.labs import run_labs
+
+            return run_labs
         case "sweep":
             from haugmbd.cli.commands.sweep import run_sweep
 

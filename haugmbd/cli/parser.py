@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
         _convert,
         _info,
         _gallery,
+        _labs,
         _sweep,
         _crosscheck,
         _view,
@@ -158,6 +159,15 @@ def _gallery(add_parser: AddParser) -> None:
     command = add_parser("gallery", help="list the ready-made mechanisms, or write a page with their pictures")
     page_file = _file_to_write("the page is an .html file", *PAGES)
     command.add_argument("--out", type=page_file, metavar="FILE", help="write a page with a picture of each: one .html file")
+    _add_json(command)
+
+
+def _labs(add_parser: AddParser) -> None:
+    command = add_parser("labs", help="write the labs into a folder, without their solutions")
+    command.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="the folder; it is made if it is not there")
+    command.add_argument("--notebooks", action="store_true", help="as notebooks (.ipynb); by default programs (.py)")
+    command.add_argument("--solutions", action="store_true", help="with their solutions: a lecturer's copy")
+    command.add_argument("--replace", action="store_true", help="replace files that are there; by default nothing is written then")
     _add_json(command)
 
 

@@ -11,12 +11,28 @@ own          labs of a lecturer's own
 mystery      models with a fault whose name is not said
 notebook     notebooks as programs
 grade        all answers of a class, without a network
+hand_out     the texts of the labs, written for students or for lecturers
 """
 
 from haugmbd.labs.answers import Finding, LabReport
 from haugmbd.labs.check import LABS, check
 from haugmbd.labs.grade import Grades, grade
+from haugmbd.labs.hand_out import write
 from haugmbd.labs.mystery import MYSTERIES, mystery
 from haugmbd.labs.own import add, array, number, word
 
-__all__ = ["LABS", "MYSTERIES", "Finding", "Grades", "LabReport", "add", "array", "check", "grade", "mystery", "number", "word"]
+__all__ = [
+    "LABS",
+    "MYSTERIES",
+    "Finding",
+    "Grades",
+    "LabReport",
+    "add",
+    "array",
+    "check",
+    "grade",
+    "mystery",
+    "number",
+    "word",
+    "write",
+]

@@ -1,17 +1,24 @@
-"""Grades of a class: every program or notebook of a folder runs in a process of its own, and what `check` says is collected."""
+"""Grades of a class: every program or notebook of a folder runs in a process of its own, and what `check` says is collected.
+
+A thread waits for each process, so that several files run at once; rows are put in the order of the names, whichever file ends first.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeAlias
 
 from haugmbd.deprecated import check_keywords
@@ -27,6 +34,9 @@ from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.text_table import table_lines
 
 ENDINGS = (".py", ".ipynb")
+NOT_RUN = "not run: Ctrl-C"
+PATIENCE = 0.2
+"""How long to wait before looking for Ctrl-C again [s]: where a wait cannot be interrupted (Windows), a person does not notice it."""
 
 Row: TypeAlias = tuple[str, dict[str, str], str]
 """Name, states and error of a file, see `Grades.rows`."""
@@ -75,7 +85,13 @@ class Grades:
 
 @check_keywords
 def grade(
-    folder: str | Path, lab: str, *, module: str | Path | None = None, timeout: float = 300.0, progress: bool = False
+    folder: str | Path,
+    lab: str,
+    *,
+    module: str | Path | None = None,
+    timeout: float = 300.0,
+    workers: int = 1,
+    progress: bool = False,
 ) -> Grades:
     """Run every program and notebook of a folder, and collect what `check` says about one lab.
 
@@ -89,19 +105,21 @@ def grade(
         The Python file that adds a lab of your own by `add`. The programs import it by its name, from a copy beside them.
     timeout : float
         Longest time for one file [s].
+    workers : int
+        How many files run at once; the table is the same. With more workers than processors a file takes longer, and `timeout` counts.
     progress : bool
         If True, show a progress bar.
 
     Returns
     -------
     Grades
-        A row for each file, in the order of their names. The last check of a file counts. After Ctrl-C the files that were not run have
-        the error "not run: Ctrl-C".
+        A row for each file, in the order of their names. The last check of a file counts. After Ctrl-C the files that have ended keep
+        their rows, and the others have the error "not run: Ctrl-C".
 
     Raises
     ------
     UsageError
-        If there is no such folder, lab or module, no file in the folder, or the timeout is not positive.
+        If there is no such folder, lab or module, no file in the folder, or `timeout` or `workers` is not positive.
 
     Notes
     -----
@@ -114,6 +132,8 @@ def grade(
     exercises = tuple(lab_named(lab).exercises)
     if isinstance(timeout, bool) or not (isinstance(timeout, Real) and 0.0 < timeout < float("inf")):
         raise UsageError(f"timeout = {timeout!r} must be a positive number of seconds.")
+    if isinstance(workers, bool) or not (isinstance(workers, Integral) and workers >= 1):
+        raise UsageError(f"workers = {workers!r} must be a positive whole number of files that run at once.")
     if not where.is_dir():
         raise UsageError(f"folder = {str(folder)!r} is not a folder.")
     files = sorted(path for path in where.iterdir() if path.suffix.lower() in ENDINGS)
@@ -121,64 +141,136 @@ def grade(
         files = [path for path in files if path.resolve() != own.resolve()]
     if not files:
         raise UsageError(f"folder {str(folder)!r} has no .py and no .ipynb files.")
-    return Grades(lab, exercises, _rows(files, lab, exercises, own, timeout, progress))
+    return Grades(lab, exercises, _rows(files, _Class(lab, exercises, own, timeout), int(workers), progress))
 
 
-def _rows(
-    files: list[Path], lab: str, exercises: tuple[str, ...], own: Path | None, timeout: float, progress: bool
-) -> tuple[Row, ...]:
+def _rows(files: list[Path], task: _Class, workers: int, progress: bool) -> tuple[Row, ...]:
     """Run the files, and return their rows; after Ctrl-C the others are rows that were not run."""
-    rows: list[Row] = []
-    with Progress(progress, 0, len(files), "files") as bar:
+    waiting: set[Future[Row | None]] = set()
+    with Progress(progress, 0, len(files), "files") as bar, ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(task.row, path) for path in files]
         try:
-            for path in files:
-                rows.append(_row(path, lab, exercises, own, timeout))  # noqa: PERF401  those before Ctrl-C are kept
-                bar.done()
+            waiting = set(futures)
+            while waiting:
+                ended, waiting = wait(waiting, PATIENCE, FIRST_COMPLETED)
+                for future in futures:  # in their order, so that rows before a Ctrl-C count
+                    if future in ended and future.result() is not None:
+                        bar.done()
         except KeyboardInterrupt:
-            rows += [(path.name, dict.fromkeys(exercises, MISSING), "not run: Ctrl-C") for path in files[len(rows) :]]
-    return tuple(rows)
+            task.stop()
+        except BaseException:
+            task.stop()
+            raise
+    missing = dict.fromkeys(task.exercises, MISSING)
+    rows = (None if future.exception() else future.result() for future in futures)
+    return tuple(row or (path.name, missing, NOT_RUN) for path, row in zip(files, rows, strict=True))
 
 
-def _row(path: Path, lab: str, exercises: tuple[str, ...], own: Path | None, timeout: float) -> Row:
-    """Run one file, and return its row."""
-    states = dict.fromkeys(exercises, MISSING)
-    with tempfile.TemporaryDirectory() as place:
-        record = Path(place) / "record.jsonl"
-        script = Path(place) / PROGRAM
-        if own is not None:
-            (Path(place) / own.name).write_bytes(own.read_bytes())
-        if path.suffix.lower() == ".py":
-            script.write_bytes(path.read_bytes())
-        else:
-            try:
-                script.write_text(program_of(path.read_text(encoding="utf-8")), encoding="utf-8")
-            except (ValueError, KeyError, TypeError) as error:
-                return path.name, states, f"it is not a notebook: {error}"
-        reason = _run(script, record, timeout)
-        lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
-        said: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    for one in said:
-        if one["lab"] == lab:
-            states |= {name: state for name, state, _ in one["findings"]}
-    labs = dict.fromkeys(one["lab"] for one in said)
-    if lab not in labs and not reason:
-        reason = f"it calls no check of {lab}" + (f", but of {', '.join(labs)}" if labs else "")
-    return path.name, states, reason
+class _Class:
+    """The rows of a class for one lab, and the processes that run now, which `stop` ends."""
+
+    def __init__(self, lab: str, exercises: tuple[str, ...], own: Path | None, timeout: float) -> None:
+        self.exercises = exercises
+        self._lab, self._own, self._timeout = lab, own, timeout
+        self._lock, self._running, self._stopped = Lock(), set[subprocess.Popen[str]](), False
+
+    def stop(self) -> None:
+        """End all processes, and begin no other ones."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                _end(process)
+
+    def row(self, path: Path) -> Row | None:
+        """Run one file, and return its row; None if it was stopped, or not begun."""
+        if self._stopped:
+            return None
+        try:
+            row = self._row(path)
+        except KeyboardInterrupt:
+            self.stop()  # at once: the next file waits for this thread only
+            raise
+        return None if self._stopped and row[2] else row
+
+    def _row(self, path: Path) -> Row:
+        """Return the row of a file that runs to its end."""
+        states = dict.fromkeys(self.exercises, MISSING)
+        with tempfile.TemporaryDirectory() as place:
+            record = Path(place) / "record.jsonl"
+            script = Path(place) / PROGRAM
+            if self._own is not None:
+                (Path(place) / self._own.name).write_bytes(self._own.read_bytes())
+            if path.suffix.lower() == ".py":
+                script.write_bytes(path.read_bytes())
+            else:
+                try:
+                    script.write_text(program_of(path.read_text(encoding="utf-8")), encoding="utf-8")
+                except (ValueError, KeyError, TypeError) as error:
+                    return path.name, states, f"it is not a notebook: {error}"
+            reason = _run(script, record, self._timeout, self)
+            lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+            said: list[dict[str, Any]] = [json.loads(line) for line in lines]
+        for one in said:
+            if one["lab"] == self._lab:
+                states |= {name: state for name, state, _ in one["findings"]}
+        labs = dict.fromkeys(one["lab"] for one in said)
+        if self._lab not in labs and not reason:
+            reason = f"it calls no check of {self._lab}" + (f", but of {', '.join(labs)}" if labs else "")
+        return path.name, states, reason
+
+    def begin(self, script: Path, record: Path) -> subprocess.Popen[str] | None:
+        """Begin a program; None after `stop`."""
+        with self._lock:
+            if self._stopped:
+                return None
+            process = _begun(script, record)
+            self._running.add(process)
+            return process
+
+    def end(self, process: subprocess.Popen[str]) -> None:
+        """End a program, if it runs still."""
+        with self._lock:
+            self._running.discard(process)
+        _end(process)
 
 
-def _run(script: Path, record: Path, timeout: float) -> str:
+def _run(script: Path, record: Path, timeout: float, task: _Class) -> str:
     """Run a program without a display, and return what went wrong; "" if nothing did."""
-    environment = {**os.environ, RECORD: str(record), "MPLBACKEND": "Agg"}
+    process = task.begin(script, record)
+    if process is None:
+        return NOT_RUN
     try:
-        run = subprocess.run(
-            [sys.executable, str(script)],
-            cwd=script.parent,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        _, said = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         return f"it took more than {timeout:g} s"
-    return "" if run.returncode == 0 else (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
+    finally:
+        task.end(process)
+    return "" if process.returncode == 0 else (said.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+
+
+def _begun(script: Path, record: Path) -> subprocess.Popen[str]:
+    """Begin a program in a group of its own, so that Ctrl-C reaches this process only, which then ends the others."""
+    environment = {**os.environ, RECORD: str(record), "MPLBACKEND": "Agg"}
+    return subprocess.Popen(
+        [sys.executable, str(script)],
+        cwd=script.parent,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+    )
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process, with the processes that it began where a group has a number (POSIX)."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):  # it has ended in between
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        process.wait()

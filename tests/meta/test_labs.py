@@ -7,21 +7,20 @@ import re
 import runpy
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import haugmbd as mbd
 from haugmbd import labs
+from haugmbd.labs import hand_out
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
 HAND_OUT = Path(__file__).resolve().parents[2] / "examples" / "labs" / "hand_out.py"
-hand_out = SimpleNamespace(**runpy.run_path(str(HAND_OUT)))
 WARNS_OF = {"lab5": "energy should stay, and drifts"}
 """Labs that show a run which the library warns of, and its words."""
 
-FILES = {f"lab{int(path.stem[3:5])}": path for path in hand_out.labs()}
+FILES = {f"lab{int(path.stem[3:5])}": path for path in hand_out.texts()}
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import os
+import signal
+import time
+from threading import Thread
 
 import pytest
 
@@ -101,6 +105,9 @@ def test_wrong_arguments_are_refused(tmp_path):
         grade(tmp_path / "nowhere", "lab1")
     with pytest.raises(mbd.UsageError, match="timeout"):
         grade(tmp_path, "lab1", timeout=0.0)
+    for workers in (0, -1, 1.5, True, "2", None):
+        with pytest.raises(mbd.UsageError, match="workers = .* must be a positive whole number"):
+            grade(tmp_path, "lab1", workers=workers)
 
 
 @pytest.mark.slow
@@ -135,3 +142,53 @@ def test_after_ctrl_c_the_files_that_were_run_keep_their_rows(monkeypatch, tmp_p
     assert found.right("c.py") == 0
     with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
         grade(tmp_path, "lab9", progress=1)
+
+
+@pytest.mark.slow
+def test_several_workers_give_the_same_table(tmp_path):
+    for k in range(7):
+        program = CHECKED.replace("THE_LAB", "'lab9'").replace("SPOT", str(k % 2 == 0))
+        (tmp_path / f"student{k}.py").write_text(program if k != 4 else f"{program}\nraise ValueError('late')\n")
+    (tmp_path / "wrong.ipynb").write_text("{}")
+    alone = grade(tmp_path, "lab9")
+    assert [alone.right(row[0]) for row in alone.rows] == [1, 0, 1, 0, 1, 0, 1, 0]
+    assert grade(tmp_path, "lab9", workers=3) == alone
+    assert grade(tmp_path, "lab9", workers=100) == alone
+
+
+WAITS = """
+import pathlib, subprocess, sys, time
+later = "import time, pathlib; time.sleep(0.7); pathlib.Path(r'HERE/survived').write_text('')"
+subprocess.Popen([sys.executable, "-c", later])
+pathlib.Path(r"HERE/begun").write_text("")
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_known_and_ends_what_runs(tmp_path):
+    """A real interrupt, while one of two workers waits for a program that does not end, and that began another one."""
+    folder = tmp_path / "class"
+    folder.mkdir()
+    (folder / "a.py").write_text(CHECKED.replace("THE_LAB", "'lab9'").replace("SPOT", "True"))
+    (folder / "b.py").write_text(WAITS.replace("HERE", str(tmp_path)))
+    (folder / "c.py").write_text(WAITS.replace("HERE", str(tmp_path)))
+    (folder / "d.py").write_text("")
+
+    def interrupt() -> None:
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        time.sleep(0.1)
+        signal.raise_signal(signal.SIGINT)
+
+    Thread(target=interrupt, daemon=True).start()
+    found = grade(folder, "lab9", workers=2)
+    assert [(name, reason) for name, _, reason in found.rows] == [
+        ("a.py", ""),
+        ("b.py", "not run: Ctrl-C"),
+        ("c.py", "not run: Ctrl-C"),
+        ("d.py", "not run: Ctrl-C"),
+    ]
+    assert found.right("a.py") == 1
+    time.sleep(1.0)
+    assert os.name == "nt" or not (tmp_path / "survived").exists()
