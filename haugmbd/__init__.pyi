@@ -134,6 +134,12 @@ from haugmbd.batches.batch import batch as batch
 from haugmbd.batches.accelerations import BatchAccelerations as BatchAccelerations
 from haugmbd.batches.trajectories import Trajectories as Trajectories
 
+# design: derivatives, fits, optima
+from haugmbd.sensitivity.parameters import Parameter as Parameter
+from haugmbd.sensitivity.parameters import Parameters as Parameters
+from haugmbd.sensitivity.sensitivity import Sensitivity as Sensitivity
+from haugmbd.sensitivity.sensitivity import sensitivity as sensitivity
+
 # contact and impulses
 from haugmbd.contact.impulses.applied_impulse import AngularImpulse as AngularImpulse
 from haugmbd.contact.impulses.applied_impulse import PointImpulse as PointImpulse
