@@ -15,6 +15,7 @@ from haugmbd.analysis.equilibrium.equilibrium import equilibrium as equilibrium
 from haugmbd.analysis.equilibrium.small_motions.linearize import linearize as linearize
 from haugmbd.analysis.kinematics.kinematics import kinematics as kinematics
 from haugmbd.batches.parameters import Parameter as PathParameter
+from haugmbd.batches.parameters import read_parameters as read_paths
 from haugmbd.batches.parameters import unknown as unknown
 from haugmbd.batches.parameters import variables_of as variables_of
 from haugmbd.batches.variant import variant_system as variant_system
@@ -41,7 +42,7 @@ from haugmbd.system.parameters import bind_expressions
 from haugmbd.system.system import System as System
 from haugmbd.workspace.layout import Pack
 
-__all__ = ["PathParameter"]
+__all__ = ["PathParameter", "read_paths"]
 
 FROZEN = ("ROW_WEIGHT", "LENGTH", "SCALE", "KEPT", "PAD")
 """Numbers of tables that measure or mask, and do not enter the motion."""
