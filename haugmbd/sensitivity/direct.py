@@ -74,6 +74,7 @@ def simulated(design: Design, arguments: dict[str, Any]) -> Tangents:
     if arguments.get("store_every", 1) != 1:
         raise UsageError("sensitivity needs every step of the run: leave out store_every, and give times in t_eval.")
     result = simulate(design.model, **arguments)
+    design.ran()
     refuse_what_is_not_smooth(result)
     tableau = tableau_of(arguments)
     return along_tape(design, tableau, result.t, result.y, None if times is None else np.asarray(times, dtype=np.float64))

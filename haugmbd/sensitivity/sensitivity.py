@@ -5,7 +5,7 @@ dz/dp = z_y dY + z_p           z read from results on both sides of the states a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,10 +18,10 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.sensitivity.direct import Tangents, placed, simulated
 from haugmbd.sensitivity.kernels import WIDTH
-from haugmbd.sensitivity.models import Result, State, assemble, kinematics
-from haugmbd.sensitivity.outputs import Output, Reader, names_of
-from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
-from haugmbd.sensitivity.statics import balanced, eigenvalues
+from haugmbd.sensitivity.models import Result, State, assemble, equilibrium, kinematics, linearize, simulate
+from haugmbd.sensitivity.outputs import Names, Output, Reader, names_of
+from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
+from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
 
 LONG = 1e-4
@@ -69,6 +69,11 @@ class Sensitivity:
     unique: npt.NDArray[np.bool_]
     _design: Design = field(repr=False)
     _tangents: Tangents | None = field(repr=False)
+
+    @property
+    def design(self) -> Design:
+        """Return the design, with its model and the derivatives of its numbers."""
+        return self._design
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -153,16 +158,21 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
     of motion is that of the run. The derivative is that of the discrete solution: of its steps and its projections.
     Sources: Haug, Wehage, Mani (1984); Griewank and Walther (2008).
     """
-    parameters = as_parameters(p)
+    parameters, run = as_parameters(p), run_of(run)
+    return differentiated(Design(builder_of(build, parameters), parameters, names_of(outputs)), run, arguments)
+
+
+def run_of(run: Any) -> str:
+    """Return the kind of run. Raise UsageError if there is none of this name."""
     if run not in RUNS:
         raise UsageError(f"run = {run!r} must be one of {', '.join(map(repr, RUNS))}.")
-    design = Design(builder_of(build, parameters), parameters, names_of(outputs))
-    return differentiated(design, run, arguments)
+    return str(run)
 
 
 def differentiated(design: Design, run: str, arguments: dict[str, Any]) -> Sensitivity:
     """Return the sensitivities of a design."""
     given = arguments_of(design.built, arguments)
+    design.ran()
     if run in STATIC:
         values, jacobian = STATIC[run](design, given)
         unique = np.ones(len(values), dtype=bool)
@@ -214,6 +224,33 @@ def _read(model: Any, t: Array, y: Array, outputs: Sequence[Output]) -> Array:
     return np.array([reader.values(output) for output in outputs]).T
 
 
+def values_at_end(build: Builder, values: Mapping[str, float], names: Names, run: str, arguments: Mapping[str, Any]) -> Array:
+    """Return the outputs (m,) at the end of one run, without derivatives."""
+    built, outputs = build(values), names(values)
+    given = arguments_of(built, arguments)
+    if run == "linearize":
+        start = equilibrium(built.system).state if given.pop("settle", False) else None
+        found = ordered(linearize(built.system, start, **given).eigenvalues)
+        return np.array([getattr(found[output.index[0]], output.what) for output in outputs])
+    result: Any
+    if run == "simulate":
+        result = simulate(built.system, **given)
+    elif run == "kinematics":
+        result = kinematics(built.system, **given)
+    elif run == "inverse_dynamics":
+        result = kinematics(built.system, given.get("motion", given.get("t")))
+    else:
+        model = built.system.compile()
+        state = model.state()
+        if run == "assemble":
+            state = assemble(model).state
+        elif run == "equilibrium":
+            state = equilibrium(model, **given).state
+        result = Result(model, np.array([state.t]), np.array(state.y)[None])
+    reader = Reader(result)
+    return np.array([reader.values(output)[-1] for output in outputs])
+
+
 # ---------------------------------------------------------------------------------------------------------------- kinds of runs
 def _simulate(design: Design, arguments: dict[str, Any]) -> Tangents:
     return simulated(design, arguments)
@@ -225,6 +262,7 @@ def _kinematics(design: Design, arguments: dict[str, Any]) -> Tangents:
             "sensitivity starts from the modelled state, which moves with the parameters: leave out state, and build it."
         )
     result = kinematics(design.model, **arguments)
+    design.ran()
     dY = np.zeros((len(result.t), len(design.p), result.y.shape[1]))
     return placed(design, result.t, result.y, dY)
 

@@ -160,6 +160,7 @@ def balanced(design: Design, arguments: dict[str, Any]) -> Tangents:
     if arguments.get("steady") is not None or arguments.get("state") is not None:
         raise UsageError("sensitivity of an equilibrium is of rest, from the modelled state: leave out steady and state.")
     found = equilibrium(design.model, **arguments)
+    design.ran()
     balance = Balance(design, found.state, found.lam)
     dq, _ = balance.tangents(balance.along_motions()[0])
     return Tangents(np.array([found.state.t]), balance.y[None], balance.state_tangents(dq)[None])
@@ -179,6 +180,7 @@ def eigenvalues(design: Design, arguments: dict[str, Any]) -> tuple[Array, Array
         raise UsageError(f"run='linearize' has the outputs eigenvalue[k].real and .imag, not {wrong[0]!r}.")
     state = equilibrium(design.model).state if settle else design.model.state()
     found = linearize(design.model, state, **arguments)
+    design.ran()
     lam = accelerations(design.model, found.state).lam
     balance = Balance(design, found.state, lam)
     K, C = balance.along_motions()

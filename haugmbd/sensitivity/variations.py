@@ -8,6 +8,7 @@ on this scale.  If it is not small, the derivative is of sixth order, and taken 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -58,6 +59,7 @@ class Design:
     """A system of nominal values, and its variations."""
 
     def __init__(self, build: Builder, p: Parameters, names: Names) -> None:
+        self.began, self.seconds = time.process_time(), 0.0
         self.build, self.p, self.names = build, p, names
         self.built: Built = build(dict(p))
         self.model: Model = nominal_model(self.built.system)
@@ -69,6 +71,10 @@ class Design:
                 "no table: its derivative would be a silent zero. Put the numbers into TSDA, RSDA, JointSpring, Motor with an Expression, "
                 "or another element of the library; or difference whole runs."
             )
+
+    def ran(self) -> None:
+        """Note that the model is built, compiled and run: what one run takes."""
+        self.seconds = time.process_time() - self.began
 
     def sides(self, name: str) -> tuple[Variation, Variation]:
         """Return the variations on both sides of a parameter."""
@@ -148,6 +154,12 @@ class Design:
         driver_first, driver_place, driver_slope = _sparse([self.slopes[name][1] for name in self.p])
         F0 = np.ascontiguousarray(driver_constants(self.model))
         return Lanes(first, place, slope, driver_first, driver_place, driver_slope, F0, 1.0 / self.p.sizes)
+
+    def mass_slopes(self, name: str) -> Array:
+        """Return the derivatives of the masses of all bodies by a parameter, (nb + 1,)."""
+        start, rows, columns = self.model.tables.place("INERTIA")
+        slopes: Array = self.slopes[name][0][start : start + rows * columns].reshape(rows, columns)[:, 0]
+        return slopes
 
     @cached_property
     def start(self) -> Array:
