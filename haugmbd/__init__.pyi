@@ -134,6 +134,22 @@ from haugmbd.batches.batch import batch as batch
 from haugmbd.batches.accelerations import BatchAccelerations as BatchAccelerations
 from haugmbd.batches.trajectories import Trajectories as Trajectories
 
+# design: derivatives, fits, optima
+from haugmbd.sensitivity.parameters import Parameter as Parameter
+from haugmbd.sensitivity.parameters import Parameters as Parameters
+from haugmbd.sensitivity.sensitivity import Sensitivity as Sensitivity
+from haugmbd.sensitivity.sensitivity import sensitivity as sensitivity
+from haugmbd.estimation.fit import Fit as Fit
+from haugmbd.estimation.fit import fit as fit
+from haugmbd.estimation.identifiability import Identifiability as Identifiability
+from haugmbd.estimation.identifiability import identifiability as identifiability
+from haugmbd.design.tolerances import Tolerances as Tolerances
+from haugmbd.design.tolerances import tolerances as tolerances
+from haugmbd.design.gradient import Gradient as Gradient
+from haugmbd.design.gradient import gradient as gradient
+from haugmbd.design.optimize import Optimum as Optimum
+from haugmbd.design.optimize import optimize as optimize
+
 # contact and impulses
 from haugmbd.contact.impulses.applied_impulse import AngularImpulse as AngularImpulse
 from haugmbd.contact.impulses.applied_impulse import PointImpulse as PointImpulse

@@ -35,7 +35,7 @@ from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place
 from haugmbd.model.compiling.equations import Equations, Given, read_equations
 from haugmbd.model.compiling.inertia import InertiaTables, inertia_tables, pivot_scale
 from haugmbd.model.compiling.loads import LoadEntry, force_callbacks, force_table, jacobian_callbacks, number_loads
-from haugmbd.model.compiling.numbering import Numbering, Turns
+from haugmbd.model.compiling.numbering import Turns, new_numbering
 from haugmbd.model.compiling.revolute_edges import hinge_table, revolute_edges, set_hinges_apart
 from haugmbd.model.compiling.row_table import row_table
 from haugmbd.model.compiling.separable_edges import separable_edges
@@ -105,7 +105,7 @@ def compile_tables(
 
     solver: see `kkt.solver_choice`;  network: the blocks
     """
-    number = Numbering(bodies)
+    number = new_numbering(bodies)
     number.driver(Constant(0.0))
     equations = read_equations(joints, given, number)
     edges = place_rows(equations)

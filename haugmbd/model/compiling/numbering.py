@@ -6,7 +6,9 @@ one body whose coordinates have the same bits are the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.drivers import Constant, Driver
+from haugmbd.drivers.tables import ZERO
 
 KEY = np.dtype([("body", np.float64), ("x_bar", np.float64, 3)])
 """A marker as 32 bytes."""
@@ -99,6 +102,60 @@ class Numbering:
             found = self._drivers[key] = len(self.drivers)
             self.drivers.append(driver)
         return found
+
+
+class NumberingByOrigin(Numbering):
+    """Numbers of markers and drivers that are one only if they come from the same object, whatever their values.
+
+    The tables of a mechanism then keep their structure while a parameter moves a point through the place of another, or makes two
+    constants equal: each has a derivative of its own.
+    """
+
+    def __init__(self, bodies: Sequence[Body]) -> None:
+        super().__init__(bodies)
+        self._places: list[tuple[int, Array]] = []
+
+    def markers(self, bodies: npt.ArrayLike, x_bar: Array) -> Ints:
+        """Return new numbers of points or vectors x_bar (n, 3) of bodies (n,)."""
+        first = len(self._places)
+        self._places += zip(np.asarray(bodies, dtype=np.int64).tolist(), np.asarray(x_bar, dtype=np.float64), strict=True)
+        return np.arange(first, len(self._places))
+
+    def marker(self, body: Body, x_bar: Array) -> int:
+        """Return a new number of a point or vector of a body."""
+        return int(self.markers([self.bodies[body]], np.asarray(x_bar, dtype=np.float64).reshape(1, 3))[0])
+
+    def marker_table(self) -> tuple[Ints, Array]:
+        """Return the body of each marker (nm,), and the markers (nm, 3)."""
+        x_bar = np.array([x for _, x in self._places]).reshape(-1, 3)
+        return np.array([body for body, _ in self._places], dtype=np.int64), x_bar
+
+    def driver(self, driver: Driver) -> int:
+        """Return the number of a driver; only the zero of equations without a prescribed function is shared."""
+        key: Any = 0.0 if driver is ZERO or not self.drivers else id(driver)
+        found = self._drivers.get(key)
+        if found is None:
+            found = self._drivers[key] = len(self.drivers)
+            self.drivers.append(driver)
+        return found
+
+
+_NUMBERING: ContextVar[type[Numbering]] = ContextVar("numbering", default=Numbering)
+
+
+@contextmanager
+def numbered_by_origin() -> Iterator[None]:
+    """Compile models in this block with markers and drivers numbered by their origin, not by their values."""
+    token = _NUMBERING.set(NumberingByOrigin)
+    try:
+        yield
+    finally:
+        _NUMBERING.reset(token)
+
+
+def new_numbering(bodies: Sequence[Body]) -> Numbering:
+    """Return the numbers of a model to be compiled."""
+    return _NUMBERING.get()(bodies)
 
 
 class Turns:

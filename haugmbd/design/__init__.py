@@ -1,0 +1,1 @@
+"""Optima of designs, and the scatter of outputs by tolerances."""

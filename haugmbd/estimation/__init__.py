@@ -1,0 +1,1 @@
+"""Parameters from data: fits, their errors, and what data can tell apart."""

@@ -1,0 +1,277 @@
+r"""Parameters that fit data best, their standard errors, and what the data do not tell.
+
+    min over p   sum ((z(p, t) - data) / sigma)^2              J = dz/dp exact: Gauss-Newton steps within bounds
+    covariance   (J^T J)^-1, with J in standard deviations; without sigma times the mean square of the residuals
+
+Along a null direction of J the fit does not move, and errors are infinite: a step of least norm leaves it as it is given.
+Source: Nocedal and Wright (2006), ch. 10; Branch, Coleman, Li (1999) for the bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.errors import HaugmbdError, UsageError, warn_user
+from haugmbd.estimation.identifiability import NullDirection, RankOf
+from haugmbd.sensitivity.parameters import Parameters, as_parameters
+from haugmbd.sensitivity.problem import Problem, need_times
+
+NULL_PART = 1e-3
+"""Part of a parameter in a null direction beyond which its error is infinite."""
+CONVERGED = 1e-10
+"""Relative change of the parameters, and of the sum of squares, at which a fit ends."""
+POSITIVE = 1e-6
+"""Distance, relative to a parameter, from the value at which a mass would be zero."""
+MOST = 60
+"""Evaluations of a fit, at most."""
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Parameters that fit data.
+
+    Attributes
+    ----------
+    p : Parameters
+        The fitted values, with their bounds.
+    values : dict of str to float
+        The same by name.
+    standard_errors : dict of str to float
+        Their standard errors; infinite along null directions.
+    correlation : ndarray, (n, n)
+        Correlations of the errors; NaN for parameters that the data do not tell.
+    rank : int
+        Number of directions that the data tell.
+    null_directions : tuple
+        Directions that change no datum, each with `changes` and `text`: "k and m scaled together".
+    residuals : dict of str to ndarray
+        Values minus data, by output.
+    t : ndarray, (nt,)
+        Times [s].
+    sum_of_squares : float
+        That of residuals divided by sigma, or of the residuals.
+    runs : float
+        Cost of the fit: its CPU time in runs.
+    success : bool
+        Whether the fit converged.
+    message : str
+        Why it ended.
+    at_bounds : tuple of str
+        Parameters that ended at a bound.
+    """
+
+    p: Parameters
+    standard_errors: dict[str, float]
+    correlation: Array
+    rank: int
+    null_directions: tuple[NullDirection, ...]
+    residuals: dict[str, Array]
+    t: Array
+    sum_of_squares: float
+    runs: float
+    evaluations: int
+    success: bool
+    message: str
+    at_bounds: tuple[str, ...]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Return the fitted values by name."""
+        return dict(self.p)
+
+    def __str__(self) -> str:
+        lines = []
+        for name, value in self.p.items():
+            lines.append(f"{name} = {value:.6g} +- {self.standard_errors[name]:.2g} {self.p.part(name).unit}".rstrip())
+        lines += [f"not told by the data: {direction.text}" for direction in self.null_directions]
+        return "\n".join([*lines, f"{self.message}; {self.evaluations} evaluations, {self.runs:.1f} runs"])
+
+    __repr__ = __str__
+
+    def plot(self) -> Any:
+        """Draw the residuals over time; return the Matplotlib figure."""
+        import matplotlib.pyplot as plt  # noqa: PLC0415
+
+        figure, axes = plt.subplots(len(self.residuals), squeeze=False, sharex=True)
+        for (name, values), ax in zip(self.residuals.items(), axes.ravel(), strict=True):
+            ax.plot(self.t, values, ".")
+            ax.set(ylabel=name)
+        axes.ravel()[-1].set(xlabel="t [s]")
+        return figure
+
+
+def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = "simulate", **arguments: Any) -> Fit:
+    """Return the parameters that fit data best in the sense of least squares.
+
+    Parameters
+    ----------
+    build : callable or System
+        As of `sensitivity`.
+    data : mapping of str to array_like, (nt,)
+        Measured or wanted values by the names of outputs; NaN where there is none. A name may be a function of the parameters that
+        returns it: a point may move with them.
+    p : Parameters or mapping
+        Start, with bounds. Masses stay positive.
+    t : array_like, (nt,)
+        Times of the data [s].
+    sigma : float or mapping of str to float, optional
+        Standard deviation of the data; by default estimated from the residuals.
+    run : {"simulate", "kinematics", "inverse_dynamics"}
+        What is fitted.
+    **arguments
+        Those of that function; `t_end` is the last time.
+
+    Returns
+    -------
+    Fit
+        Values, errors, rank and null directions.
+
+    Raises
+    ------
+    UsageError
+        As of `sensitivity`; if data, times and sigma do not fit together.
+
+    Warns
+    -----
+    UserWarning
+        If the fit did not converge, or the data do not tell parameters apart.
+    """
+    parameters = as_parameters(p)
+    names, wanted = _read_data(data, t)
+    outputs: Any = (
+        (lambda **values: [key(**values) if callable(key) else key for key in names]) if any(map(callable, names)) else names
+    )
+    problem = Problem(build, parameters, outputs, run, need_times(arguments, run, t))
+    scale = _read_sigma(sigma, names)
+    here = np.isfinite(wanted)
+    sizes = problem.p.sizes
+
+    def residuals(x: Array) -> Array:
+        try:
+            over = problem.over_time(x * sizes)
+        except HaugmbdError:  # a mechanism that does not exist: the step is made shorter
+            if not problem.evaluations:
+                raise
+            return np.full(int(here.sum()), np.nan)
+        found: Array = ((over.values - wanted) / scale)[here]
+        return found
+
+    def jacobian(x: Array) -> Array:
+        over = problem.over_time(x * sizes)
+        if not np.isfinite(over.jacobian).all():
+            raise UsageError("an output of the data is not unique: it depends on how redundant rows share their load.")
+        found: Array = (over.jacobian / scale[..., None])[here] * sizes
+        return found
+
+    lower, upper = _bounds(problem)
+    start = np.clip(problem.p.values_array / sizes, lower, upper)
+    found = least_squares(
+        residuals,
+        start,
+        jacobian,
+        bounds=(lower, upper),
+        xtol=CONVERGED,
+        ftol=CONVERGED,
+        gtol=CONVERGED,
+        max_nfev=MOST,
+        x_scale=1.0,
+    )
+    return _fitted(problem, names, found, sigma, wanted, np.atleast_1d(np.asarray(t, dtype=np.float64)))
+
+
+def _fitted(problem: Problem, names: list[Any], found: Any, sigma: Any, wanted: Array, t: Array) -> Fit:
+    """Return the fit of what least squares found."""
+    p = problem.p.at(found.x * problem.p.sizes)
+    rank = RankOf.of(found.jac, p.names)
+    n_data, n = found.jac.shape
+    squares = float(found.fun @ found.fun)
+    variance = 1.0 if sigma is not None else squares / max(n_data - rank.rank, 1)
+    errors, correlation = _errors(found.jac, rank, variance)
+    over = problem.over_time(found.x * problem.p.sizes)
+    residuals = {str(key(**dict(p)) if callable(key) else key): over.values[:, k] - wanted[:, k] for k, key in enumerate(names)}
+    success = bool(found.status > 0)
+    at_bounds = tuple(name for name, active in zip(p.names, found.active_mask, strict=True) if active)
+    result = Fit(
+        p,
+        dict(zip(p.names, (errors * problem.p.sizes).tolist(), strict=True)),
+        correlation,
+        rank.rank,
+        rank.null_directions,
+        residuals,
+        t,
+        squares,
+        problem.runs,
+        problem.evaluations,
+        success,
+        "converged" if success else f"not converged after {found.nfev} evaluations",
+        at_bounds,
+    )
+    if not success:
+        warn_user(f"fit: {result.message}; the values are the best so far, and no minimum.")
+    if rank.rank < n:
+        warn_user(f"fit: the data do not tell {'; '.join(d.text for d in rank.null_directions)}.")
+    return result
+
+
+def _errors(J: Array, rank: RankOf, variance: float) -> tuple[Array, Array]:
+    """Return relative standard errors (n,) and their correlations (n, n);  J: in relative changes"""
+    _, s, V = np.linalg.svd(J, full_matrices=False)
+    told = s > 0.0
+    told[rank.rank :] = False
+    covariance = (V[told].T / s[told] ** 2) @ V[told] * variance
+    errors = np.sqrt(np.diag(covariance))
+    lost = np.abs(rank.null).max(axis=0, initial=0.0) > NULL_PART
+    safe = np.where(errors > 0.0, errors, 1.0)
+    correlation = covariance / np.outer(safe, safe)
+    errors[lost] = np.inf
+    correlation[lost] = correlation[:, lost] = np.nan
+    return errors, correlation
+
+
+def _read_data(data: Any, t: Any) -> tuple[list[Any], Array]:
+    """Return the names, and the data (nt, m)."""
+    if not isinstance(data, Mapping) or not data:
+        raise UsageError(f"data = {data!r:.60} must be a dict of values at the times t by names of outputs.")
+    number = len(np.atleast_1d(np.asarray(t)))
+    columns = []
+    for name, values in data.items():
+        column = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        if column.shape != (number,):
+            raise UsageError(f"data of {name!r} have shape {column.shape}, and t has {number} times: give one value for each time.")
+        columns.append(column)
+    return list(data), np.array(columns).T
+
+
+def _read_sigma(sigma: Any, names: list[Any]) -> Array:
+    """Return the standard deviation of each output, (1, m)."""
+    given = [sigma.get(name) for name in names] if isinstance(sigma, Mapping) else [1.0 if sigma is None else sigma] * len(names)
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.full(len(names), np.nan)
+    if not (np.isfinite(values).all() and (values > 0.0).all()):
+        raise UsageError(f"sigma = {sigma!r:.60} must be a positive number, or one for each name of the data.")
+    return values[None]
+
+
+def _bounds(problem: Problem) -> tuple[Array, Array]:
+    """Return the bounds of the relative values: the given ones, and such that masses stay positive to first order."""
+    lower, upper = (x / problem.p.sizes for x in problem.p.bounds)
+    design = problem.sensitivity(problem.p.values_array).design
+    masses = design.model.mass[1:]
+    for k, name in enumerate(problem.p.names):
+        slope = design.mass_slopes(name)[1:] * problem.p.sizes[k]
+        x = problem.p.values_array[k] / problem.p.sizes[k]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = x - masses / slope
+        lower[k] = max(lower[k], *(ends[slope > 0.0] + POSITIVE), -np.inf)
+        upper[k] = min(upper[k], *(ends[slope < 0.0] - POSITIVE), np.inf)
+    return lower, upper

@@ -1,0 +1,1 @@
+"""Derivatives of motions, reactions and frequencies by parameters of a design."""

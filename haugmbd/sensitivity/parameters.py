@@ -1,0 +1,244 @@
+r"""Parameters of a design: named numbers with bounds, and the systems that are built of them.
+
+    Parameters(length=0.4, k=Parameter(120.0, lower=0.0, unit="N/m", sd=2.0))         arguments of a function build(length, k)
+    Parameters({"link.mass": 2.0, "pin.point[0]": 0.1})                               paths of a System, as of a batch
+
+A function may move many things with one parameter: a length moves points, centres of mass and initial rates together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.errors import UsageError
+from haugmbd.sensitivity.models import Model, PathParameter, System, read_paths, unknown, variables_of, variant_system
+
+SIZE_OF_ZERO = 0.1
+"""Size of a parameter whose value is 0, and that has no standard deviation or bounds: steps of differences are relative to it."""
+
+COMPONENT = re.compile(r"(?P<path>.+?)\[(?P<index>[\d,\s]+)\]")
+"""One number of an array: "pin.point[0]", "link.J_bar[1,1]"."""
+
+
+@public_class
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a design.
+
+    Parameters
+    ----------
+    value : float
+        Its value.
+    lower, upper : float
+        Bounds for fits and optima; by default none.
+    unit : str
+        Its unit, for tables.
+    sd : float, optional
+        Standard deviation of its scatter, for `tolerances`; positive.
+
+    Raises
+    ------
+    UsageError
+        If a number is not finite, the value is outside the bounds, or sd is not positive.
+    """
+
+    value: float
+    lower: float = -np.inf
+    upper: float = np.inf
+    unit: str = ""
+    sd: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("value", "lower", "upper", "sd"):
+            given = getattr(self, name)
+            if given is None and name == "sd":
+                continue
+            try:
+                number = float(given)
+            except (TypeError, ValueError):
+                raise UsageError(f"Parameter: {name} = {given!r} must be a number.") from None
+            object.__setattr__(self, name, number)
+        if not isfinite(self.value):
+            raise UsageError(f"Parameter: value = {self.value} must be finite.")
+        if not self.lower <= self.value <= self.upper or self.lower == self.upper:
+            raise UsageError(
+                f"Parameter: value = {self.value:g} must be within lower = {self.lower:g} and upper = {self.upper:g}, which differ."
+            )
+        if self.sd is not None and not (isfinite(self.sd) and self.sd > 0.0):
+            raise UsageError(f"Parameter: sd = {self.sd} must be positive: the standard deviation of the value.")
+
+    @property
+    def size(self) -> float:
+        """Return the size to which steps and scales are relative: |value|, or for 0 the standard deviation, or the width of bounds."""
+        if self.value != 0.0:
+            return abs(self.value)
+        if self.sd is not None:
+            return self.sd
+        width = self.upper - self.lower
+        return width if isfinite(width) else SIZE_OF_ZERO
+
+
+@public_class
+class Parameters(Mapping[str, float]):
+    """Named numbers of a design, in their order: a mapping of names to values.
+
+    Parameters
+    ----------
+    paths : mapping of str to float or Parameter, optional
+        Parameters whose names are no identifiers: paths of a System, such as {"link.mass": 2.0}.
+    **numbers : float or Parameter
+        Parameters by name.
+
+    Raises
+    ------
+    UsageError
+        If a value is not a number or Parameter, a name is given twice, or there is no parameter.
+    """
+
+    def __init__(self, paths: Mapping[str, Any] | None = None, /, **numbers: Any) -> None:
+        given = dict(paths or {})
+        twice = sorted(given.keys() & numbers.keys())
+        if twice:
+            raise UsageError(f"Parameters: {', '.join(map(repr, twice))} are given twice.")
+        given |= numbers
+        if not given:
+            raise UsageError("Parameters: give at least one number, such as Parameters(length=0.4).")
+        self._parts = {str(name): x if isinstance(x, Parameter) else _number(name, x) for name, x in given.items()}
+
+    def __getitem__(self, name: str) -> float:
+        """Return the value of a parameter."""
+        return self._parts[name].value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __repr__(self) -> str:
+        return f"Parameters({', '.join(f'{name}={part.value:g}' for name, part in self._parts.items())})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names."""
+        return tuple(self._parts)
+
+    @property
+    def values_array(self) -> Array:
+        """Return the values, (n,)."""
+        return np.array([part.value for part in self._parts.values()])
+
+    @property
+    def sizes(self) -> Array:
+        """Return what steps and scales are relative to, (n,), see `Parameter.size`."""
+        return np.array([part.size for part in self._parts.values()])
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Return lower and upper bounds, (n,) each."""
+        return np.array([part.lower for part in self._parts.values()]), np.array([part.upper for part in self._parts.values()])
+
+    def part(self, name: str) -> Parameter:
+        """Return a parameter with its bounds."""
+        return self._parts[name]
+
+    def at(self, x: Array) -> Parameters:
+        """Return the same parameters with other values (n,)."""
+        changed = {}
+        for (name, part), value in zip(self._parts.items(), np.asarray(x, dtype=np.float64), strict=True):
+            inside = float(min(max(value, part.lower), part.upper))
+            changed[name] = Parameter(inside, part.lower, part.upper, part.unit, part.sd)
+        return Parameters(changed)
+
+
+def _number(name: str, x: Any) -> Parameter:
+    """Return a parameter without bounds for a number."""
+    try:
+        return Parameter(float(x))
+    except (TypeError, ValueError):
+        raise UsageError(f"Parameters: {name!r} is {x!r:.60}, and must be a number or a Parameter.") from None
+
+
+def as_parameters(given: Any) -> Parameters:
+    """Return Parameters for Parameters, or for a mapping of numbers."""
+    if isinstance(given, Parameters):
+        return given
+    if isinstance(given, Mapping):
+        return Parameters(given)
+    raise UsageError(f"parameters = {given!r:.60} must be mbd.Parameters(...), or a dict of numbers by name.")
+
+
+class Built:
+    """A system of given values, with the arguments of the run that depend on them."""
+
+    def __init__(self, given: Any) -> None:
+        system, arguments = given if isinstance(given, tuple) and len(given) == 2 else (given, {})  # noqa: PLR2004
+        if not isinstance(system, System):
+            raise UsageError(f"build(...) returned {system!r:.60}, and must return a System, or (System, arguments of the run).")
+        if not isinstance(arguments, Mapping):
+            raise UsageError(f"build(...) returned arguments {arguments!r:.60}, which must be a dict, such as {{'events': [...]}}.")
+        self.system, self.arguments = system, dict(arguments)
+
+
+Builder = Callable[[Mapping[str, float]], Built]
+
+
+def builder_of(given: Any, p: Parameters) -> Builder:
+    """Return the function that builds the system of given values: a function build(**p), or a System whose paths vary."""
+    if isinstance(given, System):
+        return _by_paths(given, p)
+    if isinstance(given, Model):
+        raise UsageError(
+            "give the System, or a function that builds it, in place of the Model: parameters change what is compiled."
+        )
+    if not callable(given):
+        raise UsageError(f"{given!r:.60} must be a System, or a function build(**parameters) that returns one.")
+
+    def build(values: Mapping[str, float]) -> Built:
+        return Built(given(**values))
+
+    return build
+
+
+def _by_paths(system: System, p: Parameters) -> Builder:
+    """Return the function that gives parts of a system the values of paths."""
+    model = system.compile()
+    known = variables_of(model)
+    for name in p:
+        path = name if name in known else _component(name)[0]
+        if path not in known:
+            raise UsageError(f"parameters: {unknown(model, path, known)}.")
+
+    def build(values: Mapping[str, float]) -> Built:
+        arrays: dict[str, Any] = {}
+        for name, value in values.items():
+            if name in known and name not in arrays:
+                arrays[name] = np.array(float(value))
+            else:
+                path, index = _component(name)
+                arrays.setdefault(path, _present(model, known[path]))[index] = value
+        read: tuple[PathParameter, ...] = read_paths(model, {path: x[None] for path, x in arrays.items()}, 1, "sensitivity")
+        return Built(variant_system(model, read, 0))
+
+    return build
+
+
+def _component(name: str) -> tuple[str, tuple[int, ...]]:
+    """Return the path and the index of "path[index]"."""
+    match = COMPONENT.fullmatch(name)
+    return (match["path"], tuple(int(k) for k in match["index"].split(","))) if match else (name, ())
+
+
+def _present(model: Model, variable: Any) -> Array:
+    """Return the value of an array that a system has, writable."""
+    if variable.part is None:
+        return np.array(model.gravity, dtype=np.float64)
+    return np.array(getattr(variable.part, variable.name), dtype=np.float64)

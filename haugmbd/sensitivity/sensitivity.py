@@ -1,0 +1,312 @@
+r"""`sensitivity`: outputs of a run, and their derivatives by parameters.
+
+dz/dp = z_y dY + z_p           z read from results on both sides of the states along (dY, dp), with the models of both sides
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import public_class
+from haugmbd.errors import UsageError
+from haugmbd.sensitivity.direct import Tangents, placed, simulated
+from haugmbd.sensitivity.kernels import WIDTH
+from haugmbd.sensitivity.models import Result, State, assemble, equilibrium, kinematics, linearize, simulate
+from haugmbd.sensitivity.outputs import Names, Output, Reader, names_of
+from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
+from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
+from haugmbd.sensitivity.variations import Design, arguments_of
+
+LONG = 1e-4
+"""Part of the size of the mechanism by which the two sides of an output may lie apart; beyond it the state and the parameter are varied by
+themselves, since tangents are large."""
+CLOSED = 1e-9
+"""Part of the size of the mechanism by which assembling may move a body where the derivative of one closing step is that of all."""
+RUNS = ("simulate", "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize")
+
+
+class OverTime(NamedTuple):
+    """Outputs at all times of a run.
+
+    t: (nt,) [s];  values: (nt, outputs);  jacobian: (nt, outputs, parameters)
+    """
+
+    t: Array
+    values: Array
+    jacobian: Array
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Outputs of a run and their derivatives by parameters.
+
+    Attributes
+    ----------
+    outputs, parameters : tuple of str
+        Names of the rows and columns of `jacobian`.
+    values : ndarray, (outputs,)
+        Outputs at the last time.
+    jacobian : ndarray, (outputs, parameters)
+        Their derivatives; NaN where an output is not unique.
+    unique : ndarray of bool, (outputs,)
+        False for a reaction that depends on how redundant rows share their load: it has no derivative of its own.
+    p : Parameters
+        The values.
+    """
+
+    outputs: tuple[str, ...]
+    p: Parameters
+    values: Array
+    jacobian: Array
+    unique: npt.NDArray[np.bool_]
+    _design: Design = field(repr=False)
+    _tangents: Tangents | None = field(repr=False)
+
+    @property
+    def design(self) -> Design:
+        """Return the design, with its model and the derivatives of its numbers."""
+        return self._design
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Return the names of the parameters."""
+        return self.p.names
+
+    @cached_property
+    def over_time(self) -> OverTime:
+        """Return outputs and derivatives at all times of the run."""
+        if self._tangents is None:
+            return OverTime(np.zeros(1), self.values[None], self.jacobian[None])
+        values, jacobian, _ = read_outputs(self._design, self._tangents)
+        return OverTime(self._tangents.t, values, jacobian)
+
+    def table(self) -> str:
+        """Return a text table: a line for each output, with its value and its derivatives."""
+        lines = [["output", "value", *(f"d/d {name}" for name in self.parameters)]]
+        for name, value, row, unique in zip(self.outputs, self.values, self.jacobian, self.unique, strict=True):
+            lines.append([name, f"{value:.6g}", *(f"{x:.6g}" if unique else "not unique" for x in row)])
+        widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+        cells = [
+            [text.rjust(w) if k else text.ljust(w) for k, (text, w) in enumerate(zip(line, widths, strict=True))] for line in lines
+        ]
+        return "\n".join("  ".join(line) for line in cells)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame: outputs by parameters, with the values in the first column."""
+        import pandas  # noqa: PLC0415
+
+        frame = pandas.DataFrame(self.jacobian, index=list(self.outputs), columns=list(self.parameters))
+        frame.insert(0, "value", self.values)
+        return frame
+
+    def plot(self, output: str | None = None) -> Any:
+        """Draw the relative sensitivities p dz/dp of an output over time; return the Matplotlib figure."""
+        import matplotlib.pyplot as plt  # noqa: PLC0415
+
+        k = 0 if output is None else self.outputs.index(output)
+        figure, axes = plt.subplots()
+        over = self.over_time
+        for j, (name, size) in enumerate(zip(self.parameters, self.p.sizes, strict=True)):
+            axes.plot(over.t, over.jacobian[:, k, j] * size, label=name)
+        axes.set(xlabel="t [s]", ylabel=f"change of {self.outputs[k]} for the whole of a parameter")
+        axes.legend()
+        return figure
+
+    def __repr__(self) -> str:
+        return f"Sensitivity of {len(self.outputs)} outputs by {', '.join(self.parameters)}"
+
+
+def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **arguments: Any) -> Sensitivity:
+    """Return outputs of a run, and their exact derivatives by parameters.
+
+    Parameters
+    ----------
+    build : callable or System
+        build(**p) returns a System, or (System, arguments of the run). Or a System, and p has paths of it, as of a batch.
+    p : Parameters or mapping
+        The parameters.
+    outputs : str, sequence of str, or callable
+        Names of quantities, such as "body.crank.r[0]", "reaction.A.force[1]", "joint.B.angle", "point.coupler(0.1, 0, 0).v[0]"; or a
+        function of the parameters that returns names.
+    run : {"simulate", "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize"}
+        What is differentiated.
+    **arguments
+        Those of that function, such as t_end=, h=, integrator=.
+
+    Returns
+    -------
+    Sensitivity
+        Values, Jacobian and uniqueness, at the last time; `over_time` has all.
+
+    Raises
+    ------
+    UsageError
+        If a parameter enters nothing, the model has another structure beside its value, it locks the mechanism, or the kind of run,
+        method or model cannot be differentiated: nothing is replaced by zero.
+
+    Notes
+    -----
+    Rows and forces are differentiated along (dy, dp) through the kernels of the library, tables by building; the factor of the equations
+    of motion is that of the run. The derivative is that of the discrete solution: of its steps and its projections.
+    Sources: Haug, Wehage, Mani (1984); Griewank and Walther (2008).
+    """
+    parameters, run = as_parameters(p), run_of(run)
+    return differentiated(Design(builder_of(build, parameters), parameters, names_of(outputs)), run, arguments)
+
+
+def run_of(run: Any) -> str:
+    """Return the kind of run. Raise UsageError if there is none of this name."""
+    if run not in RUNS:
+        raise UsageError(f"run = {run!r} must be one of {', '.join(map(repr, RUNS))}.")
+    return str(run)
+
+
+def differentiated(design: Design, run: str, arguments: dict[str, Any]) -> Sensitivity:
+    """Return the sensitivities of a design."""
+    given = arguments_of(design.built, arguments)
+    design.ran()
+    if run in STATIC:
+        values, jacobian = STATIC[run](design, given)
+        unique = np.ones(len(values), dtype=bool)
+        return _packed(design, values, jacobian, unique, None)
+    tangents = ROADS[run](design, given)
+    last = Tangents(tangents.t[-1:], tangents.y[-1:], tangents.dY[-1:])
+    values, jacobian, unique = read_outputs(design, last)
+    return _packed(design, values[0], jacobian[0], unique, tangents)
+
+
+def _packed(design: Design, values: Array, jacobian: Array, unique: Any, tangents: Tangents | None) -> Sensitivity:
+    return Sensitivity(tuple(o.text for o in design.outputs), design.p, values, jacobian, unique, design, tangents)
+
+
+def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
+    """Return values (nt, m), Jacobians (nt, m, n) and uniqueness (m,) of the outputs at states with tangents."""
+    t, y, dY = tangents
+    reader = Reader(Result(design.model, t, y))
+    for output in design.outputs:
+        if output.kind in ("eigenvalue", "event", "impact"):
+            raise UsageError(f"output {output.text!r}: its derivative in this kind of run is not there yet.")
+    values = np.array([reader.values(output) for output in design.outputs]).T
+    unique = np.array([reader.unique(output) for output in design.outputs])
+    jacobian = np.zeros((*values.shape, len(design.p)))
+    for k, name in enumerate(design.p):
+        jacobian[:, :, k] = _slope_of_outputs(design, name, t, y, dY[:, k])
+    jacobian[:, ~unique] = np.nan
+    return values, jacobian, unique
+
+
+def _slope_of_outputs(design: Design, name: str, t: Array, y: Array, dy: Array) -> Array:
+    """Return the derivatives of the outputs (nt, m) along a parameter."""
+    sides = design.sides(name)
+    far = float(np.abs(dy).max(initial=0.0)) * sides[0].step
+    if far <= LONG:
+        high, low = (_read(side.model, t, y + side.step * dy, side.outputs) for side in sides)
+        slope: Array = (high - low) / (sides[0].step - sides[1].step)
+        return slope
+    high, low = (_read(side.model, t, y, side.outputs) for side in sides)
+    slope = (high - low) / (sides[0].step - sides[1].step)
+    d = sides[0].step * LONG / far
+    high, low = (_read(design.model, t, y + to * dy, design.outputs) for to in (d, -d))
+    return slope + (high - low) / (2.0 * d)
+
+
+def _read(model: Any, t: Array, y: Array, outputs: Sequence[Output]) -> Array:
+    """Return outputs (nt, m) of states."""
+    reader = Reader(Result(model, t, y))
+    return np.array([reader.values(output) for output in outputs]).T
+
+
+def values_at_end(build: Builder, values: Mapping[str, float], names: Names, run: str, arguments: Mapping[str, Any]) -> Array:
+    """Return the outputs (m,) at the end of one run, without derivatives."""
+    built, outputs = build(values), names(values)
+    given = arguments_of(built, arguments)
+    if run == "linearize":
+        start = equilibrium(built.system).state if given.pop("settle", False) else None
+        found = ordered(linearize(built.system, start, **given).eigenvalues)
+        return np.array([getattr(found[output.index[0]], output.what) for output in outputs])
+    result: Any
+    if run == "simulate":
+        result = simulate(built.system, **given)
+    elif run == "kinematics":
+        result = kinematics(built.system, **given)
+    elif run == "inverse_dynamics":
+        result = kinematics(built.system, given.get("motion", given.get("t")))
+    else:
+        model = built.system.compile()
+        state = model.state()
+        if run == "assemble":
+            state = assemble(model).state
+        elif run == "equilibrium":
+            state = equilibrium(model, **given).state
+        result = Result(model, np.array([state.t]), np.array(state.y)[None])
+    reader = Reader(result)
+    return np.array([reader.values(output)[-1] for output in outputs])
+
+
+# ---------------------------------------------------------------------------------------------------------------- kinds of runs
+def _simulate(design: Design, arguments: dict[str, Any]) -> Tangents:
+    return simulated(design, arguments)
+
+
+def _kinematics(design: Design, arguments: dict[str, Any]) -> Tangents:
+    if arguments.get("state") is not None:
+        raise UsageError(
+            "sensitivity starts from the modelled state, which moves with the parameters: leave out state, and build it."
+        )
+    result = kinematics(design.model, **arguments)
+    design.ran()
+    dY = np.zeros((len(result.t), len(design.p), result.y.shape[1]))
+    return placed(design, result.t, result.y, dY)
+
+
+def _accelerations(design: Design, arguments: dict[str, Any]) -> Tangents:
+    if arguments:
+        raise UsageError(f"run='accelerations' is of the modelled state, and takes no {', '.join(map(repr, arguments))}.")
+    model = design.model
+    return Tangents(np.zeros(1), np.array(model.y0)[None], design.start[None].copy())
+
+
+def _inverse_dynamics(design: Design, arguments: dict[str, Any]) -> Tangents:
+    """Return the motion that drivers prescribe, with the forces that it takes.  t: times [s], as of kinematics"""
+    arguments = dict(arguments)
+    motion = arguments.pop("motion", None)
+    if motion is None:
+        return _kinematics(design, arguments)
+    if isinstance(motion, Result | State) or (isinstance(motion, list | tuple) and any(isinstance(x, State) for x in motion)):
+        raise UsageError(
+            "sensitivity of inverse dynamics is along the motion of the drivers: give times, t=np.linspace(0, 1, 101)."
+        )
+    return _kinematics(design, arguments | {"t": motion})
+
+
+def _assemble(design: Design, arguments: dict[str, Any]) -> Tangents:
+    if arguments:
+        raise UsageError(f"sensitivity of assemble is from the modelled state, and takes no {', '.join(map(repr, arguments))}.")
+    model = design.model
+    found = assemble(model).state
+    far = float(np.abs(found.y - model.y0)[: WIDTH * (model.nb + 1)].max())
+    if far > CLOSED * max(1.0, model.length):
+        raise UsageError(
+            f"the modelled pose is open: assembling moves a body by {far:.2g} m or rad, and where it comes to depends on the way there. "
+            "Let build(...) place the bodies by the parameters up to small gaps, or drive every freedom and take run='kinematics'."
+        )
+    return placed(design, np.array([found.t]), found.y[None], design.start[None].copy())
+
+
+ROADS = {
+    "simulate": _simulate,
+    "kinematics": _kinematics,
+    "inverse_dynamics": _inverse_dynamics,
+    "accelerations": _accelerations,
+    "assemble": _assemble,
+    "equilibrium": balanced,
+}
+STATIC = {"linearize": eigenvalues}

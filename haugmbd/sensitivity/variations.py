@@ -1,0 +1,179 @@
+r"""The models of varied parameters, and the derivatives of their numbers.
+
+    dx/dp = (x(p + s) - x(p - s)) / (2 s)        x: tables of the compiled model, constant drivers, modelled state;  s = 1e-5 |p|
+
+Nothing is integrated in these differences: they are of the building of the model alone.  The second difference says whether x is smooth
+on this scale.  If it is not small, the derivative is of sixth order, and taken at two steps, which must agree: at a kink they do not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.sensitivity.models import FROZEN, Model, calls_python, driver_constants, nominal_model, varied_model
+from haugmbd.sensitivity.outputs import Names
+from haugmbd.sensitivity.parameters import Builder, Built, Parameters
+from haugmbd.sensitivity.tangents import STEP, Lanes
+
+CURVED = 1e-9
+"""Second difference, relative to the largest number of its kind, above which two points are not trusted: of a smooth number it is
+STEP^2 = 1e-10, at a kink STEP = 1e-5."""
+SIXTH = ((1, 45.0), (2, -9.0), (3, 1.0))
+"""Sixth-order differences: points and weights, divided by 60 steps."""
+AGREE = 1e-6
+"""Relative difference of the derivatives at two steps of a number that is smooth, at most."""
+NOTHING = 1e-12
+"""Change of all numbers, relative to their sizes and to the change of the parameter, that is rounding: the parameter does not enter."""
+
+
+class Variation:
+    """A model with one parameter moved by `step`, and the names of outputs there."""
+
+    def __init__(self, design: Design, name: str, step: float) -> None:
+        values = dict(design.p) | {name: design.p[name] + step}
+        try:
+            built = design.build(values)
+            self.model = varied_model(built.system, design.model)
+        except HaugmbdError as error:
+            raise UsageError(
+                f"parameter {name!r}: the model of {values[name]!r} in place of {design.p[name]!r} cannot be built: {error} "
+                "A derivative needs models on both sides of the value."
+            ) from error
+        self.step, self.arguments = step, built.arguments
+        self.outputs = design.names(values)
+
+    @cached_property
+    def numbers(self) -> tuple[Array, Array, Array]:
+        """Return the tables, the constant drivers and the modelled state."""
+        return self.model.tables.reals, driver_constants(self.model).ravel(), self.model.y0
+
+
+class Design:
+    """A system of nominal values, and its variations."""
+
+    def __init__(self, build: Builder, p: Parameters, names: Names) -> None:
+        self.began, self.seconds = time.process_time(), 0.0
+        self.build, self.p, self.names = build, p, names
+        self.built: Built = build(dict(p))
+        self.model: Model = nominal_model(self.built.system)
+        self.outputs = names(dict(p))
+        self._sides: dict[str, tuple[Variation, Variation]] = {}
+        if calls_python(self.model):
+            raise UsageError(
+                "sensitivity: functions of Python, or blocks, act in every evaluation of this model, and a parameter inside of them is in "
+                "no table: its derivative would be a silent zero. Put the numbers into TSDA, RSDA, JointSpring, Motor with an Expression, "
+                "or another element of the library; or difference whole runs."
+            )
+
+    def ran(self) -> None:
+        """Note that the model is built, compiled and run: what one run takes."""
+        self.seconds = time.process_time() - self.began
+
+    def sides(self, name: str) -> tuple[Variation, Variation]:
+        """Return the variations on both sides of a parameter."""
+        if name not in self._sides:
+            step = STEP * self.p.part(name).size
+            self._sides[name] = Variation(self, name, step), Variation(self, name, -step)
+        return self._sides[name]
+
+    @cached_property
+    def numbers(self) -> tuple[Array, Array, Array]:
+        """Return the nominal tables, constant drivers and modelled state."""
+        return self.model.tables.reals, driver_constants(self.model).ravel(), self.model.y0
+
+    @cached_property
+    def slopes(self) -> dict[str, tuple[Array, Array, Array]]:
+        """Return the derivatives of the numbers by each parameter. Raise UsageError for one that enters nothing, or at a kink."""
+        return {name: self._slopes_of(name) for name in self.p}
+
+    @cached_property
+    def _units(self) -> tuple[Array, Array, Array]:
+        """Return of each number the largest of its kind, at least."""
+        reals = np.ones(len(self.numbers[0]))
+        for name in ("INERTIA", "GRAVITY", "X_BAR", "ROW_REALS", "FORCE_REALS", "DRIVER_NUMBERS", "FRICTION_REALS"):
+            start, rows, columns = self.model.tables.place(name)
+            if not rows * columns:
+                continue
+            part = np.abs(self.model.tables[name])
+            most = np.broadcast_to(part.max(axis=0) if name == "INERTIA" else part, part.shape)
+            reals[start : start + rows * columns] = np.maximum(most, most.max() * 1e-3 + 1e-30).ravel()
+        return reals, np.maximum(np.abs(self.numbers[1]), 1.0), np.maximum(np.abs(self.numbers[2]), 1.0)
+
+    def _slopes_of(self, name: str) -> tuple[Array, Array, Array]:
+        plus, minus = self.sides(name)
+        slopes, curved = [], 0.0
+        for x0, high, low, unit in zip(self.numbers, plus.numbers, minus.numbers, self._units, strict=True):
+            slopes.append((high - low) / (plus.step - minus.step))
+            curved = max(curved, float((np.abs(high - 2.0 * x0 + low) / unit).max(initial=0.0)))
+        if curved > CURVED:
+            slopes = self._sixth_order(name)
+        for frozen in FROZEN:
+            start, rows, columns = self.model.tables.place(frozen)
+            slopes[0][start : start + rows * columns] = 0.0
+        size = self.p.part(name).size
+        enters = any((np.abs(dx) * size > NOTHING * unit / STEP).any() for dx, unit in zip(slopes, self._units, strict=True))
+        if not enters and plus.outputs == self.outputs and not (plus.arguments or self.built.arguments):
+            raise UsageError(
+                f"parameter {name!r} enters nothing: no number of the model, of its modelled state or of the outputs changes with it. "
+                "Leave it out, or use it in build(...)."
+            )
+        for dx, unit in zip(slopes, self._units, strict=True):
+            dx[np.abs(dx) * size <= NOTHING * unit / STEP * 1e-2] = 0.0
+        return slopes[0], slopes[1], slopes[2]
+
+    def _sixth_order(self, name: str) -> list[Array]:
+        """Return derivatives of sixth order; raise UsageError if those at two steps do not agree."""
+        found = []
+        for step in (1e-3 * self.p.part(name).size, 3e-4 * self.p.part(name).size):
+            total = [np.zeros_like(x) for x in self.numbers]
+            for k, weight in SIXTH:
+                for side in (k, -k):
+                    for x, part in zip(Variation(self, name, side * step).numbers, total, strict=True):
+                        part += np.sign(side) * weight * x / (60.0 * step)
+            found.append(total)
+        size = self.p.part(name).size
+        for a, b, unit in zip(*found, self._units, strict=True):
+            if (np.abs(a - b) * size > AGREE * (unit + size * np.abs(a).max(initial=0.0))).any():
+                raise UsageError(
+                    f"parameter {name!r}: the numbers of the model have no derivative at {self.p[name]!r}; differences at two steps do not "
+                    "agree. A kink of build(...), such as abs, max or a rounding, is at this value: move the value, or smooth it."
+                )
+        return found[1]
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """Return the derivatives of the constants as kernels read them."""
+        first, place, slope = _sparse([self.slopes[name][0] for name in self.p])
+        driver_first, driver_place, driver_slope = _sparse([self.slopes[name][1] for name in self.p])
+        F0 = np.ascontiguousarray(driver_constants(self.model))
+        return Lanes(first, place, slope, driver_first, driver_place, driver_slope, F0, 1.0 / self.p.sizes)
+
+    def mass_slopes(self, name: str) -> Array:
+        """Return the derivatives of the masses of all bodies by a parameter, (nb + 1,)."""
+        start, rows, columns = self.model.tables.place("INERTIA")
+        slopes: Array = self.slopes[name][0][start : start + rows * columns].reshape(rows, columns)[:, 0]
+        return slopes
+
+    @cached_property
+    def start(self) -> Array:
+        """Return the derivatives of the modelled state, (n, ny)."""
+        return np.array([self.slopes[name][2] for name in self.p])
+
+
+def _sparse(lines: list[Array]) -> tuple[Ints, Ints, Array]:
+    """Return the entries of lines that are not zero: the first of each line, places and values."""
+    places = [np.flatnonzero(line) for line in lines]
+    first = np.concatenate([[0], np.cumsum([len(k) for k in places])]).astype(np.int64)
+    return first, np.concatenate(places).astype(np.int64), np.concatenate([x[k] for x, k in zip(lines, places, strict=True)])
+
+
+def arguments_of(built: Built, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the run: those of build(...), and those of the call."""
+    return built.arguments | dict(given)
