@@ -17,7 +17,6 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.drivers import Driver
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.registry import KINDS as FORCES
 from haugmbd.formulations.base import Formulation
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_flags
@@ -159,15 +158,10 @@ def with_constants(load: ForceElement) -> ForceElement:
 
 def _alone(used: list[Body], joints: list[Joint], loads: list[ForceElement]) -> Model:
     """Return a model of these parts and no others. Raise UsageError for a kind that has no kernel."""
-    known = (*CONSTRAINTS, *FORCES)
-    for part, where in (
-        *((p, "constraints") for joint in joints for p in joint.primitives()),
-        *((load, "forces") for load in loads),
-    ):
-        if type(part) not in known:
-            raise UsageError(
-                f"verify: {type(part).__name__} has no kernel: enter it in MODULES of haugmbd/{where}/registry.py, as CONTRIBUTING.md says."
-            )
+    for part in (p for joint in joints for p in joint.primitives()):
+        if type(part) not in CONSTRAINTS:
+            entry = "enter it in MODULES of haugmbd/constraints/registry.py, as CONTRIBUTING.md says"
+            raise UsageError(f"verify: {type(part).__name__} has no kernel: {entry}.")
     grounds = [body for body in dict.fromkeys(used) if body.is_ground]
     moving = [body for body in dict.fromkeys(used) if not body.is_ground]
     _raise_faults(fault for body in moving for fault in body.faults())
