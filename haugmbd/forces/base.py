@@ -35,6 +35,7 @@ from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.derivatives.jacobian import Jacobian
 from haugmbd.forces.derivatives.jacobian_check import disagreement
+from haugmbd.forces.stops import Side
 from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, is_compiled, wrong_arguments
 from haugmbd.math import euler_parameters
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, PARTS, VELOCITY, WIDTH
@@ -70,6 +71,31 @@ class LoadValues(NamedTuple):
 
     values: dict[str, Array]
     power: Array
+
+
+class Mark(NamedTuple):
+    """What is drawn of an element: a line or a sign between a point of body i and one of body j, body frames [m].
+
+    kind: what the page draws: "TSDA" a spring, damper or bar between the points, "Torque" a ring, others a sign
+    look: numbers for the page
+    """
+
+    kind: str
+    i: Body
+    j: Body
+    s_i: Array
+    s_j: Array
+    look: dict[str, Any]
+
+
+class LinearSpring(NamedTuple):
+    """A linear spring and damper along the one coordinate of a joint, or about its axis;  rest: free value, from the modelled pose."""
+
+    joint: Joint
+    k: float
+    c: float
+    rest: float
+    about_axis: bool
 
 
 class TablePlaces(NamedTuple):
@@ -159,6 +185,12 @@ class ForceElement(Part):
     tangent: Any = None
     """Optional methods of an open class: its energy [J], its powers [W], and the derivative of its law."""
     _faults: tuple[Fault, ...] = ()
+    is_friction: ClassVar[bool] = False
+    """Whether the force depends on the multipliers: friction of a joint, which the formulations find."""
+    is_contact: ClassVar[bool] = False
+    """Whether its `angles` are speeds at touch, which jump, and the run has events of touch and release."""
+    impulsive: bool = False
+    """Whether it is a rigid stop, whose hits are impacts."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -213,6 +245,51 @@ class ForceElement(Part):
     def points(self) -> dict[str, Frame]:
         """Return the points at which the element acts, by the ending of their names: ".i" and ".j", "" of a single one."""
         return {}
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Return what is drawn; of an open class its `lines`."""
+        if not self.is_open():
+            return ()
+        bar = {"k": 0.0, "c": 0.0, "l0": 0.0}
+        return tuple(
+            Mark("PointForce" if i is j else "TSDA", i, j, np.asarray(s_i), np.asarray(s_j), {} if i is j else bar)
+            for i, s_i, j, s_j in self.lines()
+        )
+
+    def sides(self) -> tuple[Side, ...]:
+        """Return the limits at which the force begins and ends; none by default."""
+        return ()
+
+    def linear_spring(self) -> LinearSpring | None:
+        """Return the spring along one coordinate of a joint that it is, for other programs; None if it is not one."""
+        return None
+
+    def joint_range(self) -> tuple[Coordinate, float, float] | None:
+        """Return the coordinate that it limits, lower and upper limit, for other programs; None if it limits none."""
+        return None
+
+    def turn_markers(self) -> tuple[tuple[Body, Array], ...]:
+        """Return e, n on body i and v on body j, between which the angle is that the state integrates; () without one."""
+        return ()
+
+    def given_angles(self) -> tuple[tuple[str, float], ...]:
+        """Return the arguments that are angles [rad], by name; they are checked for degrees."""
+        return ()
+
+    @property
+    def modelled_length(self) -> float:
+        """Return the distance of its ends at the modelled pose [m]; 0 if it has none."""
+        return 0.0
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether it is friction that sticks."""
+        return False
+
+    @property
+    def reads_reaction(self) -> bool:
+        """Return whether it is friction that depends on what its joint carries."""
+        return False
 
     def varied(self, **values: Any) -> Self:
         """Return the same element with other values of what is `variable`, for `batch`; bad values are collected in `faults()`.
@@ -505,6 +582,16 @@ def repeated_bodies(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:
     return tuple(
         Fault(where, f"body {first[key].name!r} occurs {n} times", remedy) for key, n in Counter(map(id, bodies)).items() if n > 1
     )
+
+
+def sign_at(kind: str, i: Frame, j: Frame) -> Mark:
+    """Return a sign at two frames, with the axes of the first one."""
+    return Mark(kind, i.body, j.body, i.s_bar, j.s_bar, {"p_i": [float(x) for x in euler_parameters.from_rotation_matrix(i.A_bar)]})
+
+
+def sign_on(kind: str, body: Body, s_bar: Array) -> tuple[Mark, ...]:
+    """Return a sign at a point of a body."""
+    return (Mark(kind, body, body, s_bar, s_bar, {}),)
 
 
 DIFFERENCE = 6e-6

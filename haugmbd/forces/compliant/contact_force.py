@@ -118,6 +118,7 @@ class ContactForce(ForceElement):
     """
 
     kind = "ContactForce"
+    is_contact = True
     variable = MappingProxyType({"K": ((),), "restitution": ((),), "mu": ((),), "creep": ((),)})
 
     def __init__(

@@ -22,11 +22,11 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.forces import TSDA, JointLimit
-from haugmbd.forces.base import ForceElement
+from haugmbd.forces.base import ForceElement, LinearSpring
 from haugmbd.joints import CJ, RJ, SJ, TJ, Distance, Fixed, Planar
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.engines.base import Reduced
-from haugmbd.modelfile.exports.springs import Spring, plain_spring
+from haugmbd.modelfile.exports.springs import plain_spring
 from haugmbd.system.system import System
 
 FREE_AXES: dict[type[Joint], tuple[int, ...]] = {
@@ -162,7 +162,7 @@ class _Built:
             what = f"Exudyn is given no {type(load).__name__} but TSDA with constant numbers and plain springs of hinges"
             faults.append(Fault(load.where, what, "Leave it out."))
 
-    def _add_spring(self, spring: Spring) -> None:
+    def _add_spring(self, spring: LinearSpring) -> None:
         """Add the torque  -k (q - rest) - c q'  of a hinge; q = 0 where the axes of both markers coincide, which is here."""
         node = self.mbs.AddNode(self.items.NodeGenericData(numberOfDataCoordinates=1, initialCoordinates=[0.0]))
         self.mbs.AddObject(
