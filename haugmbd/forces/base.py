@@ -98,6 +98,16 @@ class LinearSpring(NamedTuple):
     about_axis: bool
 
 
+class JointRange(NamedTuple):
+    """A coordinate of a joint that is limited: its limits, and stiffness and damping of the stops, 0 of rigid ones."""
+
+    coordinate: Coordinate
+    lower: float
+    upper: float
+    k: float
+    c: float
+
+
 class TablePlaces(NamedTuple):
     """Where an element finds its data: numbers of markers, drivers, first signal, integrated angle, and angles of its coordinates.
 
@@ -209,7 +219,10 @@ class ForceElement(Part):
         return cls.forces is not None or cls.kernel is not None
 
     def _complete(self) -> None:
-        """Take the tangent of an open class as its jacobian, before the element is frozen."""
+        """Take the tangent of an open class as its jacobian, before the element is frozen. Raise UsageError for bodies that are none."""
+        bodies: Any = self.bodies() if self.is_open() else ()
+        if not isinstance(bodies, tuple | list) or not all(isinstance(body, Body) for body in bodies):
+            raise UsageError(f"{self.where}: bodies() returns {shown(bodies)}. Return a tuple of bodies: return (self.body,).")
         if self.is_open() and self.tangent is not None and not self.law_faults():
             self.jacobian = Jacobian(self.where, self.tangent, self.user_function())  # type: ignore[arg-type]
 
@@ -264,8 +277,8 @@ class ForceElement(Part):
         """Return the spring along one coordinate of a joint that it is, for other programs; None if it is not one."""
         return None
 
-    def joint_range(self) -> tuple[Coordinate, float, float] | None:
-        """Return the coordinate that it limits, lower and upper limit, for other programs; None if it limits none."""
+    def joint_range(self) -> JointRange | None:
+        """Return the coordinate that it limits, with its limits, for other programs; None if it limits none."""
         return None
 
     def turn_markers(self) -> tuple[tuple[Body, Array], ...]:
@@ -533,7 +546,7 @@ def _law_faults(load: ForceElement) -> list[Fault]:
     ]
     if faults:
         return faults
-    return _signature_faults(load) or _body_faults(load)
+    return _signature_faults(load) or list(repeated_bodies(load.where, tuple(load.bodies())))
 
 
 _REMEDY_OF = {
@@ -563,14 +576,6 @@ def _signature_faults(load: ForceElement) -> list[Fault]:
         if x is None or x.ndim != 1 or not np.isfinite(x).all():
             faults.append(Fault(load.where, f"numbers() returns {shown(load.numbers())}", "Return a tuple of finite numbers."))
     return faults
-
-
-def _body_faults(load: ForceElement) -> list[Fault]:
-    """Return faults of bodies(): no tuple of bodies, none at all, or a body twice."""
-    bodies: Any = load.bodies()
-    if not isinstance(bodies, tuple | list) or not all(isinstance(body, Body) for body in bodies):
-        return [Fault(load.where, f"bodies() returns {shown(bodies)}", "Return a tuple of bodies: return (self.body,).")]
-    return list(repeated_bodies(load.where, tuple(bodies)))
 
 
 def repeated_bodies(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:

@@ -28,6 +28,7 @@ from haugmbd.verification.drivers import check_driver
 from haugmbd.verification.forces import check_force, check_inertial_forces
 from haugmbd.verification.formulations import check_formulation, mechanisms_for
 from haugmbd.verification.joints import check_joint
+from haugmbd.verification.laws import check_law
 from haugmbd.verification.report import Check, Verification
 from haugmbd.verification.rows import check_rows
 from haugmbd.verification.states import Random
@@ -66,7 +67,8 @@ def verify(x: Any, *, states: int = 5, seed: int = 0, progress: bool = False) ->
     Notes
     -----
     Constraints and joints: Phi (both signs of p), Phi_r, PiBar, nu, gamma; of a joint also Phi at the modelled pose, the rank of its rows,
-    and its declared freedoms. Forces: power against energy, and a declared jacobian. Drivers: f' and f''. Formulations: accelerations,
+    and its declared freedoms. Forces: power against energy, and a declared jacobian; of a class of your own also whether its law depends on
+    its arguments alone, and on those of its constructor. Drivers: f' and f''. Formulations: accelerations,
     multipliers, and the right-hand sides of projections.
     """
     _check_options(x, states, seed)
@@ -148,7 +150,9 @@ def _force_checks(load: ForceElement, states: int, rng: Random, bar: Progress) -
     """Return the checks of a force element alone."""
     load, joints = with_constants(load), list(load.needs())
     bodies = [*load.bodies(), *(p for j in joints for p in (j.i, j.j))]
-    return check_force(_alone(bodies, joints, [load]), _alone(bodies, joints, []), states, rng, bar)
+    model = _alone(bodies, joints, [load])
+    own = check_law(model, states, rng) if load.is_open() else ()
+    return (*check_force(model, _alone(bodies, joints, []), states, rng, bar), *own)
 
 
 def with_constants(load: ForceElement) -> ForceElement:

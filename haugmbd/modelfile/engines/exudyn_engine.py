@@ -21,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.forces import TSDA, JointLimit
+from haugmbd.forces import TSDA
 from haugmbd.forces.base import ForceElement, LinearSpring
 from haugmbd.joints import CJ, RJ, SJ, TJ, Distance, Fixed, Planar
 from haugmbd.math.euler_parameters import cross
@@ -158,7 +158,7 @@ class _Built:
             markers = [self._marker(frame, np.eye(3))[0] for frame in (load.frame_i, load.frame_j)]
             numbers = {"stiffness": load.k, "damping": load.c, "force": load.actuator.drivers[0].value}
             self.mbs.AddObject(self.items.ObjectConnectorSpringDamper(markerNumbers=markers, referenceLength=load.l0, **numbers))
-        elif not isinstance(load, JointLimit):  # which does not act at the states that are compared
+        elif load.joint_range() is None:  # which does not act at the states that are compared
             what = f"Exudyn is given no {type(load).__name__} but TSDA with constant numbers and plain springs of hinges"
             faults.append(Fault(load.where, what, "Leave it out."))
 

@@ -10,7 +10,7 @@ from haugmbd.joints import RJ, TJ
 def limit_of(load: ForceElement) -> tuple[Joint, float, float] | None:
     """Return the joint, RJ or TJ, and the limits of a JointLimit from the modelled pose; None for any other load."""
     limited = load.joint_range()
-    if limited is None or type(limited[0].joint) not in (RJ, TJ):
+    if limited is None or type(limited.coordinate.joint) not in (RJ, TJ):
         return None
-    coordinate, lower, upper = limited
-    return coordinate.joint, lower - coordinate.q0, upper - coordinate.q0
+    q = limited.coordinate
+    return q.joint, limited.lower - q.q0, limited.upper - q.q0
