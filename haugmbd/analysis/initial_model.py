@@ -10,7 +10,6 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import ModelError
-from haugmbd.forces.rsda import RSDA
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.immutable import once_per_model
@@ -99,10 +98,8 @@ def counted_angles(model: Model) -> CountedAngles:
     number = {id(body): k for k, body in enumerate(model.bodies)}
     found: list[tuple[tuple[tuple[Body, Array], ...], float, int]] = []
     for entry in model.loads:
-        if isinstance(entry.load, RSDA):
-            i, j = entry.load.joint.frame_i, entry.load.joint.frame_j
-            e, n = entry.load.joint.angle_axes()
-            found.append((((i.body, e), (i.body, n), (j.body, j.f)), 0.0, entry.angle))
+        if entry.load.turn_markers():
+            found.append((entry.load.turn_markers(), 0.0, entry.angle))
     found += [(coordinate.markers(), coordinate.modelled() - coordinate.q0, column) for coordinate, column in model.angles]
     return CountedAngles(
         np.array([[number[id(body)] for body, _ in markers] for markers, _, _ in found], dtype=np.int64).reshape(-1, 3),

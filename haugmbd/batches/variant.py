@@ -90,13 +90,11 @@ def _renamed(one: Expression, named: dict[str, float]) -> Expression:
 
 
 def user_functions(model: Model) -> Iterable[Any]:
-    """Yield the functions of the user that force elements call, and their jacobians: variants share them."""
+    """Yield the functions of the user that force elements call, and their jacobians, but for their own methods: variants share them."""
     for entry in model.loads:
         user_function, jacobian = entry.load.user_function(), entry.load.jacobian
-        if user_function is not None:
-            yield user_function.function
-        if jacobian is not None:
-            yield jacobian.function
+        functions = [each.function for each in (user_function, jacobian) if each is not None]
+        yield from (function for function in functions if getattr(function, "__self__", None) is not entry.load)
 
 
 def topology_difference(model: Model, other: Model) -> str:

@@ -47,6 +47,9 @@ class Part(ABC):
         """Set an attribute after the constructor. Raise FrozenInstanceError unless a class of parts allows it."""
         self._refuse(name)
 
+    def _complete(self) -> None:  # noqa: B027  a subclass may have nothing to compute
+        """Compute what follows from all attributes, before the object is frozen; nothing by default."""
+
     def _refuse(self, name: str) -> None:
         """Raise FrozenInstanceError for setting this attribute."""
         kind = type(self).__name__
@@ -67,6 +70,8 @@ def _freezing_constructor(cls: type[Part], constructor: Callable[..., None]) -> 
 
 def frozen_part(part: P) -> P:
     """Return the part, whose public attributes cannot be set any more."""
+    if not part._is_made:
+        part._complete()
     part.__dict__["_is_made"] = True
     return part
 

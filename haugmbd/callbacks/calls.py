@@ -32,12 +32,14 @@ class ForceCall(NamedTuple):
     """A user's function, and the places of its arguments and its value: body numbers, signal, places in the driver table.
 
     Without places in the driver table the value is added to Q_user: rows of generalized forces.
+    constants: places in the driver table of the numbers that the function takes as its last argument, if it takes them
     """
 
     user_function: UserFunction
     bodies: tuple[int, ...]
     signal: int
     slots: tuple[int, ...]
+    constants: tuple[int, ...] = ()
 
 
 def arguments(force_call: ForceCall, y: Array, signals: Array) -> Sequence[Array | float]:

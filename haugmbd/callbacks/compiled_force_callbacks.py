@@ -36,20 +36,25 @@ SHARED = 64
 
 
 class FunctionCalls(NamedTuple):
-    """The calls of one function: its form and shape, and the places (signal, bodies, slots) of each element that uses it."""
+    """The calls of one function: its form and shape, and the places (signal, bodies, slots) of each element that uses it.
+
+    reads: whether the slots are those of constants that it takes as its last argument
+    """
 
     function: Any
     form: str
     shape: tuple[int, ...]
+    reads: bool
     places: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
 
 
 def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[tuple[int, ...]], network: Any = None) -> Any:
     """Return the cfunc of `SIGNATURE` that makes all of `force_calls`; shapes of (y, signals, F, Q_user);  network: the blocks."""
-    groups: dict[tuple[Any, str, tuple[int, ...]], list[Any]] = {}
+    groups: dict[tuple[Any, str, tuple[int, ...], bool], list[Any]] = {}
     for call in force_calls:
-        user = call.user_function
-        groups.setdefault((user.function, user.form, user.shape), []).append((call.signal, tuple(call.bodies), tuple(call.slots)))
+        user, slots = call.user_function, (*call.slots, *call.constants)
+        key = (user.function, user.form, user.shape, user.constants is not None)
+        groups.setdefault(key, []).append((call.signal, tuple(call.bodies), slots))
     calls = tuple(FunctionCalls(*key, tuple(places)) for key, places in groups.items())
     if network is None:
         return _shared(calls, tuple(shapes))
@@ -108,9 +113,11 @@ def _compiled(function: Step) -> Step:
 
 def _step(calls: FunctionCalls) -> Step:
     """Return the step that calls one function for all elements that use it."""
-    function, form, shape, places = calls
+    function, form, shape, reads, places = calls
     _, bodies, slots = places[0]
     columns = np.array([[signal, *own_bodies, *own_slots] for signal, own_bodies, own_slots in places], dtype=np.int64)
+    if reads:
+        return _kernel_step(function, columns, shape[0])
     if form == BODY and not slots:
         return _system_step(function, columns, shape[0])
     if form == BODY:
@@ -190,6 +197,30 @@ def _system_step(f: Any, at: Ints, n: int) -> Step:
                 for a in range(4):
                     p[b, a] = y[first + 3 + a]
             rows = f(t, r, p, v, omega_bar)
+            right = rows.shape[0] == n and rows.shape[1] == 6
+            for b in range(n):
+                for a in range(6):
+                    Q_user[at[k, 1 + b], a] += rows[b, a] if right else np.nan
+
+    return step
+
+
+def _kernel_step(f: Any, at: Ints, n: int) -> Step:
+    """Return the step of f(t, r, p, v, omega_bar, x) -> (n, 6);  at: (signal, n bodies, slots of the constants x)."""
+    n_constants = at.shape[1] - 1 - n
+
+    def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        r, p, v, omega_bar, x = np.empty((n, 3)), np.empty((n, 4)), np.empty((n, 3)), np.empty((n, 3)), np.empty(n_constants)
+        for k in range(at.shape[0]):
+            for b in range(n):
+                first = WIDTH * at[k, 1 + b]
+                for a in range(3):
+                    r[b, a], v[b, a], omega_bar[b, a] = y[first + a], y[first + VELOCITY + a], y[first + OMEGA_BAR + a]
+                for a in range(4):
+                    p[b, a] = y[first + 3 + a]
+            for a in range(n_constants):
+                x[a] = F[at[k, 1 + n + a], 0]
+            rows = f(t, r, p, v, omega_bar, x)
             right = rows.shape[0] == n and rows.shape[1] == 6
             for b in range(n):
                 for a in range(6):

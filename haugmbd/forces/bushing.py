@@ -29,7 +29,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion, distance, value
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, add_torque, point_motion, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, add_torque, point_motion, sign_at, turned
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair
 from haugmbd.math import euler_parameters
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
@@ -132,6 +132,9 @@ class Bushing(ForceElement):
         i, j = self.frame_i, self.frame_j
         axes = [(frame.body, frame.A_bar[:, k]) for frame in (i, j) for k in range(3)]
         return ((i.body, i.s_bar), (j.body, j.s_bar), *axes)
+
+    def marks(self) -> tuple[Mark, ...]:
+        return (sign_at(type(self).__name__, self.frame_i, self.frame_j),)
 
     def points(self) -> dict[str, Frame]:
         return {".i": self.frame_i, ".j": self.frame_j}

@@ -21,7 +21,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion, value
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, point_motion, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, point_motion, sign_on, turned
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.user_function import BODY, Value, read_value
@@ -89,6 +89,9 @@ class PointForce(ForceElement):
 
     def points(self) -> dict[str, Frame]:
         return {"": self.frame}
+
+    def marks(self) -> tuple[Mark, ...]:
+        return sign_on(type(self).__name__, self.body, self.frame.s_bar)
 
     def value(self) -> Value:
         return self.force

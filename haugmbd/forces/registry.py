@@ -11,7 +11,8 @@ at the motion m:
     add_tangent(ints, floats, first, last, m, T)            add its stiffness and damping, by formula, to the `Tangents` T
     add_declared_tangent(...)                               the same from the jacobian that the user has declared
 
-The forces of a StateForce are added by its callback, those of a JointFriction by `model.friction`.
+The forces of a StateForce, and of a class without an entry (see `ForceElement`), are added by a callback, those of a JointFriction by
+`model.friction`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
 from haugmbd.forces import bushing, point_force, rsda, state_force, torque, tsda
-from haugmbd.forces.base import ForceElement
+from haugmbd.forces.base import KNOWN, ForceElement
 from haugmbd.forces.compliant import contact_force
 from haugmbd.forces.fluid import buoyancy, drag
 from haugmbd.forces.friction import joint_friction
@@ -50,13 +51,19 @@ MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
 SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
 KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)
 
+KNOWN[:] = [kind for kind, _ in MODULES]
+
 BUSHINGS = next(k for k, (kind, _) in enumerate(MODULES) if kind is bushing.Bushing)
 """Number of the table of bushings, which may have no force."""
 
 
+OPEN = next(k for k, (kind, _) in enumerate(MODULES) if kind is state_force.StateForce)
+"""Number of the table of laws of states, StateForce and the open classes of users: a callback adds their forces."""
+
+
 def table_of(kind: type[ForceElement]) -> int:
     """Return the number of the table, and of the entry in MODULES, whose kernels act for elements of a class."""
-    return next(k for k, (known, _) in enumerate(MODULES) if issubclass(kind, known))
+    return next((k for k, (known, _) in enumerate(MODULES) if issubclass(kind, known)), OPEN)
 
 
 def each_kind(name: str, modules: Iterable[Any]) -> Callable[..., Any]:

@@ -28,7 +28,7 @@ from haugmbd.constraints.base import Motion, value
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_torque, modelled, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LinearSpring, LoadValues, Mark, add_torque, modelled, sign_at, turned
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.user_function import ANGLE, Value, read_value
@@ -117,6 +117,23 @@ class RSDA(ForceElement):
         i, j = self.joint.frame_i, self.joint.frame_j
         e, n = self.joint.angle_axes()
         return ((i.body, e), (i.body, n), (i.body, i.h), (j.body, j.f))
+
+    def turn_markers(self) -> tuple[tuple[Body, Array], ...]:
+        e, n, _, v = self.markers()
+        return (e, n, v)
+
+    def given_angles(self) -> tuple[tuple[str, float], ...]:
+        return (("theta0", self.theta0),)
+
+    def linear_spring(self) -> LinearSpring | None:
+        if not self.actuator.is_nothing:
+            return None
+        i, j = self.joint.frame_i.A, self.joint.frame_j.A
+        modelled = float(np.arctan2(i[:, 1] @ j[:, 0], i[:, 0] @ j[:, 0])) + self.joint.q0
+        return LinearSpring(self.joint, self.k, self.c, self.theta0 - modelled, True)
+
+    def marks(self) -> tuple[Mark, ...]:
+        return (sign_at("RSDA", self.joint.frame_i, self.joint.frame_j),)
 
     def value(self) -> Value:
         return self.actuator

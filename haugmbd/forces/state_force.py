@@ -7,7 +7,6 @@ power of the applied forces  sum_k F_k . v_k + n_bar_k . omega_bar_k
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -20,11 +19,10 @@ from haugmbd.constraints.base import Motion
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, repeated_bodies
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_half
 from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, wrong_arguments
-from haugmbd.math.body_columns import PARTS, VELOCITY, WIDTH
 
 
 @public_class
@@ -67,7 +65,7 @@ class StateForce(ForceElement):
             self._faults = (Fault(self.where, f"force is {shown(force)}, must be a function", f"Give force({BODY})."),)
         elif needed != len(BODY.split(",")):
             self._faults = (wrong_arguments(self.where, "force", needed, f"force({BODY})"),)
-        self._faults += _own_faults(self.where, self._bodies)
+        self._faults += repeated_bodies(self.where, self._bodies)
         if not self._faults:
             faults: list[Fault] = []
             self.jacobian = read_jacobian(faults, self.where, "force", jacobian, self._value)
@@ -79,19 +77,12 @@ class StateForce(ForceElement):
     def value(self) -> Value:
         return self._value
 
-    def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
-        rows = np.ascontiguousarray(np.swapaxes(bodies, 0, 1))
-        return tuple(np.ascontiguousarray(rows[:, :, a:b]) for a, b in PARTS)
-
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         return EnergyLedger(np.zeros(len(t)), np.zeros(len(t)), self.quantities(t, bodies, angle).power)
 
     def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
         """Return force and torque on each body, (nt, n, 3), at and about the centre of mass, global."""
-        Q = self._value.sampled(t, *self.arguments(bodies, angle))
-        u = np.swapaxes(bodies[:, :, VELOCITY:WIDTH], 0, 1)
-        torque = np.stack([turned(states, Q[:, k, 3:]) for k, states in enumerate(bodies)], axis=1)
-        return LoadValues({"force": Q[:, :, :3], "torque": torque}, np.sum(Q * u, axis=(1, 2)))
+        return self.forces_over_time(t, bodies, self.arguments(bodies, angle))
 
 
 def _read_bodies(where: str, bodies: Any) -> tuple[Body, ...]:
@@ -103,23 +94,6 @@ def _read_bodies(where: str, bodies: Any) -> tuple[Body, ...]:
         if not isinstance(body, Body):
             raise UsageError(f"{where} needs bodies, got {shown(body)}. Give what system.add(...) returned, or system.ground.")
     return given
-
-
-def _own_faults(where: str, bodies: tuple[Body, ...]) -> tuple[Fault, ...]:
-    """Return the faults of the list of bodies: it is empty, or a body occurs more than once."""
-    if not bodies:
-        return (Fault(where, "it acts on no body", "Give the bodies that it acts on, in the order of the function's rows."),)
-    counts = Counter(map(id, bodies))
-    first = {id(body): body for body in bodies}
-    return tuple(
-        Fault(
-            where,
-            f"body {first[key].name!r} occurs {n} times",
-            "Give each body once: its row holds all that acts on it.",
-        )
-        for key, n in counts.items()
-        if n > 1
-    )
 
 
 @kernel

@@ -19,7 +19,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_torque, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_torque, sign_on, turned
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.point_force import body_arguments, read_frame
@@ -80,6 +80,9 @@ class Torque(ForceElement):
 
     def markers(self) -> tuple[tuple[Body, Array], ...]:
         return ((self.body, CENTRE),)
+
+    def marks(self) -> tuple[Mark, ...]:
+        return sign_on(type(self).__name__, self.body, np.zeros(3))
 
     def value(self) -> Value:
         return self.torque

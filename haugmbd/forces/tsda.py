@@ -26,7 +26,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion, distance, distance_rate, value
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, modelled, point_motion
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, modelled, point_motion
 from haugmbd.forces.derivatives.jacobian import read_jacobian
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair, declared_stiffness, lever
 from haugmbd.forces.user_function import LENGTH, Value, read_value
@@ -146,6 +146,10 @@ class TSDA(ForceElement):
 
     def points(self) -> dict[str, Frame]:
         return {".i": self.frame_i, ".j": self.frame_j}
+
+    def marks(self) -> tuple[Mark, ...]:
+        i, j = self.frame_i, self.frame_j
+        return (Mark("TSDA", i.body, j.body, i.s_bar, j.s_bar, {"k": self.k, "c": self.c, "l0": self.l0}),)
 
     def value(self) -> Value:
         return self.actuator

@@ -74,6 +74,7 @@ class UserFunction(NamedTuple):
     """A function of the user that is called at each evaluation: its element (`where`), its name (`label`), its arguments (`form`).
 
     shape: of its value, () for a scalar, (3,) for a vector, (n, 6) for generalized forces of n bodies
+    constants: its last argument x, if it has one more than `form` says
     """
 
     where: str
@@ -81,17 +82,20 @@ class UserFunction(NamedTuple):
     function: Callable[..., Any]
     form: str
     shape: tuple[int, ...]
+    constants: tuple[float, ...] | None = None
 
     @property
     def words(self) -> str:
         """Return the call as the user wrote it: actuator(t, l, l_dot)."""
-        return f"{self.label}({self.form})"
+        return f"{self.label}({self.form}{'' if self.constants is None else ', x'})"
 
     def call(self, t: float, *arguments: Any) -> Array:
         """Return the value, finite numbers of `shape`.
 
         Raise SimulationError for any other value; an exception of the function is raised unchanged, with a note.
         """
+        if self.constants is not None:
+            arguments = (*arguments, np.array(self.constants))
         try:
             given = self.function(t) if self.form == TIME else self.function(t, *arguments)
         except Exception as error:
@@ -220,6 +224,11 @@ def arguments_text(needed: int | None) -> str:
     if needed is None:
         return "does not say how many arguments it needs"
     return f"is a function of {needed or 'no'} argument{'' if needed == 1 else 's'}"
+
+
+def is_compiled(function: Any) -> bool:
+    """Return whether a function is one of numba.njit."""
+    return bool(numba.extending.is_jitted(function))
 
 
 def plain_function(function: Callable[..., Any]) -> Callable[..., Any]:

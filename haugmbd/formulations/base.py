@@ -20,7 +20,6 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import Fault, ModelError, SlowFormulationWarning, UsageError, warn_user
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import ACCELERATIONS, POSITIONS, VELOCITIES, Pack
@@ -228,7 +227,7 @@ class Formulation(ABC):
             what = f"{name} divides by the inertia, and J_bar is zero about an axis"
             remedy = f"Give it a moment of inertia about that axis, or use {self.instead}."
             raise ModelError([Fault(f"body {model.body_names[k]!r}", what, remedy) for k in bodies[massless]])
-        loads = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction) and entry.load.reads_reaction]
+        loads = [entry.load for entry in model.loads if entry.load.reads_reaction]
         if loads and (self.multipliers is Multipliers.APPROXIMATE or self.chains_only):
             how = "works in joint coordinates" if self.chains_only else "has approximate multipliers"
             what = f"its friction depends on what the joint carries, and {name} {how}"

@@ -25,8 +25,6 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
-from haugmbd.forces.compliant.contact_force import ContactForce
-from haugmbd.forces.joint_loads.joint_load import JointLoad
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
@@ -170,18 +168,18 @@ class Model(Pictured):
     @cached_property
     def has_contacts(self) -> bool:
         """Whether one of the loads is a ContactForce."""
-        return any(isinstance(entry.load, ContactForce) for entry in self.loads)
+        return any(entry.load.is_contact for entry in self.loads)
 
     @cached_property
     def has_stops(self) -> bool:
         """Whether one of the loads starts and stops pushing at a limit of a joint's coordinate."""
-        return any(isinstance(entry.load, JointLoad) and entry.load.sides() for entry in self.loads)
+        return any(entry.load.sides() for entry in self.loads)
 
     @cached_property
     def touch_columns(self) -> Ints:
         """The columns of the flat state that hold the touch speeds of contact forces; their values jump at touch."""
         first = WIDTH * (self.nb + 1)
-        columns = [first + e.angle + k for e in self.loads if isinstance(e.load, ContactForce) for k in range(e.load.angles)]
+        columns = [first + e.angle + k for e in self.loads if e.load.is_contact for k in range(e.load.angles)]
         return np.array(columns, dtype=np.int64)
 
     @property

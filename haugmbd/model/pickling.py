@@ -46,6 +46,8 @@ def functions_of_load(load: ForceElement) -> Iterator[Callable[..., Any]]:
     """Yield the functions of the user in a force element."""
     user_function, jacobian = load.user_function(), load.jacobian
     yield from functions_of(load.drivers())
+    if load.is_open():
+        yield type(load)
     if user_function is not None:
         yield user_function.function
     if jacobian is not None:

@@ -22,6 +22,7 @@ from haugmbd.joints import Composed, Locked, Place, Spaced, Vectors
 from haugmbd.modelfile.parts.blocks import block_of
 from haugmbd.modelfile.parts.equations import Equations, freedom_of
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOADS, make_joint_load
+from haugmbd.modelfile.parts.own_classes import make_own
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
@@ -249,6 +250,11 @@ class _Parts:
         except HaugmbdError as error:
             self.reading.fault((section, k), str(error).rstrip("."), "")
             return None
+        except Exception as error:  # noqa: BLE001  the constructor of a class of the user may raise anything
+            if not isinstance(values.get("type"), type):
+                raise
+            self.reading.fault((section, k), f"its constructor raises {type(error).__name__}: {error}", "")
+            return None
         faults = part.faults()
         for fault in faults:
             key = next((key for key in entry if fault.what.startswith((f"{key} ", f"{key}:"))), None)
@@ -326,6 +332,8 @@ class _Parts:
 
     def load(self, values: dict[str, Any]) -> ForceElement:
         """Return a force element."""
+        if isinstance(values["type"], type):
+            return make_own(values, self.on, self.at)
         values = dict(values)
         kind = values.pop("type")
         if kind in JOINT_LOADS:

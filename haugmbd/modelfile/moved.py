@@ -26,6 +26,8 @@ from haugmbd.system.system import System
 
 Document = dict[str, Any]
 States = Mapping[Body, Array]
+WIDTH_OF_POSE = 7
+"""Numbers of a position and Euler parameters."""
 REMEDY = "Model the system where its joints are closed, so that it need not be moved."
 
 
@@ -44,7 +46,7 @@ def move(document: Document, system: System, states: States) -> list[Fault]:
     faults = []
     for entry in document["loads"]:
         load = loads[entry["name"]]
-        why = shifted(entry, load, states, started)
+        why = _where_it_stands(load, states) if load.is_open() else shifted(entry, load, states, started)
         faults += [Fault(load.where, why, REMEDY)] if why else []
     for function in functions:
         for coordinate, _ in function.terms:
@@ -52,6 +54,14 @@ def move(document: Document, system: System, states: States) -> list[Fault]:
                 what = f"its function is counted from the modelled pose, and {coordinate.label} has no start q0 that could be set"
                 faults.append(Fault(f"joint {function.name!r}", what, REMEDY))
     return faults
+
+
+def _where_it_stands(load: ForceElement, states: States) -> str:
+    """Return why an element of a class of the user cannot follow, "" if its bodies stay: its constructor is called at the other pose."""
+    for body in load.bodies():
+        if states[body][:WIDTH_OF_POSE].tolist() != [*body.r, *body.p]:
+            return f"the constructor of its class {type(load).__name__} may read the modelled pose, and body {body.name!r} is moved"
+    return ""
 
 
 def _reads_coordinates(load: ForceElement) -> bool:

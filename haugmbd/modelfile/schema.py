@@ -18,6 +18,7 @@ from haugmbd.joints import Composed, Locked, Spaced
 from haugmbd.modelfile.parts.blocks import BLOCKS
 from haugmbd.modelfile.parts.functions import Code, CodeName, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
+from haugmbd.modelfile.parts.own_classes import OWN_CLASS, names_a_class
 from haugmbd.modelfile.parts.shapes import SHAPES, ShapeValue
 from haugmbd.modelfile.values import (
     Array,
@@ -196,16 +197,19 @@ EQUATION_FORMS = {
 
 
 class _Typed(Kind):
-    """A part whose key "type" selects its form."""
+    """A part whose key "type" selects its form;  own: the form of a class of the user, whose type is "module:Class"."""
 
-    def __init__(self, forms: dict[str, Kind], what: str) -> None:
+    def __init__(self, forms: dict[str, Kind], what: str, own: Kind | None = None) -> None:
         self.forms = forms
         self.what = what
+        self.own = own
 
     def read(self, given: Any, path: Any, reading: Any) -> Any:
         name = given.get("type") if isinstance(given, dict) else None
         if isinstance(name, str) and name in self.forms:
             return self.forms[name].read(given, path, reading)
+        if self.own is not None and names_a_class(name):
+            return self.own.read(given, path, reading)
         if not isinstance(given, dict):
             return Record(()).read(given, path, reading)
         if "type" not in given:
@@ -213,7 +217,7 @@ class _Typed(Kind):
         return Text(tuple(self.forms)).read(name, (*path, "type"), reading)
 
     def schema(self) -> dict[str, Any]:
-        different = {id(form): form for form in self.forms.values()}
+        different = {id(form): form for form in (*self.forms.values(), self.own) if form is not None}
         return {"anyOf": [form.schema() for form in different.values()]}
 
 
@@ -350,7 +354,7 @@ SENSOR = Record(
     "a function of time and state",
 )
 JOINTS = _joints()
-FORCES = _Typed(LOADS, "load")
+FORCES = _Typed(LOADS, "load", OWN_CLASS)
 
 HEAD = (
     Field("$schema", Text(), False, "address of the JSON Schema, for editors"),

@@ -25,6 +25,7 @@ from haugmbd.modelfile.parts.blocks import block_text
 from haugmbd.modelfile.parts.equations import freedom_text
 from haugmbd.modelfile.parts.functions import Unwritable, code_name, driver_text, unwritable, value_text
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOADS, joint_load_text
+from haugmbd.modelfile.parts.own_classes import own_text
 from haugmbd.modelfile.parts.shapes import shape_text
 from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
@@ -250,6 +251,8 @@ def load_text(load: ForceElement, parameters: Parameters) -> Document:
         StateForce: _state_force,
         ContactForce: _contact_force,
     }
+    if load.is_open():
+        return own_text(load, parameters)
     text = {"type": type(load).__name__, "name": load.name}
     if JOINT_LOADS.get(type(load).__name__) is type(load):
         text |= joint_load_text(load, parameters, _coordinate)

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import ModelError, UsageError
-from haugmbd.forces.friction.joint_friction import JointFriction
-from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
@@ -189,7 +187,7 @@ def check_drivers(model: Model, t_start: float, t_end: float) -> None:
 
 def check_friction(model: Model, method: Integrator) -> None:
     """Raise UsageError if the method cannot treat the friction in the joints of the model."""
-    loads = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    loads = [entry.load for entry in model.loads]
     name = type(method).__name__
     exact = [repr(load.name) for load in loads if load.is_exact]
     if exact and not (method.one_step and method.takes_friction):
@@ -221,7 +219,7 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
 def rigid_stop(system: System | Model) -> str:
     """Return the first JointLimit with a restitution; "" if there is none."""
     loads = system.loads if isinstance(system, System) else [entry.load for entry in system.loads]
-    return next((load.where for load in loads if isinstance(load, JointLimit) and load.impulsive), "")
+    return next((load.where for load in loads if load.impulsive), "")
 
 
 def need_no_stops(model: Model, what: str) -> None:

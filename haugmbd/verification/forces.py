@@ -55,7 +55,7 @@ class LoadedMotion:
     def at(self, s: float) -> State:
         """Return the state at the time s."""
         state = self._free.at(s)
-        if isinstance(self._load, JointFriction):
+        if self._load.is_friction:
             state = state.replace(angles=np.full(state.angles.shape, self._z))
         if self._joint is None:
             return state
@@ -64,7 +64,7 @@ class LoadedMotion:
         if j == 0:
             frames, (i, j), theta, rate = frames[::-1], (j, i), -theta, -rate
         state = turned_about_axis(state, (i, j), frames, theta, rate)
-        if isinstance(self._load, JointFriction):
+        if self._load.is_friction:
             return state
         return state.replace(angles=np.full(state.angles.shape, self._theta + self._rate * s))
 
@@ -96,7 +96,7 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
     found, note = 0, ""
     for _ in range(states):
         bar.done()
-        if isinstance(load, JointFriction):
+        if load.is_friction:
             solved = _with_solution(model, loaded, rng)
             if isinstance(solved, str):
                 note = solved
@@ -111,7 +111,7 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
         power, now = float(np.sum(Q * np.hstack([state.v, state.omega_bar]))), _ledger(model, state)
         supplied = now.applied[0] - now.dissipated[0]
         given = np.array([supplied - power])
-        if isinstance(load, JointFriction):  # it stores nothing
+        if load.is_friction:  # it stores nothing
             gap = DerivativeGap(np.abs(given - now.potential), now.potential)
         else:
             gap = gap_of(given, lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]

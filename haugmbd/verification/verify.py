@@ -17,7 +17,6 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.drivers import Driver
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.registry import KINDS as FORCES
 from haugmbd.formulations.base import Formulation
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_flags
@@ -29,6 +28,7 @@ from haugmbd.verification.differences import Random
 from haugmbd.verification.forces import check_force, check_inertial_forces
 from haugmbd.verification.formulations import check_formulation, mechanisms_for
 from haugmbd.verification.joints import check_driver, check_joint
+from haugmbd.verification.laws import check_law
 from haugmbd.verification.report import Check, Verification
 from haugmbd.verification.rows import check_rows
 
@@ -66,7 +66,8 @@ def verify(x: Any, *, states: int = 5, seed: int = 0, progress: bool = False) ->
     Notes
     -----
     Constraints and joints: Phi (both signs of p), Phi_r, PiBar, nu, gamma; of a joint also Phi at the modelled pose, the rank of its rows,
-    and its declared freedoms. Forces: power against energy, and a declared jacobian. Drivers: f' and f''. Formulations: accelerations,
+    and its declared freedoms. Forces: power against energy, and a declared jacobian; of a class of your own also whether its law depends on
+    its arguments alone, and on those of its constructor. Drivers: f' and f''. Formulations: accelerations,
     multipliers, and the right-hand sides of projections.
     """
     _check_options(x, states, seed)
@@ -148,7 +149,9 @@ def _force_checks(load: ForceElement, states: int, rng: Random, bar: Progress) -
     """Return the checks of a force element alone."""
     load, joints = with_constants(load), list(load.needs())
     bodies = [*load.bodies(), *(p for j in joints for p in (j.i, j.j))]
-    return check_force(_alone(bodies, joints, [load]), _alone(bodies, joints, []), states, rng, bar)
+    model = _alone(bodies, joints, [load])
+    own = check_law(model, states, rng) if load.is_open() else ()
+    return (*check_force(model, _alone(bodies, joints, []), states, rng, bar), *own)
 
 
 def with_constants(load: ForceElement) -> ForceElement:
@@ -158,15 +161,10 @@ def with_constants(load: ForceElement) -> ForceElement:
 
 def _alone(used: list[Body], joints: list[Joint], loads: list[ForceElement]) -> Model:
     """Return a model of these parts and no others. Raise UsageError for a kind that has no kernel."""
-    known = (*CONSTRAINTS, *FORCES)
-    for part, where in (
-        *((p, "constraints") for joint in joints for p in joint.primitives()),
-        *((load, "forces") for load in loads),
-    ):
-        if type(part) not in known:
-            raise UsageError(
-                f"verify: {type(part).__name__} has no kernel: enter it in MODULES of haugmbd/{where}/registry.py, as CONTRIBUTING.md says."
-            )
+    for part in (p for joint in joints for p in joint.primitives()):
+        if type(part) not in CONSTRAINTS:
+            entry = "enter it in MODULES of haugmbd/constraints/registry.py, as CONTRIBUTING.md says"
+            raise UsageError(f"verify: {type(part).__name__} has no kernel: {entry}.")
     grounds = [body for body in dict.fromkeys(used) if body.is_ground]
     moving = [body for body in dict.fromkeys(used) if not body.is_ground]
     _raise_faults(fault for body in moving for fault in body.faults())

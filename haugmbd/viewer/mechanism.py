@@ -24,15 +24,7 @@ from haugmbd.constraints.equations.rolling import KnifeEdgeRow, Slip
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.compliant.contact_force import ContactForce
-from haugmbd.forces.fluid.buoyancy import Buoyancy
-from haugmbd.forces.fluid.drag import Drag
-from haugmbd.forces.joint_loads.joint_load import JointLoad
-from haugmbd.forces.point_force import PointForce
-from haugmbd.forces.rsda import RSDA
-from haugmbd.forces.torque import Torque
-from haugmbd.forces.tsda import TSDA
 from haugmbd.math.euler_parameters import from_rotation_matrix
 from haugmbd.model.model import Model
 from haugmbd.system.system import System
@@ -261,42 +253,9 @@ def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
 
 def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:
     """Return the parts of a force element: none if it has no place."""
-    if isinstance(load, TSDA):
-        i, j = load.frame_i, load.frame_j
-        look = {"k": load.k, "c": load.c, "l0": load.l0}
-        return [LinePart(load.name, "TSDA", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, look)]
-    if isinstance(load, RSDA):
-        i, j = load.joint.frame_i, load.joint.frame_j
-        more = {"p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]}
-        return [LinePart(load.name, "RSDA", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)]
-    if isinstance(load, PointForce | Torque):
-        k = number[load.body.name]
-        s = load.frame.s_bar if isinstance(load, PointForce) else np.zeros(3)
-        return [LinePart(load.name, type(load).__name__, k, k, s, s, {})]
-    if isinstance(load, Drag | Buoyancy):
-        k, s = number[load.body.name], load.frame.s_bar
-        return [LinePart(load.name, type(load).__name__, k, k, s, s, {})]
-    if isinstance(load, Bushing | JointLoad):
-        return _between(load, number)
-    return []
-
-
-def _between(load: Bushing | JointLoad, number: dict[str, int]) -> list[LinePart]:
-    """Return a mark of a bushing, or of a force along joint coordinates at each of its joints."""
-    ends = [(load.frame_i, load.frame_j)] if isinstance(load, Bushing) else []
-    if isinstance(load, JointLoad):
-        ends = [(q.joint.frame_i, q.joint.frame_j) for q in load.coordinates()]
     return [
-        LinePart(
-            load.name,
-            type(load).__name__,
-            number[i.body.name],
-            number[j.body.name],
-            i.s_bar,
-            j.s_bar,
-            {"p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]},
-        )
-        for i, j in ends
+        LinePart(load.name, mark.kind, number[mark.i.name], number[mark.j.name], mark.s_i, mark.s_j, mark.look)
+        for mark in load.marks()
     ]
 
 

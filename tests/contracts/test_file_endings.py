@@ -77,28 +77,3 @@ def test_python_without_docstrings_saves_loads_and_lists(tmp_path):
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == "[0, 0, 0] True"
-
-
-def test_a_force_element_of_another_class_is_refused_by_name():
-    """Compiled code cannot call it: told with the class, and with what takes its law."""
-
-    class Wind(mbd.ForceElement):
-        def __init__(self, name, body):
-            super().__init__(name)
-            self.body = body
-
-        def bodies(self):
-            return (self.body,)
-
-        def arguments(self):
-            return {"body": self.body}
-
-        def ledger(self, *given):
-            return None
-
-    system = swing()
-    system.add(Wind("gust", system.bodies[1]))
-    for ask in (mbd.System.compile, lambda given: mbd.simulate(given, 0.1, h=0.01), mbd.assemble, mbd.verify):
-        with pytest.raises(mbd.ModelError, match=r"'gust': its class Wind .* mbd\.StateForce"):
-            ask(system)
-    assert "its class Wind" in str(mbd.mobility(system))

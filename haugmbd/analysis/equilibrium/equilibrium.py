@@ -41,7 +41,6 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import ModelError, SimulationError
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
@@ -286,7 +285,7 @@ def _not_held(evaluator: ResidualEvaluator, place: TrialPose, x: Array, goes_on:
         if goes_on
         else "Do its forces jump there, or drive it in a circle? Make them continuous"
     )
-    rubs = [entry.load.where for entry in model.loads if isinstance(entry.load, JointFriction)]
+    rubs = [entry.load.where for entry in model.loads if entry.load.is_friction]
     if rubs:
         remedy = f"Dry friction ({', '.join(rubs)}), which may hold it where it is, is not counted. {remedy}"
     return SimulationError(

@@ -17,7 +17,6 @@ from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states,
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
 from haugmbd.analysis.initial_model import follow_angles, start_of
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.forces.tsda import TSDA
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import exponential, normalized, product
 from haugmbd.model.evaluate import rows_entry
@@ -92,7 +91,7 @@ def _length(model: Model, J: Array) -> float:
     pulls = (force > 0.0) & (moment > 0.0)
     spread = float(np.linalg.norm(np.ptp(model.state().r, axis=0)))
     length = float(np.sqrt(np.mean(np.square(moment[pulls] / force[pulls])))) if pulls.any() else spread or 1.0
-    springs = [entry.load.modelled_length for entry in model.loads if isinstance(entry.load, TSDA)]
+    springs = [entry.load.modelled_length for entry in model.loads]
     return min(length, SPRINGS * min((x for x in springs if x > 0.0), default=np.inf))
 
 

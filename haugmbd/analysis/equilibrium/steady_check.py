@@ -24,7 +24,6 @@ from haugmbd.analysis.equilibrium.tangent_space import tangent
 from haugmbd.analysis.mobility.twist_format import largest, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.model.model import Model
 
@@ -38,7 +37,7 @@ LATER = (0.7, 1.9, 2.9)
 
 def refuse_friction(model: Model, what: str) -> None:
     """Raise UsageError if friction in a joint depends on what the joint carries."""
-    names = [repr(entry.load.name) for entry in model.loads if isinstance(entry.load, JointFriction) and entry.load.reads_reaction]
+    names = [repr(entry.load.name) for entry in model.loads if entry.load.reads_reaction]
     if names:
         raise UsageError(
             f"{what} takes the forces of a state without its multipliers, and friction {', '.join(names)} depends on them. "

@@ -23,7 +23,6 @@ from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, l
 from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
 from haugmbd.analysis.equilibrium.tangent_space import Derivative, Tangent
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.graph import colors_of
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
@@ -135,7 +134,7 @@ def sources_of_forces(model: Model) -> Ints:
 
 def _groups(model: Model) -> Iterator[set[int]]:
     """Yield the moving bodies, from 0, of each row and of each force element; all of them if any may act on any."""
-    if model.network is not None or any(isinstance(entry.load, JointFriction) for entry in model.loads):
+    if model.network is not None or any(entry.load.is_friction for entry in model.loads):
         yield set(range(model.nb))
         return
     pairs = np.unique(np.sort(model.bodies_of_rows(), axis=1), axis=0)

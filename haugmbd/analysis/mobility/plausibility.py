@@ -19,9 +19,6 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.joint_loads.joint_limit import JointLimit
-from haugmbd.forces.joint_loads.joint_spring import JointSpring
-from haugmbd.forces.rsda import RSDA
 from haugmbd.graph import Blocks
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.description.labels import JointFrames
@@ -126,12 +123,7 @@ def _order(model: Model, state: State, body: int, points: list[tuple[str, Array]
 def angles_in_degrees(joints: Iterable[Joint], loads: Iterable[ForceElement]) -> tuple[Fault, ...]:
     """Return the angles of joints, springs and stops that are probably degrees."""
     given = [(f"joint {joint.name!r}", "q0", joint.q0) for joint in joints if joint.q0 and joint.rotates_about_h]
-    for load in loads:
-        if isinstance(load, RSDA):
-            given.append((load.where, "theta0", load.theta0))
-        elif isinstance(load, JointSpring | JointLimit) and [one.turns for one in load.coordinates()] == [True]:
-            names = ("free",) if isinstance(load, JointSpring) else ("lower", "upper")
-            given += [(load.where, name, getattr(load, name)) for name in names]
+    given += [(load.where, name, angle) for load in loads for name, angle in load.given_angles()]
     return tuple(
         Fault(
             where,

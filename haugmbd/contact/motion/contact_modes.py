@@ -18,7 +18,6 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import Fault, ModelError
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.graph import Groups
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
@@ -54,7 +53,7 @@ class ContactModes:
         np.maximum.at(self._largest, self._part[self._moving], self.all_placed.largest)
         self._joints = {contact.name: contact.closed_joint() for contact in contacts}
         self.contacts = {contact.name: contact for contact in contacts}
-        self.has_friction = any(isinstance(entry.load, JointFriction) for entry in free.loads)
+        self.has_friction = any(entry.load.is_friction for entry in free.loads)
         self._rows = build_model("contacts", free.bodies, list(self._joints.values()), (), np.zeros(3))
         self._models: dict[frozenset[str], Model] = {frozenset(): self.free}
 

@@ -41,7 +41,6 @@ from haugmbd.diagnostics.work import (
     work_between_stored,
     work_of_powers,
 )
-from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.model.description.labels import no_such
 from haugmbd.model.model import Model
@@ -297,7 +296,7 @@ class ImpactResult(Piecewise, Animated, HasOutcome):
             For an unknown contact.
         """
         placed = self._mechanism.placed.get(name) if isinstance(name, str) else None
-        compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
+        compliant = [entry.load.name for entry in self.model.loads if entry.load.is_contact]
         if placed is None and name in compliant:
             return super().contact(name)
         if placed is None:

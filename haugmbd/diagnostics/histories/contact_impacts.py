@@ -103,7 +103,7 @@ def contact_values(entry: LoadEntry, model: Model, y: Array) -> tuple[Indentatio
     assert isinstance(load, ContactForce)
     bodies = np.swapaxes(y[:, : WIDTH * n].reshape(len(y), n, WIDTH), 0, 1)[list(entry.bodies)]
     found, first = load.indentation(bodies), WIDTH * n + entry.angle
-    return found, load.forces(found, y[:, first : first + load.angles])
+    return found, load.contact_forces(found, y[:, first : first + load.angles])
 
 
 def over_steps(entry: LoadEntry, model: Model, t: Array, y: Array, y_dot: Array) -> ContactSteps:

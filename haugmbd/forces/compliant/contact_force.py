@@ -118,6 +118,7 @@ class ContactForce(ForceElement):
     """
 
     kind = "ContactForce"
+    is_contact = True
     variable = MappingProxyType({"K": ((),), "restitution": ((),), "mu": ((),), "creep": ((),)})
 
     def __init__(
@@ -272,7 +273,7 @@ class ContactForce(ForceElement):
     def modelled_angles(self) -> Array:
         return np.array([self.angles0()])
 
-    def forces(self, found: Indentation, touch: Array) -> ContactValues:
+    def contact_forces(self, found: Indentation, touch: Array) -> ContactValues:
         """Return the forces; touch (nt, k): speeds at touch, 0 for those that are not known."""
         with np.errstate(all="ignore"):
             elastic = self.K * np.maximum(found.depth, 0.0) ** self.model.exponent
@@ -284,7 +285,7 @@ class ContactForce(ForceElement):
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         found = self.indentation(bodies)
-        force = self.forces(found, angle.reshape(found.depth.shape))
+        force = self.contact_forces(found, angle.reshape(found.depth.shape))
         potential = force.elastic * np.maximum(found.depth, 0.0) / (self.model.exponent + 1.0)
         dissipated = (force.normal - force.elastic) * found.rate + force.friction * force.slip
         return EnergyLedger(potential.sum(axis=1), dissipated.sum(axis=1), np.zeros(len(t)))
@@ -292,7 +293,7 @@ class ContactForce(ForceElement):
     def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
         """Return indentation and its rate, normal force, friction and slip of each point, and the whole force on body i."""
         found = self.indentation(bodies)
-        force = self.forces(found, angle.reshape(found.depth.shape))
+        force = self.contact_forces(found, angle.reshape(found.depth.shape))
         direction = -found.slip / np.where(force.slip > 0.0, force.slip, 1.0)[..., None]
         on_a = force.normal[..., None] * found.normal + force.friction[..., None] * direction
         power = -(force.normal * found.rate + force.friction * force.slip).sum(axis=1)

@@ -49,6 +49,11 @@ class Jacobian(NamedTuple):
         return self.user_function.form == BODY
 
     @property
+    def is_of_generalized_forces(self) -> bool:
+        """Return whether the function returns generalized forces (n, 6) of n bodies."""
+        return len(self.user_function.shape) == 2
+
+    @property
     def bodies(self) -> int:
         """Return the number of bodies of one call of the function."""
         return self.user_function.shape[0] if len(self.user_function.shape) == 2 else 1

@@ -25,7 +25,7 @@ from haugmbd.constraints.base import Motion, value
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, point_motion
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, point_motion, sign_on
 from haugmbd.forces.derivatives.tangent import Tangents, add_outer, lever
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.math.vec3 import add, dot, load, scale
@@ -92,6 +92,9 @@ class Buoyancy(ForceElement):
         if body.is_ground:
             faults.append(Fault(self.where, "it acts on the ground", "Give a body that moves."))
         self._faults = tuple(faults)
+
+    def marks(self) -> tuple[Mark, ...]:
+        return sign_on(type(self).__name__, self.body, self.frame.s_bar)
 
     def bodies(self) -> tuple[Body, ...]:
         return (self.body,)

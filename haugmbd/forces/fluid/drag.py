@@ -27,7 +27,7 @@ from haugmbd.constraints.base import Motion, rate, value
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, add_force, point_motion, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, point_motion, sign_on, turned
 from haugmbd.forces.derivatives.tangent import Tangents, add_outer, lever
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
@@ -100,6 +100,9 @@ class Drag(ForceElement):
 
     def number_faults(self) -> tuple[Fault, ...]:
         return self._faults
+
+    def marks(self) -> tuple[Mark, ...]:
+        return sign_on(type(self).__name__, self.body, self.frame.s_bar)
 
     def bodies(self) -> tuple[Body, ...]:
         return (self.body,)

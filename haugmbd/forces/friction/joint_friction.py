@@ -111,6 +111,7 @@ class JointFriction(ForceElement):
     """
 
     kind = "JointFriction"
+    is_friction = True
     variable: Mapping[str, tuple[tuple[int, ...], ...]] = MappingProxyType(
         dict.fromkeys(("radius", "length", "preload", "thrust_radius"), ((),))
     )

@@ -2,7 +2,6 @@
 
 joint_coordinate  a coordinate of a joint, as force elements measure it and act along it
 characteristic    a function through a table, with slope and integral
-stops             the sides of a stop: where it begins and ends to push
 joint_load        forces along coordinates of joints: base class and kernels
 joint_spring      spring and damper along a coordinate, linear, by a table, one-sided
 joint_limit       stops of a coordinate

@@ -21,8 +21,9 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
+from haugmbd.forces.base import JointRange
 from haugmbd.forces.joint_loads.joint_load import Along, JointLoad, depth_of, limit_constants, limit_law, pushing, units_of
-from haugmbd.forces.joint_loads.stops import Side, held_value
+from haugmbd.forces.stops import Side, held_value
 from haugmbd.forces.user_function import Value
 
 START_TOL = 1e-9
@@ -117,6 +118,12 @@ class JointLimit(JointLoad):
 
     def constants(self) -> tuple[float, ...]:
         return (self.k, self.c, *limit_constants(self.lower, self.upper))
+
+    def given_angles(self) -> tuple[tuple[str, float], ...]:
+        return self._angle(lower=self.lower, upper=self.upper)
+
+    def joint_range(self) -> JointRange | None:
+        return next((JointRange(q, self.lower, self.upper, self.k, self.c) for q in self._coordinates), None)
 
     def value(self) -> Value:
         return self._held

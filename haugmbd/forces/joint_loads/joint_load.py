@@ -27,7 +27,7 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, TablePlaces, TableRow, modelled
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, TablePlaces, TableRow, modelled, sign_at
 from haugmbd.forces.derivatives.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.joint_loads.characteristic import evaluate_characteristic
 from haugmbd.forces.joint_loads.joint_coordinate import (
@@ -40,7 +40,7 @@ from haugmbd.forces.joint_loads.joint_coordinate import (
     put_rate,
     read_coordinate,
 )
-from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, PUSHES_DOWN, PUSHES_UP, Side
+from haugmbd.forces.stops import BY_STATE, FREE, PUSHES_DOWN, PUSHES_UP
 from haugmbd.forces.user_function import Value
 from haugmbd.forces.written_line import HELD
 
@@ -129,9 +129,12 @@ class JointLoad(ForceElement):
         q, rate = (self.ratio * x for x in self.motion(bodies, angle))
         return (q[:, 0], rate[:, 0]) if self.alone else (q, rate)
 
-    def sides(self) -> tuple[Side, ...]:
-        """Return the limits at which the force begins and ends; none by default."""
-        return ()
+    def marks(self) -> tuple[Mark, ...]:
+        return tuple(sign_at(type(self).__name__, q.joint.frame_i, q.joint.frame_j) for q in self._coordinates)
+
+    def _angle(self, **given: float) -> tuple[tuple[str, float], ...]:
+        """Return these values if they are those of one angle."""
+        return tuple(given.items()) if [q.turns for q in self._coordinates] == [True] else ()
 
     @abstractmethod
     def along(self, t: Array, q: Array, q_dot: Array) -> Along:

@@ -22,6 +22,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault
+from haugmbd.forces.base import LinearSpring
 from haugmbd.forces.joint_loads.characteristic import read_characteristic
 from haugmbd.forces.joint_loads.joint_load import (
     BY_TABLE,
@@ -36,7 +37,7 @@ from haugmbd.forces.joint_loads.joint_load import (
     read_coefficient,
     units_of,
 )
-from haugmbd.forces.joint_loads.stops import Side, held_value
+from haugmbd.forces.stops import Side, held_value
 from haugmbd.forces.user_function import Value
 
 BOTH, OVER, UNDER = "both", "above", "below"
@@ -127,6 +128,14 @@ class JointSpring(JointLoad):
     def constants(self) -> tuple[float, ...]:
         table = () if self.characteristic is None else tuple(self.characteristic.numbers.tolist())
         return (self.k, self.c, *limit_constants(*self.limits), self.free, *table)
+
+    def given_angles(self) -> tuple[tuple[str, float], ...]:
+        return self._angle(free=self.free)
+
+    def linear_spring(self) -> LinearSpring | None:
+        if self.characteristic is not None or self.side != BOTH:
+            return None
+        return next((LinearSpring(q.joint, self.k, self.c, self.free - q.q0, False) for q in self._coordinates), None)
 
     def value(self) -> Value:
         return self._held

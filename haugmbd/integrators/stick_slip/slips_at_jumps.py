@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
@@ -24,7 +23,7 @@ class SlipsAtJumps:
     def __init__(self, problem: Problem, state_space: MaximalStateSpace) -> None:
         self.problem, self.state_space = problem, state_space
         self.watch = Watch(state_space.model, problem.pack.callback)
-        self.names = [entry.load.name for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
+        self.names = [entry.load.name for entry in state_space.model.loads if entry.load.is_friction]
 
     @classmethod
     def of(cls, problem: Problem) -> SlipsAtJumps | None:

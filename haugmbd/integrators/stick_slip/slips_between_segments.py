@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
@@ -28,7 +27,7 @@ AT_LIMIT = 1e-9
 
 def slip_records(model: Model, joints: list[int], state: State) -> list[EventRecord]:
     """Return the slips of joints, by the numbers of their friction, as events."""
-    names = [entry.load.name for entry in model.loads if isinstance(entry.load, JointFriction)]
+    names = [entry.load.name for entry in model.loads if entry.load.is_friction]
     return [EventRecord(f"{names[k]} slips", state.t, state) for k in joints]
 
 

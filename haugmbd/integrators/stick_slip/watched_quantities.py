@@ -16,7 +16,6 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRICTION_UNDECIDED, OK
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.events import Event, Flags
 from haugmbd.integrators.leaps import may_turn
@@ -48,7 +47,7 @@ UNSOLVED_FRICTION = (FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRIC
 
 def may_stick(model: Model) -> bool:
     """Return whether a joint has exact Coulomb friction."""
-    return any(isinstance(entry.load, JointFriction) and entry.load.is_exact for entry in model.loads)
+    return any(entry.load.is_exact for entry in model.loads)
 
 
 @entry

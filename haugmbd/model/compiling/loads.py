@@ -94,7 +94,8 @@ def force_callbacks(
     for load, bodies, signal, _, slots, *_ in entries:
         user_function = load.user_function()
         if user_function is not None:
-            force_calls.append(ForceCall(user_function, bodies, signal, slots))
+            written, constants = (slots, ()) if user_function.constants is None else ((), slots)
+            force_calls.append(ForceCall(user_function, bodies, signal, written, constants))
         of_load.update(dict.fromkeys(slots, load.where))
     calls = []
     for k in drivers.python_drivers.tolist():

@@ -12,9 +12,9 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.constraints.base import Motion
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
-from haugmbd.forces.joint_loads.joint_load import JointLoad, coordinate_of_row
-from haugmbd.forces.joint_loads.stops import BY_STATE, FREE, Pressed, Side, pressed
+from haugmbd.forces.joint_loads.joint_load import coordinate_of_row
 from haugmbd.forces.registry import table_of
+from haugmbd.forces.stops import BY_STATE, FREE, Pressed, Side, pressed
 from haugmbd.forces.written_line import HELD
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.model.body_kinematics import put_angular_velocities, put_markers, update_kinematics
@@ -40,9 +40,8 @@ def places_of(model: Model) -> tuple[StopSide, ...]:
     row = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(JointLimit)])
     places: list[StopSide] = []
     for one in model.loads:
-        if isinstance(one.load, JointLoad):
-            places += [StopSide(side, row, one.drivers[0]) for side in one.load.sides()]
-            row += len(one.load.coordinates())
+        places += [StopSide(side, row, one.drivers[0]) for side in one.load.sides()]
+        row += len(one.load.coordinates())
     return tuple(places)
 
 

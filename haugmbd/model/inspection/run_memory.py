@@ -106,7 +106,7 @@ def touch_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
 
 def _rigid_limits(model: Model) -> list[LoadEntry]:
     """Return the limits with a restitution."""
-    return [entry for entry in model.loads if isinstance(entry.load, JointLimit) and entry.load.impulsive]
+    return [entry for entry in model.loads if entry.load.impulsive]
 
 
 def _damped_contacts(model: Model) -> list[LoadEntry]:

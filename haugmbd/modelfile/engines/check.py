@@ -22,7 +22,6 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import AssemblyError, ModelError, UsageError
-from haugmbd.forces import JointLimit
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.joints import CJ, RJ, SJ, TJ, Coupling, Fixed
 from haugmbd.math.euler_parameters import cross, exponential, product
@@ -126,8 +125,8 @@ def _within_limits(system: System, state: State) -> bool:
     states = {
         body: np.concatenate([x[k] for x in (state.r, state.p, state.v, state.omega_bar)]) for k, body in enumerate(system.bodies)
     }
-    stops = [load for load in system.loads if isinstance(load, JointLimit)]
-    return all(load.lower <= value_at(load.coordinates()[0], states) <= load.upper for load in stops)
+    ranges = [limited for load in system.loads if (limited := load.joint_range()) is not None]
+    return all(each.lower <= value_at(each.coordinate, states) <= each.upper for each in ranges)
 
 
 def _random_state(

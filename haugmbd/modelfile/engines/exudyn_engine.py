@@ -21,12 +21,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.forces import TSDA, JointLimit
-from haugmbd.forces.base import ForceElement
+from haugmbd.forces import TSDA
+from haugmbd.forces.base import ForceElement, LinearSpring
 from haugmbd.joints import CJ, RJ, SJ, TJ, Distance, Fixed, Planar
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.engines.base import Reduced
-from haugmbd.modelfile.exports.springs import Spring, plain_spring
+from haugmbd.modelfile.exports.springs import plain_spring
 from haugmbd.system.system import System
 
 FREE_AXES: dict[type[Joint], tuple[int, ...]] = {
@@ -158,11 +158,11 @@ class _Built:
             markers = [self._marker(frame, np.eye(3))[0] for frame in (load.frame_i, load.frame_j)]
             numbers = {"stiffness": load.k, "damping": load.c, "force": load.actuator.drivers[0].value}
             self.mbs.AddObject(self.items.ObjectConnectorSpringDamper(markerNumbers=markers, referenceLength=load.l0, **numbers))
-        elif not isinstance(load, JointLimit):  # which does not act at the states that are compared
+        elif load.joint_range() is None:  # which does not act at the states that are compared
             what = f"Exudyn is given no {type(load).__name__} but TSDA with constant numbers and plain springs of hinges"
             faults.append(Fault(load.where, what, "Leave it out."))
 
-    def _add_spring(self, spring: Spring) -> None:
+    def _add_spring(self, spring: LinearSpring) -> None:
         """Add the torque  -k (q - rest) - c q'  of a hinge; q = 0 where the axes of both markers coincide, which is here."""
         node = self.mbs.AddNode(self.items.NodeGenericData(numberOfDataCoordinates=1, initialCoordinates=[0.0]))
         self.mbs.AddObject(

@@ -18,7 +18,6 @@ from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError
-from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
 from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 from haugmbd.math import euler_parameters
@@ -143,8 +142,7 @@ def _springs(loads: list[ForceElement], left: list[str], faults: list[Fault]) ->
             own |= {"stiffness": numbers(spring.k), "damping": numbers(spring.c), "springref": numbers(spring.rest)}
         elif stop is not None and "range" not in found.get(id(stop[0]), {}):
             found.setdefault(id(stop[0]), {})["range"] = numbers(np.clip(stop[1:], -FAR, FAR))
-            impulsive = isinstance(load, JointLimit) and load.impulsive
-            left.append(f"{load.where}: {'restitution' if impulsive else 'stiffness and damping'} of its stops")
+            left.append(f"{load.where}: {'restitution' if load.impulsive else 'stiffness and damping'} of its stops")
         else:
             holds = "one RSDA without actuator on an RJ or CJ, or one linear JointSpring on an RJ or TJ, and a JointLimit on an RJ or TJ"
             what = f"the file holds no such {kind_of(load)}; of loads it holds {holds}"

@@ -34,6 +34,10 @@ REMEDY = (
     'Write a function of time as mbd.Expression("0.2 * sin(3 * t)"), or with def at the top of a module that can be imported; '
     "a file holds its name."
 )
+REMEDY_FOR_CLASSES = (
+    "Write the class in a module that can be imported, and let its constructor keep each argument, a number, array, text, part or named "
+    "function, under its own name; a file holds the name of the class and the arguments."
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class CodeName(Kind):
             return reading.fault(path, f"it is {shown(given)}", 'Give "module:function".')
         if not reading.allow_code:
             return reading.fault(path, f"it calls the Python function {given!r}, and code is not allowed", TRUST)
-        return _imported(given, path, reading)
+        return imported(given, path, reading)
 
     def schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": f"^{CODE.pattern}$", "description": "module:function; needs allow_code=True"}
@@ -186,7 +190,7 @@ def made_function(found: dict[str, Any]) -> Any:
     return tuple(found["functions"]) if "functions" in found else found["function"]
 
 
-def _imported(name: str, path: Path, reading: Reading) -> Any:
+def imported(name: str, path: Path, reading: Reading) -> Any:
     """Return the function of this name."""
     module, qualified = name.split(":")
     try:
@@ -205,23 +209,24 @@ class Unwritable(UsageError):
     """A function that a file cannot hold; the text says why."""
 
 
-def code_name(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return {"function": "module:function"}. Raise Unwritable unless importing that name gives this function again."""
+def code_name(function: Callable[..., Any], what: str = "function") -> dict[str, Any]:
+    """Return {"function": "module:function"}. Raise Unwritable unless importing that name gives this function, or class, again."""
     plain: Any = getattr(function, "py_func", function)
     module, qualified = getattr(plain, "__module__", None), getattr(plain, "__qualname__", getattr(plain, "__name__", None))
     if isinstance(function, type(sys.modules["numpy"].sin)):
         module, qualified = "numpy", plain.__name__
     note = f"{module}:{qualified}"
     if qualified is None or "<" in note:
-        kind = "a lambda" if "<lambda>" in note else "a function inside another one" if "<" in note else repr(function)[:60]
-        raise Unwritable(f"its function is {kind}, which has no name that a file could hold")
+        kind = "a lambda" if "<lambda>" in note else f"a {what} inside a function" if "<" in note else repr(function)[:60]
+        kind = "a function inside another one" if kind == "a function inside a function" else kind
+        raise Unwritable(f"its {what} is {kind}, which has no name that a file could hold")
     if module == "__main__":
-        raise Unwritable(f"its function {qualified} is defined in the program that runs, which cannot be imported by its name")
+        raise Unwritable(f"its {what} {qualified} is defined in the program that runs, which cannot be imported by its name")
     found: Any = sys.modules.get(str(module))
     for part in str(qualified).split("."):
         found = getattr(found, part, None)
     if found is not function or not CODE.fullmatch(note):
-        raise Unwritable(f"its function {note!r} cannot be found again by that name")
+        raise Unwritable(f"its {what} {note!r} cannot be found again by that name")
     return {"function": note}
 
 
@@ -276,5 +281,6 @@ def value_text(value: Value, parameters: Mapping[str, float]) -> Any:
 
 
 def unwritable(where: str, error: Unwritable) -> Fault:
-    """Return the fault of a part whose function a file cannot hold."""
-    return Fault(where, str(error), REMEDY)
+    """Return the fault of a part that a file cannot hold."""
+    of_class = str(error).startswith(("its class", "its argument", "its constructor"))
+    return Fault(where, str(error), REMEDY_FOR_CLASSES if of_class else REMEDY)

@@ -22,7 +22,6 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault
-from haugmbd.forces import JointLimit
 from haugmbd.forces.base import ForceElement
 from haugmbd.joints import RJ, SJ, TJ, Fixed, Planar
 from haugmbd.modelfile.exports.drawn import written_shapes
@@ -125,13 +124,14 @@ def _damping(loads: list[ForceElement], limits: dict[int, str], left: list[str],
     found: dict[int, float] = {}
     for load in loads:
         spring, stop = plain_spring(load), limit_of(load)
-        if isinstance(load, JointLimit) and stop is not None and id(stop[0]) not in limits:
+        limited = load.joint_range()
+        if limited is not None and stop is not None and id(stop[0]) not in limits:
             joint, *ends = stop
             lower, upper = np.clip(ends, -FAR, FAR)
-            effort = load.k * YIELD[type(joint) is RJ]
+            effort = limited.k * YIELD[type(joint) is RJ]
             given = {"lower": lower, "upper": upper, "effort": effort, "velocity": FAR}
             limits[id(joint)] = element("limit", **{key: numbers(x) for key, x in given.items()})
-            left += [f"{load.where}: its restitution"] if load.impulsive else [f"{load.where}: its damping"] if load.c else []
+            left += [f"{load.where}: its restitution"] if load.impulsive else [f"{load.where}: its damping"] if limited.c else []
         elif spring is not None and spring.k == 0.0 and type(spring.joint) in (RJ, TJ):
             found[id(spring.joint)] = found.get(id(spring.joint), 0.0) + spring.c
         else:

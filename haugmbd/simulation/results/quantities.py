@@ -26,7 +26,6 @@ from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
 from haugmbd.diagnostics.work import Work
-from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.description.labels import joint_named, named, no_such
 from haugmbd.model.inspection.points import locate
@@ -132,7 +131,7 @@ class HasQuantities(ABC):
         UsageError
             If there is no contact of that name.
         """
-        contacts = [entry.load.name for entry in self._pieces()[0].model.loads if isinstance(entry.load, ContactForce)]
+        contacts = [entry.load.name for entry in self._pieces()[0].model.loads if entry.load.is_contact]
         if name not in contacts:
             raise no_such("contact", name, contacts)
         found = self.load(name)

@@ -31,7 +31,6 @@ from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus, warn_of_stored_work
 from haugmbd.diagnostics.work import QuadratureRule, Work, does_work, rule_of, work_between, work_between_stored, work_of_powers
 from haugmbd.errors import SingularKKTError, UsageError, warn_user
-from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
@@ -230,7 +229,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
     def _all_impacts(self) -> tuple[ContactImpact, ...]:
         """Return the impacts of all compliant contacts."""
-        names = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
+        names = [entry.load.name for entry in self.model.loads if entry.load.is_contact]
         return tuple(impact for name in names for impact in self._impacts_of(name))
 
     def resample(self, t_new: npt.ArrayLike, *, kind: Literal["dense", "linear", "cubic"] = "dense") -> Result:

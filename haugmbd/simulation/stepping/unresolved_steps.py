@@ -24,7 +24,6 @@ from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.histories.load_history import load_history
 from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, LONG_WORST, SCORE, UNRESOLVED, WORST, StiffnessWatch
 from haugmbd.math.body_columns import VELOCITY
@@ -108,7 +107,7 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
 
 def _depends_on_velocities(load: ForceElement) -> bool:
     """Return whether a load may have a force that changes with the velocity: not exact friction, whose reversals are events."""
-    return not load.conservative and not (isinstance(load, JointFriction) and load.is_exact)
+    return not load.conservative and not load.is_exact
 
 
 def is_lasting(watch: StiffnessWatch) -> bool:

@@ -18,7 +18,6 @@ from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.constraints.coordinate import nearest
-from haugmbd.forces.rsda import RSDA
 from haugmbd.math.arctangent import arctan2
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.math.vec3 import dot, load, to_global
@@ -60,9 +59,8 @@ def counted_angles(model: Model) -> CountedAngles:
     for q, column in model.angles:
         put(q.label, q.markers(), column, q.modelled() - q.q0)
     for entry_of in model.loads:
-        if isinstance(entry_of.load, RSDA):
-            e, n, _, v = entry_of.load.markers()
-            put(entry_of.load.name, (e, n, v), entry_of.angle, 0.0)
+        if entry_of.load.turn_markers():
+            put(entry_of.load.name, entry_of.load.turn_markers(), entry_of.angle, 0.0)
     shape = len(labels), -1
     return CountedAngles(
         tuple(labels),
@@ -103,7 +101,7 @@ _find_gaps = DirectCall(gaps_entry)
 
 def counts_turns(model: Model) -> bool:
     """Return whether the state of a model has integrated angles."""
-    return bool(model.angles) or any(isinstance(one.load, RSDA) for one in model.loads)
+    return bool(model.angles) or any(one.load.turn_markers() for one in model.loads)
 
 
 def gaps_beyond(model: Model, y: Array, limit: float) -> tuple[int, Array] | None:

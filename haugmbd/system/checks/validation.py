@@ -26,7 +26,6 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.control.diagram.network import Network
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.registry import MODULES
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
@@ -96,7 +95,6 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     ]
     faults += [fault for body in once.bodies for fault in body.faults()]
     faults += [fault for load in once.loads for fault in _once(load.faults())]
-    faults += foreign_force_faults(once.loads)
     bodies = [body for body in once.bodies if posed(body)]
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign
@@ -186,17 +184,6 @@ def size_faults_of_joints(model: Model, rows: Rows) -> list[Fault]:
     names = dict.fromkeys(model.labels[k].joint for k in wrong.tolist() if not isinstance(model.labels[k].primitive, CouplingRow))
     what = f"the derivatives of a row are larger than {LARGEST:g} m or not finite: its points are too far away"
     return [Fault(f"joint {name!r}", what, TOO_LARGE) for name in names]
-
-
-def foreign_force_faults(loads: Sequence[ForceElement]) -> list[Fault]:
-    """Return a fault for each element of a class that is not of the package: compiled code has no kernel of it."""
-    known = tuple(kind for kind, _ in MODULES)
-    remedy = "Give its law as a function: mbd.StateForce(name, bodies, force)."
-    return [
-        Fault(load.where, f"its class {type(load).__name__} is not one of haugmbd, and has no compiled kernel", remedy)
-        for load in loads
-        if not isinstance(load, known)
-    ]
 
 
 def _open_joints(

@@ -250,14 +250,9 @@ def test_what_cannot_be_verified_is_refused(arguments, error, said):
 
 
 def test_a_kind_without_a_kernel_is_refused():
-    class Spring(mbd.TSDA):
-        pass
-
     class Dot(mbd.DP1):
         pass
 
-    with pytest.raises(mbd.UsageError, match="Spring has no kernel: enter it in MODULES of haugmbd/forces/registry.py"):
-        mbd.verify(Spring("s", i, j, point_i=(0, 0, 0), point_j=(1, 0, 0)))
     with pytest.raises(mbd.UsageError, match="Dot has no kernel: .*haugmbd/constraints/registry.py"):
         mbd.verify(Dot(i, (1, 0, 0), j, (0, 1, 0)))
 

@@ -14,7 +14,6 @@ import numpy as np
 from haugmbd.compiled.array_types import Ints
 from haugmbd.control.output import BlockOutput
 from haugmbd.forces.registry import table_of
-from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.implicit.tangents.coloring import color_bodies
 from haugmbd.integrators.implicit.tangents.step_solver import NONE, step_solver, step_solver_tables
@@ -121,10 +120,11 @@ def _difference_colors(nb: int, entries: list[LoadEntry], edges: list[tuple[int,
 
 
 def _jacobian_pairs(entries: list[LoadEntry], starts: Ints, pair_of: PairNumbers) -> Ints:
-    """Return the blocks of every StateForce with a jacobian: of each body, and of each coupled pair."""
+    """Return the blocks of every law of states with a jacobian: of each body, and of each coupled pair."""
     rows = []
     for entry, start in zip(entries, starts, strict=True):
-        if start == NONE or not isinstance(entry.load, StateForce):
+        jacobian = entry.load.jacobian
+        if start == NONE or jacobian is None or not jacobian.is_of_generalized_forces:
             continue
         n = len(entry.bodies)
         for a, b in product(range(n), repeat=2):

@@ -47,6 +47,9 @@ def laws_of(model: Model) -> dict[str, Any]:
     for name, entry in model.joints.items():
         put(f"joint {name!r}", functions_of_profiles(entry.part))
     for load in (entry.load for entry in model.loads):
+        if load.is_open():
+            put(load.where, load.law_content())
+            continue
         user_function, jacobian = load.user_function(), load.jacobian
         called = [each.function for each in (user_function, jacobian) if each is not None]
         put(load.where, [*map(_law_of_driver, load.drivers()), *called])

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.forces.joint_loads.stops import Pressed
+from haugmbd.forces.stops import Pressed
 from haugmbd.integrators.events import EventRecord, Flags
 from haugmbd.model.inspection.pressed_stops import Stops
 from haugmbd.model.model import Model

@@ -27,7 +27,7 @@ from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.constraints.base import Motion
 from haugmbd.forces.compliant.contact_points import contact_point
 from haugmbd.forces.joint_loads.joint_load import TURN, coordinate_of_row
-from haugmbd.forces.joint_loads.stops import EDGE
+from haugmbd.forces.stops import EDGE
 from haugmbd.integrators.dense_output import put_state
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.leaps import falls_and_rises, rises_and_falls, turn_of

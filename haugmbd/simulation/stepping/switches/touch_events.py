@@ -53,7 +53,7 @@ class TouchEvents(Switches):
 
     def __init__(self, model: Model, *, holds: bool = False, logs: bool = False) -> None:
         self.model, self.holds, self.pack = model, holds, model.pack()
-        self.entries = [entry for entry in model.loads if isinstance(entry.load, ContactForce)]
+        self.entries = [entry for entry in model.loads if entry.load.is_contact]
         row, first = int(model.tables["FORCE_KIND_STARTS"].ravel()[table_of(ContactForce)]), WIDTH * (model.nb + 1)
         self.points = [
             TouchPoint(entry, row + n, k, first + entry.angle + k)
