@@ -22,7 +22,7 @@ from haugmbd.modelfile.parts.own_classes import OWN_CLASS, make_own, own_text
 from haugmbd.modelfile.reading import BAD, Reading
 from haugmbd.verification.report import Check
 from haugmbd.verification.rows import common_times
-from haugmbd.verification.states import Random, random_state
+from haugmbd.verification.differences import Random, random_state
 from haugmbd.workspace.layout import WIDTH
 
 Call = tuple[float, Sequence[Array]]
