@@ -11,7 +11,7 @@ at the motion m:
     add_tangent(ints, floats, first, last, m, T)            add its stiffness and damping, by formula, to the `Tangents` T
     add_declared_tangent(...)                               the same from the jacobian that the user has declared
 
-The forces of a StateForce are added by its callback, those of a JointFriction by `model.friction`.
+The forces of a StateForce are added by its callback, those of a JointFriction by the package `friction`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
-from haugmbd.forces import bushing, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import bushing, joint_friction, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.compliant import contact_force
 from haugmbd.forces.fluid import buoyancy, drag
-from haugmbd.forces.friction import joint_friction
 from haugmbd.forces.joint_loads import joint_load
 from haugmbd.forces.joint_loads.joint_force import JointForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit

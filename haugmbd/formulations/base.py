@@ -20,7 +20,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import Fault, ModelError, SlowFormulationWarning, UsageError, warn_user
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import ACCELERATIONS, POSITIONS, VELOCITIES, Pack

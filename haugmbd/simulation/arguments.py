@@ -15,7 +15,7 @@ import numpy.typing as npt
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import ModelError, UsageError
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince

@@ -41,7 +41,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import ModelError, SimulationError
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.inspection.run_memory import stop_faults, touched_stops

@@ -24,7 +24,7 @@ from haugmbd.analysis.equilibrium.tangent_space import tangent
 from haugmbd.analysis.mobility.twist_format import largest, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.model.model import Model
 

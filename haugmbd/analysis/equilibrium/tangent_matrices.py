@@ -23,7 +23,7 @@ from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, l
 from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
 from haugmbd.analysis.equilibrium.tangent_space import Derivative, Tangent
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.graph import colors_of
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model

@@ -24,7 +24,7 @@ from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.histories.load_history import load_history
 from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, LONG_WORST, SCORE, UNRESOLVED, WORST, StiffnessWatch
 from haugmbd.math.body_columns import VELOCITY
