@@ -20,13 +20,8 @@ from typing import Any
 from haugmbd.cli.answers import FAILED, NOT_VALID, OK, as_options, json_line
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import HaugmbdError, ModelError, ModelFileError
-from haugmbd.file_endings import ASMT, FORMATS, JSON, MJCF, PYTHON, SIMENGINE3D, SUFFIXES, URDF, XACRO
+from haugmbd.formats import MODELS, PYTHON, read, read_suffixes, reader_of
 from haugmbd.gallery import GALLERY
-from haugmbd.modelfile import load_model
-from haugmbd.modelfile.asmt import read_asmt
-from haugmbd.modelfile.imports.simengine3d import is_simengine3d, read_simengine3d
-from haugmbd.modelfile.mjcf import read_mjcf
-from haugmbd.modelfile.urdf import read_urdf
 from haugmbd.system.system import System
 from haugmbd.tolerances import check_tolerance
 
@@ -60,31 +55,24 @@ def read_model(
 
 def _read(given: str, allow_code: bool, loops: str | None, length: float | None, tolerance: float | None) -> System:
     """Return the system of a MODEL."""
-    for option, value, endings, kind in (
-        ("--loops", loops, (URDF, XACRO), "robot files"),
-        ("--length", length, (ASMT,), "assemblies"),
-    ):
-        if value is not None and Path(given).suffix not in endings:
-            raise NothingToCheck(f"{option} is for {kind} ({', '.join(endings)}), and {given!r} is not one.")
+    for option, value in (("loops", loops), ("length", length)):
+        takers = [each for each in MODELS if option in each.options]
+        if value is not None and not any(Path(given).suffix in each.suffixes for each in takers):
+            kinds = ", ".join(f"{each.says} ({', '.join(each.suffixes)})" for each in takers)
+            raise NothingToCheck(f"--{option} is for {kinds}, and {given!r} is not one.")
     if given in by_name():
         return by_name()[given]()
     path = Path(given)
     if not path.is_file():
         hint = did_you_mean(given, by_name()) or "; `haugmbd gallery` lists the mechanisms"
         raise NothingToCheck(f"{given!r} is neither a file nor a mechanism of the gallery{hint}.")
-    if path.suffix in (URDF, XACRO):
-        return read_urdf(path, loops=loops, allow_code=allow_code, tolerance=tolerance)
-    if path.suffix in MJCF:
-        return read_mjcf(path, tolerance=tolerance)
-    if path.suffix == ASMT:
-        return read_asmt(path, length=1.0 if length is None else length, tolerance=tolerance)
-    if path.suffix == SIMENGINE3D or (path.suffix == JSON and is_simengine3d(path)):
-        return read_simengine3d(path, tolerance=tolerance)
-    if path.suffix in SUFFIXES:
-        return load_model(path, allow_code=allow_code)
+    format_of_file = reader_of(path)
+    if format_of_file is not None:
+        system: System = read(format_of_file, path, tolerance, loops=loops, length=length, allow_code=allow_code)
+        return system
     if path.suffix != PYTHON:
         what = f"{given!r} ends with {path.suffix!r}" if path.suffix else f"{given!r} has no ending"
-        raise NothingToCheck(f"{what}: a model is a file {', '.join(FORMATS)}, or a {PYTHON}, which is executed.")
+        raise NothingToCheck(f"{what}: a model is a file {', '.join(read_suffixes())}, or a {PYTHON}, which is executed.")
     print(f"haugmbd: executing {given}", file=sys.stderr)
     return _made(given, run_file(path).get("system"))
 

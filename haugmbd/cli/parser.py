@@ -16,7 +16,7 @@ from typing import NoReturn
 from haugmbd import __version__
 from haugmbd.cli.answers import CommandError
 from haugmbd.deprecated import did_you_mean
-from haugmbd.file_endings import EXPORTS, FORMATS, PAGES, PLOTS
+from haugmbd.formats import JSON, PAGES, PLOTS, RESULTS, read_suffixes, written_suffixes
 
 STEP = 1e-3
 """Step of methods that have none of their own [s]."""
@@ -93,7 +93,7 @@ def _run(add_parser: AddParser) -> None:
     command.add_argument("--project-velocity", action="store_true", help="project the initial velocities onto the constraints")
     command.add_argument("--store-every", type=_whole(1, 10**9), default=1, metavar="N", help="store every N-th step (1)")
     command.add_argument("--budget", type=_positive, metavar="B", help="longest time of the run [s] (no limit)")
-    result_file = _file_to_write("a result is a .npz, .nc or .csv file", ".npz", ".nc", ".csv")
+    result_file = _file_to_write("a result is a .npz, .nc or .csv file", *RESULTS)
     command.add_argument("--out", type=result_file, metavar="FILE", help="write the result: .npz, .nc or .csv")
     plot_file = _file_to_write("a plot is a .png, .pdf or .svg file", *PLOTS)
     command.add_argument("--plot", type=plot_file, metavar="FILE", help="write a plot of energy and violation: .png, .pdf or .svg")
@@ -135,15 +135,15 @@ def _compare(add_parser: AddParser) -> None:
 def _assemble(add_parser: AddParser) -> None:
     command = add_parser("assemble", help="close the joints of a mechanism with the least motion of its bodies")
     _add_model(command)
-    model_file = _file_to_write("a system is saved as .json", ".json")
+    model_file = _file_to_write("a system is saved as .json", JSON)
     command.add_argument("--out", type=model_file, metavar="FILE", help="write the closed model: .json")
 
 
 def _convert(add_parser: AddParser) -> None:
     command = add_parser("convert", help="read a model of any format, and write it in another one")
     _add_model(command)
-    endings = ", ".join(EXPORTS)
-    file = _file_to_write(f"a model is written as {endings}", *EXPORTS)
+    endings = ", ".join(written_suffixes())
+    file = _file_to_write(f"a model is written as {endings}", *written_suffixes())
     command.add_argument("out", type=file, metavar="FILE", help=f"the file to write: {endings}")
     command.add_argument("--leave-out", action="store_true", help="leave out what the format cannot hold, and say so")
 
@@ -226,7 +226,7 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 
 def _add_reading(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """Add the arguments MODEL, --loops, --length, --tolerance and --allow-code."""
-    endings = ", ".join(FORMATS)
+    endings = ", ".join(read_suffixes())
     command.add_argument(
         "model",
         metavar="MODEL",

@@ -19,7 +19,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.file_endings import JSON, TOML
+from haugmbd.formats import JSON, TOML, reader_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.modelfile import text as texts
@@ -34,15 +34,6 @@ from haugmbd.system.custom_joint import read_primitives
 from haugmbd.system.parameters import bind_expressions, expressions_of
 from haugmbd.system.system import System
 from haugmbd.tolerances import check_tolerance
-
-OTHERS = {
-    ".urdf": "mbd.read_urdf",
-    ".xacro": "mbd.read_urdf",
-    ".xml": "mbd.read_mjcf",
-    ".asmt": "mbd.read_asmt",
-    ".mdl": "mbd.read_simengine3d",
-}
-"""Readers of other files, by their endings."""
 
 
 @check_keywords
@@ -91,8 +82,8 @@ def load_model(
         TOML: (texts.parse_toml, texts.toml_lines, texts.MAX_BYTES_BY_HAND),
     }
     if path.suffix not in parsers:
-        reader = OTHERS.get(path.suffix)
-        hint = f" Read it with {reader}." if reader else ""
+        other = reader_of(path)
+        hint = f" Read it with {other.public}." if other else ""
         raise UsageError(f"path is {str(path)!r:.300}: a model file is a .json or a .toml.{hint}")
     parse, lines_of, most = parsers[path.suffix]
     data = texts.read_bounded(path, most)

@@ -9,7 +9,7 @@ from typing import Any
 from haugmbd.contact.joint_stop import JointStop
 from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.errors import UsageError
-from haugmbd.file_endings import PAGES
+from haugmbd.formats import PAGES
 from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.result import Result

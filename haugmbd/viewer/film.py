@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from haugmbd.errors import UsageError
+from haugmbd.formats import FILMS, PICTURES
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.stepping.progress import Progress
@@ -27,8 +28,6 @@ from haugmbd.viewer.scenes.frames import Frames, Seen, check_frames, frames_of
 
 Through = Literal["matplotlib", "chromium"]
 
-PICTURES = (".png", ".jpg", ".jpeg", ".pdf", ".svg")
-FILMS = (".gif", ".mp4", ".webm")
 DPI = 120
 FRAMES, FPS = 150, 25
 """Default number of pictures, and pictures per second, of a film."""

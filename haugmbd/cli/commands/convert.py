@@ -6,30 +6,14 @@ Exit codes: 0 written, 1 the model has faults or holds what the format cannot ho
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from haugmbd.cli.answers import OK
 from haugmbd.cli.model_argument import with_model
-from haugmbd.modelfile import save_model
-from haugmbd.modelfile.asmt import write_asmt
+from haugmbd.formats import write, writer_of
 from haugmbd.modelfile.exports import Export
-from haugmbd.modelfile.mjcf import write_mjcf
-from haugmbd.modelfile.urdf import write_urdf
 from haugmbd.system.system import System
-from haugmbd.viewer import to_gltf
-
-WRITERS: dict[str, Callable[[System, Path, bool], Export]] = {
-    ".json": lambda system, out, leave_out: Export((save_model(system, out),), ()),
-    ".urdf": lambda system, out, leave_out: write_urdf(system, out, leave_out=leave_out),
-    ".xml": lambda system, out, leave_out: write_mjcf(system, out, leave_out=leave_out),
-    ".asmt": lambda system, out, leave_out: write_asmt(system, out, leave_out=leave_out),
-    ".glb": lambda system, out, leave_out: Export(
-        (to_gltf(system, out),), ("masses, joints, forces and velocities: a .glb is a picture of the modelled pose",)
-    ),
-}
-"""Exporters by the ending of the file, `file_endings.EXPORTS`."""
 
 
 def run_convert(arguments: argparse.Namespace) -> int:
@@ -40,7 +24,10 @@ def run_convert(arguments: argparse.Namespace) -> int:
 def _act(system: System, out: Path, leave_out: bool) -> tuple[int, dict[str, Any], str]:
     """Return exit code, data and text of the conversion."""
     report = system.import_report
-    done = WRITERS[out.suffix](system, out, leave_out)
+    written_format = writer_of(out.suffix)
+    assert written_format is not None  # the parser of the command takes no other ending
+    done = write(written_format, system, out, leave_out=leave_out)
+    done = done if isinstance(done, Export) else Export((done,), written_format.left_out)
     said = [] if report is None else [str(report)]
     data = {"files": [str(path) for path in done.files], "left_out": list(done.left_out), "report": said}
     return OK, data, "\n".join([*said, str(done)])

@@ -25,7 +25,7 @@ from haugmbd.cli.model_argument import NothingToCheck, by_name, run_file
 from haugmbd.content_digest import digest_of
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.file_endings import SUFFIXES
+from haugmbd.formats import SUFFIXES
 from haugmbd.model.pickling import functions_by_part
 from haugmbd.modelfile import load_model
 from haugmbd.simulation.simulate import simulate

@@ -1,0 +1,161 @@
+r"""The files that are read and written: one table, `MODELS`, for everything that reads or writes a system by the ending of a file.
+
+    system.save, load_model, `haugmbd convert`, and MODEL of every command            ask this table, and hold none of their own
+
+An entry names a function as "module:function", which is imported when a file of that kind is met: this module stands below all others,
+and the command line knows the endings at once.  A new format is a module with its reader or its writer, and one entry here:
+
+    reader(path, *, tolerance=None, **options) -> System            options: those of the command line that the entry lists
+    writer(system, path, *, leave_out=False)   -> Path, or Export       leave_out= is passed only if the entry says that it can lose parts
+    recognizes(path) -> bool                                        for a format that shares its ending with another one
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Format(NamedTuple):
+    """A format of files that hold a system.
+
+    Attributes
+    ----------
+    suffixes : tuple of str
+        Its endings; it is written with the first one.
+    says : str
+        Its files in messages, in the plural.
+    reader, writer, recognizes : str
+        Functions as "module:function"; "" for none.
+    public : str
+        Name of the reader for users: mbd.read_urdf.
+    options : tuple of str
+        Options of the command line that the reader takes: loops, length, allow_code.
+    partial : bool
+        Whether the writer has leave_out=, because the format cannot hold every system.
+    left_out : tuple of str
+        What the format never holds.
+    """
+
+    suffixes: tuple[str, ...]
+    says: str
+    reader: str = ""
+    writer: str = ""
+    recognizes: str = ""
+    public: str = ""
+    options: tuple[str, ...] = ()
+    partial: bool = False
+    left_out: tuple[str, ...] = ()
+
+
+JSON, TOML, PYTHON = ".json", ".toml", ".py"
+"""Endings of model files, and of the only files that are executed."""
+MODELS = (
+    Format(
+        (JSON,),
+        "model files",
+        "haugmbd.modelfile:load_model",
+        "haugmbd.modelfile:save_model",
+        public="mbd.load_model",
+        options=("allow_code",),
+    ),
+    Format(
+        (TOML,), "model files, written by hand", "haugmbd.modelfile:load_model", public="mbd.load_model", options=("allow_code",)
+    ),
+    Format(
+        (".urdf", ".xacro"),
+        "robot files",
+        "haugmbd.modelfile.urdf:read_urdf",
+        "haugmbd.modelfile.urdf:write_urdf",
+        public="mbd.read_urdf",
+        options=("loops", "allow_code"),
+        partial=True,
+    ),
+    Format(
+        (".xml", ".mjcf"),
+        "models of MuJoCo",
+        "haugmbd.modelfile.mjcf:read_mjcf",
+        "haugmbd.modelfile.mjcf:write_mjcf",
+        public="mbd.read_mjcf",
+        partial=True,
+    ),
+    Format(
+        (".asmt",),
+        "assemblies",
+        "haugmbd.modelfile.asmt:read_asmt",
+        "haugmbd.modelfile.asmt:write_asmt",
+        public="mbd.read_asmt",
+        options=("length",),
+        partial=True,
+    ),
+    Format(
+        (".mdl", JSON),
+        "models of simEngine3D",
+        "haugmbd.modelfile.imports.simengine3d:read_simengine3d",
+        recognizes="haugmbd.modelfile.imports.simengine3d:is_simengine3d",
+        public="mbd.read_simengine3d",
+    ),
+    Format(
+        (".glb",),
+        "scenes",
+        writer="haugmbd.viewer:to_gltf",
+        left_out=("masses, joints, forces and velocities: a .glb is a picture of the modelled pose",),
+    ),
+)
+"""Every format of a system."""
+SUFFIXES = (JSON, TOML)
+"""Of model files."""
+PAGES = (".html", ".htm")
+"""Of pages for a browser."""
+RESULTS = (".npz", ".nc", ".csv")
+"""Of results; a table of numbers, .csv, is not read again."""
+PICTURES = (".png", ".jpg", ".jpeg", ".pdf", ".svg")
+"""Of pictures of a mechanism."""
+FILMS = (".gif", ".mp4", ".webm")
+"""Of films of a motion."""
+PLOTS = (".png", ".pdf", ".svg", ".eps", ".ps", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
+"""Of plots."""
+
+
+def read_suffixes() -> tuple[str, ...]:
+    """Return the endings of files that hold a system, each once."""
+    return tuple(dict.fromkeys(suffix for each in MODELS if each.reader for suffix in each.suffixes))
+
+
+def written_suffixes() -> tuple[str, ...]:
+    """Return the endings of files that a system is written to."""
+    return tuple(each.suffixes[0] for each in MODELS if each.writer)
+
+
+def reader_of(path: Path) -> Format | None:
+    """Return the format that reads a file; None if there is none. Of several with its ending one that recognizes the file is first."""
+    readers = [each for each in MODELS if each.reader and path.suffix in each.suffixes]
+    if len(readers) == 1:
+        return readers[0]
+    recognized = (each for each in readers if each.recognizes and named(each.recognizes)(path))
+    return next(recognized, next((each for each in readers if not each.recognizes), None))
+
+
+def writer_of(suffix: str) -> Format | None:
+    """Return the format that is written to files of an ending; None if there is none."""
+    return next((each for each in MODELS if each.writer and each.suffixes[0] == suffix), None)
+
+
+def named(function: str) -> Callable[..., Any]:
+    """Return the function "module:function"."""
+    module, _, name = function.partition(":")
+    imported: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return imported
+
+
+def read(entry: Format, path: Path, tolerance: float | None, **options: Any) -> Any:
+    """Return the system of a file;  options: those that the reader takes, None for its default."""
+    given = {name: value for name, value in options.items() if name in entry.options and value is not None}
+    return named(entry.reader)(path, tolerance=tolerance, **given)
+
+
+def write(entry: Format, system: Any, path: Path, *, leave_out: bool = False) -> Any:
+    """Write a system to a file; return what the writer returns, the path or an Export."""
+    return named(entry.writer)(system, path, **({"leave_out": leave_out} if entry.partial else {}))
