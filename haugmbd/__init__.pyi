@@ -35,11 +35,11 @@ from haugmbd.forces.compliant.damping import Flores as Flores
 from haugmbd.forces.compliant.damping import HuntCrossley as HuntCrossley
 from haugmbd.forces.compliant.damping import LankaraniNikravesh as LankaraniNikravesh
 from haugmbd.forces.fluid.drag import Drag as Drag
-from haugmbd.forces.friction.friction_laws import BrownMcPhee as BrownMcPhee
-from haugmbd.forces.friction.friction_laws import Coulomb as Coulomb
-from haugmbd.forces.friction.friction_laws import LuGre as LuGre
-from haugmbd.forces.friction.friction_laws import Viscous as Viscous
-from haugmbd.forces.friction.joint_friction import JointFriction as JointFriction
+from haugmbd.forces.friction_laws import BrownMcPhee as BrownMcPhee
+from haugmbd.forces.friction_laws import Coulomb as Coulomb
+from haugmbd.forces.friction_laws import LuGre as LuGre
+from haugmbd.forces.friction_laws import Viscous as Viscous
+from haugmbd.forces.joint_friction import JointFriction as JointFriction
 from haugmbd.forces.joint_loads.joint_force import JointForce as JointForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit as JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring as JointSpring

@@ -2,8 +2,9 @@ r"""Block: continuous states of its own, integrated with the system, and outputs
 
     x' = f(t, x, signals)        u_k = g_k(t, x, signals)        signals: joints, force elements, other blocks and sensors, by name
 
-Every integrator advances x with the bodies, at its order (`model.internal_states`). Explicit methods evaluate f with the forces. Implicit
-methods solve for x in each evaluation, for the q and u at which the forces are wanted, so that Newton's iteration contains the feedback.
+Every integrator advances x with the bodies, at its order (`workspace.internal_states`). Explicit methods evaluate f with the forces.
+Implicit methods solve for x in each evaluation, for the q and u at which the forces are wanted, so that Newton's iteration contains the
+feedback.
 Source: Cellier, Kofman, Continuous System Simulation, ch. 2 (state equations with inputs and outputs).
 """
 

@@ -7,6 +7,7 @@ histories            force elements, drivers, bodies, blocks and contacts over t
 joint_motions        coordinates of joints over time
 method_solutions     accelerations and multipliers that a method itself computed
 energy               energy and momentum
+energy_balance       energy and power of force elements, and friction in joints, at given states
 dense_states         states between stored ones by dense output
 work                 work along the steps of a run
 resample             states at other times

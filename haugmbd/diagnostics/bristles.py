@@ -9,10 +9,9 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import RunNote
-from haugmbd.forces.friction.bristle_range import BENT, relaxation_text
-from haugmbd.forces.friction.friction_laws import LuGre
-from haugmbd.forces.friction.joint_friction import JointFriction
-from haugmbd.model.friction import columns as at
+from haugmbd.forces.friction_laws import BENT, LuGre, relaxation_text
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.friction import columns as at
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

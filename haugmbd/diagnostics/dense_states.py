@@ -20,13 +20,13 @@ from haugmbd.control.diagram.jumps import states_before_jumps
 from haugmbd.control.diagram.memory import Memory
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.error_messages import explain
+from haugmbd.friction import columns as at
 from haugmbd.integrators.dense_output import interpolate
 from haugmbd.integrators.events import Flags
 from haugmbd.integrators.stabilization.corrections import stop_at_rest_entry
 from haugmbd.integrators.stick_slip.watched_quantities import MISSING, Watch, may_stick
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from
-from haugmbd.model.friction import columns as at
 from haugmbd.model.inspection.pressed_stops import Stops
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array

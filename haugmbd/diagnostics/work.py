@@ -25,11 +25,11 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.dense_states import rates_of, states_between
+from haugmbd.diagnostics.energy_balance import load_ledger
 from haugmbd.diagnostics.rows_over_time import NU, rows_over_time
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SingularKKTError
 from haugmbd.formulations.accelerations import solve_states
-from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 
 POINTS = 0.5 + 0.5 * np.sqrt(0.6) * np.array([-1.0, 0.0, 1.0])

@@ -22,9 +22,9 @@ from haugmbd.constraints.base import FIRST_MARKER, SLOT, Motion, RowTable, dista
 from haugmbd.constraints.registry import assemble_rows
 from haugmbd.kkt.tree.clusters.coupled_angles import measure_angles
 from haugmbd.math.vec3 import dot, load, store, to_global
-from haugmbd.model.body_kinematics import move, put_angular_velocities, put_markers
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import move, put_angular_velocities, put_markers
 from haugmbd.workspace.layout import PREPARE_SIGNATURE, Pack
 
 (

@@ -12,7 +12,8 @@ joint_loads      forces and torques along coordinates of joints
 fluid            forces of a fluid on a shape
 bushing          6 x 6 stiffness and damping between two points, with a rotation vector
 compliant        contact forces of shapes that touch
-friction         friction in joints
+friction_laws    laws of friction
+joint_friction   friction in a joint
 derivatives      derivatives of forces
 written_line     a line of the driver table that nothing prescribes
 registry         all force elements, and the kernels that run through them
@@ -23,8 +24,8 @@ from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.fluid.buoyancy import Buoyancy
 from haugmbd.forces.fluid.drag import Drag
-from haugmbd.forces.friction.friction_laws import BrownMcPhee, Coulomb, FrictionLaw, LuGre, Viscous
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.friction_laws import BrownMcPhee, Coulomb, FrictionLaw, LuGre, Viscous
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.forces.joint_loads.joint_force import JointForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring

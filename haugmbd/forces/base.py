@@ -384,7 +384,7 @@ class ForceElement(Part):
         """Return the initial values of the internal states x that the element integrates; () for none.
 
         The kernel finds, behind its other integers, the index of the first in `m.angles` and that of its line in the driver table:
-        `model.internal_states` says what it writes there.
+        `workspace.internal_states` says what it writes there.
         """
         return ()
 

@@ -12,7 +12,7 @@ at the motion m:
     add_declared_tangent(...)                               the same from the jacobian that the user has declared
 
 The forces of a StateForce, and of a class without an entry (see `ForceElement`), are added by a callback, those of a JointFriction by
-`model.friction`.
+the package `friction`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
-from haugmbd.forces import bushing, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import bushing, joint_friction, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import KNOWN, ForceElement
 from haugmbd.forces.compliant import contact_force
 from haugmbd.forces.fluid import buoyancy, drag
-from haugmbd.forces.friction import joint_friction
 from haugmbd.forces.joint_loads import joint_load
 from haugmbd.forces.joint_loads.joint_force import JointForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit

@@ -1,6 +1,6 @@
 """A line of the driver table that nothing prescribes: it is written while a model is evaluated or a run continues.
 
-An internal state has x', and its equation in an implicit step, there (`model.internal_states`); a stop and a contact have what a run
+An internal state has x', and its equation in an implicit step, there (`workspace.internal_states`); a stop and a contact have what a run
 holds (`joint_loads.stops`, `compliant.contact_force`).
 """
 

@@ -7,7 +7,6 @@ kept_rows        multipliers of the kept rows
 error_messages   from a status code to an error message
 accelerations    accelerations and multipliers at a state
 determined_motion  accelerations and multipliers of a motion that drivers determine, in a metric of the geometry
-friction_forces  friction in joints at given states
 evaluator        the same in loops of one's own, without copies
 """
 

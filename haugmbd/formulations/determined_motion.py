@@ -26,9 +26,9 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import factorize, finish, put_right_hand_side, solve_system
+from haugmbd.friction.routine import NO_FRICTION
 from haugmbd.kkt.solver_routines import has_tree, with_blocks
 from haugmbd.model.evaluate import prepare
-from haugmbd.model.friction.routine import NO_FRICTION
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State

@@ -10,10 +10,9 @@ import numpy as np
 from haugmbd.bodies.body import MASSLESS_RTOL
 from haugmbd.compiled import status_codes
 from haugmbd.errors import SimulationError, SingularKKTError
-from haugmbd.forces.friction.bristle_range import BENT, relaxation_text
-from haugmbd.forces.friction.friction_laws import LuGre
-from haugmbd.forces.friction.joint_friction import JointFriction
-from haugmbd.model.friction import columns as at
+from haugmbd.forces.friction_laws import BENT, LuGre, relaxation_text
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.friction import columns as at
 from haugmbd.model.inspection.constraint_rows import Rows, rows_in
 from haugmbd.model.inspection.driven_lengths import vanished_lengths
 from haugmbd.model.model import Model

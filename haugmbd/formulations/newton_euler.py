@@ -21,10 +21,10 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
 from haugmbd.formulations.error_messages import explain
+from haugmbd.friction.routine import SOLVE as SOLVE_FRICTION
 from haugmbd.kkt.solver_routines import has_tree
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import (
     PREPARE_STAGE_WITH_COUPLINGS,
     PREPARE_STAGE_WITH_HINGES,
@@ -33,11 +33,11 @@ from haugmbd.model.evaluate import (
     prepare,
     rows_entry,
 )
-from haugmbd.model.friction.stages import SOLVE as SOLVE_FRICTION
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 

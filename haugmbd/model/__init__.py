@@ -6,10 +6,7 @@ inspection           what is read from a compiled model
 description          names and equations of a model as text
 dependent_rows       Redundancy: dependent rows, as data
 compiling            from objects to tables
-body_kinematics      rotation matrices, points and vectors, drivers at one instant
-internal_states      states of force elements and blocks, explicit and implicit
 generalized_forces   forces at one instant
-friction             friction in joints, solved together with the multipliers
 evaluate             rows and forces evaluated from Python
 model                Model
 drivers_alone        rows evaluated without forces

@@ -13,11 +13,11 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import routine
 from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
 from haugmbd.forces.registry import BUSHINGS
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
 
 

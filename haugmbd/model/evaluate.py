@@ -11,11 +11,11 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import Motion, RowTable
 from haugmbd.constraints.equations.hinge import assemble_hinges, measure_hinges
 from haugmbd.constraints.registry import assemble_rows
+from haugmbd.friction.routine import PREPARE as PREPARE_FRICTION
 from haugmbd.kkt.tree.clusters.coupled_angles import assemble_couplings, measure_couplings
-from haugmbd.model.body_kinematics import move
-from haugmbd.model.friction.stages import PREPARE as PREPARE_FRICTION
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import move
 from haugmbd.workspace.layout import PREPARE_SIGNATURE, Pack
 
 

@@ -16,9 +16,9 @@ from haugmbd.constraints.base import Motion
 from haugmbd.constraints.equations.coupling import put_angle_rates as put_coupling_angle_rates
 from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS
 from haugmbd.forces.registry import BUSHINGS, add_contacts, add_loads, measure_loads, put_angle_rates, put_contact_rates
-from haugmbd.model.body_kinematics import update_kinematics
-from haugmbd.model.internal_states import put_state_rates
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import update_kinematics
+from haugmbd.workspace.internal_states import put_state_rates
 from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
 
 FORCES, ANGLE_RATES = 0, 1

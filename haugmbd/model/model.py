@@ -25,20 +25,20 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
+from haugmbd.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
-from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
 from haugmbd.model.description.explanation import Explanation, RowExplanation
 from haugmbd.model.description.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_COUPLINGS, PREPARE_WITH_HINGES
-from haugmbd.model.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
 from haugmbd.model.immutable import immutable
 from haugmbd.model.state import State
 from haugmbd.model.views import Pictured
+from haugmbd.workspace.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.workspace.layout import N_STATES, REFINES, WIDTH, Pack, Tables, workspace_array
 
 CALLBACK_ARRAYS = ("Y_STOPPED", "SIGNALS", "F", "Q_USER")

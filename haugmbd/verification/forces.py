@@ -14,15 +14,15 @@ import numpy as np
 
 from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.energy_balance import load_ledger
 from haugmbd.errors import Fault, SimulationError
 from haugmbd.forces.base import EnergyLedger, ForceElement
 from haugmbd.forces.derivatives.jacobian_check import disagreement
-from haugmbd.forces.friction.friction_laws import LuGre
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.friction_laws import LuGre
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
-from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress

@@ -20,9 +20,9 @@ from haugmbd.model.model import Model
 from haugmbd.modelfile.parts.functions import Unwritable
 from haugmbd.modelfile.parts.own_classes import OWN_CLASS, make_own, own_text
 from haugmbd.modelfile.reading import BAD, Reading
+from haugmbd.verification.differences import Random, random_state
 from haugmbd.verification.report import Check
 from haugmbd.verification.rows import common_times
-from haugmbd.verification.differences import Random, random_state
 from haugmbd.workspace.layout import WIDTH
 
 Call = tuple[float, Sequence[Array]]

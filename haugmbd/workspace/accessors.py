@@ -301,7 +301,7 @@ def n_states(P: Any) -> int:
 
 @kernel
 def first_state(P: Any) -> int:
-    """Return the place of the first internal state in the driver table, see `model.internal_states`."""
+    """Return the place of the first internal state in the driver table, see `workspace.internal_states`."""
     return P.ints[P.ints[3 * at.FLAGS] + at.FIRST_STATE]  # type: ignore[no-any-return]
 
 
@@ -324,5 +324,5 @@ def friction_mode(P: Any) -> int:
 
 @kernel
 def solves_by_sweeps(P: Any) -> bool:
-    """Return whether the recursion over a forest solves for friction in joints, see `model.friction.loop.sweeps`."""
+    """Return whether the recursion over a forest solves for friction in joints, see `friction.sweeps`."""
     return P.ints[3 * at.FRICTION_PATHS + 1] > 0 and friction_mode(P) == WITH_SOLUTION

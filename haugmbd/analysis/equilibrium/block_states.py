@@ -15,8 +15,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.control.joint_signal import JointPlaces, measure_joint
 from haugmbd.errors import UsageError
-from haugmbd.model.internal_states import RATE
 from haugmbd.model.model import Model
+from haugmbd.workspace.internal_states import RATE
 from haugmbd.workspace.layout import Pack, workspace_array
 
 ROUNDED = 1e-9

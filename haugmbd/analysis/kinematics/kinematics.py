@@ -36,7 +36,6 @@ from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.driven_lengths import ZeroLength
 from haugmbd.model.inspection.driver_breaks import JointBreak, first_break, interval_faults
 from haugmbd.model.inspection.run_memory import stop_faults, touch_faults
-from haugmbd.model.internal_states import refuse_internal_states
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import rank_report
@@ -48,6 +47,7 @@ from haugmbd.system.checks.constraint_residuals import state_faults
 from haugmbd.system.checks.contradictions import dropped_faults_of_states
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
+from haugmbd.workspace.internal_states import refuse_internal_states
 
 NAMED = 3
 """Number of free motions that a text names before it counts the others."""

@@ -22,11 +22,11 @@ from haugmbd.formulations.newton_euler import factorize, finish, solve_system
 from haugmbd.integrators.stabilization.projection import put_velocity_residual
 from haugmbd.kkt.block_ldl import residual
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import Pack, workspace_array
 
 

@@ -22,13 +22,12 @@ import numpy as np
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
+from haugmbd.diagnostics.energy_balance import friction_over_time, own_states, with_known_outputs
 from haugmbd.diagnostics.work import Work
 from haugmbd.errors import UsageError
-from haugmbd.forces.friction.joint_friction import JointFriction
-from haugmbd.formulations.friction_forces import friction_over_time
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.description.labels import named
-from haugmbd.model.inspection.energy_balance import own_states, with_known_outputs
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

@@ -21,16 +21,16 @@ from haugmbd.compiled.status_codes import NOT_FINITE, SINGULAR, STEP_TOO_SMALL
 from haugmbd.constraints.registry import ASSEMBLERS, NO_ASSEMBLER, Assemblers
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError
+from haugmbd.friction.routine import NO_FRICTION
 from haugmbd.integrators.chains.chain_rates import PREPARE_CHAIN
 from haugmbd.integrators.dense_output import between_rates, quintic
 from haugmbd.integrators.state_space import Places, Spinning
 from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from
-from haugmbd.model.body_kinematics import NO_DRIVE
-from haugmbd.model.friction.routine import NO_FRICTION
 from haugmbd.model.generalized_forces import NO_APPLY
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.chain_arrays import SLIDE
 from haugmbd.serial_chain.state import ChainState
+from haugmbd.workspace.body_kinematics import NO_DRIVE
 from haugmbd.workspace.layout import SOLVE_SIGNATURE, Pack, workspace_array
 
 

@@ -18,6 +18,7 @@ from haugmbd.compiled.records import new_record
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
+from haugmbd.friction.columns import LOADED
 from haugmbd.integrators.base import FixedOrAdaptive, FixedStep, Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.implicit.constraint_form import ConstraintForm
@@ -36,7 +37,6 @@ from haugmbd.integrators.implicit.tangents.force_jacobians import (
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Problem, copy_options
-from haugmbd.model.friction.columns import LOADED
 from haugmbd.model.inspection.length import rate_of
 from haugmbd.model.model import CALLBACK_ARRAYS, Model
 from haugmbd.workspace.layout import Pack, Tables, workspace_array

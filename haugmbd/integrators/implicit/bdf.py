@@ -45,8 +45,8 @@ from haugmbd.math import euler_parameters
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import cayley_by
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
-from haugmbd.model.internal_states import PAST, STEP
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.internal_states import PAST, STEP
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 KNOWN = 7

@@ -43,9 +43,9 @@ from haugmbd.integrators.watches.rank_watch import RankWatch, keep_end, motion_o
 from haugmbd.math.body_columns import OMEGA_BAR, WIDTH
 from haugmbd.math.vec3 import load
 from haugmbd.model.generalized_forces import clear, copy_line
-from haugmbd.model.internal_states import put_state_trapezoids
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
+from haugmbd.workspace.internal_states import put_state_trapezoids
 from haugmbd.workspace.layout import PACK_TYPE, Pack
 
 PREDICT_SIGNATURE = types.int64(PACK_TYPE, STEP_TYPE, NEWTON_TYPE, F2, F1)

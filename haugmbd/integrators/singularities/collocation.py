@@ -27,10 +27,10 @@ from haugmbd.integrators.stabilization.projection import put_position_residual, 
 from haugmbd.integrators.step_context import Dynamics, Options, Point, normalize_euler
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate, rotate_by
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import WIDTH, Pack
 
 ITERATIONS = 60

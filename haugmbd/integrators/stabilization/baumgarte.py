@@ -30,10 +30,10 @@ from haugmbd.formulations.newton_euler import factorize, finish_accelerations, p
 from haugmbd.integrators.stabilization.base import Stabilization, fitting_all_rows
 from haugmbd.integrators.stabilization.corrections import stop_sticking_joints
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import Pack
 
 

@@ -1,6 +1,6 @@
 """Changes of a state at the end of a step: by the solution array, and of joints that stick.
 
-A joint that sticks has no acceleration by the friction needed, `model.friction.loop.sticking`; the rate that the errors of a step leave it
+A joint that sticks has no acceleration by the friction needed, `friction.sticking`; the rate that the errors of a step leave it
 is removed at its end.  Otherwise the joint would creep, and a state by itself would say that it slides.
 """
 
@@ -10,15 +10,15 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.newton_euler import factorize
+from haugmbd.friction.columns import FREE, MODE, STICKS
+from haugmbd.friction.routine import REST
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import rotate_by
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
-from haugmbd.model.friction.columns import FREE, MODE, STICKS
-from haugmbd.model.friction.stages import REST
 from haugmbd.model.generalized_forces import clear
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import Pack
 
 

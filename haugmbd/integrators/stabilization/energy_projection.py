@@ -31,11 +31,11 @@ from haugmbd.integrators.stabilization.corrections import add_displacement
 from haugmbd.integrators.stabilization.projection import ROUNDING, Projection, project, rests
 from haugmbd.integrators.step_context import SIGNATURE, Options, normalize_euler
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import Pack
 
 INSTEAD = (

@@ -22,18 +22,18 @@ from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, right_hand_side, solve_system
+from haugmbd.friction.routine import REST, STAY
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.corrections import add_displacement, add_velocity, has_sticking_joints, stop_sticking_joints
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.math.larger import larger
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
-from haugmbd.model.friction.stages import REST, STAY
 from haugmbd.model.generalized_forces import clear
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import Pack
 
 MAX_ITERATIONS = 12

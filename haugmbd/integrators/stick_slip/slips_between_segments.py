@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.friction import columns as at
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.stick_slip.watched_quantities import Watch, may_stick
-from haugmbd.model.friction import columns as at
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import workspace_array

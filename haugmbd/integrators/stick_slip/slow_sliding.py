@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.friction import columns as at
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.stick_slip.sharp_turn import slowest_speed
 from haugmbd.integrators.stick_slip.watched_quantities import Watch
-from haugmbd.model.friction import columns as at
 
 TINY = 1e-300
 """Instead of 0 in a denominator."""

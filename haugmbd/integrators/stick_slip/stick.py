@@ -5,7 +5,7 @@ r"""Stick and slip of joints with exact Coulomb friction: events at which a join
     slows     one of several rates slides along a fixed direction, where fixed steps would not follow its own; it ends as the two before
     sticks    its rates are zero by the friction needed (rows that are switched on); it ends where limit - |needed| falls through zero
 
-At an event the state decides how every joint continues (`model.friction.loop.release`): a joint at rest sticks if its limit is enough,
+At an event the state decides how every joint continues (`friction.release`): a joint at rest sticks if its limit is enough,
 otherwise it slides.  Between events the modes are kept, so that the right-hand side is smooth and
 every method keeps its order.  Changes of mode that are no stop and no slip are no events of the run: a joint that has begun to slide, and
 one of several rates that has turned by a right angle.  One that slows down under a load that only friction at rest would hold does not
@@ -23,7 +23,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import SimulationError
-from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.friction import columns as at
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import Event, EventRecord, Flags
@@ -46,7 +47,6 @@ from haugmbd.integrators.stick_slip.watched_quantities import (
     may_stick,
 )
 from haugmbd.math.body_columns import VELOCITY
-from haugmbd.model.friction import columns as at
 from haugmbd.workspace.layout import WIDTH, workspace_array
 
 FIRST_BATCH = 8

@@ -17,14 +17,14 @@ from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRICTION_UNDECIDED, OK
 from haugmbd.formulations.newton_euler import accelerate
+from haugmbd.friction import columns as at
+from haugmbd.friction.loop_arrays import algebra_size
+from haugmbd.friction.sticking import HELD
 from haugmbd.integrators.events import Event, Flags
 from haugmbd.integrators.leaps import may_turn
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.kkt.solver_routines import without_sweeps
 from haugmbd.math.body_columns import VELOCITY
-from haugmbd.model.friction import columns as at
-from haugmbd.model.friction.loop.arrays import algebra_size
-from haugmbd.model.friction.loop.sticking import HELD
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws

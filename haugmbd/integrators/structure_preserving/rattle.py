@@ -51,8 +51,8 @@ from haugmbd.math.vec3 import Vec, cross, dot
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.model.inspection.length import SLOW
-from haugmbd.model.internal_states import give_states, put_state_trapezoids
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.internal_states import give_states, put_state_trapezoids
 from haugmbd.workspace.layout import WIDTH, Pack
 
 TOL, ITERATIONS, STALLED, ROUNDING = 1e-13, 60, 0.5, 1e-9

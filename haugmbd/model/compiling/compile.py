@@ -27,6 +27,7 @@ from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.written_line import WrittenLine
+from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.kkt.solver_choice import TREE, TREES_ON_BLOCKS, Forest, SolverTables, choose_solver
 from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
@@ -39,7 +40,6 @@ from haugmbd.model.compiling.numbering import Turns, new_numbering
 from haugmbd.model.compiling.revolute_edges import hinge_table, revolute_edges, set_hinges_apart
 from haugmbd.model.compiling.row_table import row_table
 from haugmbd.model.compiling.separable_edges import separable_edges
-from haugmbd.model.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import FOR_LIGHT, FOR_MASSLESS, WIDTH, Tables
 

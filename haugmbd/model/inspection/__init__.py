@@ -7,7 +7,6 @@ identity         whether a body or joint belongs to a model
 points           points by the names of bodies, joints and force elements
 row_gaps         the largest gap of the rows that were evaluated last
 length           the characteristic length, by which absolute tolerances are measured
-energy_balance   energy by force element
 pressed_stops    how stops of joint coordinates are pressed, and which push
 run_memory       what only a run knows: rigid stops, touch speeds, held values, delays
 driven_lengths   driven lengths that reach zero

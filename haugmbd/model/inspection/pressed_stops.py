@@ -17,10 +17,10 @@ from haugmbd.forces.registry import table_of
 from haugmbd.forces.stops import BY_STATE, FREE, Pressed, Side, pressed
 from haugmbd.forces.written_line import HELD
 from haugmbd.math.euler_kernels import put_rotation
-from haugmbd.model.body_kinematics import put_angular_velocities, put_markers, update_kinematics
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import put_angular_velocities, put_markers, update_kinematics
 from haugmbd.workspace.layout import Pack, workspace_array
 
 Flags = npt.NDArray[np.bool_]

@@ -19,7 +19,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.friction.joint_friction import PLANAR, REVOLUTE, SPHERICAL, TRANSLATIONAL, JointFriction
+from haugmbd.forces.joint_friction import PLANAR, REVOLUTE, SPHERICAL, TRANSLATIONAL, JointFriction
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.description.labels import parts_of

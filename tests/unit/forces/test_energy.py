@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from haugmbd.diagnostics.energy_balance import load_ledger
 from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
 from haugmbd.math import euler_parameters
-from haugmbd.model.inspection.energy_balance import load_ledger
 
 STEP = 1e-5  # central differences of order two: truncation 1e-10, rounding 1e-11
 DIFFERENCE_TOL = 1e-8

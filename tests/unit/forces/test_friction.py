@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 import haugmbd as mbd
 from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, ModelError, UsageError, Viscous
 from haugmbd.compiled.status_codes import FRICTION_UNDECIDED
-from haugmbd.forces.friction.friction_laws import tanh_of
+from haugmbd.forces.friction_laws import tanh_of
 from haugmbd.formulations import FORMULATIONS, Penalty, ReducedChain
 from haugmbd.formulations.error_messages import explain
 from haugmbd.workspace.layout import workspace_array

@@ -10,9 +10,9 @@ import pytest
 from scipy.integrate import simpson
 
 import haugmbd as mbd
+from haugmbd.diagnostics.energy_balance import load_ledger
 from haugmbd.forces.joint_loads import joint_load
 from haugmbd.math import euler_parameters
-from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.workspace.layout import WIDTH
 from joints import CJ, RJ, SJ, TJ, UJ
 

@@ -5,10 +5,10 @@ import pytest
 from scipy.integrate import simpson
 
 from haugmbd import Body
+from haugmbd.diagnostics.energy_balance import load_ledger
 from haugmbd.errors import SimulationError
 from haugmbd.forces import RSDA, TSDA, PointForce, Torque
 from haugmbd.formulations.accelerations import accelerations
-from haugmbd.model.inspection.energy_balance import load_ledger
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.system import System
 from joints import RJ

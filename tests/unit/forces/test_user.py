@@ -13,10 +13,10 @@ from haugmbd.constraints.base import Motion
 from haugmbd.drivers import Driver, TimeFunction
 from haugmbd.errors import SimulationError
 from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque, point_force, rsda, torque, tsda
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.system.system import System
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import place_in, workspace_array
 from joints import RJ
 from tests.support.plain import user_forces

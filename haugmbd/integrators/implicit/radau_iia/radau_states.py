@@ -4,7 +4,7 @@ r"""Internal states in the three stages of Radau IIA: the iteration of `radau_st
     X_i  = x_n + h sum_j a_ij K_j^old + h sum_(j<=i) l_ij (K_j - K_j^old)   in a sweep, so that  X_i = past + h l_ii K_i
     w    = x_n + sum_i e_i (X_i - x_n) + h gamma_0 f(t_n, q_n, u_n, w)      w - x_n: the error of order three, filtered
 
-The last stage is the end of the step. Each evaluation solves for its x, see `model.internal_states`.
+The last stage is the end of the step. Each evaluation solves for its x, see `workspace.internal_states`.
 Source: van der Houwen, de Swart 1997 (iteration); Hairer, Wanner, Solving ODE II, sec. IV.8 (error).
 """
 
@@ -16,8 +16,8 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.implicit.radau_iia.radau_tableau import GAMMA_0, A, E, L, RadauMemory
 from haugmbd.math.larger import larger
 from haugmbd.model.evaluate import prepare
-from haugmbd.model.internal_states import PAST, STEP, give_states
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.internal_states import PAST, STEP, give_states
 from haugmbd.workspace.layout import WIDTH, Pack
 
 

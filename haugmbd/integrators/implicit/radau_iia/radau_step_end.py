@@ -26,10 +26,10 @@ from haugmbd.integrators.stabilization.corrections import add_displacement, add_
 from haugmbd.integrators.stabilization.projection import ROUNDING, STALLED, put_position_residual, put_velocity_residual
 from haugmbd.integrators.step_context import Options
 from haugmbd.math.body_columns import VELOCITY
-from haugmbd.model.body_kinematics import update_kinematics
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import WIDTH, Pack
 
 REFINEMENTS = 3

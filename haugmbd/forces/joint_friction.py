@@ -1,0 +1,249 @@
+r"""JointFriction: friction in a joint, against its motion, by a law and by what the joint carries.
+
+F, M: the joint's own reaction on body j at its point P_j;  h: its axis;  x' = v, theta' = w: its rates;  mu: of the law at the speed
+
+    R             torque    mu(r |w|) r (N + N_0) + mu(r_t |w|) r_t |F . h|          N = |F_p / 2 + c| + |F_p / 2 - c|
+    T             force     mu(|v|) (N + N_0 + |M . h| / r)                          F_p = F - (F . h) h,  c = (M x h) / l
+    C             force and torque about r against (v, r w) together:  mu(s) (N + N_0),  s^2 = v^2 + (r w)^2
+    S             torque    mu(r |w|) r (|F| + N_0)                                  against the relative angular velocity w
+    point on line force     mu(|v|) (|F_p| + N_0)
+    planar        force     mu(|v|) (max(|F . n|, 2 |M_p| / l) + N_0)                against the velocity v of P_j on the plane
+
+r: radius;  r_t: thrust_radius;  l: length;  N_0: preload.  A moment across the axis is a couple of two bearings at l / 2 before and behind
+the point.  Without `length` moments press nothing; without `radius` the moment about a slider's axis does not.
+Friction at rest: any friction up to mu_s in place of mu.
+Source: Haug (2021), generalized forces: friction; the two bearings are a statement about the load, not a derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.validation import read_number
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.freedoms import Axis, Freedom, Kind
+from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault, UsageError
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues
+from haugmbd.forces.friction_laws import FrictionLaw
+
+REVOLUTE, TRANSLATIONAL, CYLINDRICAL, SPHERICAL, POINT_ON_LINE, PLANAR = range(6)
+WORDS = ("a revolute", "a translational", "a cylindrical", "a spherical", "a point-on-line", "a planar")
+CHANNELS = (1, 1, 2, 3, 1, 2)
+"""Number of rates that friction acts against, by the kind of joint."""
+USES = {
+    "radius": (REVOLUTE, TRANSLATIONAL, CYLINDRICAL, SPHERICAL),
+    "length": (REVOLUTE, TRANSLATIONAL, CYLINDRICAL, PLANAR),
+    "thrust_radius": (REVOLUTE,),
+}
+LAW_NUMBERS = 7
+"""The number of a law, and its parameters at most."""
+NEED_RADIUS = (REVOLUTE, CYLINDRICAL, SPHERICAL)
+
+
+def kind_of(freedoms: tuple[Freedom, ...] | None) -> int | None:
+    """Return the kind of a joint, by its freedoms; None for a joint that friction does not know."""
+    found = freedoms or ()
+    turns = [f for f in found if f.kind is Kind.TURN]
+    slides = sorted(f.axis for f in found if f.kind is Kind.SLIDE)
+    balls = [f for f in found if f.kind is Kind.BALL]
+    if any(f.axis is not Axis.H for f in turns):
+        return None
+    kinds = {
+        (1, (), 0): REVOLUTE,
+        (0, (Axis.H,), 0): TRANSLATIONAL,
+        (1, (Axis.H,), 0): CYLINDRICAL,
+        (0, (), 3): SPHERICAL,
+        (0, (Axis.H,), 3): POINT_ON_LINE,
+        (1, (Axis.F, Axis.G), 0): PLANAR,
+    }
+    return kinds.get((len(turns), tuple(slides), len(balls)))
+
+
+@public_class
+class JointFriction(ForceElement):
+    """Friction in a joint, proportional to the joint's own reaction.
+
+    Parameters
+    ----------
+    name : str
+        Name of the element in messages and results.
+    joint : Joint
+        A revolute, translational, cylindrical, spherical, point-on-line or planar joint of the same system.
+    law : FrictionLaw
+        Viscous(c), Coulomb(mu_s, mu), BrownMcPhee(mu_s, mu_d, v_t) or LuGre(mu_s, mu_c, v_s, sigma0, sigma1, sigma2).
+    radius : float, optional
+        Radius of the bearing [m], which revolute, cylindrical and spherical joints need. Of a translational joint half the width of
+        its guide, where the moment about its axis presses; without it that moment presses nothing.
+    length : float, optional
+        Distance of the two bearings [m], on which moments across the axis act as a couple; without it they press nothing.
+    preload : float
+        Normal force that is always there [N].
+    thrust_radius : float
+        Radius at which the force along the axis of a revolute joint causes a friction torque [m].
+    stick : bool
+        Coulomb friction at rest holds what it can, without creep: `simulate` locates the instants at which the joint comes to rest
+        and at which the force needed passes its limit. With False the law must be smooth: Coulomb(mu, velocity=...).
+
+    Raises
+    ------
+    UsageError
+        If joint is not a Joint, or law not a friction law. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    The friction depends on the reaction, and the reaction on the friction: both are solved together at every evaluation. Where there is
+    no solution, or there are two (Painleve), the run stops with an error that says which.
+    It does not know the tooth forces of gears and racks whose geometry is given (`pitch_radius=`, `pressure_angle=`): in their bearings
+    only Viscous friction is taken. Other couplings (Gear, Belt, RackPinion, Screw, Cam) act along the coordinates of their joints, and
+    press nothing: friction there needs a preload that stands for what they press, or is refused.
+    `result.load(name)` has the friction along the joint's coordinate (negative while the coordinate grows), its `normal_force` with the
+    preload, and its `limit` at rest.
+    Source: Haug (2021), generalized forces: friction.
+    """
+
+    kind = "JointFriction"
+    is_friction = True
+    variable: Mapping[str, tuple[tuple[int, ...], ...]] = MappingProxyType(
+        dict.fromkeys(("radius", "length", "preload", "thrust_radius"), ((),))
+    )
+
+    def __init__(
+        self,
+        name: str,
+        joint: Joint,
+        law: FrictionLaw,
+        *,
+        radius: float | None = None,
+        length: float | None = None,
+        preload: float = 0.0,
+        thrust_radius: float = 0.0,
+        stick: bool = True,
+    ) -> None:
+        super().__init__(name)
+        if not isinstance(joint, Joint):
+            raise UsageError(f"{self.where} needs a joint, got {joint!r}. Give the object that system.add(...) returned.")
+        if not isinstance(law, FrictionLaw):
+            raise UsageError(f"{self.where} needs a friction law, got {law!r}. Give Coulomb(0.3), Viscous(0.1) or another law.")
+        if not isinstance(stick, bool):
+            raise UsageError(f"{self.where}: stick = {stick!r}. Give True or False.")
+        faults: list[Fault] = law.faults(self.where)
+        self.joint, self.law, self.stick = joint, law, stick
+        self.radius = radius if radius is None else read_number(faults, self.where, "radius", radius, unit="m")
+        self.length = length if length is None else read_number(faults, self.where, "length", length, unit="m")
+        self.preload = read_number(faults, self.where, "preload", preload, unit="N")
+        self.thrust_radius = read_number(faults, self.where, "thrust_radius", thrust_radius, unit="m")
+        self.shape = kind_of(joint.freedoms) if not joint.needs() else None
+        self._faults = tuple(faults or self._geometry_faults())
+        self.variable = {**type(self).variable, **{name: ((),) for name, x in vars(law).items() if x is not None}}
+
+    def varied(self, **values: Any) -> JointFriction:
+        given = {name: values.get(name, getattr(self, name)) for name in type(self).variable}
+        law = replace(self.law, **{name: float(x) for name, x in values.items() if name not in given})  # type: ignore[type-var]
+        return JointFriction(self.name, self.joint, law, **given, stick=self.stick)
+
+    def number_faults(self) -> tuple[Fault, ...]:
+        return self._faults
+
+    def _geometry_faults(self) -> list[Fault]:
+        """Return the faults of the numbers for this kind of joint."""
+        if self.shape is None:
+            what = f"joint {self.joint.name!r} ({type(self.joint).__name__}) is of no kind whose friction is known"
+            remedy = "Give a revolute, translational, cylindrical, spherical, point-on-line or planar joint."
+            return [Fault(self.where, what, remedy)]
+        faults, word = [], f"{WORDS[self.shape]} joint"
+        given = {"radius": self.radius, "length": self.length, "thrust_radius": self.thrust_radius or None}
+        for name, x in given.items():
+            if x is not None and not x > 0.0:
+                faults.append(Fault(self.where, f"{name} = {x:g}", f"Give a positive {name} [m], or leave it out."))
+            elif x is not None and (self.shape not in USES[name] or not (self.law.needs_reaction or name == "radius")):
+                why = (
+                    f"{word} has no use for it" if self.shape not in USES[name] else f"{self.law!r} does not depend on the reaction"
+                )
+                faults.append(Fault(self.where, f"{name} = {x:g}, and {why}", f"Leave out {name}."))
+        if self.preload < 0.0:
+            faults.append(Fault(self.where, f"preload = {self.preload:g}", "Give a normal force of 0 or more [N]."))
+        needed = self.law.needs_reaction or self.shape == CYLINDRICAL
+        if self.radius is None and needed and self.shape in NEED_RADIUS:
+            faults.append(
+                Fault(self.where, f"it has no radius, and {word} has no friction without", "Give radius= [m] of the bearing.")
+            )
+        if self.law.is_exact and not self.stick:
+            what = "exact Coulomb friction without stick has no value at rest"
+            faults.append(Fault(self.where, what, "Leave stick=True, or give the smooth law Coulomb(mu, velocity=...)."))
+        return faults
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the joint can stick."""
+        return self.law.is_exact
+
+    @property
+    def reads_reaction(self) -> bool:
+        """Return whether the friction depends on what the joint carries."""
+        return self.law.needs_reaction
+
+    @property
+    def is_torque(self) -> bool:
+        """Return whether all friction is a torque."""
+        return self.shape in (REVOLUTE, SPHERICAL)
+
+    @property
+    def channels(self) -> int:
+        """Return the number of rates that the friction acts against."""
+        return 0 if self.shape is None else CHANNELS[self.shape]
+
+    def needs(self) -> tuple[Joint, ...]:
+        return (self.joint,)
+
+    def bodies(self) -> tuple[Body, ...]:
+        return (self.joint.i, self.joint.j)
+
+    def markers(self) -> tuple[tuple[Body, Array], ...]:
+        i, j = self.joint.frame_i, self.joint.frame_j
+        return ((i.body, i.s_bar), (j.body, j.s_bar), (i.body, i.f), (i.body, i.g), (i.body, i.h))
+
+    def points(self) -> dict[str, Frame]:
+        return {"": self.joint.frame_j}
+
+    def friction_numbers(self) -> tuple[float, ...]:
+        """Return radius, length, preload and thrust radius, 0 for none, then the numbers of the law."""
+        law = self.law.numbers()
+        return (self.radius or 0.0, self.length or 0.0, self.preload, self.thrust_radius, *law, *(0.0,) * (LAW_NUMBERS - len(law)))
+
+    def states(self) -> tuple[float, ...]:
+        return (0.0,) * self.channels if self.law.has_state else ()
+
+    def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
+        return ()
+
+    def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
+        """Raise UsageError: the power of friction depends on the multipliers, see `diagnostics.energy_balance`."""
+        raise UsageError(f"{self.where} depends on the reaction of its joint: use result.load({self.name!r}) or result.energy().")
+
+    def dissipation(self, power: Array) -> EnergyLedger:
+        """Return the energy ledger of a friction whose power is known, (nt,) [W]."""
+        none = np.zeros_like(power)
+        return EnergyLedger(none, -power, none)
+
+    def values_of(self, force: Array, rate: Array, normal: Array, limit: Array) -> LoadValues:
+        """Return the quantities of a friction in its channels, (nt, channels)."""
+        power = np.sum(force * rate, axis=1)
+        one = self.channels == 1
+        if self.is_torque:
+            values = {"rate": rate[:, 0] if one else rate, "torque": force[:, 0] if one else force}
+        elif self.shape == CYLINDRICAL:
+            values = {"rate": rate, "force": force[:, 0], "torque": force[:, 1]}
+        else:
+            values = {"rate": rate[:, 0] if one else rate, "force": force[:, 0] if one else force}
+        if self.reads_reaction:
+            values |= {"normal_force": normal, "limit": limit}
+        return LoadValues(values, power)

@@ -1,0 +1,180 @@
+r"""Joints that slide: f_t = C(w(f_t)), as many equations as there are joints.
+
+    w(f_t) = w_0 + sum f_s w_s             wrenches, with the joints that stick condensed
+    C_k(w) = C_0 + C_1 N(w) + C_2 |thrust(w)|: convex
+    (1 - dC/df_t) df_t = C(w(f_t)) - f_t   Newton's iteration; the sign of its determinant tells a solution that comes from no friction
+
+Source: Haug (2021), friction.
+"""
+
+from __future__ import annotations
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.jit import kernel
+from haugmbd.friction import columns as at
+from haugmbd.friction.load import moments_press, normal_force, normal_gradient, thrust
+from haugmbd.friction.loop_arrays import Loop, slides_now
+from haugmbd.math.larger import larger
+from haugmbd.math.vec3 import Vec, add, load, scale
+
+TOL = 1e-14
+"""Relative to the largest friction: what an iteration may leave."""
+ROUNDING = 1e-11
+"""Relative to the largest friction: a residual that does not fall any more below this is rounding."""
+
+
+@kernel
+def put_wrenches_at(L: Loop, f_t: Array) -> None:
+    """Write the wrenches of all joints with friction f_t (n,) of those that slide; moments only where they press."""
+    for k in range(L.ints.shape[0]):
+        for a in range(6 * k, 6 * k + (6 if moments_press(L.ints, L.reals, k) else 3)):
+            total = L.w_0[0, a]
+            for s in range(f_t.shape[0]):
+                total += L.V[a, s] * f_t[s]
+            L.w[0, a] = total
+
+
+@kernel
+def wrench_of_joint(L: Loop, k: int) -> tuple[Vec, Vec]:
+    """Return force and moment that joint k carries, as `put_wrenches_at` left them."""
+    return load(L.w, 0, 6 * k), load(L.w, 0, 6 * k + 3)
+
+
+@kernel
+def response(L: Loop, k: int, s: int) -> tuple[Vec, Vec]:
+    """Return the wrench of joint k by unit friction of joint s."""
+    V, a = L.V, 6 * k
+    return (V[a, s], V[a + 1, s], V[a + 2, s]), (V[a + 3, s], V[a + 4, s], V[a + 5, s])
+
+
+@kernel
+def largest(L: Loop, k: int, F: Vec, M: Vec, constant: bool, static: bool) -> float:
+    """Return C_k of a wrench [N]; without C_0 if not constant, at rest if static."""
+    first = at.S_0 if static else at.C_0
+    N = normal_force(L.ints, L.reals, L.terms, k, F, M)
+    by_load = L.terms[k, first + 1] * N + L.terms[k, first + 2] * abs(thrust(L.ints, L.terms, k, F))
+    return by_load + (L.terms[k, first] if constant else 0.0)  # type: ignore[no-any-return]
+
+
+@kernel
+def put_friction_limits(L: Loop, f_t: Array, out: Array) -> float:
+    """Write C(w(f_t)) to out, 0 for joints that do not slide; return the largest |C - f_t|."""
+    worst = 0.0
+    put_wrenches_at(L, f_t)
+    for k in range(L.ints.shape[0]):
+        out[k] = 0.0
+        if slides_now(L, k):
+            F, M = wrench_of_joint(L, k)
+            out[k] = largest(L, k, F, M, True, L.terms[k, at.STATE] == at.AT_LIMIT)
+            if not abs(out[k] - f_t[k]) <= worst:
+                worst = abs(out[k] - f_t[k])
+    return worst
+
+
+@kernel
+def put_newton_row(L: Loop, k: int, row: int) -> None:
+    """Write row k of 1 - dC/df_t at the last wrenches, for the joints that slide, side by side."""
+    F, M = wrench_of_joint(L, k)
+    first = at.S_0 if L.terms[k, at.STATE] == at.AT_LIMIT else at.C_0
+    c_1, c_2, push = L.terms[k, first + 1], L.terms[k, first + 2], thrust(L.ints, L.terms, k, F)
+    g, h = normal_gradient(L.ints, L.reals, L.terms, k, F, M)
+    axis = load(L.terms, k, at.AXIS)
+    if c_2 > 0.0:
+        g = add(scale(c_1, g), scale(c_2 if push >= 0.0 else -c_2, axis))
+    else:
+        g = scale(c_1, g)
+    h, column, V, a = scale(c_1, h), 0, L.V, 6 * k
+    presses = moments_press(L.ints, L.reals, k)
+    for s in range(L.ints.shape[0]):
+        if slides_now(L, s):
+            slope = g[0] * V[a, s] + g[1] * V[a + 1, s] + g[2] * V[a + 2, s]
+            if presses:
+                slope += h[0] * V[a + 3, s] + h[1] * V[a + 4, s] + h[2] * V[a + 5, s]
+            L.A[row, column] = (1.0 if k == s else 0.0) - slope
+            column += 1
+
+
+@kernel
+def solve_dense(A: Array, n: int) -> int:
+    """Solve A x = b by elimination with row pivots; b is column n of A, and becomes x; return the sign of the determinant."""
+    sign = 1
+    for p in range(n):
+        best = p
+        for r in range(p + 1, n):
+            if abs(A[r, p]) > abs(A[best, p]):
+                best = r
+        if A[best, p] == 0.0:
+            return 0
+        if best != p:
+            sign = -sign
+            for c in range(n + 1):
+                A[p, c], A[best, c] = A[best, c], A[p, c]
+        if A[p, p] < 0.0:
+            sign = -sign
+        inverse = 1.0 / A[p, p]
+        for r in range(p + 1, n):
+            factor = A[r, p] * inverse
+            for c in range(p, n + 1):
+                A[r, c] -= factor * A[p, c]
+    for p in range(n - 1, -1, -1):
+        for c in range(p + 1, n):
+            A[p, n] -= A[p, c] * A[c, n]
+        A[p, n] /= A[p, p]
+    return sign
+
+
+@kernel
+def newton_step(L: Loop, f_t: Array, value: Array) -> int:
+    """Advance f_t by Newton's iteration for f_t = C(w(f_t)), value = C(w(f_t)); return the sign of the determinant of its matrix."""
+    n, row, active = L.ints.shape[0], 0, 0
+    for k in range(n):
+        active += 1 if slides_now(L, k) else 0
+    for k in range(n):
+        if slides_now(L, k):
+            put_newton_row(L, k, row)
+            L.A[row, active] = value[k] - f_t[k]
+            row += 1
+    sign = solve_dense(L.A, active)
+    if sign == 0:
+        return 0
+    row = 0
+    for k in range(n):
+        if slides_now(L, k):
+            f_t[k] += L.A[row, active]
+            row += 1
+    return sign
+
+
+@kernel
+def scale_of(L: Loop, f_t: Array) -> float:
+    """Return the largest friction, with and without the loop: what residuals are measured by."""
+    worst = 1e-300
+    for k in range(L.ints.shape[0]):
+        if slides_now(L, k):
+            worst = larger(larger(worst, abs(f_t[k])), L.f_t[2, k])
+    return worst
+
+
+@kernel
+def iterate(L: Loop, f_t: Array, value: Array, most: int, newton: bool) -> int:
+    """Iterate f_t = C(w(f_t)) from f_t, by Newton's iteration or the fixed point.
+
+    Return 0 if it has not converged to some f_t >= 0, otherwise the sign of the determinant of 1 - dC/df_t near the solution.
+    """
+    before, sign = 1e300, 1
+    for _ in range(most):
+        left, size = put_friction_limits(L, f_t, value), scale_of(L, f_t)
+        if left <= TOL * size or (left <= ROUNDING * size and left >= 0.5 * before):
+            for k in range(L.ints.shape[0]):
+                if slides_now(L, k) and f_t[k] < -ROUNDING * size:
+                    return 0
+            return sign
+        before = left
+        if newton:
+            sign = newton_step(L, f_t, value) if left < 1e200 else 0  # noqa: PLR2004
+            if sign == 0:
+                return 0
+        else:
+            for k in range(L.ints.shape[0]):
+                f_t[k] = value[k]
+    return 0
