@@ -13,7 +13,9 @@ Behind the decorators is one of two layers of the compiler (`compiler.choice`), 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
@@ -48,7 +50,7 @@ def counted(function: Function) -> Function:
 
 def _linked(function: Function, options: dict[str, Any]) -> Function:
     """Return a function that its callers contain; the plain function if the compiler is switched off."""
-    return function if numba.config.DISABLE_JIT else LAYER.kernel(function, options)  # type: ignore[no-any-return]
+    return function if numba.config.DISABLE_JIT else LAYER.kernel(function, options)
 
 
 def inlined(function: Function) -> Function:
@@ -62,6 +64,20 @@ def inlined(function: Function) -> Function:
 def entry(function: Function) -> Function:
     """Compile `function`, which Python calls, and keep the machine code on disk."""
     return _kept(function, OPTIONS)
+
+
+def entry_from(template: Function, name: str, sources: str, **constants: Any) -> Function:
+    """Return an entry with the text of a template, in which global names stand for other kernels and constants.
+
+    name: of the entry, one for each set of constants;  sources: the module that has given them, whose imports bind the machine code on disk
+    Machine code on disk is found by the name.  A closure would serve as well, but Numba tells closures apart by their content, which it
+    cannot recognize in another process.
+    """
+    plain: Any = template
+    function: Any = FunctionType(plain.__code__, plain.__globals__ | constants, name)
+    function.__qualname__, function.__module__, function.__doc__ = name, plain.__module__, plain.__doc__
+    function.sources = sys.modules[sources].__file__
+    return entry(function)  # type: ignore[no-any-return]
 
 
 def counted_entry(function: Function) -> Function:
@@ -84,7 +100,7 @@ def released(function: Function) -> Function:
 
 def _kept(function: Function, options: dict[str, Any]) -> Function:
     """Return an entry; the plain function if the compiler is switched off."""
-    return function if numba.config.DISABLE_JIT else LAYER.entry(function, options)  # type: ignore[no-any-return]
+    return function if numba.config.DISABLE_JIT else LAYER.entry(function, options)
 
 
 def machine_code(compiled: Any, signature: Any) -> tuple[int, Callable[..., Any] | None]:
@@ -96,7 +112,8 @@ class DirectCall:
     """An entry with one signature, whose machine code is entered without Numba's search for the signature, where the layer can."""
 
     def __init__(self, compiled: Any) -> None:
-        self._compiled, self._enter, self._is_asked = compiled, None, False
+        self._compiled, self._is_asked = compiled, False
+        self._enter: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the entry; arguments must have the types of the first call."""

@@ -50,7 +50,10 @@ class DeferredCache:
     def _opened(self) -> Any:
         """The cache itself."""
         try:
-            return CodeCache(self._function, source_stamp(Path(self._function.__code__.co_filename).resolve()))
+            return CodeCache(
+                self._function,
+                source_stamp(Path(getattr(self._function, "sources", self._function.__code__.co_filename)).resolve()),
+            )
         except RuntimeError:  # Numba finds no folder that it may write to
             return NoCache()
 

@@ -21,7 +21,7 @@ from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.integrators.events import Event, Flags
 from haugmbd.integrators.leaps import may_turn
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.kkt.solver_routines import without_sweeps
+from haugmbd.kkt.registry import without_sweeps
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import algebra_size

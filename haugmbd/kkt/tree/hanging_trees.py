@@ -16,8 +16,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined
 from haugmbd.kkt import block_ldl
 from haugmbd.kkt.block_ldl import Factor, clear_fill, factor_nodes, put_body, put_edge
+from haugmbd.kkt.block_solver import edge_blocks, factor_of, steps_of
 from haugmbd.kkt.elimination_order import EliminationSteps
-from haugmbd.kkt.entry_points import edge_blocks, factor_of, steps_of
 from haugmbd.kkt.tree.recursion import backward, factor, forward
 from haugmbd.kkt.tree.tree_arrays import (
     ACCELERATION,

@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd import BrownMcPhee, Coulomb
 from haugmbd.compiled.jit import entry
 from haugmbd.formulations.newton_euler import accelerate
-from haugmbd.kkt.entry_points import factor_of
+from haugmbd.kkt.block_solver import factor_of
 from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import loop_of

@@ -11,8 +11,8 @@ from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, Viscous
 from haugmbd.compiled.jit import entry
 from haugmbd.formulations.friction_forces import FrictionValues, friction_over_time
 from haugmbd.formulations.newton_euler import factorize, prepare, put_right_hand_side, rates_at_hand, right_hand_side
-from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.solver_routines import with_blocks
+from haugmbd.kkt.registry import with_blocks
+from haugmbd.kkt.solver import BLOCK, TREE
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.recursion.own_slopes import largest_own_slope

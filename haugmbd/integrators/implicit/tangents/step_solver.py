@@ -12,20 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
+from haugmbd.kkt.block_solver import block_tables
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.solver_choice import (
-    AS_ASKED,
-    BLOCK,
-    FRONT_ARRAYS,
-    FRONT_TABLES,
-    TREE_ARRAYS,
-    SolverTables,
-    block_tables,
-)
-from haugmbd.kkt.solver_routines import has_fronts, has_tree
+from haugmbd.kkt.multifrontal.front_solver import FRONT_ARRAYS, FRONT_TABLES, has_fronts
+from haugmbd.kkt.solver import AS_ASKED, BLOCK, SolverTables
 from haugmbd.kkt.tree.implicit.neighbour_tangents import NO_PAIR
 from haugmbd.kkt.tree.tree_arrays import BODY, KIND, PARENT, REVOLUTE, SEPARABLE
 from haugmbd.kkt.tree.tree_order import is_all_revolute
+from haugmbd.kkt.tree.tree_solver import TREE_ARRAYS, has_tree
 from haugmbd.model.model import Model
 
 SAVED_NS, SAVED_NS_BY_OTHERS, LEAST_SAVED = 200.0, 80.0, 1500.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import OK
-from haugmbd.kkt.entry_points import factor_of, steps_of
+from haugmbd.kkt.block_solver import factor_of, steps_of
 from haugmbd.kkt.many_right_sides import LANES, solve_many
 from haugmbd.math.vec3 import Vec, cross, load, store, sub, to_global
 from haugmbd.model.friction import columns as at

@@ -13,7 +13,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import OK
-from haugmbd.kkt.entry_points import factor_of
+from haugmbd.kkt.block_solver import factor_of
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import force_of, moments_press, normal_force, thrust, wrench_of

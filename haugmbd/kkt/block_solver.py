@@ -1,0 +1,183 @@
+r"""The block LDL^T as a solver: blocks of 6 x 6 for bodies and edges, eliminated in the order of a schedule, see `block_ldl`.
+
+    blocks [ns]    NODE_NS for each body and edge, UPDATE_NS for each update
+
+It serves every model, and is the fastest for single loops and small mechanisms.  Edges of one or two rows are NARROW: they have blocks of
+true sizes.  Models without them have entry points of their own, in which no code for narrow edges is compiled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import inlined
+from haugmbd.kkt.block_ldl import EdgeBlocks, Factor, assemble, backward, factor_nodes, forward
+from haugmbd.kkt.elimination_order import WIDE, EliminationSteps, Schedule
+from haugmbd.kkt.pivot_trials import WITH_EQUAL_BODIES, copy, first_trial, next_trial, scale_of
+from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen_nodes
+from haugmbd.kkt.solver import BLOCK, Solver, SolverRoutines, SolverTables, routines_by_trials
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import Workspace, place_in
+
+UPDATE_NS, NODE_NS = 85.0, 170.0
+"""Predicted time of the block LDL^T [ns]: for each update of a block, and for each body and edge."""
+
+
+@inlined
+def steps_of(w: Workspace) -> EliminationSteps:
+    """Return the order of elimination."""
+    return EliminationSteps(
+        ws.elimination_order(w),
+        ws.neighbor_starts(w),
+        ws.neighbors(w),
+        ws.update_starts(w),
+        ws.fill_updates(w),
+    )
+
+
+@inlined
+def factor_of(w: Workspace) -> Factor:
+    """Return the arrays of the factorization."""
+    return Factor(ws.diagonal_blocks(w), ws.inverse_pivots(w), ws.off_diagonal_blocks(w))
+
+
+@inlined
+def put_blocks(w: Workspace, f: Factor, trial: int) -> None:
+    """Write the blocks of M, or of the inertia EVEN, and the rows; include the tangents of an implicit step, if the tables have them."""
+    inertia = ws.even_inertia(w) if trial == WITH_EQUAL_BODIES else ws.shifted_inertia(w)
+    assemble(edge_blocks(w), inertia, ws.padding_line(w), ws.jacobian(w), f)
+    if trial != WITH_EQUAL_BODIES:
+        add_tangents(w, f)
+
+
+@inlined
+def edge_blocks(w: Workspace) -> EdgeBlocks:
+    """Return the blocks of the edges."""
+    return EdgeBlocks(ws.body_block(w), ws.body_first(w), ws.edge_width(w), ws.fill_lines(w))
+
+
+@inlined
+def eliminated(w: Workspace, all_wide: bool) -> int:
+    """Assemble, and eliminate together with b; return SINGULAR if rows depend on others."""
+    f, x, trial = factor_of(w), ws.solution(w), first_trial(w)
+    while trial >= 0:
+        put_blocks(w, f, trial)
+        copy(ws.right_hand_side(w), x)
+        worst, node = factor_nodes(steps_of(w), scale_of(w, trial), f, x, all_wide)
+        trial = next_trial(w, trial, worst, node)
+    return -1 - trial
+
+
+@inlined
+def eliminated_chosen(w: Workspace, all_wide: bool) -> int:
+    """Assemble, and eliminate where rows are dropped; return SINGULAR if rows depend on others."""
+    f, x, trial = factor_of(w), ws.solution(w), first_trial(w)
+    while trial >= 0:
+        put_blocks(w, f, trial)
+        copy(ws.right_hand_side(w), x)
+        scale = scale_of(w, trial)
+        choice = RowChoice(ws.padding(w), ws.kept_rows(w), scale, ws.pivot_rows(w), ws.row_spans(w), ws.jacobian(w), ws.length(w))
+        worst, node = factor_chosen_nodes(steps_of(w), choice, f, x, all_wide)
+        trial = next_trial(w, trial, worst, node)
+    return -1 - trial
+
+
+@inlined
+def add_tangents(w: Workspace, f: Factor) -> None:
+    """Add the tangents of an implicit step, if the tables have them, to the blocks of bodies, and write those of coupled pairs."""
+    own, pair_blocks, pairs = ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.coupled_pairs(w)
+    for k in range(1, own.shape[0]):
+        for a in range(6):
+            for c in range(a + 1):
+                f.D[k, a, c] += own[k, a, c]
+    for n in range(pairs.shape[0]):
+        block, transposed = pairs[n, 2], pairs[n, 3] == 1
+        for a in range(6):
+            for c in range(6):
+                f.B[block, a, c] = pair_blocks[n, c, a] if transposed else pair_blocks[n, a, c]
+
+
+@inlined
+def forward_blocks(w: Workspace, x: Array, all_wide: bool) -> None:
+    """Set x <- d^-1 L^-1 x with the current factor."""
+    forward(steps_of(w), factor_of(w), x, all_wide)
+
+
+@inlined
+def backward_blocks(w: Workspace, x: Array, all_wide: bool) -> None:
+    """Set x <- L^-T x: the result of `forward_blocks` becomes the solution."""
+    backward(steps_of(w), factor_of(w), x, all_wide)
+
+
+WITH_BLOCKS, WITH_WIDE_BLOCKS = (
+    routines_by_trials(
+        name,
+        __name__,
+        all_wide,
+        eliminate=eliminated,
+        eliminate_chosen=eliminated_chosen,
+        forward=forward_blocks,
+        backward=backward_blocks,
+    )
+    for name, all_wide in (("blocks", False), ("wide_blocks", True))
+)
+
+
+def block_routines(ints: Ints) -> SolverRoutines:
+    """Return the routines of the blocks for the integers of tables."""
+    return WITH_BLOCKS if has_narrow_edges(ints) else WITH_WIDE_BLOCKS
+
+
+def has_narrow_edges(ints: Ints) -> bool:
+    """Return whether the integers of tables have edges of one or two rows, with blocks of true sizes."""
+    return place_in(ints, "NARROW_EDGES")[1] > 0
+
+
+def blocks_ns(n_nodes: int, updates: float = 0.0) -> float:
+    """Return the predicted time of the blocks [ns];  n_nodes: bodies and edges."""
+    return NODE_NS * n_nodes + UPDATE_NS * updates
+
+
+def block_tables(schedule: Schedule, n_bodies: int, reason: str) -> SolverTables:
+    """Return the tables of the block LDL^T; n_bodies: the ground counted."""
+    ints = {
+        "ORDER": schedule.order,
+        "NEIGHBOR_STARTS": schedule.neighbor_starts[:, None],
+        "NEIGHBORS": schedule.neighbors,
+        "UPDATE_STARTS": schedule.update_starts[:, None],
+        "FILL_UPDATES": schedule.fill_updates,
+        "BODY_BLOCK": schedule.body_block,
+        "BODY_FIRST": schedule.body_first,
+        "EDGE_WIDTH": schedule.width[:, None],
+        "FILL_LINES": schedule.fill_lines[:, None],
+        "NARROW_EDGES": np.flatnonzero(schedule.width != WIDE)[:, None],
+    }
+    work = {"D": (n_bodies + len(schedule.body_block), 36), "B": (schedule.n_blocks, 36)}
+    return SolverTables(BLOCK, reason, ints, work)
+
+
+BLOCK_ARRAYS = (
+    *(
+        "ORDER",
+        "NEIGHBOR_STARTS",
+        "NEIGHBORS",
+        "UPDATE_STARTS",
+        "FILL_UPDATES",
+        "BODY_BLOCK",
+        "BODY_FIRST",
+        "EDGE_WIDTH",
+        "FILL_LINES",
+    ),
+    *("NARROW_EDGES", "D", "B"),
+)
+"""The matrices of the blocks, see `workspace.layout`."""
+
+BLOCKS = Solver(
+    BLOCK,
+    "every model; the fastest for single loops and small mechanisms",
+    BLOCK_ARRAYS,
+    lambda tables: tables.place("ORDER")[2] > 0,
+    lambda tables: block_routines(tables.ints),
+    True,
+)
