@@ -18,7 +18,41 @@ from haugmbd.kkt.pivot_trials import WITH_EQUAL_BODIES, copy, first_trial, next_
 from haugmbd.kkt.rank_deficient import RowChoice, factor_chosen_nodes
 from haugmbd.kkt.solver import BLOCK, Solver, SolverRoutines, SolverTables, routines_by_trials
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import Workspace, place_in
+from haugmbd.workspace.accessors import accessor
+from haugmbd.workspace.layout import Workspace, declare, place_in
+
+BLOCK_ARRAYS = declare(
+    "blocks",
+    {
+        "ORDER": "(ns, 2) and what follows: the schedule, see `kkt.elimination_order`",
+        "NEIGHBOR_STARTS": "(ns + 1, 1)",
+        "NEIGHBORS": "(., 3)",
+        "UPDATE_STARTS": "(ns + 1, 1)",
+        "FILL_UPDATES": "(., 5)",
+        "BODY_BLOCK": "(ne, sides)",
+        "BODY_FIRST": "(ne, sides)",
+        "EDGE_WIDTH": "(ne, 1)",
+        "FILL_LINES": "(., 1)",
+        "NARROW_EDGES": "(., 1)",
+    },
+    {
+        "B": "(n_blocks, 36) off-diagonal blocks",
+    },
+    {},
+)
+"""The matrices of this solver: shapes and meaning."""
+
+elimination_order = accessor("ORDER")
+neighbor_starts = accessor("NEIGHBOR_STARTS", flat=True)
+neighbors = accessor("NEIGHBORS")
+update_starts = accessor("UPDATE_STARTS", flat=True)
+fill_updates = accessor("FILL_UPDATES")
+body_block = accessor("BODY_BLOCK")
+body_first = accessor("BODY_FIRST")
+edge_width = accessor("EDGE_WIDTH")
+fill_lines = accessor("FILL_LINES")
+off_diagonal_blocks = accessor("B", 6, 6)
+
 
 UPDATE_NS, NODE_NS = 85.0, 170.0
 """Predicted time of the block LDL^T [ns]: for each update of a block, and for each body and edge."""
@@ -28,18 +62,18 @@ UPDATE_NS, NODE_NS = 85.0, 170.0
 def steps_of(w: Workspace) -> EliminationSteps:
     """Return the order of elimination."""
     return EliminationSteps(
-        ws.elimination_order(w),
-        ws.neighbor_starts(w),
-        ws.neighbors(w),
-        ws.update_starts(w),
-        ws.fill_updates(w),
+        elimination_order(w),
+        neighbor_starts(w),
+        neighbors(w),
+        update_starts(w),
+        fill_updates(w),
     )
 
 
 @inlined
 def factor_of(w: Workspace) -> Factor:
     """Return the arrays of the factorization."""
-    return Factor(ws.diagonal_blocks(w), ws.inverse_pivots(w), ws.off_diagonal_blocks(w))
+    return Factor(ws.diagonal_blocks(w), ws.inverse_pivots(w), off_diagonal_blocks(w))
 
 
 @inlined
@@ -54,7 +88,7 @@ def put_blocks(w: Workspace, f: Factor, trial: int) -> None:
 @inlined
 def edge_blocks(w: Workspace) -> EdgeBlocks:
     """Return the blocks of the edges."""
-    return EdgeBlocks(ws.body_block(w), ws.body_first(w), ws.edge_width(w), ws.fill_lines(w))
+    return EdgeBlocks(body_block(w), body_first(w), edge_width(w), fill_lines(w))
 
 
 @inlined
@@ -156,22 +190,6 @@ def block_tables(schedule: Schedule, n_bodies: int, reason: str) -> SolverTables
     work = {"D": (n_bodies + len(schedule.body_block), 36), "B": (schedule.n_blocks, 36)}
     return SolverTables(BLOCK, reason, ints, work)
 
-
-BLOCK_ARRAYS = (
-    *(
-        "ORDER",
-        "NEIGHBOR_STARTS",
-        "NEIGHBORS",
-        "UPDATE_STARTS",
-        "FILL_UPDATES",
-        "BODY_BLOCK",
-        "BODY_FIRST",
-        "EDGE_WIDTH",
-        "FILL_LINES",
-    ),
-    *("NARROW_EDGES", "D", "B"),
-)
-"""The matrices of the blocks, see `workspace.layout`."""
 
 BLOCKS = Solver(
     BLOCK,

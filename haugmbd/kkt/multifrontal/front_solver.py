@@ -31,11 +31,44 @@ from haugmbd.kkt.pivot_trials import WITH_EQUAL_BODIES, copy, first_trial, next_
 from haugmbd.kkt.solver import DENSE, MULTIFRONTAL, Solver, SolverRoutines, SolverTables, routines_by_trials, solution
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import Tables, Workspace
+from haugmbd.workspace.accessors import accessor
+from haugmbd.workspace.layout import Tables, Workspace, declare
 
-FRONT_TABLES = ("FRONTS", "FRONT_ROWS", "FRONT_RUNS", "FRONT_BODIES", "BODY_ROWS")
-FRONT_ARRAYS = ("FRONT_FACTOR", "FRONT_STACK", "FRONT_MATRIX", "ROWS_OF_BODY", "FRONT_PIVOTS", "FRONT_UNKNOWNS", "FRONT_PANEL")
-"""The matrices of the multifrontal solver, see `workspace.layout`."""
+FRONT_ARRAYS = declare(
+    "fronts",
+    {
+        "FRONTS": "(nf, 11) and the next four: fronts, see `kkt.multifrontal.front_layout`",
+        "FRONT_ROWS": "(., 1)",
+        "FRONT_RUNS": "(., 3)",
+        "FRONT_BODIES": "(., 3)",
+        "BODY_ROWS": "(., 3)",
+    },
+    {
+        "FRONT_FACTOR": "(1, .) rows of the factor, front by front",
+        "FRONT_STACK": "(1, .) updates of fronts that wait for their parents",
+        "FRONT_MATRIX": "(1, .) the current front",
+        "ROWS_OF_BODY": "(., 6) rows of each body times L^-T of its inertia",
+        "FRONT_PIVOTS": "(1, .) inverse pivots of the current front",
+        "FRONT_UNKNOWNS": "(1, .) its unknowns",
+        "FRONT_PANEL": "(32, .) pivot rows of the current front, divided by their pivots",
+    },
+    {},
+)
+"""The matrices of this solver: shapes and meaning."""
+
+fronts = accessor("FRONTS")
+front_rows = accessor("FRONT_ROWS", flat=True)
+front_runs = accessor("FRONT_RUNS")
+front_bodies = accessor("FRONT_BODIES")
+body_rows = accessor("BODY_ROWS")
+front_factor = accessor("FRONT_FACTOR", flat=True)
+front_stack = accessor("FRONT_STACK", flat=True)
+front_matrix = accessor("FRONT_MATRIX", flat=True)
+rows_of_body = accessor("ROWS_OF_BODY")
+front_pivots = accessor("FRONT_PIVOTS", flat=True)
+front_unknowns = accessor("FRONT_UNKNOWNS", flat=True)
+front_panel = accessor("FRONT_PANEL", flat=True)
+
 
 BODY_NS, GRADIENT_NS, PLAN_PART = 140.0, 26.0, 2.0
 """Predicted time of fronts [ns]: for each body, for each row on it, and for each ns that `front_folding` counts, which leaves out the
@@ -45,7 +78,7 @@ solution.  The constants fit nets and trusses of 8 to 150 bodies to 5 %, and oth
 @inlined
 def tables_of(w: Workspace) -> FrontTables:
     """Return the tables of the fronts."""
-    return FrontTables(ws.fronts(w), ws.front_rows(w), ws.front_runs(w), ws.front_bodies(w), ws.body_rows(w))
+    return FrontTables(fronts(w), front_rows(w), front_runs(w), front_bodies(w), body_rows(w))
 
 
 @inlined
@@ -54,13 +87,13 @@ def factor_of(w: Workspace) -> FrontFactor:
     return FrontFactor(
         ws.diagonal_blocks(w),
         ws.inverse_pivots(w),
-        ws.front_factor(w),
-        ws.front_stack(w),
-        ws.front_matrix(w),
-        ws.rows_of_body(w),
-        ws.front_pivots(w),
-        ws.front_unknowns(w),
-        ws.front_panel(w),
+        front_factor(w),
+        front_stack(w),
+        front_matrix(w),
+        rows_of_body(w),
+        front_pivots(w),
+        front_unknowns(w),
+        front_panel(w),
     )
 
 
@@ -196,7 +229,7 @@ def has_fronts(tables: Tables) -> bool:
 FRONTS = Solver(
     MULTIFRONTAL,
     "every model; the fastest for nets, trusses and other meshes",
-    (*FRONT_TABLES, *FRONT_ARRAYS),
+    FRONT_ARRAYS,
     has_fronts,
     front_routines,
     True,

@@ -30,6 +30,7 @@ from haugmbd.kkt.tree.tree_arrays import (
     store_inertia,
     store_wrench,
     tree_arrays,
+    tree_steps,
 )
 from haugmbd.math.articulated_inertia import NO_INERTIA, NO_WRENCH, times_symmetric
 from haugmbd.math.vec3 import Vec, add, load, store, to_body, to_global
@@ -40,7 +41,7 @@ from haugmbd.workspace.layout import Workspace
 @inlined
 def steps_of_rest(w: Workspace) -> EliminationSteps:
     """Return the order of elimination without the nodes of the trees, a body and its edge for each step of the recursion."""
-    s, n = steps_of(w), 2 * ws.tree_steps(w).shape[0]
+    s, n = steps_of(w), 2 * tree_steps(w).shape[0]
     return EliminationSteps(s.order[n:], s.neighbor_starts[n:], s.neighbors, s.update_starts[n:], s.fill_updates)
 
 

@@ -69,10 +69,10 @@ from haugmbd.kkt.tree.tree_arrays import (
     put_own_inertia,
     store_wrench,
     tree_arrays,
+    tree_lead,
 )
 from haugmbd.math.articulated_inertia import Twist, Wrench
 from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub, to_body, to_global
-from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
 
@@ -83,7 +83,7 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     Return the weakest pivot and its node (1.0, -1 where all are larger).  all_revolute: known when compiled, as are all of this name.
     """
     keep_rotations(w)
-    t, lead = tree_arrays(w), ws.tree_lead(w)
+    t, lead = tree_arrays(w), tree_lead(w)
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0] - 1, -1 - lead, -1):
         if n >= 0:
@@ -207,7 +207,7 @@ def put_forces_and_jump(t: TreeArrays, s: Ints, x: Array, all_revolute: bool) ->
 @inlined
 def forward(w: Workspace, x: Array, all_revolute: bool) -> None:
     """Pass the forces of another right-hand side x (nn, 6) inward, with the current factor."""
-    t, lead = tree_arrays(w), ws.tree_lead(w)
+    t, lead = tree_arrays(w), tree_lead(w)
     for n in range(t.steps.shape[0] - 1, -1 - lead, -1):
         if n >= 0:
             put_forces_and_jump(t, t.steps[unsigned(n)], x, all_revolute)

@@ -5,7 +5,7 @@ Each body has a HANDLE: a point of the joint that carries it, or its centre of m
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
@@ -23,7 +23,37 @@ from haugmbd.math.articulated_inertia import (
 )
 from haugmbd.math.vec3 import Vec, add, dot, load, scale, store, to_global
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import Workspace
+from haugmbd.workspace.accessors import accessor
+from haugmbd.workspace.layout import PLACE, Workspace, declare
+
+ARRAYS_OF_FORESTS = declare(
+    "tree",
+    {
+        "TREE": "(nb, 16) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
+        "TREE_LEAD": "(1, 1) of a forest: lines of TREE from a body back to the one that carries it, at most",
+        "PAIR_OF_STEP": "(nb, 2) of a forest, implicit: tangents of each body and its parent, see `tree.implicit.neighbour_tangents`",
+    },
+    {
+        "TREE_BODIES": "(nb + 1, 36) of a forest: articulated inertias, forces, accelerations",
+        "TREE_JOINTS": "(nb + 1, .) of a forest: the joint that carries each body",
+        "TREE_ROTATIONS": "(nb + 1, 9) of a forest: the rotation matrices with which it was factored",
+        "TREE_PAIRS": "(nb + 1, 36) of a forest, in implicit steps: the tangents between each body and the one that carries it",
+    },
+    {"TREE": 16, "TREE_BODIES": 36},
+)
+"""The matrices of this solver: shapes and meaning."""
+
+tree_steps = accessor("TREE")
+pair_of_step = accessor("PAIR_OF_STEP")
+tree_bodies = accessor("TREE_BODIES")
+tree_joints = accessor("TREE_JOINTS")
+tree_joint_blocks = accessor("TREE_JOINTS", 0, 6)
+tree_rotations = accessor("TREE_ROTATIONS", 3, 3)
+tree_pairs = accessor("TREE_PAIRS", 6, 6)
+
+
+LEAD_AT = PLACE["TREE_LEAD"]
+"""Where the start of TREE_LEAD is written in the integers."""
 
 BODY, PARENT, EDGE, SIDE, ROWS, KIND, P, Q = range(8)
 """Columns of TREE. EDGE: -1 for a root; SIDE: that of the body on its edge; ROWS: how many; KIND: of the joint, one of the following;
@@ -89,27 +119,33 @@ class TreeArrays(NamedTuple):
     block: Array
 
 
+@kernel
+def tree_lead(P: Any) -> int:
+    """Return how many steps of a forest a body is behind the one that carries it, at most."""
+    return P.ints[P.ints[LEAD_AT]]  # type: ignore[no-any-return]
+
+
 @inlined
 def tree_arrays(w: Workspace) -> TreeArrays:
     """Return the views."""
     return TreeArrays(
-        ws.tree_steps(w),
-        ws.tree_rotations(w),
+        tree_steps(w),
+        tree_rotations(w),
         ws.markers(w),
         ws.shifted_inertia(w),
         ws.jacobian(w),
         ws.pivot_scale(w),
         ws.inverse_pivots(w),
-        ws.tree_bodies(w),
-        ws.tree_joints(w),
-        ws.tree_joint_blocks(w),
+        tree_bodies(w),
+        tree_joints(w),
+        tree_joint_blocks(w),
     )
 
 
 @inlined
 def keep_rotations(w: Workspace) -> None:
     """Store the rotation matrices of the pose that is factored: a factor outlasts its pose."""
-    now, kept = ws.rotation_matrices(w), ws.tree_rotations(w)
+    now, kept = ws.rotation_matrices(w), tree_rotations(w)
     for k in range(kept.shape[0]):
         for a in range(3):
             for c in range(3):

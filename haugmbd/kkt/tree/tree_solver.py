@@ -21,19 +21,20 @@ from haugmbd.kkt.elimination_order import NARROW, EdgeRows, make_schedule
 from haugmbd.kkt.solver import LEAVE, TREE, TREES_ON_BLOCKS, Solver, SolverRoutines, SolverTables, routines_by_one_pass
 from haugmbd.kkt.tree import recursion
 from haugmbd.kkt.tree.clusters import coupled_recursion
-from haugmbd.kkt.tree.clusters.cluster_arrays import ANGLE_LINES, MOMENT_COLUMNS, PIVOT_NUMBERS, SLIDE_COLUMNS, member_columns
+from haugmbd.kkt.tree.clusters.cluster_arrays import (
+    ANGLE_LINES,
+    ARRAYS_OF_CLUSTERS,
+    MOMENT_COLUMNS,
+    PIVOT_NUMBERS,
+    SLIDE_COLUMNS,
+    member_columns,
+)
 from haugmbd.kkt.tree.clusters.cluster_order import FREE, ClusterTables, CoupledRow
 from haugmbd.kkt.tree.hanging_trees import backward_with_trees, factor_with_trees, forward_with_trees
 from haugmbd.kkt.tree.implicit import implicit_recursion
-from haugmbd.kkt.tree.tree_arrays import BODY_COLUMNS
+from haugmbd.kkt.tree.tree_arrays import ARRAYS_OF_FORESTS, BODY_COLUMNS
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, is_all_revolute, joint_columns, lead_of, no_forms, tree_steps
 from haugmbd.workspace.layout import Tables
-
-TREE_TABLES = (
-    *("TREE", "TREE_LEAD", "PAIR_OF_STEP", "TREE_PAIRS", "ANGLES", "DISPLACEMENTS"),
-    *("CLUSTER_STEPS", "CLUSTERS", "CLUSTER_ROWS", "CLUSTER_TERMS", "CLUSTER_ANGLES", "CLUSTER_DISPLACEMENTS"),
-)
-"""The tables of the recursion over a forest, and what of clusters serves to write the rows of couplings, too."""
 
 TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS", "TREE_ROTATIONS", "CLUSTER_MEMBERS", "CLUSTER_PIVOTS", "CLUSTER_MOMENTS")
 """The matrices of the recursion over a forest; what else there is of clusters serves to write the rows of couplings, too."""
@@ -229,7 +230,7 @@ def tree_tables(
 FOREST = Solver(
     TREE,
     "open chains and trees without massless directions; the fastest for them",
-    TREE_TABLES + TREE_ARRAYS,
+    ARRAYS_OF_FORESTS + ARRAYS_OF_CLUSTERS,
     lambda tables: has_tree(tables) and not is_hanging(tables),
     tree_routines,
     False,

@@ -10,7 +10,50 @@ from haugmbd.kkt.tree.clusters.cluster_order import FREE, MOST_FREE, OF_SLIDE, S
 from haugmbd.math.articulated_inertia import Wrench
 from haugmbd.math.vec3 import Vec, load, store
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import Workspace
+from haugmbd.workspace.accessors import accessor
+from haugmbd.workspace.layout import Workspace, declare
+
+ARRAYS_OF_CLUSTERS = declare(
+    "clusters",
+    {
+        "CLUSTER_STEPS": "(nb, 8) and the next five: coupled joints of a forest, see `kkt.tree.cluster_order`",
+        "CLUSTERS": "(nc, 6)",
+        "CLUSTER_ROWS": "(nr, 5)",
+        "CLUSTER_TERMS": "(nt, 10)",
+        "CLUSTER_ANGLES": "(na, 7)",
+        "CLUSTER_DISPLACEMENTS": "(nd, 1)",
+    },
+    {
+        "CLUSTER_MEMBERS": "(., .) and the next four: coupled joints of a forest, see `kkt.tree.cluster_arrays`",
+        "CLUSTER_PIVOTS": "(nc, 48)",
+        "CLUSTER_MOMENTS": "(nt, 7)",
+        "ANGLES": "(9, na)",
+        "DISPLACEMENTS": "(nd, 11)",
+    },
+    {
+        "CLUSTER_STEPS": 8,
+        "CLUSTERS": 6,
+        "CLUSTER_ROWS": 5,
+        "CLUSTER_TERMS": 10,
+        "CLUSTER_ANGLES": 7,
+        "CLUSTER_DISPLACEMENTS": 1,
+        "CLUSTER_MOMENTS": 7,
+        "DISPLACEMENTS": 11,
+    },
+)
+"""The matrices of this solver: shapes and meaning."""
+
+cluster_steps = accessor("CLUSTER_STEPS")
+clusters = accessor("CLUSTERS")
+cluster_rows = accessor("CLUSTER_ROWS")
+cluster_terms = accessor("CLUSTER_TERMS")
+cluster_angles = accessor("CLUSTER_ANGLES")
+cluster_displacements = accessor("CLUSTER_DISPLACEMENTS")
+cluster_members = accessor("CLUSTER_MEMBERS")
+cluster_pivots = accessor("CLUSTER_PIVOTS", 8, 6)
+cluster_moments = accessor("CLUSTER_MOMENTS")
+angle_rates_and_moments = accessor("ANGLES")
+displacement_rates_and_wrenches = accessor("DISPLACEMENTS")
 
 TAU, COLUMN, COLUMN_WIDTH = 0, 1, 7
 """Columns of CLUSTER_MEMBERS: tau; from COLUMN on, COLUMN_WIDTH for each free coordinate: G_kj and U_kj."""
@@ -23,11 +66,9 @@ MOMENT, EFFECTIVE, FORCE, MOMENT_COLUMNS = 0, 3, 4, 7
 """Columns of CLUSTER_MOMENTS: the moment of W_k, and C_k, of each term; of the dependent joint's, 1/C_k; the force of W_k, if the joint
 slides."""
 
-
 ANGLE_Q, ANGLE_Q_DDOT, ANGLE_MOMENT, ANGLE_COS, ANGLE_SIN, ANGLE_OFFSET, ANGLE_NEAR, ANGLE_LINES = 0, 1, 2, 5, 6, 7, 8, 9
 """Lines of ANGLES: q; q'' at u' = 0; the gradient, a moment on body b; e . v and n . v, whose arctangent the angle is; what is taken off
 it; the integrated angle."""
-
 
 SLIDE_Q, SLIDE_Q_DDOT, SLIDE_FORCE, SLIDE_MOMENT_A, SLIDE_MOMENT_B, SLIDE_COLUMNS = 0, 1, 2, 5, 8, 11
 """Columns of DISPLACEMENTS: q; q'' at u' = 0; the gradient: a force on body b, whose opposite acts on a; moments about the
@@ -71,16 +112,16 @@ class ClusterArrays(NamedTuple):
 def cluster_arrays(w: Workspace, form: Form) -> ClusterArrays:
     """Return the views."""
     return ClusterArrays(
-        ws.cluster_steps(w),
-        ws.clusters(w),
-        ws.cluster_rows(w),
-        ws.cluster_terms(w),
+        cluster_steps(w),
+        clusters(w),
+        cluster_rows(w),
+        cluster_terms(w),
         ws.row_reals(w),
-        ws.angle_rates_and_moments(w),
-        ws.displacement_rates_and_wrenches(w),
-        ws.cluster_members(w),
-        ws.cluster_pivots(w),
-        ws.cluster_moments(w),
+        angle_rates_and_moments(w),
+        displacement_rates_and_wrenches(w),
+        cluster_members(w),
+        cluster_pivots(w),
+        cluster_moments(w),
         form[0],
         form[1],
     )

@@ -29,6 +29,12 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     SLIDE_MOMENT_B,
     SLIDE_Q,
     SLIDE_Q_DDOT,
+    angle_rates_and_moments,
+    cluster_angles,
+    cluster_displacements,
+    cluster_rows,
+    cluster_terms,
+    displacement_rates_and_wrenches,
     gradient,
     put_gradient,
 )
@@ -61,7 +67,7 @@ ROWS_OF_EDGE = 6
 @inlined
 def measure_angles(P: Pack, m: Motion) -> None:
     """Write q'' and the gradient of every angle, and what `unwind_angles` needs."""
-    reals, omega, lines, angles = ws.row_reals(P), ws.angular_velocities(P), ws.cluster_angles(P), ws.angle_rates_and_moments(P)
+    reals, omega, lines, angles = ws.row_reals(P), ws.angular_velocities(P), cluster_angles(P), angle_rates_and_moments(P)
     for n in range(lines.shape[0]):
         w_a, w_b = load(omega, lines[n, BODY_A], 0), load(omega, lines[n, BODY_B], 0)
         q = angle_of_rotations(value(m, lines[n, E]), value(m, lines[n, N]), value(m, lines[n, V]), w_a, w_b)
@@ -74,7 +80,7 @@ def measure_angles(P: Pack, m: Motion) -> None:
 @inlined
 def measure_displacements(P: Pack, m: Motion) -> None:
     """Write q, q'' and the gradient of every displacement."""
-    ints, reals, lines, D = ws.row_ints(P), ws.row_reals(P), ws.cluster_displacements(P), ws.displacement_rates_and_wrenches(P)
+    ints, reals, lines, D = ws.row_ints(P), ws.row_reals(P), cluster_displacements(P), displacement_rates_and_wrenches(P)
     for n in range(lines.shape[0]):
         k = lines[n, 0]
         q = displacement_rates(m, ints[k, MARKERS], ints[k, MARKERS + 1], ints[k, MARKERS + 2], reals[k, OFFSET])
@@ -96,8 +102,8 @@ def measure_couplings(P: Pack, m: Motion, rows: RowTable) -> None:
     """Write nu and gamma of all embedded couplings, and leave Phi and their rows in J as they are."""
     measure_angles(P, m)
     measure_displacements(P, m)
-    ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P), ws.displacement_rates_and_wrenches(P)
-    couplings, terms, n_bodies = ws.cluster_rows(P), ws.cluster_terms(P), ws.n_bodies(P)
+    ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), angle_rates_and_moments(P), displacement_rates_and_wrenches(P)
+    couplings, terms, n_bodies = cluster_rows(P), cluster_terms(P), ws.n_bodies(P)
     for row in range(couplings.shape[0]):
         r = unsigned(row)
         driver = driver_of(ints, terms, couplings[r, FIRST_TERM])
@@ -122,10 +128,10 @@ def driver_of(ints: Ints, terms: Ints, first: int) -> int:
 def assemble_couplings(P: Pack, m: Motion, rows: RowTable) -> None:
     """Write the rows of all embedded couplings, and Phi, nu and gamma."""
     measure_angles(P, m)
-    unwind_angles(ws.angle_rates_and_moments(P))
+    unwind_angles(angle_rates_and_moments(P))
     measure_displacements(P, m)
-    ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), ws.angle_rates_and_moments(P), ws.displacement_rates_and_wrenches(P)
-    couplings, terms, lines, n_bodies = ws.cluster_rows(P), ws.cluster_terms(P), ws.cluster_angles(P), ws.n_bodies(P)
+    ints, reals, angles, D = ws.row_ints(P), ws.row_reals(P), angle_rates_and_moments(P), displacement_rates_and_wrenches(P)
+    couplings, terms, lines, n_bodies = cluster_rows(P), cluster_terms(P), cluster_angles(P), ws.n_bodies(P)
     for row in range(couplings.shape[0]):
         r = unsigned(row)
         driver = driver_of(ints, terms, couplings[r, FIRST_TERM])

@@ -40,7 +40,9 @@ from haugmbd.kkt.tree.tree_arrays import (
     load_inertia,
     load_wrench,
     motion,
+    pair_of_step,
     store_inertia,
+    tree_pairs,
 )
 from haugmbd.math.articulated_inertia import (
     ArticulatedInertia,
@@ -83,7 +85,7 @@ class TangentArrays(NamedTuple):
 @inlined
 def tangent_arrays(w: Workspace) -> TangentArrays:
     """Return the views."""
-    return TangentArrays(ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.pair_of_step(w), ws.tree_pairs(w))
+    return TangentArrays(ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), pair_of_step(w), tree_pairs(w))
 
 
 @inlined

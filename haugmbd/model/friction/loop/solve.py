@@ -21,7 +21,9 @@ from typing import Any
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import FRICTION_UNDECIDED, OK, report
+from haugmbd.kkt.block_solver import elimination_order
 from haugmbd.kkt.many_right_sides import LANES
+from haugmbd.kkt.tree.tree_arrays import tree_steps
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force
@@ -104,7 +106,7 @@ def solve_with_forces(P: Pack) -> int:
 @kernel
 def only_slides(P: Pack, L: Loop) -> bool:
     """Return whether no joint sticks or begins to slide, and the factor is that of the blocks or of the recursion over a forest."""
-    if ws.friction_mode(P) != ws.WITH_SOLUTION or ws.elimination_order(P).shape[0] == 0 or ws.refines_solutions(P):
+    if ws.friction_mode(P) != ws.WITH_SOLUTION or elimination_order(P).shape[0] == 0 or ws.refines_solutions(P):
         return False
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1 and (L.terms[k, at.STATE] == at.STICKS or L.modes[k, at.MODE] == at.BEGINS):
@@ -115,7 +117,7 @@ def only_slides(P: Pack, L: Loop) -> bool:
 @kernel
 def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
     """Solve friction of joints that slide and multipliers together: many joints by an iteration, others by the columns of all."""
-    n, x, by_tree = L.ints.shape[0], ws.solution(P), ws.tree_steps(P).shape[0] > 0
+    n, x, by_tree = L.ints.shape[0], ws.solution(P), tree_steps(P).shape[0] > 0
     if n > LANES and not by_tree:
         may, proved = may_contract(P, L)
         if may and iterate_solutions(P, L, proved):
