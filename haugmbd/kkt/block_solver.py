@@ -96,9 +96,12 @@ def eliminated(w: Workspace, all_wide: bool) -> int:
     """Assemble, and eliminate together with b; return SINGULAR if rows depend on others."""
     f, x, trial = factor_of(w), ws.solution(w), first_trial(w)
     while trial >= 0:
+        # K of this trial: with the inertias themselves, or with equal bodies
         put_blocks(w, f, trial)
         copy(ws.right_hand_side(w), x)
+        # K = L d L^T, and x = L^-1 b
         worst, node = factor_nodes(steps_of(w), scale_of(w, trial), f, x, all_wide)
+        # a weak pivot: rows that depend on each other, or a light body?
         trial = next_trial(w, trial, worst, node)
     return -1 - trial
 
@@ -108,11 +111,14 @@ def eliminated_chosen(w: Workspace, all_wide: bool) -> int:
     """Assemble, and eliminate where rows are dropped; return SINGULAR if rows depend on others."""
     f, x, trial = factor_of(w), ws.solution(w), first_trial(w)
     while trial >= 0:
+        # K of this trial
         put_blocks(w, f, trial)
         copy(ws.right_hand_side(w), x)
         scale = scale_of(w, trial)
         choice = RowChoice(ws.padding(w), ws.kept_rows(w), scale, ws.pivot_rows(w), ws.row_spans(w), ws.jacobian(w), ws.length(w))
+        # K = L d L^T of the rows that each edge keeps, and x = L^-1 b
         worst, node = factor_chosen_nodes(steps_of(w), choice, f, x, all_wide)
+        # a weak pivot: rows that depend on each other, or a light body?
         trial = next_trial(w, trial, worst, node)
     return -1 - trial
 
@@ -120,11 +126,11 @@ def eliminated_chosen(w: Workspace, all_wide: bool) -> int:
 @inlined
 def add_tangents(w: Workspace, f: Factor) -> None:
     """Add the tangents of an implicit step, if the tables have them, to the blocks of bodies, and write those of coupled pairs."""
-    own, pair_blocks, pairs = ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.coupled_pairs(w)
-    for k in range(1, own.shape[0]):
+    tangents, pair_blocks, pairs = ws.tangent_blocks(w), ws.coupled_tangent_blocks(w), ws.coupled_pairs(w)
+    for k in range(1, tangents.shape[0]):
         for a in range(6):
             for c in range(a + 1):
-                f.D[k, a, c] += own[k, a, c]
+                f.D[k, a, c] += tangents[k, a, c]
     for n in range(pairs.shape[0]):
         block, transposed = pairs[n, 2], pairs[n, 3] == 1
         for a in range(6):

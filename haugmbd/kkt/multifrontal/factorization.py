@@ -67,6 +67,7 @@ def factor_bodies(inertia: Array, tangents: Array, scale: Array, D: Array, d_inv
     """Factor the inertia of the bodies, with tangents if there are any; return the largest scale / |pivot| and its body."""
     worst, where = 1.0, -1
     for b in range(1, inertia.shape[0]):
+        # D_b = M_b, and the tangents of an implicit step
         for a in range(3):
             for c in range(3):
                 D[b, a, c] = 0.0
@@ -77,6 +78,7 @@ def factor_bodies(inertia: Array, tangents: Array, scale: Array, D: Array, d_inv
             for a in range(6):
                 for c in range(a + 1):
                     D[b, a, c] += tangents[b, a, c]
+        # M_b = L diag(d) L^T
         factor_block(D[b], d_inv[b])
         weak = pivot_ratio(d_inv[b], scale[b])
         if not weak <= worst and worst == worst:
@@ -91,6 +93,7 @@ def add_body(D: Array, d_inv: Array, J: Array, rows: Ints, first: int, end: int,
     J: (., 6) gradients;  rows: (., 3) numbers of the gradient, the unknown, and the row in F
     """
     l43, l53, l54 = D[4, 3], D[5, 3], D[5, 4]
+    # Y = J L^-T
     for r in range(first, end):
         g, y = J[rows[r, 0]], Y[r]
         y0 = g[0]
@@ -100,6 +103,7 @@ def add_body(D: Array, d_inv: Array, J: Array, rows: Ints, first: int, end: int,
         y4 = g[4] - D[4, 0] * y0 - D[4, 1] * y1 - D[4, 2] * y2 - l43 * y3
         y5 = g[5] - D[5, 0] * y0 - D[5, 1] * y1 - D[5, 2] * y2 - l53 * y3 - l54 * y4
         y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
+    # F <- F - Y d^-1 Y^T
     d0, d1, d2, d3, d4, d5 = d_inv[0], d_inv[1], d_inv[2], d_inv[3], d_inv[4], d_inv[5]
     for r in range(first, end):
         y, target = Y[r], F[rows[r, 2]]
@@ -112,10 +116,12 @@ def add_body(D: Array, d_inv: Array, J: Array, rows: Ints, first: int, end: int,
 @kernel
 def assemble_front(s: FrontTables, q: int, J: Array, f: FrontFactor, F: Array) -> None:
     """Write the front q: its bodies, and the updates of its children."""
+    # F = - sum J M^-1 J^T of the bodies that only this front and its parents see
     clear_upper(F)
     for t in range(s.fronts[q, FIRST_BODY], s.fronts[q, END_BODY]):
         b = s.bodies[t, 0]
         add_body(f.D[b], f.d_inv[b], J, s.body_rows, s.bodies[t, 1], s.bodies[t, 2], f.Y, F)
+    # plus the updates of its children
     c = s.fronts[q, CHILD]
     while c >= 0:
         r = s.fronts[c, ROWS] - s.fronts[c, PIVOTS]
@@ -161,11 +167,14 @@ def front_loop(select: Any) -> Any:
         for q in range(s.fronts.shape[0]):
             k, n, at = s.fronts[q, PIVOTS], s.fronts[q, ROWS], s.fronts[q, FIRST_ROW]
             F = borrow(f.F, 0, n, n)
+            # F = - J M^-1 J^T of its bodies, plus the updates of its children
             assemble_front(s, q, J, f, F)
             rows = borrow_line(s.rows, at, k)
             for i in range(k):
                 F[i, i] += diagonal[rows[i] - first_row]
+            # F = U^T d^-1 U for its pivots; what is left is the update of its parent
             select(choice, scale, F, f.pivots, rows, f.panel)
+            # keep the inverse pivots by rows, and the weakest
             for i in range(k):
                 inverse[rows[i]] = f.pivots[i]
                 weak = abs(f.pivots[i]) * sizes[rows[i]]
@@ -187,16 +196,19 @@ def every_row(choice: int, scale: Array, F: Array, d_inv: Array, rows: Ints, pan
 def forward(s: FrontTables, f: FrontFactor, x: Array) -> None:
     """Set x (nn, 6) to d^-1 L^-1 x: bodies, then fronts."""
     line, inverse = borrow_line(x, 0, x.size), borrow_line(f.d_inv, 0, f.d_inv.size)
+    # bodies:  x_b <- d^-1 L^-1 x_b
     for b in range(1, f.D.shape[0]):
         forward_block(f.D[b], x, b)
         for a in range(6):
             x[b, a] *= f.d_inv[b, a]
+    # rows:  x <- x - Y x_b
     for t in range(s.bodies.shape[0]):
         u = x[s.bodies[t, 0]]
         u0, u1, u2, u3, u4, u5 = u[0], u[1], u[2], u[3], u[4], u[5]
         for r in range(s.bodies[t, 1], s.bodies[t, 2]):
             y = f.Y[r]
             line[s.body_rows[r, 1]] -= (y[0] * u0 + y[1] * u1 + y[2] * u2) + (y[3] * u3 + y[4] * u4 + y[5] * u5)
+    # fronts from the leaves to the roots
     z = f.z
     for q in range(s.fronts.shape[0]):
         k, n, at = s.fronts[q, PIVOTS], s.fronts[q, ROWS], s.fronts[q, FIRST_ROW]
@@ -216,6 +228,7 @@ def forward(s: FrontTables, f: FrontFactor, x: Array) -> None:
 def backward(s: FrontTables, f: FrontFactor, x: Array) -> None:
     """Set x <- L^-T x: the result of `forward` becomes the solution."""
     line, inverse, z = borrow_line(x, 0, x.size), borrow_line(f.d_inv, 0, f.d_inv.size), f.z
+    # fronts from the roots to the leaves:  lam
     for q in range(s.fronts.shape[0] - 1, -1, -1):
         k, n, at = s.fronts[q, PIVOTS], s.fronts[q, ROWS], s.fronts[q, FIRST_ROW]
         for i in range(n):
@@ -225,6 +238,7 @@ def backward(s: FrontTables, f: FrontFactor, x: Array) -> None:
         backward_rows(borrow(f.U, s.fronts[q, FACTOR], k, n), f.pivots, z)
         for i in range(k):
             line[s.rows[at + i]] = z[i]
+    # bodies:  x_b <- x_b - d^-1 Y^T lam
     for t in range(s.bodies.shape[0]):
         b = s.bodies[t, 0]
         w0 = w1 = w2 = w3 = w4 = w5 = 0.0
@@ -235,5 +249,6 @@ def backward(s: FrontTables, f: FrontFactor, x: Array) -> None:
         d = f.d_inv[b]
         x[b, 0], x[b, 1], x[b, 2] = x[b, 0] - d[0] * w0, x[b, 1] - d[1] * w1, x[b, 2] - d[2] * w2
         x[b, 3], x[b, 4], x[b, 5] = x[b, 3] - d[3] * w3, x[b, 4] - d[4] * w4, x[b, 5] - d[5] * w5
+    # x_b <- L^-T x_b
     for b in range(1, f.D.shape[0]):
         backward_block(f.D[b], x, b)

@@ -39,7 +39,9 @@ def eliminate(F: Array, d_inv: Array, first: int, end: int, panel: Array) -> Non
     p = first
     while p < end:
         q = min(end, p + PANEL)
+        # the pivots of a panel among themselves
         factor_rows(F, d_inv, p, q)
+        # the rows behind the panel:  F <- F - U_p^T d^-1 U_p, by BLAS where it is large
         if n - q >= BLAS_FROM and q - p >= LEAST_PANEL:
             update_by_blas(F, d_inv, p, q, panel)
         else:

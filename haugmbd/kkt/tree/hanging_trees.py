@@ -53,18 +53,22 @@ def factor_with_trees(w: Workspace, x: Array, all_wide: bool) -> tuple[float, in
     Return the weakest pivot and its node (1.0, -1 where all are larger).
     """
     t, s, f = tree_arrays(w), steps_of_rest(w), factor_of(w)
+    # bodies of the rest begin without what they carry
     for step in range(s.order.shape[0]):
         k = s.order[step, 0]
         if k < t.body.shape[0]:
             store_inertia(t.body, k, LINEAR, NO_INERTIA)
             store_wrench(t, k, FORCE, NO_WRENCH)
+    # inward over the trees:  I^A and p of the bodies that carry them
     worst, where = factor(w, x, False)
+    # K of the rest, with I^A and p of the trees on their bodies
     assemble_rest(w, s, f)
     for step in range(s.order.shape[0]):
         k = s.order[step, 0]
         if k < t.body.shape[0]:
             add_carried_inertia(t, k, f.D)
             add_carried_force(t, k, x)
+    # the rest by blocks
     weak, node = factor_nodes(s, t.scale, f, x, all_wide)
     if not weak >= worst and worst == worst:
         worst, where = weak, node
@@ -134,10 +138,13 @@ def forward_with_trees(w: Workspace, x: Array, all_wide: bool) -> None:
 def backward_with_trees(w: Workspace, x: Array, all_wide: bool) -> None:
     """Overwrite the right-hand side x (nn, 6), after `factor_with_trees` or `forward_with_trees`, by the solution."""
     t, s = tree_arrays(w), steps_of_rest(w)
+    # accelerations and multipliers of the rest
     block_ldl.backward(s, factor_of(w), x, all_wide)
+    # its accelerations, at the handles, are those from which the trees move
     for step in range(s.order.shape[0]):
         k = s.order[step, 0]
         if k < t.body.shape[0]:
             store(t.body, k, ACCELERATION, load(x, k, 0))
             store(t.body, k, TURNING, to_global(t.A, k, load(x, k, 3)))
+    # outward over the trees
     backward(w, x, False)

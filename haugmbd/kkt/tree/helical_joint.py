@@ -117,13 +117,13 @@ def eliminate_along_thread(body: Array, block: Array, s: Ints) -> float:
 @kernel
 def pass_force_of_thread(body: Array, block: Array, s: Ints, b: Array) -> None:
     """Write the acceleration that the rows prescribe, and u/D; pass the forces on a body to its parent.  b: (6,) right-hand side."""
-    k, i, given = s[BODY], s[PARENT], prescribed(block, s, b)
+    k, i, relative = s[BODY], s[PARENT], prescribed(block, s, b)
     W = Wrench(load(block, THREAD_LINE, 0), load(block, THREAD_LINE, 3))
-    along = scale((b[s[COUPLING]] - power(W, given)) * block[ALONG, C_INV_OF], load(block, ALONG, 0))
-    given = Twist(add(given.linear, along), given.angular)
-    store(block, JUMP_LINE, 0, given.linear)
-    store(block, JUMP_LINE, 3, given.angular)
-    stiff = times_twist(load_inertia(body, k, LINEAR), given)
+    along = scale((b[s[COUPLING]] - power(W, relative)) * block[ALONG, C_INV_OF], load(block, ALONG, 0))
+    relative = Twist(add(relative.linear, along), relative.angular)
+    store(block, JUMP_LINE, 0, relative.linear)
+    store(block, JUMP_LINE, 3, relative.angular)
+    stiff = times_twist(load_inertia(body, k, LINEAR), relative)
     p = Wrench(sub(load(body, k, FORCE), stiff.force), sub(load(body, k, MOMENT), stiff.moment))
     z = power(p, thread_motion(block)) * block[ALONG, D_INV_OF]
     block[ALONG, Z_OF] = z

@@ -88,14 +88,18 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     for n in range(t.steps.shape[0] - 1, -1 - lead, -1):
         if n >= 0:
             s = t.steps[unsigned(n)]
+            # geometry of the joint that carries the body: its axis h, or the rows that it restricts
             weak = place_joint(w, t, n, all_revolute)
+            # I^A and p of the body alone, about its handle
             put_own_inertia(t, s)
             put_forces_and_jump(t, s, x, all_revolute)
             if not weak >= worst and worst == worst:
                 worst, where = weak, t.body.shape[0] + s[EDGE]
         carried = n + lead
         if carried < t.steps.shape[0]:
+            # the body behind has all that it carries: refer its joint to the handle of the parent
             attach_joint(w, t, carried, all_revolute)
+            # eliminate its freedom:  I_i += I^A - U U^T / D,  p_i += p - I^A a_J - U z, a_J: what b prescribes
             weak = eliminate_joint(w, t, carried, x, all_revolute)
             if not weak >= worst and worst == worst:
                 worst, where = weak, t.steps[unsigned(carried), BODY]
@@ -210,8 +214,10 @@ def forward(w: Workspace, x: Array, all_revolute: bool) -> None:
     t, lead = tree_arrays(w), tree_lead(w)
     for n in range(t.steps.shape[0] - 1, -1 - lead, -1):
         if n >= 0:
+            # p of the body alone, from b
             put_forces_and_jump(t, t.steps[unsigned(n)], x, all_revolute)
         if n + lead < t.steps.shape[0]:
+            # u = S^T p;  p_i += p - I^A a_J - U z
             pass_joint_force(w, t, n + lead, x, all_revolute)
 
 
@@ -220,8 +226,10 @@ def backward(w: Workspace, x: Array, all_revolute: bool) -> None:
     """Overwrite the right-hand side x (nn, 6), after `factor` or `forward`, by the solution."""
     t = tree_arrays(w)
     for n in range(t.steps.shape[0]):
+        # outward:  a = a_i + a_J + S z,  z = (u - U^T a) / D;  b - M u_dot is what the joints must give
         put_acceleration(t, t.steps[unsigned(n)], move_joint(w, t, n, x, all_revolute), x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
+        # inward:  lam from the wrench on the body; the rest of it goes to the parent
         put_joint_multipliers(w, t, n, x, all_revolute)
 
 
@@ -231,7 +239,9 @@ def put_acceleration(t: TreeArrays, s: Ints, a: Twist, x: Array) -> None:
     k, J = unsigned(s[BODY]), t.inertia
     store(t.body, k, ACCELERATION, a.linear)
     store(t.body, k, TURNING, a.angular)
+    # from the handle to the centre of mass
     v, alpha = add(a.linear, cross(a.angular, center(t, k))), to_body(t.A, k, a.angular)
+    # what is left of the forces for the joints:  F - m v_dot,  n_bar - J_bar omega_bar_dot
     force = sub(load(x, k, 0), scale(J[k, 0], v))
     moment = (
         x[k, 3] - dot(load(J, k, 1), alpha),

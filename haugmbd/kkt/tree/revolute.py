@@ -75,17 +75,20 @@ from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 def place_revolute(t: TreeArrays, s: Ints) -> float:
     """Write the geometry of a joint, P from the parent's centre of mass; return |h|^2, which vanishes where the rows are dependent."""
     k = unsigned(s[BODY])
+    # normals of the two dot products: their duals d1, d2 and the axis h = m1 x m2
     m1 = cross(load(t.X, s[X1], 0), load(t.X, s[Y1], 0))
     m2 = cross(load(t.X, s[X2], 0), load(t.X, s[Y2], 0))
     h = cross(m1, m2)
     square: float = dot(h, h)
+    # the handle is point Q of the body; P is the same point on the parent
     put_center(t, k, load(t.X, s[Q], 0))
     store(t.joint, k, ARM, load(t.X, s[P], 0))
-    one = 1.0 / square
-    store(t.joint, k, DUAL_1, scale(one, cross(m2, h)))
-    store(t.joint, k, DUAL_2, scale(one, cross(h, m1)))
+    # rows of DP1:  d_a . m_b = delta_ab
+    inverse_square = 1.0 / square
+    store(t.joint, k, DUAL_1, scale(inverse_square, cross(m2, h)))
+    store(t.joint, k, DUAL_2, scale(inverse_square, cross(h, m1)))
     store(t.joint, k, AXIS, h)
-    t.d_inv[unsigned(t.body.shape[0] + s[EDGE]), 3] = one
+    t.d_inv[unsigned(t.body.shape[0] + s[EDGE]), 3] = inverse_square
     return square
 
 
@@ -113,12 +116,14 @@ def eliminate_revolute(t: TreeArrays, s: Ints) -> float:
     """
     k, i = unsigned(s[BODY]), unsigned(s[PARENT])
     I, h = load_inertia(t.body, k, LINEAR), load(t.joint, k, AXIS)
+    # U = I^A S,  D = S^T U,  S = (0, h)
     D = quadratic_form(I.J, h)
     U = Wrench(times_full(I.H, h), times_symmetric(I.J, h))
     store(t.joint, k, U_FORCE, U.force)
     store(t.joint, k, U_MOMENT, U.moment)
     t.joint[k, D_INV] = 1.0 / D
     if i > 0:
+        # I_i += X^T (I^A - U U^T / D) X,  X: from the parent's handle to this one
         arm = load(t.joint, k, ARM)
         passed = add_inertias(load_inertia(t.body, i, LINEAR), shift_inertia(I, arm))
         store_inertia(t.body, i, LINEAR, rank_one_downdate(passed, 1.0 / D, shift_wrench(U, arm)))
@@ -140,12 +145,14 @@ def pass_force(t: TreeArrays, s: Ints) -> None:
     """Pass the forces on a body to its parent."""
     k, i = unsigned(s[BODY]), unsigned(s[PARENT])
     p = load_wrench(t, k, FORCE)
+    # u = S^T p
     u: float = dot(load(t.joint, k, AXIS), p.moment)
     t.joint[k, SMALL_U] = u
     if i > 0:
-        U, given, arm = Wrench(load(t.joint, k, U_FORCE), load(t.joint, k, U_MOMENT)), jump(t, k), load(t.joint, k, ARM)
-        z = t.joint[k, D_INV] * u - t.joint[k, D_INV] * power(U, given)
-        stiff = times_twist(load_inertia(t.body, k, LINEAR), given)
+        U, prescribed, arm = Wrench(load(t.joint, k, U_FORCE), load(t.joint, k, U_MOMENT)), jump(t, k), load(t.joint, k, ARM)
+        # p_i += X^T (p - I^A a_J - U z),  z = (u - U^T a_J) / D,  a_J = (g, beta)
+        z = t.joint[k, D_INV] * u - t.joint[k, D_INV] * power(U, prescribed)
+        stiff = times_twist(load_inertia(t.body, k, LINEAR), prescribed)
         passed = shift_wrench(Wrench(sub(p.force, stiff.force), sub(p.moment, stiff.moment)), arm)
         add_wrench(t, i, FORCE, add_wrenches(passed, scale_wrench(-z, shift_wrench(U, arm))))
 
@@ -160,11 +167,13 @@ def jump(t: TreeArrays, k: int) -> Twist:
 def move_revolute(t: TreeArrays, s: Ints) -> Twist:
     """Return the acceleration of a body at its handle, from that of its parent."""
     k, i = unsigned(s[BODY]), unsigned(s[PARENT])
+    # a = X a_i + a_J
     a = jump(t, k)
     if i > 0:
         carried = shift_twist(motion(t, i), load(t.joint, k, ARM))
         a = Twist(add(a.linear, carried.linear), add(a.angular, carried.angular))
     U = Wrench(load(t.joint, k, U_FORCE), load(t.joint, k, U_MOMENT))
+    # z = q'' = (u - U^T a) / D,  then a + S z
     z = t.joint[k, D_INV] * (t.joint[k, SMALL_U] - power(U, a))
     return Twist(a.linear, add(a.angular, scale(z, load(t.joint, k, AXIS))))
 
@@ -174,10 +183,13 @@ def put_revolute_multipliers(t: TreeArrays, s: Ints, x: Array) -> Wrench:
     """Write the multipliers of the rows from the wrench on the body, pass it to the parent, and return it about the handle."""
     k, i = unsigned(s[BODY]), unsigned(s[PARENT])
     node = unsigned(t.body.shape[0] + s[EDGE])
+    # the wrench that the joint gives, about the handle: its force is that of the CD
     w = shift_wrench(load_wrench(t, k, FORCE), center(t, k))
     d1, d2 = load(t.joint, k, DUAL_1), load(t.joint, k, DUAL_2)
     store(x, node, 0, scale(float(s[SIGN]), w.force))
+    # its moment, by the duals of the DP1; along the axis it has none
     x[node, 3], x[node, 4], x[node, 5] = -dot(w.moment, d1), -dot(w.moment, d2), 0.0
+    # the parent gets its opposite
     if i > 0:
         add_wrench(t, i, FORCE, shift_wrench(w, sub(load(t.joint, k, ARM), center(t, i))))
     return w

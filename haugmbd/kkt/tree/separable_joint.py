@@ -160,6 +160,7 @@ def eliminate_separable(t: TreeArrays, s: Ints) -> float:
 def eliminate_freedoms(body: Array, block: Array, s: Ints) -> float:
     """Eliminate the free motions of a joint; a function of its own, so that the loop over revolute joints stays a short one."""
     i, I, least = s[PARENT], load_inertia(body, s[BODY], LINEAR), 1.0
+    # each free translation d:  U = I^A (d, 0),  D = d . U,  I^A <- I^A - U U^T / D
     for a in range(s[N_LINEAR], 3):
         d = load(block, DIRECTION + a, 0)
         U = Wrench(times_symmetric(I.M, d), times_full_transposed(I.H, d))
@@ -167,6 +168,7 @@ def eliminate_freedoms(body: Array, block: Array, s: Ints) -> float:
         put_freedom(block, a, U, D)
         I = rank_one_downdate(I, 1.0 / D, U)
         least = D if not D >= least and least == least else least
+    # each free rotation d:  U = I^A (0, d),  the same
     for a in range(3 + s[N_ANGULAR], 6):
         d = load(block, DIRECTION + a, 0)
         U = Wrench(times_full(I.H, d), times_symmetric(I.J, d))
@@ -174,6 +176,7 @@ def eliminate_freedoms(body: Array, block: Array, s: Ints) -> float:
         put_freedom(block, a, U, D)
         I = rank_one_downdate(I, 1.0 / D, U)
         least = D if not D >= least and least == least else least
+    # what is left moves with the parent:  I_i += X^T I^A X
     if i > 0:
         add_inertia(body, i, LINEAR, shift_inertia(I, load(block, ARM_LINE, 0)))
     return least
@@ -199,15 +202,18 @@ def pass_by_freedoms(body: Array, block: Array, s: Ints, b: Array) -> None:
     k, i = s[BODY], s[PARENT]
     p = Wrench(load(body, k, FORCE), load(body, k, MOMENT))
     if s[EDGE] >= 0:
-        given = prescribed(block, s, b)
-        store(block, JUMP_LINE, 0, given.linear)
-        store(block, JUMP_LINE, 3, given.angular)
-        stiff = times_twist(load_inertia(body, k, LINEAR), given)
+        # p <- p - I^A a_J,  a_J: the relative acceleration that b prescribes
+        relative = prescribed(block, s, b)
+        store(block, JUMP_LINE, 0, relative.linear)
+        store(block, JUMP_LINE, 3, relative.angular)
+        stiff = times_twist(load_inertia(body, k, LINEAR), relative)
         p = Wrench(sub(p.force, stiff.force), sub(p.moment, stiff.moment))
+    # each free motion s:  u = s . p,  p <- p - U u / D
     for a in range(s[N_LINEAR], 3):
         p = without_freedom(block, a, p, dot(load(block, DIRECTION + a, 0), p.force))
     for a in range(3 + s[N_ANGULAR], 6):
         p = without_freedom(block, a, p, dot(load(block, DIRECTION + a, 0), p.moment))
+    # p_i += X^T p
     if i > 0:
         p = shift_wrench(p, load(block, ARM_LINE, 0))
         store(body, i, FORCE, add(load(body, i, FORCE), p.force))
@@ -239,12 +245,15 @@ def move_separable(t: TreeArrays, s: Ints) -> Twist:
     """Return the acceleration of a body at its handle, from that of its parent."""
     k, i = s[BODY], s[PARENT]
     block, a = t.block[k], Twist(ZERO, ZERO)
+    # a = X a_i
     if i > 0:
         a = shift_twist(motion(t, i), load(block, ARM_LINE, 0))
+    # free motions in the opposite order of their elimination:  z = (u - U^T a) / D,  a <- a + s z
     for c in range(5, 2 + s[N_ANGULAR], -1):
         a = Twist(a.linear, add(a.angular, scale(coordinate(block, c, a), load(block, DIRECTION + c, 0))))
     for c in range(2, s[N_LINEAR] - 1, -1):
         a = Twist(add(a.linear, scale(coordinate(block, c, a), load(block, DIRECTION + c, 0))), a.angular)
+    # a <- a + a_J
     if s[EDGE] >= 0:
         a = Twist(add(a.linear, load(block, JUMP_LINE, 0)), add(a.angular, load(block, JUMP_LINE, 3)))
     return a
@@ -266,12 +275,15 @@ def put_separable_multipliers(t: TreeArrays, s: Ints, x: Array) -> None:
     """
     k, i, n = s[BODY], s[PARENT], s[N_LINEAR]
     block, node = t.block[k], t.body.shape[0] + s[EDGE]
+    # the wrench that the joint gives, about the handle
     w = load_wrench(t, k, FORCE)
     moment = add(w.moment, cross(center(t, k), w.force))
+    # lam_a = d_a . f  and  d'_a . n
     for a in range(n):
         x[node, s[FIRST_ROW + a]] = dot(load(block, DIRECTION + a, 0), w.force)
     for a in range(s[N_ANGULAR]):
         x[node, s[FIRST_ROW + n + a]] = dot(load(block, DIRECTION + 3 + a, 0), moment)
+    # the parent gets the opposite of what the rows take
     if i > 0:
         taken = Wrench(along_rows(block, 0, n, w.force), along_rows(block, 3, s[N_ANGULAR], moment))
         add_wrench(t, i, FORCE, shift_wrench(taken, sub(load(block, ARM_LINE, 0), center(t, i))))

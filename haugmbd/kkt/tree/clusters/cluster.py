@@ -138,22 +138,25 @@ def place_cluster(t: TreeArrays, q: ClusterArrays, c: int, x: Array) -> tuple[fl
 def place_coupling(t: TreeArrays, q: ClusterArrays, r: int, m: int, x: Array) -> float:
     """Write W and C of a row, 1/C of its dependent joint, and G of that, and do what `prescribe` does; return C_d^2 / c_d^2."""
     first, node, row = unsigned(q.rows[r, FIRST_TERM]), unsigned(q.rows[r, NODE]), unsigned(q.rows[r, ROW])
-    own = unsigned(q.terms[first, OF])
-    C, given = place_term(t, q, first)
+    dependent = unsigned(q.terms[first, OF])
+    # the dependent coordinate:  z_d = (gamma - sum C_k z_k) / C_d
+    C, prescribed = place_term(t, q, first)
     along: float = C / q.reals[unsigned(q.terms[first, LINE]), COEFFICIENT]
-    one, total = 1.0 / C, x[node, row] - given
-    q.moment[first, EFFECTIVE] = one
-    t.d_inv[node, row] = one * one
+    inverse, total = 1.0 / C, x[node, row] - prescribed
+    q.moment[first, EFFECTIVE] = inverse
+    t.d_inv[node, row] = inverse * inverse
     for j in range(m):
-        q.member[own, COLUMN + COLUMN_WIDTH * j] = 0.0
+        q.member[dependent, COLUMN + COLUMN_WIDTH * j] = 0.0
+    # G_d = - sum (C_k / C_d) G_k
     for n in range(q.rows[r, FIRST_TERM] + 1, q.rows[r, END_TERM]):
-        C, given = place_term(t, q, unsigned(n))
+        C, prescribed = place_term(t, q, unsigned(n))
         q.moment[unsigned(n), EFFECTIVE] = C
-        total -= given
-        k, ratio = unsigned(q.terms[unsigned(n), OF]), -one * C
+        total -= prescribed
+        k, ratio = unsigned(q.terms[unsigned(n), OF]), -inverse * C
         for j in range(m):
-            q.member[own, COLUMN + COLUMN_WIDTH * j] += ratio * gain(q, k, j)
-    add_to_jump(t, unsigned(q.terms[first, CARRIED]), is_displacement(q, first), total * one)
+            q.member[dependent, COLUMN + COLUMN_WIDTH * j] += ratio * gain(q, k, j)
+    # z0 of the dependent joint is part of what it is given
+    add_to_jump(t, unsigned(q.terms[first, CARRIED]), is_displacement(q, first), total * inverse)
     return along * along
 
 
@@ -214,23 +217,28 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
     The columns come first: the inertia need not wait in registers for them.
     """
     k, i, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), slides(q, cs)
-    c, own, carrier = unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), unsigned(cs[CARRIER])
+    c, member, carrier = unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), unsigned(cs[CARRIER])
     arm = arm_of(t, k, sliding)
+    # D += G^T S^T I^A S G,  u += G^T (S^T p - ...),  U = I^A S G
     add_joint(t, s, q, cs, m)
     if i > 0:
+        # U of the carrier += X^T U
         for a in range(m):
-            U = shift_wrench(load_column(q, own, a), arm)
+            U = shift_wrench(load_column(q, member, a), arm)
             store_column(q, carrier, a, U if cs[ONLY] == 1 else add_wrenches(U, load_column(q, carrier, a)))
+    # all joints of the cluster are in D: factor it
     weak = eliminate_base(q, c, m, i > 0) if cs[FIRST] == 1 else 1.0
     if i > 0:
+        # I_i += X^T I^A X,  p_i += X^T (p - I^A a_J)
         I, p = load_inertia(t.body, k, LINEAR), load_wrench(t, k, FORCE)
         I_i = add_inertias(load_inertia(t.body, i, LINEAR), shift_inertia(I, arm))
         p_i = add_wrenches(load_wrench(t, i, FORCE), passed_force(I, p, jump_of(t, k, sliding), arm))
         if cs[FIRST] == 1:
+            # at the base:  I_i -= U D^-1 U^T,  p_i -= U D^-1 u
             for j in range(m):
-                U, one = load_column(q, carrier, j), q.pivot[c, PIVOT + j, j]
-                I_i = rank_one_downdate(I_i, one, U)
-                p_i = add_wrenches(p_i, scale_wrench(-one * q.pivot[c, PASSED, j], U))
+                U, inverse = load_column(q, carrier, j), q.pivot[c, PIVOT + j, j]
+                I_i = rank_one_downdate(I_i, inverse, U)
+                p_i = add_wrenches(p_i, scale_wrench(-inverse * q.pivot[c, PASSED, j], U))
         store_inertia(t.body, i, LINEAR, I_i)
         store_wrench(t, i, FORCE, p_i)
     return weak
@@ -239,28 +247,28 @@ def eliminate_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int)
 @inlined
 def add_joint(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
     """Add a joint to D and u, and write U."""
-    k, c, own, sliding = unsigned(s[BODY]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
-    p, axis, given = load_wrench(t, k, FORCE), axis_of(t, k, sliding), jump_of(t, k, sliding)
+    k, c, member, sliding = unsigned(s[BODY]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
+    p, axis, prescribed = load_wrench(t, k, FORCE), axis_of(t, k, sliding), jump_of(t, k, sliding)
     F = response(load_inertia(t.body, k, LINEAR), axis, sliding)
-    stiff, u = along(axis, F, sliding), along(axis, p, sliding) - power(F, given)
+    stiff, u = along(axis, F, sliding), along(axis, p, sliding) - power(F, prescribed)
     for a in range(m):
-        G = gain(q, own, a)
+        G = gain(q, member, a)
         U, coupled, passed = scale_wrench(G, F), 0.0, G * u
         if cs[LEAF] == 0:
-            V = load_column(q, own, a)
-            U, coupled, passed = add_wrenches(U, V), along(axis, V, sliding), passed - power(V, given)
+            V = load_column(q, member, a)
+            U, coupled, passed = add_wrenches(U, V), along(axis, V, sliding), passed - power(V, prescribed)
         q.pivot[c, PASSED, a] += passed
         q.pivot[c, PIVOT + a, a] += G * (2.0 * coupled + G * stiff)
         for b in range(a):  # U_kb with its part of F, U_ka without
-            q.pivot[c, PIVOT + a, b] += G * along(axis, load_column(q, own, b), sliding) + gain(q, own, b) * coupled
-        store_column(q, own, a, U)
+            q.pivot[c, PIVOT + a, b] += G * along(axis, load_column(q, member, b), sliding) + gain(q, member, b) * coupled
+        store_column(q, member, a, U)
 
 
 @inlined
-def passed_force(I: ArticulatedInertia, p: Wrench, given: Twist, arm: Vec) -> Wrench:
+def passed_force(I: ArticulatedInertia, p: Wrench, prescribed: Twist, arm: Vec) -> Wrench:
     """Return the forces on a body about the handle of its carrier, less those of the prescribed acceleration."""
-    taken = times_twist(I, given)
-    return shift_wrench(Wrench(sub(p.force, taken.force), sub(p.moment, taken.moment)), arm)
+    inertial = times_twist(I, prescribed)
+    return shift_wrench(Wrench(sub(p.force, inertial.force), sub(p.moment, inertial.moment)), arm)
 
 
 @inlined
@@ -268,33 +276,34 @@ def eliminate_base(q: ClusterArrays, c: int, m: int, moves: bool) -> float:
     """Factor D = L diag(D_j) L^T, set u <- L^-1 u, and U <- U L^-T of a base that moves; return the smallest pivot, at most 1."""
     base = unsigned(q.clusters[c, BASE_MEMBER])
     D, weak = q.pivot[c], 1.0
+    # D = L diag(D_j) L^T, column by column;  u <- L^-1 u,  U <- U L^-T
     for j in range(m):
         pivot = D[PIVOT + j, j]
         weak = weak if pivot >= weak else 1.0 if pivot > 0.0 else 0.0
-        one = 1.0 / pivot
-        D[PIVOT + j, j] = one
+        inverse = 1.0 / pivot
+        D[PIVOT + j, j] = inverse
         for a in range(j + 1, m):
-            factor = D[PIVOT + a, j] * one
+            factor = D[PIVOT + a, j] * inverse
             for b in range(j + 1, a + 1):
                 D[PIVOT + a, b] -= factor * D[PIVOT + b, j]
             D[PASSED, a] -= factor * D[PASSED, j]
             if moves:
                 store_column(q, base, a, add_wrenches(load_column(q, base, a), scale_wrench(-factor, load_column(q, base, j))))
         for a in range(j + 1, m):
-            D[PIVOT + a, j] *= one
+            D[PIVOT + a, j] *= inverse
     return weak
 
 
 @inlined
 def pass_member_force(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> None:
     """Add the forces on a body to u, and pass them to its carrier."""
-    k, i, c, own, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
-    p, given = load_wrench(t, k, FORCE), jump_of(t, k, sliding)
+    k, i, c, member, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
+    p, prescribed = load_wrench(t, k, FORCE), jump_of(t, k, sliding)
     u = along(axis_of(t, k, sliding), p, sliding)
     for j in range(m):
-        q.pivot[c, PASSED, j] += gain(q, own, j) * u - power(load_column(q, own, j), given)
+        q.pivot[c, PASSED, j] += gain(q, member, j) * u - power(load_column(q, member, j), prescribed)
     if i > 0:
-        add_wrench(t, i, FORCE, passed_force(load_inertia(t.body, k, LINEAR), p, given, arm_of(t, k, sliding)))
+        add_wrench(t, i, FORCE, passed_force(load_inertia(t.body, k, LINEAR), p, prescribed, arm_of(t, k, sliding)))
 
 
 @inlined
@@ -328,13 +337,13 @@ def solve_free(t: TreeArrays, q: ClusterArrays, c: int, m: int) -> None:
 @inlined
 def move_member(t: TreeArrays, s: Ints, q: ClusterArrays, cs: Ints, m: int) -> Twist:
     """Return the acceleration of a body at its handle, from that of its carrier."""
-    k, i, c, own, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
+    k, i, c, member, sliding = unsigned(s[BODY]), unsigned(s[PARENT]), unsigned(cs[CLUSTER]), unsigned(cs[MEMBER]), slides(q, cs)
     a = jump_of(t, k, sliding)
     if i > 0:
         a = add_twists(a, shift_twist(motion(t, i), arm_of(t, k, sliding)))
     z = 0.0
     for j in range(m):
-        z += gain(q, own, j) * q.pivot[c, SOLVED, j]
+        z += gain(q, member, j) * q.pivot[c, SOLVED, j]
     return add_motion(a, axis_of(t, k, sliding), z, sliding)
 
 

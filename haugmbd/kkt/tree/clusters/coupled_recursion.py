@@ -47,6 +47,7 @@ def factor(w: Workspace, x: Array, form: Form) -> tuple[float, int]:
     keep_rotations(w)
     t, q = tree_arrays(w), cluster_arrays(w, form)
     worst, where = 1.0, -1
+    # geometry, own inertia and own forces of every body
     for n in range(t.steps.shape[0]):
         s = t.steps[unsigned(n)]
         weak = place_joint(w, t, n, q.all_revolute)
@@ -60,11 +61,14 @@ def factor(w: Workspace, x: Array, form: Form) -> tuple[float, int]:
         s, cs = t.steps[unsigned(n)], q.steps[unsigned(n)]
         if cs[CLUSTER] >= 0:
             if cs[LAST] == 1:
+                # z = G y + z0: the couplings of the cluster make its joints follow y
                 weak, node = place_cluster(t, q, unsigned(cs[CLUSTER]), x)
                 if not weak >= worst and worst == worst:
                     worst, where = weak, node
+            # add the joint to D = sum S^T I^A S and u; at the base of the cluster eliminate y
             weak = eliminate_member(t, s, q, cs, free_coordinates(q, unsigned(cs[CLUSTER])))
         else:
+            # a joint of no cluster: as in `recursion`
             weak = eliminate_joint(w, t, n, x, q.all_revolute)
         if not weak >= worst and worst == worst:
             worst, where = weak, s[BODY]
@@ -98,13 +102,16 @@ def backward(w: Workspace, x: Array, form: Form) -> None:
         if cs[CLUSTER] >= 0:
             m = free_coordinates(q, unsigned(cs[CLUSTER]))
             if cs[FIRST] == 1:
+                # D y = u - U^T a of the base
                 solve_free(t, q, unsigned(cs[CLUSTER]), m)
+            # a = X a_i + a_J + S (G y)_k
             put_acceleration(t, s, move_member(t, s, q, cs, m), x)
         else:
             put_acceleration(t, s, move_joint(w, t, n, x, q.all_revolute), x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[unsigned(n)], q.steps[unsigned(n)]
         if cs[CLUSTER] >= 0:
+            # lam of the joints, then of the couplings, which take their part off
             put_member_multipliers(t, s, q, cs, x)
         else:
             put_joint_multipliers(w, t, n, x, q.all_revolute)

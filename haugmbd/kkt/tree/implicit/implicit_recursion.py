@@ -49,14 +49,17 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
     worst, where = 1.0, -1
     for n in range(t.steps.shape[0]):
         s = t.steps[n]
+        # geometry, I^A of the body alone, with its own tangent c_u C + c_q K
         weak = place_joint(w, t, n, all_revolute)
         attach_joint(w, t, n, all_revolute)
         put_own_inertia(t, s)
         add_own_tangent(t, T, s[BODY])
         if not weak >= worst and worst == worst:
             worst, where = weak, t.body.shape[0] + s[EDGE]
+    # p of every body alone
     put_right_hand_side(t, x, all_revolute)
     for n in range(t.steps.shape[0] - 1, -1, -1):
+        # eliminate the freedom, with the tangent between the body and its parent
         D = eliminate_with_tangents(t, T, n, all_revolute)
         pass_force_with_tangents(w, t, T, n, x, all_revolute)
         if not abs(D) > 0.0 and worst == worst:
