@@ -21,7 +21,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
 from haugmbd.formulations.error_messages import explain
-from haugmbd.kkt.tree.tree_solver import has_tree
+from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.model.body_kinematics import update_kinematics

@@ -25,33 +25,31 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
-from haugmbd.kkt.kernels6 import (
+from haugmbd.kkt.block_kernels import (
     backward_block,
-    carry_block,
-    factor_block,
-    forward_block,
-    pivot_ratio,
-    update_block,
-    update_diagonal,
-)
-from haugmbd.kkt.narrow_blocks import (
     backward_narrow,
+    carry_block,
     carry_narrow,
     eliminate_from_lines,
+    factor_block,
     factor_narrow,
+    forward_block,
     forward_narrow,
+    pivot_ratio,
     put_lines,
     substitute_in_narrow,
     substitute_lines,
     subtract_product,
     update_between,
+    update_block,
+    update_diagonal,
     update_diagonal_from_narrow,
     update_lines,
     update_narrow,
     update_vector_by_lines,
     update_vector_from_narrow,
 )
+from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 

@@ -15,9 +15,9 @@ from haugmbd.compiled.array_types import Ints
 from haugmbd.errors import UsageError
 from haugmbd.kkt.block_solver import BLOCKS, block_routines, block_tables
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.multifrontal.front_solver import FRONTS, ONE_FRONT
+from haugmbd.kkt.front_solver import FRONTS, ONE_FRONT
 from haugmbd.kkt.solver import MULTIFRONTAL, TREE, TREES_ON_BLOCKS, Solver, SolverRoutines, SolverTables
-from haugmbd.kkt.tree.tree_solver import FOREST, HANGING_TREES, TREE_ARRAYS, WITH_RECURSION, has_tree
+from haugmbd.kkt.tree_solver import FOREST, HANGING_TREES, TREE_ARRAYS, WITH_RECURSION, has_tree
 from haugmbd.workspace.layout import WORK, Pack, Tables, empty_matrix, place_in, workspace_array
 
 REGISTRY: dict[str, Solver] = {solver.name: solver for solver in (ONE_FRONT, BLOCKS, FRONTS, FOREST, HANGING_TREES)}

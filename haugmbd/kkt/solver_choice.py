@@ -21,15 +21,14 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.kkt.block_solver import UPDATE_NS, block_tables, blocks_ns
+from haugmbd.kkt.cluster import N_ANGULAR_OF_SLIDE, N_LINEAR_OF_SLIDE
+from haugmbd.kkt.cluster_order import NO_CLUSTERS, ClusterTables, cluster_tables
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.multifrontal.front_folding import FRONT_NS, ROW_NS
-from haugmbd.kkt.multifrontal.front_solver import front_tables, fronts_ns
-from haugmbd.kkt.multifrontal.plan import FrontPlan, plan_fronts, plan_one_front
+from haugmbd.kkt.front_plan import FRONT_NS, ROW_NS, FrontPlan, plan_fronts, plan_one_front
+from haugmbd.kkt.front_solver import front_tables, fronts_ns
 from haugmbd.kkt.solver import AS_ASKED, BLOCK, DENSE, MULTIFRONTAL, TREE, TREES_ON_BLOCKS, SolverTables
-from haugmbd.kkt.tree.clusters.cluster_joint import N_ANGULAR_OF_SLIDE, N_LINEAR_OF_SLIDE
-from haugmbd.kkt.tree.clusters.cluster_order import NO_CLUSTERS, ClusterTables, cluster_tables
-from haugmbd.kkt.tree.tree_order import FORM_ROWS, NO_FORM, Branch, order_of_forest
-from haugmbd.kkt.tree.tree_solver import ANY_JOINTS, HINGE_NS, SEPARABLE_NS, Forest, hanging_tables, recursion_ns, tree_tables
+from haugmbd.kkt.tree_order import FORM_ROWS, NO_FORM, Branch, order_of_forest
+from haugmbd.kkt.tree_solver import ANY_JOINTS, HINGE_NS, SEPARABLE_NS, Forest, hanging_tables, recursion_ns, tree_tables
 
 MOST_DENSE = 10_000
 """Largest number of rows of a dense matrix: it takes 0.8 GB, and its factor as much."""

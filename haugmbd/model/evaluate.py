@@ -11,7 +11,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import Motion, RowTable
 from haugmbd.constraints.equations.hinge import assemble_hinges, measure_hinges
 from haugmbd.constraints.registry import assemble_rows
-from haugmbd.kkt.tree.clusters.coupled_angles import assemble_couplings, measure_couplings
+from haugmbd.kkt.coupled_coordinates import assemble_couplings, measure_couplings
 from haugmbd.model.body_kinematics import move
 from haugmbd.model.friction.stages import PREPARE as PREPARE_FRICTION
 from haugmbd.model.generalized_forces import add_loads_to_forces

@@ -29,7 +29,7 @@ from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_loads.joint_load import JointLoad
 from haugmbd.kkt.registry import routines_of, without_tree
 from haugmbd.kkt.solver import BLOCK, NO_ROUTINE
-from haugmbd.kkt.tree.tree_solver import has_tree
+from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule

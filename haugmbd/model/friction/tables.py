@@ -12,7 +12,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.friction.joint_friction import JointFriction
 from haugmbd.graph import bridges_of
 from haugmbd.kkt.many_right_sides import LANES
-from haugmbd.kkt.tree.tree_order import Branch
+from haugmbd.kkt.tree_order import Branch
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.loop.arrays import algebra_size
 from haugmbd.model.friction.loop.recursion.sweep_lanes import LANES as SWEEP_LANES

@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.kkt.solver import BLOCK, TREE
-from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, GENERAL, HELICAL, KIND, REVOLUTE, SEPARABLE
+from haugmbd.kkt.tree_arrays import BODY, EDGE, GENERAL, HELICAL, KIND, REVOLUTE, SEPARABLE
 from haugmbd.workspace.layout import workspace_array
 from joints import (
     CJ,

@@ -14,12 +14,12 @@ import numpy as np
 from haugmbd.compiled.array_types import Ints
 from haugmbd.kkt.block_solver import block_tables
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.multifrontal.front_solver import FRONT_ARRAYS, has_fronts
+from haugmbd.kkt.front_solver import FRONT_ARRAYS, has_fronts
 from haugmbd.kkt.solver import AS_ASKED, BLOCK, SolverTables
-from haugmbd.kkt.tree.implicit.neighbour_tangents import NO_PAIR
-from haugmbd.kkt.tree.tree_arrays import BODY, KIND, PARENT, REVOLUTE, SEPARABLE
-from haugmbd.kkt.tree.tree_order import is_all_revolute
-from haugmbd.kkt.tree.tree_solver import TREE_ARRAYS, has_tree
+from haugmbd.kkt.tangent_recursion import NO_PAIR
+from haugmbd.kkt.tree_arrays import BODY, KIND, PARENT, REVOLUTE, SEPARABLE
+from haugmbd.kkt.tree_order import is_all_revolute
+from haugmbd.kkt.tree_solver import TREE_ARRAYS, has_tree
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import INTS, WORK
 

@@ -23,7 +23,7 @@ from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import FRICTION_UNDECIDED, OK, report
 from haugmbd.kkt.block_solver import elimination_order
 from haugmbd.kkt.many_right_sides import LANES
-from haugmbd.kkt.tree.tree_arrays import tree_steps
+from haugmbd.kkt.tree_arrays import tree_steps
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.channels import add_friction
 from haugmbd.model.friction.load import normal_force

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.tree.recursion import put_right_hand_side
-from haugmbd.kkt.tree.revolute import eliminate_revolute, pass_force, pass_rigidly
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.revolute_joint import eliminate_revolute, pass_force, pass_rigidly
+from haugmbd.kkt.tree_arrays import (
     AXIS,
     D_INV,
     FORCE,
@@ -27,7 +26,8 @@ from haugmbd.kkt.tree.tree_arrays import (
     put_own_inertia,
     tree_arrays,
 )
-from haugmbd.kkt.tree.tree_arrays import BODY as TREE_BODY
+from haugmbd.kkt.tree_arrays import BODY as TREE_BODY
+from haugmbd.kkt.tree_recursion import put_right_hand_side
 from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 from haugmbd.model.friction import columns as at
 from haugmbd.model.friction.columns import BODY, FRICTION_OF, SIDE

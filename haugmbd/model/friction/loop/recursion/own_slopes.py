@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.tree.tree_arrays import ARM as TREE_ARM
-from haugmbd.kkt.tree.tree_arrays import AXIS as TREE_AXIS
-from haugmbd.kkt.tree.tree_arrays import U_FORCE, U_MOMENT, TreeArrays, tree_arrays
+from haugmbd.kkt.tree_arrays import ARM as TREE_ARM
+from haugmbd.kkt.tree_arrays import AXIS as TREE_AXIS
+from haugmbd.kkt.tree_arrays import U_FORCE, U_MOMENT, TreeArrays, tree_arrays
 from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
     ArticulatedInertia,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Ints
 from haugmbd.graph import bridges_of
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.tree_arrays import (
     BODY,
     EDGE,
     FIRST_ROW,

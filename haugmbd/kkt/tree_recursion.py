@@ -18,7 +18,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.compiled.subscripts import unsigned
-from haugmbd.kkt.tree.general_joint import (
+from haugmbd.kkt.general_joint import (
     attach_general,
     eliminate_general,
     move_general,
@@ -26,14 +26,14 @@ from haugmbd.kkt.tree.general_joint import (
     pass_general_reaction,
     place_general,
 )
-from haugmbd.kkt.tree.helical_joint import (
+from haugmbd.kkt.helical_joint import (
     eliminate_along_thread,
     move_along_thread,
     pass_force_of_thread,
     place_thread,
     put_multipliers_of_thread,
 )
-from haugmbd.kkt.tree.revolute import (
+from haugmbd.kkt.revolute_joint import (
     attach_revolute,
     eliminate_revolute,
     move_revolute,
@@ -42,7 +42,7 @@ from haugmbd.kkt.tree.revolute import (
     put_jump,
     put_revolute_multipliers,
 )
-from haugmbd.kkt.tree.separable_joint import (
+from haugmbd.kkt.separable_joint import (
     attach_separable,
     eliminate_separable,
     move_separable,
@@ -50,7 +50,7 @@ from haugmbd.kkt.tree.separable_joint import (
     place_separable,
     put_separable_multipliers,
 )
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.tree_arrays import (
     ACCELERATION,
     BODY,
     EDGE,

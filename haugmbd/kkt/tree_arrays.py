@@ -29,9 +29,9 @@ from haugmbd.workspace.layout import PLACE, Workspace, declare
 ARRAYS_OF_FORESTS = declare(
     "tree",
     {
-        "TREE": "(nb, 16) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
+        "TREE": "(nb, 16) bodies of a forest, each after the one that carries it, see `kkt.tree_arrays`",
         "TREE_LEAD": "(1, 1) of a forest: lines of TREE from a body back to the one that carries it, at most",
-        "PAIR_OF_STEP": "(nb, 2) of a forest, implicit: tangents of each body and its parent, see `tree.implicit.neighbour_tangents`",
+        "PAIR_OF_STEP": "(nb, 2) of a forest, implicit: tangents of each body and its parent, see `kkt.neighbour_tangents`",
     },
     {
         "TREE_BODIES": "(nb + 1, 36) of a forest: articulated inertias, forces, accelerations",

@@ -14,19 +14,21 @@ from typing import Any
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import entry, inlined, kernel
-from haugmbd.kkt.multifrontal.blas import link_blas
-from haugmbd.kkt.multifrontal.factorization import (
+from haugmbd.kkt.front_kernels import PANEL, link_blas
+from haugmbd.kkt.front_ldl import (
     FrontFactor,
     FrontTables,
+    Independent,
+    Kept,
     backward,
     every_row,
     factor_bodies,
     forward,
     front_loop,
+    independent_rows_only,
+    kept_rows_only,
 )
-from haugmbd.kkt.multifrontal.front_kernels import PANEL
-from haugmbd.kkt.multifrontal.plan import FrontPlan
-from haugmbd.kkt.multifrontal.row_choice import Independent, Kept, independent_rows_only, kept_rows_only
+from haugmbd.kkt.front_plan import FrontPlan
 from haugmbd.kkt.pivot_trials import WITH_EQUAL_BODIES, copy, first_trial, next_trial, scale_of
 from haugmbd.kkt.solver import DENSE, MULTIFRONTAL, Solver, SolverRoutines, SolverTables, routines_by_trials, solution
 from haugmbd.workspace import accessors as ws
@@ -37,7 +39,7 @@ from haugmbd.workspace.layout import Tables, Workspace, declare
 FRONT_ARRAYS = declare(
     "fronts",
     {
-        "FRONTS": "(nf, 11) and the next four: fronts, see `kkt.multifrontal.front_layout`",
+        "FRONTS": "(nf, 11) and the next four: fronts, see `kkt.front_plan`",
         "FRONT_ROWS": "(., 1)",
         "FRONT_RUNS": "(., 3)",
         "FRONT_BODIES": "(., 3)",

@@ -17,7 +17,7 @@ from haugmbd.compiled.subscripts import unsigned
 from haugmbd.constraints.base import DRIVER, SIDE, Motion, RowTable, value
 from haugmbd.constraints.coordinate import angle_of_rotations, displacement_rates, unwound
 from haugmbd.constraints.equations.coupling import COEFFICIENT, MARKERS, OFFSET, SIDE_B
-from haugmbd.kkt.tree.clusters.cluster_arrays import (
+from haugmbd.kkt.cluster_arrays import (
     ANGLE_COS,
     ANGLE_NEAR,
     ANGLE_OFFSET,
@@ -38,7 +38,7 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     gradient,
     put_gradient,
 )
-from haugmbd.kkt.tree.clusters.cluster_order import (
+from haugmbd.kkt.cluster_order import (
     ANGLE_LINE,
     BODY_A,
     BODY_B,

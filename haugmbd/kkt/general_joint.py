@@ -20,7 +20,7 @@ from math import sqrt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.tree_arrays import (
     BASIS,
     BODY,
     CARRIER,

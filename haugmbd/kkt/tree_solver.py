@@ -16,12 +16,9 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
+from haugmbd.kkt import cluster_recursion, tangent_recursion, tree_recursion
 from haugmbd.kkt.block_solver import block_tables, has_narrow_edges
-from haugmbd.kkt.elimination_order import NARROW, EdgeRows, make_schedule
-from haugmbd.kkt.solver import LEAVE, TREE, TREES_ON_BLOCKS, Solver, SolverRoutines, SolverTables, routines_by_one_pass
-from haugmbd.kkt.tree import recursion
-from haugmbd.kkt.tree.clusters import coupled_recursion
-from haugmbd.kkt.tree.clusters.cluster_arrays import (
+from haugmbd.kkt.cluster_arrays import (
     ANGLE_LINES,
     ARRAYS_OF_CLUSTERS,
     MOMENT_COLUMNS,
@@ -29,11 +26,12 @@ from haugmbd.kkt.tree.clusters.cluster_arrays import (
     SLIDE_COLUMNS,
     member_columns,
 )
-from haugmbd.kkt.tree.clusters.cluster_order import FREE, ClusterTables, CoupledRow
-from haugmbd.kkt.tree.hanging_trees import backward_with_trees, factor_with_trees, forward_with_trees
-from haugmbd.kkt.tree.implicit import implicit_recursion
-from haugmbd.kkt.tree.tree_arrays import ARRAYS_OF_FORESTS, BODY_COLUMNS
-from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, is_all_revolute, joint_columns, lead_of, no_forms, tree_steps
+from haugmbd.kkt.cluster_order import FREE, ClusterTables, CoupledRow
+from haugmbd.kkt.elimination_order import NARROW, EdgeRows, make_schedule
+from haugmbd.kkt.hanging_trees import backward_with_trees, factor_with_trees, forward_with_trees
+from haugmbd.kkt.solver import LEAVE, TREE, TREES_ON_BLOCKS, Solver, SolverRoutines, SolverTables, routines_by_one_pass
+from haugmbd.kkt.tree_arrays import ARRAYS_OF_FORESTS, BODY_COLUMNS
+from haugmbd.kkt.tree_order import NO_FORM, Branch, Forms, is_all_revolute, joint_columns, lead_of, no_forms, tree_steps
 from haugmbd.workspace.layout import Tables
 
 TREE_ARRAYS = ("TREE_BODIES", "TREE_JOINTS", "TREE_ROTATIONS", "CLUSTER_MEMBERS", "CLUSTER_PIVOTS", "CLUSTER_MOMENTS")
@@ -63,7 +61,7 @@ ANY_JOINTS = Forest(no_forms(0), np.zeros(0, dtype=np.int64))
 
 WITH_TREE, WITH_REVOLUTE_TREE = (
     routines_by_one_pass(
-        name, __name__, all_revolute, factor=recursion.factor, forward=recursion.forward, backward=recursion.backward
+        name, __name__, all_revolute, factor=tree_recursion.factor, forward=tree_recursion.forward, backward=tree_recursion.backward
     )
     for name, all_revolute in (("tree", False), ("revolute_tree", True))
 )
@@ -73,9 +71,9 @@ WITH_TANGENT_TREE, WITH_REVOLUTE_TANGENT_TREE = (
         name,
         __name__,
         all_revolute,
-        factor=implicit_recursion.factor,
-        forward=implicit_recursion.forward,
-        backward=implicit_recursion.backward,
+        factor=tangent_recursion.factor,
+        forward=tangent_recursion.forward,
+        backward=tangent_recursion.backward,
     )
     for name, all_revolute in (("tangent_tree", False), ("revolute_tangent_tree", True))
 )
@@ -94,9 +92,9 @@ WITH_COUPLED_TREE = tuple(
             f"coupled_tree_{number}{name}",
             __name__,
             (free, all_revolute),
-            factor=coupled_recursion.factor,
-            forward=coupled_recursion.forward,
-            backward=coupled_recursion.backward,
+            factor=cluster_recursion.factor,
+            forward=cluster_recursion.forward,
+            backward=cluster_recursion.backward,
         )
         for name, all_revolute in (("", False), ("_revolute", True))
     )

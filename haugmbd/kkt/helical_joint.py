@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.tree.separable_joint import along_rows, prescribed
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.separable_joint import along_rows, prescribed
+from haugmbd.kkt.tree_arrays import (
     ARM_LINE,
     BODY,
     C_INV_OF,

@@ -18,8 +18,7 @@ from haugmbd.kkt import block_ldl
 from haugmbd.kkt.block_ldl import Factor, clear_fill, factor_nodes, put_body, put_edge
 from haugmbd.kkt.block_solver import edge_blocks, factor_of, steps_of
 from haugmbd.kkt.elimination_order import EliminationSteps
-from haugmbd.kkt.tree.recursion import backward, factor, forward
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.tree_arrays import (
     ACCELERATION,
     FORCE,
     LINEAR,
@@ -32,6 +31,7 @@ from haugmbd.kkt.tree.tree_arrays import (
     tree_arrays,
     tree_steps,
 )
+from haugmbd.kkt.tree_recursion import backward, factor, forward
 from haugmbd.math.articulated_inertia import NO_INERTIA, NO_WRENCH, times_symmetric
 from haugmbd.math.vec3 import Vec, add, load, store, to_body, to_global
 from haugmbd.workspace import accessors as ws

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
-from haugmbd.kkt.tree.clusters.cluster_order import FREE, MOST_FREE, OF_SLIDE, SLIDES
+from haugmbd.kkt.cluster_order import FREE, MOST_FREE, OF_SLIDE, SLIDES
 from haugmbd.math.articulated_inertia import Wrench
 from haugmbd.math.vec3 import Vec, load, store
 from haugmbd.workspace import accessors as ws
@@ -16,7 +16,7 @@ from haugmbd.workspace.layout import Workspace, declare
 ARRAYS_OF_CLUSTERS = declare(
     "clusters",
     {
-        "CLUSTER_STEPS": "(nb, 8) and the next five: coupled joints of a forest, see `kkt.tree.cluster_order`",
+        "CLUSTER_STEPS": "(nb, 8) and the next five: coupled joints of a forest, see `kkt.cluster_order`",
         "CLUSTERS": "(nc, 6)",
         "CLUSTER_ROWS": "(nr, 5)",
         "CLUSTER_TERMS": "(nt, 10)",
@@ -24,7 +24,7 @@ ARRAYS_OF_CLUSTERS = declare(
         "CLUSTER_DISPLACEMENTS": "(nd, 1)",
     },
     {
-        "CLUSTER_MEMBERS": "(., .) and the next four: coupled joints of a forest, see `kkt.tree.cluster_arrays`",
+        "CLUSTER_MEMBERS": "(., .) and the next four: coupled joints of a forest, see `kkt.cluster_arrays`",
         "CLUSTER_PIVOTS": "(nc, 48)",
         "CLUSTER_MOMENTS": "(nt, 7)",
         "ANGLES": "(9, na)",

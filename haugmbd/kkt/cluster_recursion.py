@@ -9,7 +9,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined
 from haugmbd.compiled.subscripts import unsigned
-from haugmbd.kkt.tree.clusters.cluster import (
+from haugmbd.kkt.cluster import (
     eliminate_member,
     move_member,
     pass_base_force,
@@ -18,12 +18,13 @@ from haugmbd.kkt.tree.clusters.cluster import (
     put_coupling_multipliers,
     put_member_multipliers,
     put_prescribed,
+    put_slide_jump,
     solve_free,
 )
-from haugmbd.kkt.tree.clusters.cluster_arrays import ClusterArrays, Form, cluster_arrays, free_coordinates, slides
-from haugmbd.kkt.tree.clusters.cluster_joint import put_slide_jump
-from haugmbd.kkt.tree.clusters.cluster_order import CLUSTER, FIRST, LAST
-from haugmbd.kkt.tree.recursion import (
+from haugmbd.kkt.cluster_arrays import ClusterArrays, Form, cluster_arrays, free_coordinates, slides
+from haugmbd.kkt.cluster_order import CLUSTER, FIRST, LAST
+from haugmbd.kkt.tree_arrays import BODY, EDGE, TreeArrays, keep_rotations, put_own_inertia, tree_arrays
+from haugmbd.kkt.tree_recursion import (
     attach_joint,
     eliminate_joint,
     move_joint,
@@ -34,7 +35,6 @@ from haugmbd.kkt.tree.recursion import (
     put_joint_multipliers,
     put_right_hand_side,
 )
-from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, TreeArrays, keep_rotations, put_own_inertia, tree_arrays
 from haugmbd.workspace.layout import Workspace
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Ints
 from haugmbd.graph import Groups
-from haugmbd.kkt.tree.tree_order import Branch
+from haugmbd.kkt.tree_order import Branch
 
 MOST_FREE = 6
 """Largest number of free coordinates of a cluster: the work for each of its bodies grows with the square of it."""

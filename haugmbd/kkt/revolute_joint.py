@@ -19,7 +19,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.compiled.subscripts import unsigned
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.tree_arrays import (
     ARM,
     AXIS,
     BODY,

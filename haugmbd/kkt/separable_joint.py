@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.tree_arrays import (
     ARM_LINE,
     BODY,
     D_INV_OF,
