@@ -23,8 +23,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.entropy import deterministic_PRNG
 
-from haugmbd.compiled.compiler.code_cache import keep_on_disk
-from haugmbd.compiled.compiler.linked_kernels import KernelDispatcher
+from haugmbd.compiled.jit import LAYER
 from tests.support.seeds import seeds
 
 # Derandomized: a failure repeats.  No deadline: the first example of a test may compile a kernel.
@@ -45,17 +44,19 @@ with deterministic_PRNG():
 FEWER_COLLECTIONS = (20_000, 20, 50)
 """Thresholds of the garbage collector in place of (700, 10, 10), at which it takes 4 % of the time of all tests."""
 
-compiled_for_python = KernelDispatcher._compile_for_args
+if LAYER.name == "fast":  # the plain layer keeps what Python calls, and compiles kernels for each process
+    from haugmbd.compiled.compiler.code_cache import keep_on_disk
+    from haugmbd.compiled.compiler.linked_kernels import KernelDispatcher
 
+    compiled_for_python = KernelDispatcher._compile_for_args
 
-def kept_for_python(self: KernelDispatcher, *arguments: object, **_: object) -> object:
-    """A kernel as Python calls it, which tests do and the package does not, is kept on disk, too."""
-    first = self._from_python is None
-    found = compiled_for_python(self, *arguments)
-    return keep_on_disk(found) if first else found
+    def kept_for_python(self: KernelDispatcher, *arguments: object, **_: object) -> object:
+        """A kernel as Python calls it, which tests do and the package does not, is kept on disk, too."""
+        first = self._from_python is None
+        found = compiled_for_python(self, *arguments)
+        return keep_on_disk(found) if first else found
 
-
-KernelDispatcher._compile_for_args = kept_for_python
+    KernelDispatcher._compile_for_args = kept_for_python
 
 
 @pytest.fixture

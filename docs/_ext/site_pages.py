@@ -54,6 +54,7 @@ CONTENTS = {
         "generated/security",
         "generated/notation",
         "validation",
+        "compilation",
         "benchmarks",
         "cite",
         "generated/changelog",

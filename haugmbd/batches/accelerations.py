@@ -23,8 +23,7 @@ from haugmbd.batches.threads import in_blocks
 from haugmbd.batches.variant import variant_model
 from haugmbd.bodies.body import UNIT_P_TOL
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry, kernel
-from haugmbd.compiled.released import released
+from haugmbd.compiled.jit import kernel, released
 from haugmbd.compiled.status_codes import NOT_FINITE, OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import error_text
@@ -134,7 +133,6 @@ def is_sound(n: int, ground: Array, t: float, y: Array) -> bool:
 
 
 @released
-@entry
 def accelerate_members(P: Pack, t: Array, y: Array, members: Members, u_dot: Array, lam: Array, codes: Ints) -> None:
     """Solve for members with the states y (n, ny) where codes (n,) are zero; write u_dot (n, nb + 1, 6), lam (n, nc) and the codes."""
     places, values, slots, ground, work, anew = members

@@ -24,7 +24,7 @@ from haugmbd.constraints.base import FIRST_MARKER
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.forces.base import ForceElement, TablePlaces
 from haugmbd.forces.registry import table_of
-from haugmbd.kkt.solver_choice import TREE
+from haugmbd.kkt.solver import TREE
 from haugmbd.model.compiling.inertia import POINTS, SUSPECT, arms_of, has_light, least_moments
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate, lines_of

@@ -6,13 +6,71 @@ The borrowed view is a pointer and a shape.  It must not outlive its buffer: ker
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numba
+from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite.ir.instructions import ExtractValue, InsertValue  # type: ignore[import-untyped]
 from numba.core import types
 from numba.extending import intrinsic
 
-from haugmbd.compiled.compiler.quick_arrays import DATA, ITEM_SIZE, SHAPE, SIZE, STRIDES, array_value, part, product, tuple_value
+OWNER, PARENT, SIZE, ITEM_SIZE, DATA, SHAPE, STRIDES = range(7)
+"""Parts of an array, as Numba arranges them."""
+
+
+def part(builder: Any, whole: Any, k: int) -> Any:
+    """Return part k of an LLVM aggregate: the value that was written there, where it is known."""
+    known = _known(whole, k)
+    return builder.extract_value(whole, k) if known is None else known
+
+
+def _known(whole: Any, k: int) -> Any:
+    """Return the value that was written to part k; None if it is not known."""
+    while isinstance(whole, InsertValue):
+        before, value = whole.operands
+        if whole.indices[0] == k:
+            return _origin(value) if len(whole.indices) == 1 else None
+        whole = before
+    origin = _origin(whole)
+    return None if origin is whole else _known(origin, k)
+
+
+def _origin(value: Any) -> Any:
+    """Return the value that a part of an aggregate is a copy of; any other value as it is."""
+    if isinstance(value, ExtractValue) and len(value.indices) == 1:
+        known = _known(value.aggregate, value.indices[0])
+        return value if known is None else known
+    return value
+
+
+def array_value(builder: Any, llvm_type: Any, parts: dict[int, Any]) -> Any:
+    """Return an array of its parts; those that are not given are zero."""
+    value = ir.Constant(llvm_type, None)
+    for k, one in parts.items():
+        value = builder.insert_value(value, one, k)
+    return value
+
+
+def tuple_value(builder: Any, values: Sequence[Any]) -> Any:
+    """Return an LLVM array of values of one type."""
+    whole = ir.Constant(ir.ArrayType(values[0].type, len(values)), ir.Undefined)
+    for k, one in enumerate(values):
+        whole = builder.insert_value(whole, one, k)
+    return whole
+
+
+def product(builder: Any, factors: Sequence[Any]) -> Any:
+    """Return the product of integers; constants are multiplied here."""
+    numbers = [one.constant for one in factors if isinstance(one, ir.Constant)]
+    constant = reduce(operator.mul, numbers, 1)
+    others = [one for one in factors if not isinstance(one, ir.Constant)]
+    if not others:
+        return factors[0].type(constant) if factors else ir.IntType(64)(1)
+    whole = reduce(builder.mul, others)
+    return whole if constant == 1 else builder.mul(whole, whole.type(constant))
 
 
 def _plain_view(buffer: Any, start: int, *shape: int) -> Any:

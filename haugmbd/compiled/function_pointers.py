@@ -17,6 +17,8 @@ from numba.core import cgutils
 from numba.core.datamodel.models import ExternalFuncPointerModel
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
+from haugmbd.compiled.jit import machine_code
+
 types: Any = numba.core.types
 """Numba's types, which have no annotations."""
 
@@ -102,11 +104,8 @@ class Routine:
 
     def _compiled_address(self) -> int:
         """Compile the function, and return its address."""
-        dispatcher: Any = self._function
-        dispatcher.compile(self.signature)
-        compiled = dispatcher.overloads[self.signature.args]
-        self._enter = compiled.entry_point
-        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+        address, self._enter = machine_code(self._function, self.signature)
+        return address
 
     def __call__(self, *arguments: Any) -> int:
         """Call the function; once it is compiled without a search for the signature, if all arguments have its types."""

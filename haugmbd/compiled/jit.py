@@ -6,21 +6,26 @@ only; both are cached on disk. Three things differ from a bare `numba.njit`:
 * `fastmath={"contract"}` lets a*b + c become one fused multiply-add (one rounding less); nothing is reordered, NaN stays NaN.
 * References are not counted: kernels borrow the arrays that they read, and allocate none. A `counted` one may allocate. Compilation and
   small models are faster.
-* A cached kernel is bound to the text of all files that its own file imports (`cache_stamp`); Numba considers its own file only.
-  The cache tolerates damaged files and missing folders (`code_cache`).
+* A cached kernel is bound to the text of all files that it may depend on (`cache_stamp`); Numba considers its own file only.
+
+Behind the decorators is one of two layers of the compiler (`compiler.choice`), and nothing else in the house knows which one.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
 
-from haugmbd.compiled.compiler.code_cache import keep_on_disk
-from haugmbd.compiled.compiler.linked_kernels import DeferredKernel, EntryCompiler
+from haugmbd.compiled.compiler.choice import chosen_layer
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+LAYER = chosen_layer()
+"""The layer of the compiler: nothing but this file asks which one it is."""
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
 
@@ -45,7 +50,7 @@ def counted(function: Function) -> Function:
 
 def _linked(function: Function, options: dict[str, Any]) -> Function:
     """Return a function that its callers contain; the plain function if the compiler is switched off."""
-    return function if numba.config.DISABLE_JIT else DeferredKernel(function, options)  # type: ignore[return-value]
+    return function if numba.config.DISABLE_JIT else LAYER.kernel(function, options)
 
 
 def inlined(function: Function) -> Function:
@@ -53,36 +58,68 @@ def inlined(function: Function) -> Function:
 
     LLVM optimises the whole of a callee again with each caller, so that every level of plain kernels adds to the compilation time.
     """
-    return numba.njit(inline="always", **OPTIONS)(function)  # type: ignore[no-any-return]
+    return LAYER.inlined(function, OPTIONS)  # type: ignore[no-any-return]
 
 
 def entry(function: Function) -> Function:
     """Compile `function`, which Python calls, and keep the machine code on disk."""
-    return keep_on_disk(numba.njit(pipeline_class=EntryCompiler, **OPTIONS)(function))  # type: ignore[no-any-return]
+    return _kept(function, OPTIONS)
+
+
+def entry_from(template: Function, name: str, sources: str, **constants: Any) -> Function:
+    """Return an entry with the text of a template, in which global names stand for other kernels and constants.
+
+    name: of the entry, one for each set of constants;  sources: the module that has given them, whose imports bind the machine code on disk
+    Machine code on disk is found by the name.  A closure would serve as well, but Numba tells closures apart by their content, which it
+    cannot recognize in another process.
+    """
+    plain: Any = template
+    function: Any = FunctionType(plain.__code__, plain.__globals__ | constants, name)
+    function.__qualname__, function.__module__, function.__doc__ = name, plain.__module__, plain.__doc__
+    function.sources = sys.modules[sources].__file__
+    return entry(function)  # type: ignore[no-any-return]
 
 
 def counted_entry(function: Function) -> Function:
     """Return an entry in which Numba counts references: one that makes an array."""
-    return keep_on_disk(numba.njit(pipeline_class=EntryCompiler, **{**OPTIONS, "_nrt": True})(function))  # type: ignore[no-any-return]
+    return _kept(function, {**OPTIONS, "_nrt": True})
 
 
 def routine(function: Function) -> Function:
     """Compile `function`, which only a `Routine` passes to others; the interface for calls from Python is not compiled."""
-    return keep_on_disk(numba.njit(pipeline_class=EntryCompiler, no_cpython_wrapper=True, **OPTIONS)(function))  # type: ignore[no-any-return]
+    return _kept(function, {**OPTIONS, "no_cpython_wrapper": True})
+
+
+def released(function: Function) -> Function:
+    """Return an entry that runs beside other Python threads: it releases Python's global lock while its machine code runs.
+
+    Functions of the user that it calls take the lock for themselves.
+    """
+    return _kept(function, {**OPTIONS, "nogil": True})
+
+
+def _kept(function: Function, options: dict[str, Any]) -> Function:
+    """Return an entry; the plain function if the compiler is switched off."""
+    return function if numba.config.DISABLE_JIT else LAYER.entry(function, options)
+
+
+def machine_code(compiled: Any, signature: Any) -> tuple[int, Callable[..., Any] | None]:
+    """Compile or load an entry for a signature; return its address, and the fastest way into it from Python, or None."""
+    return LAYER.machine_code(compiled, signature)
 
 
 class DirectCall:
-    """An entry with one signature, whose machine code is entered without Numba's search for the signature, which takes 5 us."""
+    """An entry with one signature, whose machine code is entered without Numba's search for the signature, where the layer can."""
 
     def __init__(self, compiled: Any) -> None:
-        self._compiled, self._enter = compiled, None
+        self._compiled, self._is_asked = compiled, False
+        self._enter: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the entry; arguments must have the types of the first call."""
         if self._enter is not None:
             return self._enter(*arguments)
         result = self._compiled(*arguments)
-        overloads = list(getattr(self._compiled, "overloads", {}).values())
-        if len(overloads) == 1:
-            self._enter = overloads[0].entry_point
+        if not self._is_asked:
+            self._is_asked, self._enter = True, None if numba.config.DISABLE_JIT else LAYER.direct_call(self._compiled)
         return result

@@ -20,7 +20,7 @@ from haugmbd.compiled.jit import entry, kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import FIRST_MARKER, SLOT, Motion, RowTable, distance_rate, rate
 from haugmbd.constraints.registry import assemble_rows
-from haugmbd.kkt.tree.clusters.coupled_angles import measure_angles
+from haugmbd.kkt.coupled_coordinates import measure_angles
 from haugmbd.math.vec3 import dot, load, store, to_global
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.workspace import accessors as ws

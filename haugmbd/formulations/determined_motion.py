@@ -27,7 +27,8 @@ from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import factorize, finish, put_right_hand_side, solve_system
 from haugmbd.friction.routine import NO_FRICTION
-from haugmbd.kkt.solver_routines import has_tree, with_blocks
+from haugmbd.kkt.registry import with_blocks
+from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model

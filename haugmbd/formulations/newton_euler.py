@@ -22,7 +22,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
 from haugmbd.formulations.error_messages import explain
 from haugmbd.friction.routine import SOLVE as SOLVE_FRICTION
-from haugmbd.kkt.solver_routines import has_tree
+from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate
 from haugmbd.model.evaluate import (

@@ -39,7 +39,7 @@ from haugmbd.friction.loop_arrays import Loop
 from haugmbd.friction.responses import solve_again
 from haugmbd.friction.sliding import ROUNDING
 from haugmbd.kkt.block_ldl import Factor
-from haugmbd.kkt.entry_points import factor_of
+from haugmbd.kkt.block_solver import factor_of
 from haugmbd.math.larger import larger
 from haugmbd.math.vec3 import Vec, cross, dot, load, scale, to_body
 from haugmbd.workspace import accessors as ws

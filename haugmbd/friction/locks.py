@@ -16,9 +16,8 @@ from haugmbd.friction import columns as at
 from haugmbd.friction.columns import BODY, FRICTION_OF, SIDE
 from haugmbd.friction.loop_arrays import keep_solution, restore_solution
 from haugmbd.friction.release import OVER
-from haugmbd.kkt.tree.recursion import put_right_hand_side
-from haugmbd.kkt.tree.revolute import eliminate_revolute, pass_force, pass_rigidly
-from haugmbd.kkt.tree.tree_arrays import (
+from haugmbd.kkt.revolute_joint import eliminate_revolute, pass_force, pass_rigidly
+from haugmbd.kkt.tree_arrays import (
     AXIS,
     D_INV,
     FORCE,
@@ -31,7 +30,8 @@ from haugmbd.kkt.tree.tree_arrays import (
     put_own_inertia,
     tree_arrays,
 )
-from haugmbd.kkt.tree.tree_arrays import BODY as TREE_BODY
+from haugmbd.kkt.tree_arrays import BODY as TREE_BODY
+from haugmbd.kkt.tree_recursion import put_right_hand_side
 from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack

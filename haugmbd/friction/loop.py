@@ -37,7 +37,9 @@ from haugmbd.friction.responses import (
 from haugmbd.friction.sliding import largest, put_wrenches_at, wrench_of_joint
 from haugmbd.friction.sticking import condense_sticking
 from haugmbd.friction.uniqueness import solve_sliding
+from haugmbd.kkt.block_solver import elimination_order
 from haugmbd.kkt.many_right_sides import LANES
+from haugmbd.kkt.tree_arrays import tree_steps
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
 
@@ -103,7 +105,7 @@ def solve_with_forces(P: Pack) -> int:
 @kernel
 def only_slides(P: Pack, L: Loop) -> bool:
     """Return whether no joint sticks or begins to slide, and the factor is that of the blocks or of the recursion over a forest."""
-    if ws.friction_mode(P) != ws.WITH_SOLUTION or ws.elimination_order(P).shape[0] == 0 or ws.refines_solutions(P):
+    if ws.friction_mode(P) != ws.WITH_SOLUTION or elimination_order(P).shape[0] == 0 or ws.refines_solutions(P):
         return False
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1 and (L.terms[k, at.STATE] == at.STICKS or L.modes[k, at.MODE] == at.BEGINS):
@@ -114,7 +116,7 @@ def only_slides(P: Pack, L: Loop) -> bool:
 @kernel
 def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
     """Solve friction of joints that slide and multipliers together: many joints by an iteration, others by the columns of all."""
-    n, x, by_tree = L.ints.shape[0], ws.solution(P), ws.tree_steps(P).shape[0] > 0
+    n, x, by_tree = L.ints.shape[0], ws.solution(P), tree_steps(P).shape[0] > 0
     if n > LANES and not by_tree:
         may, proved = may_contract(P, L)
         if may and iterate_solutions(P, L, proved):

@@ -28,9 +28,9 @@ from haugmbd.friction.sweep_lanes import (
     put_own_slopes,
     put_own_slopes_of_forces,
 )
-from haugmbd.kkt.tree.tree_arrays import ARM as TREE_ARM
-from haugmbd.kkt.tree.tree_arrays import AXIS as TREE_AXIS
-from haugmbd.kkt.tree.tree_arrays import U_FORCE, U_MOMENT, TreeArrays, tree_arrays
+from haugmbd.kkt.tree_arrays import ARM as TREE_ARM
+from haugmbd.kkt.tree_arrays import AXIS as TREE_AXIS
+from haugmbd.kkt.tree_arrays import U_FORCE, U_MOMENT, TreeArrays, tree_arrays
 from haugmbd.math.articulated_inertia import (
     NO_INERTIA,
     ArticulatedInertia,

@@ -14,7 +14,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.friction import columns as at
 from haugmbd.friction.load import moments_press, wrench_of
 from haugmbd.friction.loop_arrays import Loop, slides_now
-from haugmbd.kkt.entry_points import factor_of, steps_of
+from haugmbd.kkt.block_solver import factor_of, steps_of
 from haugmbd.kkt.many_right_sides import LANES, solve_many
 from haugmbd.math.vec3 import Vec, cross, load, store, sub, to_global
 from haugmbd.workspace import accessors as ws

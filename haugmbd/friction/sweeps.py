@@ -62,12 +62,12 @@ from haugmbd.friction.sweep_lanes import (
     put_loads,
     take,
 )
-from haugmbd.kkt.tree.revolute import jump
-from haugmbd.kkt.tree.tree_arrays import ARM as TREE_ARM
-from haugmbd.kkt.tree.tree_arrays import AXIS as TREE_AXIS
-from haugmbd.kkt.tree.tree_arrays import D_INV as TREE_D_INV
-from haugmbd.kkt.tree.tree_arrays import FORCE, SMALL_U, TreeArrays, load_inertia, load_wrench, tree_arrays
-from haugmbd.kkt.tree.tree_arrays import LINEAR as TREE_LINEAR
+from haugmbd.kkt.revolute_joint import jump
+from haugmbd.kkt.tree_arrays import ARM as TREE_ARM
+from haugmbd.kkt.tree_arrays import AXIS as TREE_AXIS
+from haugmbd.kkt.tree_arrays import D_INV as TREE_D_INV
+from haugmbd.kkt.tree_arrays import FORCE, SMALL_U, TreeArrays, load_inertia, load_wrench, tree_arrays
+from haugmbd.kkt.tree_arrays import LINEAR as TREE_LINEAR
 from haugmbd.math.articulated_inertia import (
     NO_TWIST,
     NO_WRENCH,

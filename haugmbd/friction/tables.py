@@ -16,7 +16,7 @@ from haugmbd.friction.sweep_lanes import LANES as SWEEP_LANES
 from haugmbd.friction.sweep_lanes import SWEEP_COLUMNS
 from haugmbd.graph import bridges_of
 from haugmbd.kkt.many_right_sides import LANES
-from haugmbd.kkt.tree.tree_order import Branch
+from haugmbd.kkt.tree_order import Branch
 
 
 class FrictionTables(NamedTuple):

@@ -25,33 +25,31 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
-from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
-from haugmbd.kkt.kernels6 import (
+from haugmbd.kkt.block_kernels import (
     backward_block,
-    carry_block,
-    factor_block,
-    forward_block,
-    pivot_ratio,
-    update_block,
-    update_diagonal,
-)
-from haugmbd.kkt.narrow_blocks import (
     backward_narrow,
+    carry_block,
     carry_narrow,
     eliminate_from_lines,
+    factor_block,
     factor_narrow,
+    forward_block,
     forward_narrow,
+    pivot_ratio,
     put_lines,
     substitute_in_narrow,
     substitute_lines,
     subtract_product,
     update_between,
+    update_block,
+    update_diagonal,
     update_diagonal_from_narrow,
     update_lines,
     update_narrow,
     update_vector_by_lines,
     update_vector_from_narrow,
 )
+from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
@@ -98,10 +96,13 @@ def assemble(edges: EdgeBlocks, inertia: Array, pad: Array, J: Array, f: Factor)
 
     pad (6 ne,): 0 for a row, -1 for padding.
     """
+    # M = diag(m 1, J_bar) on the diagonal of each body
     for b in range(1, inertia.shape[0]):
         put_body(inertia, b, f.D)
+    # Phi_q of each edge beside it, and zero on its own diagonal (-1 in the place of a row that is padding)
     for e in range(edges.body_block.shape[0]):
         put_edge(edges, e, inertia.shape[0] + e, pad, J, f)
+    # blocks that only elimination fills
     clear_fill(edges, f.B)
 
 
@@ -178,15 +179,18 @@ def eliminate_node(s: EliminationSteps, f: Factor, x: Array, step: int, node: in
     """Update the neighbours of the factored node, and the right-hand side."""
     D, d_inv, B = f.D, f.d_inv, f.B
     if all_wide or s.order[step, 1] == WIDE:
+        # x_n <- L_n^-1 x_n, of the pivot D_n = L_n diag(d) L_n^T
         forward_block(D[node], x, node)
         for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
             other, block = s.neighbors[k, 0], s.neighbors[k, 1]
             if all_wide or s.neighbors[k, 2] == WIDE:
+                # W = L_n^-1 B;  D_o <- D_o - W^T d^-1 W;  x_o <- x_o - W^T d^-1 x_n
                 carry_block(D[node], B[block])
                 update_diagonal(B[block], d_inv[node], D[other])
                 update_vector(B[block], d_inv, x, node, other)
             else:
                 eliminate_from_lines(D[node], d_inv[node], B[block], D[other], x, node, other, s.neighbors[k, 2])
+        # two neighbours a and b of the node meet:  B_ab <- B_ab - W_a^T d^-1 W_b
         for k in range(s.update_starts[step], s.update_starts[step + 1]):
             a, b, target = s.fill_updates[k, 0], s.fill_updates[k, 1], s.fill_updates[k, 2]
             if all_wide or s.fill_updates[k, 3] + s.fill_updates[k, 4] == 2 * WIDE:
@@ -211,12 +215,15 @@ def update_beside_narrow(B: Array, a: int, b: int, target: int, d_inv: Array, n:
 def eliminate_narrow(s: EliminationSteps, f: Factor, x: Array, step: int, node: int) -> None:
     """Update the neighbours of a factored narrow node, and the right-hand side."""
     D, d_inv, B, rows = f.D, f.d_inv, f.B, s.order[step, 1]
+    # x_n <- L_n^-1 x_n, with a pivot of one or two rows
     forward_narrow(D[node], x, node, rows)
     for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
         other, block, n = s.neighbors[k, 0], s.neighbors[k, 1], s.neighbors[k, 2]
+        # W = L_n^-1 B;  D_o <- D_o - W^T d^-1 W;  x_o <- x_o - W^T d^-1 x_n
         carry_narrow(D[node], B[block], rows)
         update_diagonal_from_narrow(B[block], d_inv[node], D[other], rows, n)
         update_vector_from_narrow(B[block], d_inv, x, node, other, rows, n)
+    # two neighbours a and b of the node meet:  B_ab <- B_ab - W_a^T d^-1 W_b
     for k in range(s.update_starts[step], s.update_starts[step + 1]):
         a, b, target = s.fill_updates[k, 0], s.fill_updates[k, 1], s.fill_updates[k, 2]
         n, m = s.fill_updates[k, 3], s.fill_updates[k, 4]
@@ -247,10 +254,13 @@ def factor_nodes(s: EliminationSteps, scale: Array, f: Factor, x: Array, all_wid
     worst, where = 1.0, -1
     for step in range(s.order.shape[0]):
         node = s.order[step, 0]
+        # D_n = L_n diag(d) L_n^T
         factor_pivot(s, f, step, node, all_wide)
+        # |d| beside its scale says whether rows depend on each other; NaN stays the weakest
         weak = pivot_ratio(f.d_inv[node], scale[node])
         if not weak <= worst and worst == worst:
             worst, where = weak, node
+        # eliminate the unknowns of the node from its neighbours, and from b
         eliminate_node(s, f, x, step, node, all_wide)
     return 1.0 / worst, where
 
@@ -270,8 +280,10 @@ def forward(s: EliminationSteps, f: Factor, x: Array, all_wide: bool) -> None:
     for step in range(s.order.shape[0]):
         node = s.order[step, 0]
         if all_wide or s.order[step, 1] == WIDE:
+            # x_n <- L_n^-1 x_n
             forward_block(f.D[node], x, node)
             for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
+                # x_o <- x_o - W^T d^-1 x_n
                 other, W = s.neighbors[k, 0], f.B[s.neighbors[k, 1]]
                 if all_wide or s.neighbors[k, 2] == WIDE:
                     update_vector(W, f.d_inv, x, node, other)
@@ -291,6 +303,7 @@ def backward(s: EliminationSteps, f: Factor, x: Array, all_wide: bool) -> None:
     for step in range(s.order.shape[0] - 1, -1, -1):
         node = s.order[step, 0]
         if all_wide or s.order[step, 1] == WIDE:
+            # x_n <- d^-1 (x_n - sum W x_o), whose neighbours are solved
             for k in range(s.neighbor_starts[step], s.neighbor_starts[step + 1]):
                 other, W = s.neighbors[k, 0], f.B[s.neighbors[k, 1]]
                 if all_wide or s.neighbors[k, 2] == WIDE:
@@ -299,6 +312,7 @@ def backward(s: EliminationSteps, f: Factor, x: Array, all_wide: bool) -> None:
                     substitute_lines(W, x, node, other, s.neighbors[k, 2])
             for a in range(6):
                 x[node, a] *= f.d_inv[node, a]
+            # x_n <- L_n^-T x_n
             backward_block(f.D[node], x, node)
         else:
             rows = s.order[step, 1]

@@ -22,14 +22,11 @@ from typing import Any, NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_blocks
-from haugmbd.compiled.ffi import Callback
-from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.status_codes import NOT_SPREAD, OK, report
-from haugmbd.kkt.entry_points import refine_entry, refine_wide_entry, solve_with_blocks, solve_with_wide_blocks
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
-from haugmbd.workspace.layout import ACCELERATIONS, SOLVE_SIGNATURE, Workspace
+from haugmbd.workspace.layout import ACCELERATIONS, Workspace
 
 ROUNDING = 1e-13
 """Relative to the terms of a row: a dropped row with a smaller residual is fulfilled."""
@@ -211,39 +208,3 @@ def fitter(solve: Any) -> Any:
         return OK if ended else report(ws.status(w), NOT_SPREAD, 0, left)
 
     return fitted
-
-
-fitted_by_blocks = fitter(solve_with_blocks)
-fitted_by_wide_blocks = fitter(solve_with_wide_blocks)
-
-
-@entry
-def fit_all_rows_entry(w: Workspace, python_solver: Callback) -> int:
-    """Fit accelerations to all rows; leave other solutions unchanged."""
-    return fitted_by_blocks(w)  # type: ignore[no-any-return]
-
-
-@entry
-def refine_and_fit_all_rows_entry(w: Workspace, python_solver: Callback) -> int:
-    """Refine the solution of a model with massless directions, then fit accelerations to all rows."""
-    code = refine_entry(w, python_solver)
-    return fit_all_rows_entry(w, python_solver) if code == OK else code
-
-
-@entry
-def fit_all_rows_wide_entry(w: Workspace, python_solver: Callback) -> int:
-    """Fit accelerations to all rows where no edge is narrow."""
-    return fitted_by_wide_blocks(w)  # type: ignore[no-any-return]
-
-
-@entry
-def refine_and_fit_all_rows_wide_entry(w: Workspace, python_solver: Callback) -> int:
-    """Refine, then fit, where no edge is narrow."""
-    code = refine_wide_entry(w, python_solver)
-    return fit_all_rows_wide_entry(w, python_solver) if code == OK else code
-
-
-FIT_ALL_ROWS_WIDE = Routine(fit_all_rows_wide_entry, SOLVE_SIGNATURE)
-REFINE_AND_FIT_ALL_ROWS_WIDE = Routine(refine_and_fit_all_rows_wide_entry, SOLVE_SIGNATURE)
-FIT_ALL_ROWS = Routine(fit_all_rows_entry, SOLVE_SIGNATURE)
-REFINE_AND_FIT_ALL_ROWS = Routine(refine_and_fit_all_rows_entry, SOLVE_SIGNATURE)

@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.kkt.block_kernels import pivot_ratio
 from haugmbd.kkt.block_ldl import Factor, eliminate_node, factor_pivot
 from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
-from haugmbd.kkt.kernels6 import pivot_ratio
 
 SWITCH = 1e-2
 """A kept row is replaced by one whose pivot is larger by this factor, which limits the loss of digits."""

@@ -12,7 +12,7 @@ from haugmbd.constraints.base import Motion, RowTable
 from haugmbd.constraints.equations.hinge import assemble_hinges, measure_hinges
 from haugmbd.constraints.registry import assemble_rows
 from haugmbd.friction.routine import PREPARE as PREPARE_FRICTION
-from haugmbd.kkt.tree.clusters.coupled_angles import assemble_couplings, measure_couplings
+from haugmbd.kkt.coupled_coordinates import assemble_couplings, measure_couplings
 from haugmbd.model.generalized_forces import add_loads_to_forces
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.body_kinematics import move

@@ -26,9 +26,9 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.friction.routine import FRICTION, NO_FRICTION
-from haugmbd.kkt.entry_points import NO_REFINE
-from haugmbd.kkt.solver_choice import BLOCK
-from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
+from haugmbd.kkt.registry import routines_of, without_tree
+from haugmbd.kkt.solver import BLOCK, NO_ROUTINE
+from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
 from haugmbd.model.description.explanation import Explanation, RowExplanation
@@ -234,7 +234,7 @@ class Model(Pictured):
             "factorize": solver.factorize_chosen if self.redundancy.dropped else solver.factorize,
             "finish": solver.finish,
             "begin": solver.begin,
-            "refine": solver.refine if self.tables["FLAGS"][0, REFINES] else NO_REFINE,
+            "refine": solver.refine if self.tables["FLAGS"][0, REFINES] else NO_ROUTINE,
             "friction": FRICTION if len(self.tables["FRICTION_INTS"]) else NO_FRICTION,
         }
 

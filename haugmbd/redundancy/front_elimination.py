@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.kkt.multifrontal.entry_points import factorize_independent_entry, solve_columns_entry
+from haugmbd.kkt.front_solver import factorize_independent_entry, solve_columns_entry
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import Pack, Workspace, workspace_array
 

@@ -24,7 +24,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, report
 from haugmbd.errors import SimulationError
-from haugmbd.kkt.solver_routines import routines_of, without_sweeps
+from haugmbd.kkt.registry import routines_of, without_sweeps
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear

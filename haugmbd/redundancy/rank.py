@@ -19,8 +19,8 @@ import numpy as np
 
 from haugmbd.callbacks.force_callbacks import driver_values as driver_jet
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.kkt.solver_routines import has_tree
-from haugmbd.kkt.tree.tree_arrays import EDGE, SIDE
+from haugmbd.kkt.tree_arrays import EDGE, SIDE
+from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.dependent_rows import Dependency, RankReport
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.inspection.length import unit_of_turns

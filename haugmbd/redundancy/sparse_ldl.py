@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.kkt.solver_routines import has_fronts
+from haugmbd.kkt.front_solver import has_fronts
 from haugmbd.model.model import Model
 from haugmbd.redundancy.front_elimination import FrontElimination, eliminate_by_fronts
 from haugmbd.tolerances import DEPENDENT

@@ -6,7 +6,7 @@ from haugmbd.compiled.array_views import borrow as borrow
 from haugmbd.compiled.jit import DirectCall as DirectCall
 from haugmbd.compiled.jit import entry as entry
 from haugmbd.compiled.jit import kernel as kernel
-from haugmbd.compiled.released import released as released
+from haugmbd.compiled.jit import released as released
 from haugmbd.compiled.status_codes import OK as OK
 from haugmbd.formulations.newton_euler import begin as begin
 from haugmbd.formulations.newton_euler import factorize as factorize

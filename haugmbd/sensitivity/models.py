@@ -28,7 +28,7 @@ from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta as EmbeddedRungeKutta
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta as RungeKutta
 from haugmbd.integrators.stabilization.projection import Projection as Projection
-from haugmbd.kkt.solver_choice import BLOCK
+from haugmbd.kkt.solver import BLOCK
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.model import Model as Model
 from haugmbd.model.state import State as State

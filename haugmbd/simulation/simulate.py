@@ -33,7 +33,7 @@ from haugmbd.integrators.initial_state import check_start, projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
-from haugmbd.kkt.solver_choice import DENSE, MULTIFRONTAL
+from haugmbd.kkt.solver import DENSE, MULTIFRONTAL
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import Rule, check_rule
 from haugmbd.model.inspection.given import no_tolerance

@@ -28,7 +28,8 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
-from haugmbd.kkt.solver_choice import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS, check_solver
+from haugmbd.kkt.registry import check_solver
+from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.memory import need_least_memory

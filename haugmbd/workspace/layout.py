@@ -41,30 +41,6 @@ INTS = {
     "EDGES": "(ne, sides) the bodies of each edge: two, or more with couplings of several joints, then filled with 0",
     "VELOCITY_ROWS": "(ne, 6) 1 for a row of velocities only, which has no Phi; (0, 6) if there is none",
     "EDGE_ROWS": "(ne, 2) number and kind of the rows of each edge, see `kkt.elimination_order`",
-    "ORDER": "(ns, 2) and the next nine: the schedule, see `kkt.elimination_order`",
-    "NEIGHBOR_STARTS": "(ns + 1, 1)",
-    "NEIGHBORS": "(., 3)",
-    "UPDATE_STARTS": "(ns + 1, 1)",
-    "FILL_UPDATES": "(., 5)",
-    "BODY_BLOCK": "(ne, sides)",
-    "BODY_FIRST": "(ne, sides)",
-    "EDGE_WIDTH": "(ne, 1)",
-    "FILL_LINES": "(., 1)",
-    "NARROW_EDGES": "(., 1)",
-    "FRONTS": "(nf, 11) and the next four: fronts, in place of ORDER and what follows, see `kkt.multifrontal.front_layout`",
-    "FRONT_ROWS": "(., 1)",
-    "FRONT_RUNS": "(., 3)",
-    "FRONT_BODIES": "(., 3)",
-    "BODY_ROWS": "(., 3)",
-    "TREE": "(nb, 16) bodies of a forest, each after the one that carries it, see `kkt.tree.tree_arrays`",
-    "TREE_LEAD": "(1, 1) of a forest: lines of TREE from a body back to the one that carries it, at most",
-    "PAIR_OF_STEP": "(nb, 2) of a forest, implicit: tangents of each body and its parent, see `tree.implicit.neighbour_tangents`",
-    "CLUSTER_STEPS": "(nb, 8) and the next five: coupled joints of a forest, see `kkt.tree.cluster_order`",
-    "CLUSTERS": "(nc, 6)",
-    "CLUSTER_ROWS": "(nr, 5)",
-    "CLUSTER_TERMS": "(nt, 10)",
-    "CLUSTER_ANGLES": "(na, 7)",
-    "CLUSTER_DISPLACEMENTS": "(nd, 1)",
     "COUPLED_PAIRS": "(n, 4) pairs of bodies coupled by the tangent of a force: bodies i and j, block, 1 where it is [j, i]",
     "DIFFERENCE_COLORS": "(nb + 1, 1) colors of bodies whose forces are differenced, 0 for none; in the ground's place their number",
     "FORCE_COUPLINGS": "(nl, 2) of each load: coupled pair of bodies, first index of its declared jacobian in USER_JACOBIANS; -1 for none",
@@ -104,25 +80,8 @@ WORK = {
     "Q": "(nb + 1, 6) generalized forces",
     "Q_USER": "(nb + 1, 6) the part of the user's callables",
     "Y_STOPPED": "(1, ny) the state at which a callable of the user stopped the run",
-    "D": "(nn, 36) diagonal blocks",
-    "D_INV": "(nn, 6) inverse pivots",
-    "B": "(n_blocks, 36) off-diagonal blocks",
-    "FRONT_FACTOR": "(1, .) rows of the factor, front by front",
-    "FRONT_STACK": "(1, .) updates of fronts that wait for their parents",
-    "FRONT_MATRIX": "(1, .) the current front",
-    "ROWS_OF_BODY": "(., 6) rows of each body times L^-T of its inertia",
-    "FRONT_PIVOTS": "(1, .) inverse pivots of the current front",
-    "FRONT_UNKNOWNS": "(1, .) its unknowns",
-    "FRONT_PANEL": "(32, .) pivot rows of the current front, divided by their pivots",
-    "TREE_BODIES": "(nb + 1, 36) of a forest: articulated inertias, forces, accelerations",
-    "TREE_JOINTS": "(nb + 1, .) of a forest: the joint that carries each body",
-    "TREE_ROTATIONS": "(nb + 1, 9) of a forest: the rotation matrices with which it was factored",
-    "TREE_PAIRS": "(nb + 1, 36) of a forest, in implicit steps: the tangents between each body and the one that carries it",
-    "CLUSTER_MEMBERS": "(., .) and the next four: coupled joints of a forest, see `kkt.tree.cluster_arrays`",
-    "CLUSTER_PIVOTS": "(nc, 48)",
-    "CLUSTER_MOMENTS": "(nt, 7)",
-    "ANGLES": "(9, na)",
-    "DISPLACEMENTS": "(nd, 11)",
+    "D": "(nn, 36) diagonal blocks of the bodies, and of the edges with blocks",
+    "D_INV": "(nn, 6) inverse pivots, which every solver leaves to those who watch them",
     "RIGHT": "(nn, 6) right-hand side, by nodes",
     "SOLUTION": "(nn, 6) solution, by nodes",
     "SOLVE_FOR": "(1, 1) unknowns of the right-hand side: ACCELERATIONS, POSITIONS or VELOCITIES",
@@ -166,33 +125,34 @@ WORK = {
     "LINK_MOTION": "(n, 6) acceleration of the handle, angular acceleration, global (spatial)",
     "FREEDOM_TERMS": "(nv, 11) axis, U, 1/D, u, global",
 }
-NAMES = (*INTS, *REALS, *WORK)
-PLACE = {name: 3 * number for number, name in enumerate(NAMES)}
+PLACE = {name: 3 * number for number, name in enumerate((*INTS, *REALS, *WORK))}
 """The place of (start, rows, columns) of each matrix in `ints`."""
+N_OF_MODEL = len(PLACE)
+"""Number of the matrices above: those of a model and a run, whatever the solver. A solver names its own in its own file, see `declare`."""
+
+OWNERS = {"blocks": 16, "fronts": 16, "tree": 16, "clusters": 16}
+"""The solvers with matrices of their own, and how many each may have: the number of a matrix is a constant in machine code, which must not
+depend on which solvers a process has imported."""
 
 (
     FLAGS, BODY_OF, ROW_INTS, ROW_KIND_STARTS, ROW_KIND_ENDS, HINGES, FORCE_INTS, FORCE_KIND_STARTS, DRIVER_TABLE, DRIVER_OPS,
     EDGES, VELOCITY_ROWS,
-    EDGE_ROWS, ORDER, NEIGHBOR_STARTS, NEIGHBORS, UPDATE_STARTS, FILL_UPDATES, BODY_BLOCK, BODY_FIRST, EDGE_WIDTH, FILL_LINES, NARROW_EDGES,
-    FRONTS, FRONT_ROWS, FRONT_RUNS, FRONT_BODIES, BODY_ROWS, TREE, TREE_LEAD, PAIR_OF_STEP, CLUSTER_STEPS, CLUSTERS, CLUSTER_ROWS,
-    CLUSTER_TERMS, CLUSTER_ANGLES, CLUSTER_DISPLACEMENTS,
+    EDGE_ROWS,
     COUPLED_PAIRS,
     DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, FRICTION_INTS, FRICTION_PATHS, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, FORCE_REALS, DRIVER_NUMBERS, PAD, KEPT,
     ROW_WEIGHT, LENGTH, SCALE, EVEN, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
     A, OMEGA, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
-    D, D_INV, B, FRONT_FACTOR, FRONT_STACK, FRONT_MATRIX, ROWS_OF_BODY, FRONT_PIVOTS, FRONT_UNKNOWNS, FRONT_PANEL, TREE_BODIES, TREE_JOINTS,
-    TREE_ROTATIONS, TREE_PAIRS,
-    CLUSTER_MEMBERS, CLUSTER_PIVOTS, CLUSTER_MOMENTS, ANGLES, DISPLACEMENTS,
+    D, D_INV,
     RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, EVEN_SCALE, PIVOTS, SPAN, LEAST_SQUARES, STATUS, SUCCEEDED,
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE,
     STATE_RATES_BEFORE, LAMBDA,
     FRICTION_TERMS, FRICTION_MODES, FRICTION_BASE, FRICTION_COLUMNS, FRICTION_LANES, FRICTION_ALGEBRA, FRICTION_SWEEPS,
     LINK_A, LINK_PLACE, LINK_RATE, LINK_WRENCH, LINK_J, TAU_IS_A_FUNCTION, QDD, TAU, EXTERNAL_WRENCHES, LINK_MOTION, FREEDOM_TERMS,
-) = range(len(NAMES))  # fmt: skip
+) = range(N_OF_MODEL)  # fmt: skip
 
-HEAD = 3 * len(NAMES)
+HEAD = 3 * (N_OF_MODEL + sum(OWNERS.values()))
 FOR_MASSLESS, FOR_LIGHT = 1, 2
 """Why solutions are refined: a body has a massless direction, is light beside the others, or both, the sum; 0 if they are not."""
 REFINES, CALLS_USER, N_STATES, FIRST_STATE, FRICTION_FLAG = range(5)
@@ -200,13 +160,23 @@ REFINES, CALLS_USER, N_STATES, FIRST_STATE, FRICTION_FLAG = range(5)
 states, and the place of the first in the driver table; how friction in joints enters, see `accessors`."""
 
 COLUMNS = {
-    **{"HINGES": 8, "TREE": 16, "CLUSTER_STEPS": 8, "CLUSTERS": 6, "CLUSTER_ROWS": 5, "CLUSTER_TERMS": 10},
-    **{"CLUSTER_ANGLES": 7, "CLUSTER_DISPLACEMENTS": 1},
-    **{"INERTIA": 10, "SHIFTED": 10, "X_BAR": 3, "ROW_REALS": 3, "SCALE": 6, "EVEN": 10},
-    **{"OMEGA": 3, "X": 9, "F": 3, "LEVEL": 3, "Q": 6, "D_INV": 6, "TREE_BODIES": 36, "CLUSTER_MOMENTS": 7, "DISPLACEMENTS": 11},
-    **{"RIGHT": 6, "SOLUTION": 6},
+    **{"HINGES": 8, "INERTIA": 10, "SHIFTED": 10, "X_BAR": 3, "ROW_REALS": 3, "SCALE": 6, "EVEN": 10},
+    **{"OMEGA": 3, "X": 9, "F": 3, "LEVEL": 3, "Q": 6, "D_INV": 6, "RIGHT": 6, "SOLUTION": 6},
 }
 """Numbers of columns that are constants of the compiled code, see `accessors`: of the matrices that each evaluation reads most."""
+
+
+def declare(owner: str, ints: Mapping[str, str], work: Mapping[str, str], columns: Mapping[str, int]) -> tuple[str, ...]:
+    """Let a solver name its matrices: integers and work, with their shapes and meaning.  columns: see COLUMNS;  return the names."""
+    owners = list(OWNERS)
+    first, names = N_OF_MODEL + sum(OWNERS[other] for other in owners[: owners.index(owner)]), (*ints, *work)
+    assert len(names) <= OWNERS[owner], f"{owner} has {len(names)} matrices, and place for {OWNERS[owner]}"
+    PLACE.update({name: 3 * (first + k) for k, name in enumerate(names)})
+    INTS.update(ints)
+    WORK.update(work)
+    COLUMNS.update(columns)
+    return names
+
 
 ACCELERATIONS, POSITIONS, VELOCITIES = 0.0, 1.0, 2.0
 """Values of SOLVE_FOR; the block LDL^T solves every right-hand side in the same way, but not every formulation does."""

@@ -18,7 +18,7 @@ import haugmbd as mbd
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import entry
 from haugmbd.formulations.newton_euler import factorize, factorize_and_solve_entry, finish
-from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL
+from haugmbd.kkt.solver import BLOCK, MULTIFRONTAL
 from haugmbd.model.evaluate import prepare, rows_entry
 from haugmbd.workspace.layout import Pack
 from joints import CJ, RJ, TJ, Belt, Coupling, Distance, Gear, PointInPlane, RackPinion, RollingDisc, Screw

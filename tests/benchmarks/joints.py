@@ -13,7 +13,7 @@ import numpy as np
 import haugmbd as mbd
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import make_options
-from haugmbd.kkt.solver_choice import BLOCK, TREE, TREES_ON_BLOCKS
+from haugmbd.kkt.solver import BLOCK, TREE, TREES_ON_BLOCKS
 from joints import CJ, RJ, SJ, TJ, UJ, Distance, Fixed, Planar, RotationDriver
 from tests.benchmarks import chain
 from tests.benchmarks.turns import best, in_turn, verdict

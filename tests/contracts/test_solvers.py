@@ -17,8 +17,11 @@ from haugmbd.errors import UsageError
 from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
 from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
-from haugmbd.kkt.solver_choice import BLOCK, DENSE, MULTIFRONTAL, SOLVERS, TREE, TREES_ON_BLOCKS, choose_solver
-from haugmbd.kkt.solver_routines import has_fronts, has_tree
+from haugmbd.kkt.front_solver import has_fronts
+from haugmbd.kkt.registry import SOLVERS
+from haugmbd.kkt.solver import BLOCK, DENSE, MULTIFRONTAL, TREE, TREES_ON_BLOCKS
+from haugmbd.kkt.solver_choice import choose_solver
+from haugmbd.kkt.tree_solver import has_tree
 from joints import RJ, SJ, TJ, Coupling, Distance, Gear, PointInPlane, RotationDriver
 from tests.support.random_systems import random_system
 from tests.support.seeds import seeds

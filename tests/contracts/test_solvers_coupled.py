@@ -10,7 +10,8 @@ import pytest
 import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import solve_dense
 from haugmbd.errors import UsageError
-from haugmbd.kkt.solver_choice import BLOCK, SOLVERS, TREE, TREES_ON_BLOCKS
+from haugmbd.kkt.registry import SOLVERS
+from haugmbd.kkt.solver import BLOCK, TREE, TREES_ON_BLOCKS
 from joints import CJ, RJ, Coupling, Gear, KnifeEdge
 from tests.support.gear_trains import TRAINS, chain_of_pairs, planetary, random_train, screw
 from tests.support.seeds import seeds

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 from haugmbd.errors import UsageError
-from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL, TREE
+from haugmbd.kkt.solver import BLOCK, MULTIFRONTAL, TREE
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import CJ, RJ, TJ, UJ
 from tests.support.random_trains import ANGLE, RandomTrain

@@ -20,7 +20,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import JointReaction
 from haugmbd.errors import Fault
 from haugmbd.graph import Blocks
-from haugmbd.kkt.solver_choice import BLOCK
+from haugmbd.kkt.solver import BLOCK
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.description.labels import no_such

@@ -16,6 +16,7 @@ import numba
 from haugmbd import __version__
 from haugmbd.cli.answers import OK, json_line
 from haugmbd.cli.model_argument import with_model
+from haugmbd.compiled.jit import LAYER
 from haugmbd.integrators.explicit.runge_kutta import run_entry
 from haugmbd.modelfile import json_schema
 from haugmbd.modelfile.write import canonical
@@ -53,7 +54,7 @@ def _installation() -> dict[str, Any]:
         "python": sys.version.split()[0],
         "executable": sys.executable,
         "packages": {package: _version(package) for package in PACKAGES},
-        "compiler": "off (NUMBA_DISABLE_JIT)" if off else "on",
+        "compiler": "off (NUMBA_DISABLE_JIT)" if off else f"on, {LAYER.name} layer",
         "cache": str(place or "none"),
     }
 

@@ -36,6 +36,15 @@ def source_stamp(file: Path, package: Path = PACKAGE) -> str:
 
 
 @cache
+def package_stamp(package: Path = PACKAGE) -> str:
+    """Return the digest of all files of the package, short enough for the name of a folder."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    for file in sorted(_files(package)):
+        digest.update(hashlib.sha1(Path(file).read_bytes(), usedforsecurity=False).digest())
+    return digest.hexdigest()[:16]
+
+
+@cache
 def _read(file: str, package: Path) -> tuple[bytes, tuple[str, ...]]:
     """Return the digest of one file, and the files of the package that it imports."""
     text = Path(file).read_bytes()

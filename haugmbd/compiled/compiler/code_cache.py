@@ -14,10 +14,8 @@ Nothing of this happens when haugmbd is imported.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import pickle
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -28,15 +26,11 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime import rtsys
 
 from haugmbd.compiled.compiler.cache_stamp import PACKAGE, source_stamp
+from haugmbd.compiled.compiler.notices import LOGGER, NO_FOLDER, announce, warn_uncached
 
 DIGEST = hashlib.sha256().digest_size
-LOGGER = logging.getLogger("haugmbd")
-QUIET = "HAUGMBD_QUIET"
 NO_CODE = "no compiled object yet"
 """What Numba says of code that it was not given."""
-
-_said: set[str] = set()
-"""Messages that this process has already sent."""
 
 
 def keep_on_disk(compiled: Any) -> Any:
@@ -56,7 +50,10 @@ class DeferredCache:
     def _opened(self) -> Any:
         """The cache itself."""
         try:
-            return CodeCache(self._function, source_stamp(Path(self._function.__code__.co_filename).resolve()))
+            return CodeCache(
+                self._function,
+                source_stamp(Path(getattr(self._function, "sources", self._function.__code__.co_filename)).resolve()),
+            )
         except RuntimeError:  # Numba finds no folder that it may write to
             return NoCache()
 
@@ -132,7 +129,7 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
             LOGGER.info("haugmbd: compiled code in %s cannot be used", self._cache_path, exc_info=True)
         if found is None:
             folder = Path(self._cache_path)
-            _announce(PACKAGE if folder.is_relative_to(PACKAGE) else folder.parent)
+            announce(PACKAGE if folder.is_relative_to(PACKAGE) else folder.parent)
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -143,7 +140,7 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            _warn_once(f"compiled code cannot be kept in {self._cache_path} ({error.strerror})")
+            warn_uncached(f"compiled code cannot be kept in {self._cache_path} ({error.strerror})")
         except RuntimeError as error:
             if not str(error).startswith(NO_CODE):
                 raise
@@ -155,27 +152,7 @@ class NoCache(NullCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
         """Return None, with one warning."""
-        _warn_once("there is no folder to keep compiled code in (neither beside haugmbd nor in the user's cache)")
-
-
-def _announce(folder: Path) -> None:
-    """Announce once that compilation takes time, and where its result is kept."""
-    if "compiling" not in _said and os.environ.get(QUIET, "") in ("", "0"):
-        LOGGER.warning(
-            "haugmbd: compiling what has not run on this machine before (about 10 s for a first simulation); kept in %s", folder
-        )
-    _said.add("compiling")
-
-
-def _warn_once(what: str) -> None:
-    """Warn that every process compiles anew."""
-    if "uncached" not in _said:
-        _said.add("uncached")
-        warnings.warn(
-            f"{what}: every new process compiles again, about 10 s. Set NUMBA_CACHE_DIR to a folder that can be written to.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        warn_uncached(NO_FOLDER)
 
 
 def _delete(path: str) -> None:

@@ -1,4 +1,4 @@
-"""The compilers of entries and of kernels.
+"""The fast layer: the compilers of entries and of kernels.
 
 Kernels are called by other compiled functions only. They become part of their callers, and have no machine code of their own: Numba
 would optimise each as a whole, and make machine code and an interface for Python of it, before it links it into its callers, where LLVM
@@ -8,7 +8,6 @@ optimises it again. A kernel that Python does call, as tests do, is compiled in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
 from typing import Any
 
 import numba
@@ -20,10 +19,12 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import InlineInlinables
-from numba.extending import typeof_impl
 
+from haugmbd.compiled.compiler.code_cache import keep_on_disk
 from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled.compiler.deferred import DeferredKernel
 from haugmbd.compiled.compiler.inlining import QuickInlining
+from haugmbd.compiled.compiler.layer import Layer
 from haugmbd.compiled.compiler.quick_contexts import QuickFlags, quick_contexts
 from haugmbd.compiled.compiler.quick_lowering import QuickLower
 from haugmbd.compiled.compiler.quick_passes import quick_passes
@@ -197,30 +198,37 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         return self._from_python
 
 
-class DeferredKernel:
-    """A kernel that becomes Numba's when something compiles or calls it: most never do where machine code is kept on disk."""
-
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        update_wrapper(self, function)
-        self.py_func, self._options = function, options
-
-    @cached_property
-    def dispatcher(self) -> KernelDispatcher:
-        """The kernel as Numba knows it."""
-        return KernelDispatcher(self.py_func, options=self._options)
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call it from Python, as tests do."""
-        return self.dispatcher(*arguments)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the dispatcher."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.dispatcher, name)
+def kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return a kernel, which becomes part of its callers."""
+    return DeferredKernel(function, kernel_dispatcher, options)
 
 
-@typeof_impl.register(DeferredKernel)  # type: ignore[untyped-decorator]
-def kernel_type(given: DeferredKernel, context: Any) -> Any:
-    """Return the type of a kernel."""
-    return typeof_impl(given.dispatcher, context)
+def inlined(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return a function that `inlining` copies into its callers before LLVM."""
+    return numba.njit(inline="always", **options)(function)
+
+
+def kernel_dispatcher(function: Callable[..., Any], **options: Any) -> KernelDispatcher:
+    """Return a kernel as Numba knows it."""
+    return KernelDispatcher(function, options=options)
+
+
+def entry(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return a function that Python or a `Routine` calls, and whose machine code is kept on disk."""
+    return keep_on_disk(numba.njit(pipeline_class=EntryCompiler, **options)(function))
+
+
+def machine_code(compiled: Any, signature: Any) -> tuple[int, Any]:
+    """Compile or load an entry for a signature; return its address, and the function that Python enters it by."""
+    compiled.compile(signature)
+    result = compiled.overloads[signature.args]
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)), result.entry_point
+
+
+def direct_call(compiled: Any) -> Any:
+    """Return the machine code of an entry with one signature, without Numba's search for the signature, which takes 5 us."""
+    overloads = list(getattr(compiled, "overloads", {}).values())
+    return overloads[0].entry_point if len(overloads) == 1 else None
+
+
+FAST = Layer("fast", kernel, inlined, entry, machine_code, direct_call)

@@ -19,7 +19,7 @@ from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.error_messages import explain
 from haugmbd.graph import loop_groups, pairs_of
-from haugmbd.kkt.solver_routines import routines_of
+from haugmbd.kkt.registry import routines_of
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State

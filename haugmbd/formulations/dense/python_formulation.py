@@ -32,8 +32,8 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.base import NONE, Formulation, KKTSolution, KKTSystem, SolveFor, Solver
 from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, singular, times_mass, without_dependencies
 from haugmbd.kkt.block_ldl import HELD, LEAST_DIGITS, REFINED
-from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.python_solver import CALL_PYTHON_SOLVER, NEW_ROWS, RECORD_ROWS, SKIP, SOLVE
+from haugmbd.kkt.solver import NO_ROUTINE
 from haugmbd.model.compiling.inertia import has_light, least_moments
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS
@@ -80,7 +80,7 @@ class PythonFormulation(Formulation):
         flags[REFINES], flags[CALLS_USER] = 0, 1
         if flags[FRICTION_FLAG] == WITH_SOLUTION:
             flags[FRICTION_FLAG] = SOLVES_AGAIN
-        routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_REFINE}
+        routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_ROUTINE}
         apply = APPLY_WITH_CONTACTS if model.has_contacts else APPLY
         return model.pack()._replace(ints=ints, apply=apply, callback=kkt_solver.callback, python_solver=kkt_solver, **routines)
 

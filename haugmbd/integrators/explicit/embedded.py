@@ -21,9 +21,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import DirectCall, entry, kernel
+from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.records import new_record, record_dtype
-from haugmbd.compiled.released import released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Adaptive
@@ -100,7 +99,6 @@ def factor_of(error: float, control: Control) -> float:
 
 
 @released
-@entry
 def run_entry(
     dynamics: Dynamics, options: Options, method: Embedded, control: Control, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:

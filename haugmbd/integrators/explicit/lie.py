@@ -25,8 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_line
-from haugmbd.compiled.jit import DirectCall, entry, kernel
-from haugmbd.compiled.released import released
+from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.rk4 import RK4
@@ -108,7 +107,6 @@ class Group(NamedTuple):
 
 
 @released
-@entry
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, group: Group, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:

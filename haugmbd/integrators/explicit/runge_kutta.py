@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import DirectCall, entry
-from haugmbd.compiled.released import released
+from haugmbd.compiled.jit import DirectCall, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import FixedStep, check_first_step
@@ -32,7 +31,6 @@ LEFT = 1e-9
 
 
 @released
-@entry
 def run_entry(
     dynamics: Dynamics,
     options: Options,

@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import DirectCall, entry
-from haugmbd.compiled.released import released
+from haugmbd.compiled.jit import DirectCall, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
 from haugmbd.integrators.explicit.lie import turn
@@ -23,7 +22,6 @@ from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, 
 
 
 @released
-@entry
 def run_entry(dynamics: Dynamics, options: Options, places: Places, h: float, point: Point, steps: Steps) -> tuple[int, int]:
     """Advance the point by steps of h to the times in `steps`, or until a watch ends them.
 

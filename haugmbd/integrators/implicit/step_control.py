@@ -30,8 +30,7 @@ from numba.extending import typeof_impl
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow, borrow_line
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
-from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
-from haugmbd.compiled.released import released
+from haugmbd.compiled.jit import DirectCall, inlined, kernel, released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.formulations.newton_euler import factorize
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
@@ -203,7 +202,6 @@ def try_step(
 
 
 @released
-@entry
 def run_entry(
     method: MethodRoutines,
     P: Pack,

@@ -27,7 +27,8 @@ from haugmbd.graph import bridges_of
 from haugmbd.integrators.singularities.run_motion import Way, parabola, put_state_at, speeds_of
 from haugmbd.integrators.step_context import Steps
 from haugmbd.integrators.watches.rank_watch import RankWatch, begin_watch
-from haugmbd.kkt.solver_routines import has_tree, with_blocks
+from haugmbd.kkt.registry import with_blocks
+from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.description.labels import joint_of_rows
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear

@@ -15,7 +15,7 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.errors import UsageError
 from haugmbd.formulations.dense.python_formulation import PythonKKTSolver
 from haugmbd.integrators.step_context import PARAMETERS, Options
-from haugmbd.kkt.solver_routines import routines_of
+from haugmbd.kkt.registry import routines_of
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import row_lengths

@@ -23,7 +23,7 @@ from haugmbd.friction.sticking import HELD
 from haugmbd.integrators.events import Event, Flags
 from haugmbd.integrators.leaps import may_turn
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.kkt.solver_routines import without_sweeps
+from haugmbd.kkt.registry import without_sweeps
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State

@@ -17,8 +17,7 @@ from math import sqrt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
-from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
-from haugmbd.compiled.released import released
+from haugmbd.compiled.jit import DirectCall, inlined, kernel, released
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
 from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
@@ -97,7 +96,6 @@ def reach(P: Pack, options: Options, t: float, scale: float, stage: Array, rates
 
 
 @released
-@entry
 def run_entry(
     dynamics: Dynamics, options: Options, tableau: Tableau, t0: float, h: float, point: Point, k: Array, steps: Steps
 ) -> tuple[int, int]:

@@ -25,8 +25,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow, borrow_line
-from haugmbd.compiled.jit import DirectCall, entry, inlined, kernel
-from haugmbd.compiled.released import released
+from haugmbd.compiled.jit import DirectCall, inlined, kernel, released
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, NOT_FINITE, OK, TURNS_TOO_FAR, report
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
@@ -329,7 +328,6 @@ def keep_kick(P: Pack, h: float, half: HalfStep, new: Array, lam: Array, u_dot: 
 
 
 @released
-@entry
 def run_entry(
     dynamics: Dynamics, options: Options, t0: float, h: float, point: Point, half: HalfStep, steps: Steps, kicks: Kicks
 ) -> tuple[int, int]:

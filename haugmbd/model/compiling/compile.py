@@ -28,9 +28,11 @@ from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.written_line import WrittenLine
 from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
-from haugmbd.kkt.solver_choice import TREE, TREES_ON_BLOCKS, Forest, SolverTables, choose_solver
-from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow
-from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
+from haugmbd.kkt.cluster_order import CoupledRow
+from haugmbd.kkt.solver import TREE, TREES_ON_BLOCKS, SolverTables
+from haugmbd.kkt.solver_choice import choose_solver
+from haugmbd.kkt.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
+from haugmbd.kkt.tree_solver import Forest
 from haugmbd.model.compiling.coupled_joints import COUPLINGS, angle_table, coupled_rows
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place_rows
 from haugmbd.model.compiling.equations import Equations, Given, read_equations

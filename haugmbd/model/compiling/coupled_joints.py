@@ -11,7 +11,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Ints
 from haugmbd.constraints.equations.coupling import ANGLE, MARKERS, CouplingRow
 from haugmbd.constraints.registry import ROW_KINDS
-from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow, Term
+from haugmbd.kkt.cluster_order import CoupledRow, Term
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges
 from haugmbd.model.compiling.equations import Equations
 from haugmbd.model.compiling.numbering import Numbering

@@ -12,7 +12,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.equations.cd import CD
 from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.constraints.registry import ROW_KINDS
-from haugmbd.kkt.tree.tree_order import NO_FORM, REVOLUTE_FORM
+from haugmbd.kkt.tree_order import NO_FORM, REVOLUTE_FORM
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges
 from haugmbd.model.compiling.equations import Equations
 
@@ -23,7 +23,7 @@ KINDS = np.array([ROW_KINDS.index(kind) for kind in (CD, CD, CD, DP1, DP1)])
 
 
 def revolute_edges(equations: Equations, edges: Edges, x_bar: Array) -> Ints:
-    """Return the markers of those edges, (ne, 6), see `kkt.tree.tree_order`; -1 for the others.  x_bar: (nm, 3) all markers."""
+    """Return the markers of those edges, (ne, 6), see `kkt.tree_order`; -1 for the others.  x_bar: (nm, 3) all markers."""
     found = np.full((len(edges.bodies), REVOLUTE_FORM), NO_FORM, dtype=np.int64)
     edge, rows = _edges_of_five(edges)
     right = (equations.kind[rows] == KINDS).all(axis=1)

@@ -1,9 +1,9 @@
-r"""The edges whose rows restrict the translation of one point, or the rotation, but no row both; see `kkt.tree.separable_joint`.
+r"""The edges whose rows restrict the translation of one point, or the rotation, but no row both; see `kkt.separable_joint`.
 
     translation    CD that join one pair of points;  or DP2 of vectors of one body and a point of the other
     rotation       DP1, Rotation, ConstantVelocity: their rows have no force
     thread         beside two of each: one Coupling of the angle and of the displacement along the direction that DP2 rows leave free,
-                   see `kkt.tree.helical_joint`
+                   see `kkt.helical_joint`
 
 It is the rows that count, not the class of the joint: drivers, and rows that are written by hand, belong to them.
 """
@@ -20,8 +20,8 @@ from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.constraints.equations.dp2 import DP2
 from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.constraints.registry import ROW_KINDS
-from haugmbd.kkt.tree.helical_joint import N_ANGULAR_OF_SCREW, N_LINEAR_OF_SCREW
-from haugmbd.kkt.tree.tree_order import FORM_POINTS, FORM_ROWS, NO_FORM, SEPARABLE_FORM
+from haugmbd.kkt.helical_joint import N_ANGULAR_OF_SCREW, N_LINEAR_OF_SCREW
+from haugmbd.kkt.tree_order import FORM_POINTS, FORM_ROWS, NO_FORM, SEPARABLE_FORM
 from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges
 from haugmbd.model.compiling.equations import Equations, Flags
 from haugmbd.model.compiling.revolute_edges import UNIT_TOL
@@ -41,7 +41,7 @@ MOST = 3
 
 
 def separable_edges(equations: Equations, edges: Edges, x_bar: Array, body_of: Ints) -> Ints:
-    """Return the forms of those edges, (ne, 11), see `kkt.tree.tree_order`; -1 for the others.
+    """Return the forms of those edges, (ne, 11), see `kkt.tree_order`; -1 for the others.
 
     x_bar, body_of: (nm, 3), (nm,) all markers
     """

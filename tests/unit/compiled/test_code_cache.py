@@ -17,7 +17,7 @@ import pytest
 from numba.core import codegen
 
 import haugmbd
-from haugmbd.compiled.compiler import cache_stamp, code_cache
+from haugmbd.compiled.compiler import cache_stamp, code_cache, notices
 from haugmbd.compiled.jit import entry
 from tests.support.seeds import seeds
 
@@ -44,7 +44,7 @@ def twice(tmp_path, monkeypatch):
 @pytest.fixture
 def nothing_said(monkeypatch):
     """A process that has said nothing yet."""
-    monkeypatch.setattr(code_cache, "_said", set())
+    monkeypatch.setattr(notices, "_said", set())
     monkeypatch.delenv("HAUGMBD_QUIET", raising=False)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
-from haugmbd.kkt.solver_choice import BLOCK, TREE, TREES_ON_BLOCKS
-from haugmbd.kkt.solver_routines import has_tree
+from haugmbd.kkt.solver import BLOCK, TREE, TREES_ON_BLOCKS
+from haugmbd.kkt.tree_solver import has_tree
 from joints import RJ, SJ, TJ, UJ, Coupling, RotationDriver
 
 SAME = 1e-9

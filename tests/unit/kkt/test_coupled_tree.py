@@ -13,9 +13,9 @@ import pytest
 import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.errors import UsageError
-from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.tree.clusters.cluster_order import MOST_FREE, SLIDES, CoupledRow, Term, cluster_tables, triangular_order
-from haugmbd.kkt.tree.tree_order import Branch
+from haugmbd.kkt.cluster_order import MOST_FREE, SLIDES, CoupledRow, Term, cluster_tables, triangular_order
+from haugmbd.kkt.solver import BLOCK, TREE
+from haugmbd.kkt.tree_order import Branch
 from joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Gear, RackPinion
 from tests.support.augmented_systems import condition
 from tests.support.geared_trees import random_geared_tree

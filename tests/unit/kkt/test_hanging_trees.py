@@ -9,8 +9,8 @@ import haugmbd as mbd
 from haugmbd.errors import UsageError
 from haugmbd.gallery import andrews, chain
 from haugmbd.kkt.elimination_order import make_schedule
-from haugmbd.kkt.solver_choice import BLOCK, TREE, TREES_ON_BLOCKS
-from haugmbd.kkt.tree.tree_order import Branch, hanging_branches
+from haugmbd.kkt.solver import BLOCK, TREE, TREES_ON_BLOCKS
+from haugmbd.kkt.tree_order import Branch, hanging_branches
 from joints import CJ, RJ, SJ, TJ, UJ, Distance, Fixed, PointInPlane, RotationDriver
 from tests.support.augmented_systems import GROWTH, condition, equilibrated, solution
 

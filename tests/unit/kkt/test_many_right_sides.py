@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.formulations.newton_euler import factorize
 from haugmbd.kkt.block_ldl import backward, forward
-from haugmbd.kkt.entry_points import factor_of, steps_of
+from haugmbd.kkt.block_solver import factor_of, steps_of
 from haugmbd.kkt.many_right_sides import LANES, solve_many
 from haugmbd.model.evaluate import prepare
 from joints import RJ, SJ, Distance, Gear

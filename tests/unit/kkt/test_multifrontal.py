@@ -10,13 +10,14 @@ import pytest
 
 from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.status_codes import OK
-from haugmbd.kkt.multifrontal.blas import link_blas
-from haugmbd.kkt.multifrontal.front_layout import CHILD, PIVOTS, ROWS, SIBLING
-from haugmbd.kkt.multifrontal.minimum_degree import bisection_levels, minimum_degree
-from haugmbd.kkt.multifrontal.plan import _cliques, plan_fronts
-from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL, TREE
-from haugmbd.kkt.solver_routines import WITH_BLOCKS, WITH_FRONTS, WITH_TREE, SolverRoutines
-from haugmbd.kkt.tree.tree_order import order_of_forest
+from haugmbd.kkt.block_solver import WITH_BLOCKS
+from haugmbd.kkt.front_kernels import link_blas
+from haugmbd.kkt.front_plan import CHILD, PIVOTS, ROWS, SIBLING, _cliques, plan_fronts
+from haugmbd.kkt.front_solver import WITH_FRONTS
+from haugmbd.kkt.minimum_degree import bisection_levels, minimum_degree
+from haugmbd.kkt.solver import BLOCK, MULTIFRONTAL, TREE, SolverRoutines
+from haugmbd.kkt.tree_order import order_of_forest
+from haugmbd.kkt.tree_solver import WITH_TREE
 from tests.support.augmented_systems import condition
 from tests.support.random_graphs import NEARER, Graph, matrix, random_graph, table
 from tests.support.seeds import seeds

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.tree.tree_arrays import BODY, EDGE, GENERAL, HELICAL, KIND, REVOLUTE, SEPARABLE
+from haugmbd.kkt.solver import BLOCK, TREE
+from haugmbd.kkt.tree_arrays import BODY, EDGE, GENERAL, HELICAL, KIND, REVOLUTE, SEPARABLE
 from haugmbd.workspace.layout import workspace_array
 from joints import (
     CJ,

@@ -9,7 +9,8 @@ import haugmbd as mbd
 from haugmbd.gallery import andrews, four_bar, net, scissor_lift, slider_crank, windows
 from haugmbd.kkt import solver_choice
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows, make_schedule
-from haugmbd.kkt.solver_choice import BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS, choose_solver
+from haugmbd.kkt.solver import BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS
+from haugmbd.kkt.solver_choice import choose_solver
 from joints import RJ, SJ, UJ, Gear
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.kkt.solver_choice import SOLVERS
+from haugmbd.kkt.registry import SOLVERS
 from joints import CJ, RJ, SJ
 from tests.support.seeds import seeds
 from tests.support.stiff_masses import error_on_own_scale, exact_accelerations, stiff_system

@@ -11,9 +11,9 @@ import pytest
 import haugmbd as mbd
 from haugmbd.errors import UsageError
 from haugmbd.gallery import double_pendulum
-from haugmbd.kkt.solver_choice import BLOCK, TREE
-from haugmbd.kkt.tree.tree_arrays import BODY, PARENT
-from haugmbd.kkt.tree.tree_order import lead_of, order_of_forest
+from haugmbd.kkt.solver import BLOCK, TREE
+from haugmbd.kkt.tree_arrays import BODY, PARENT
+from haugmbd.kkt.tree_order import lead_of, order_of_forest
 from joints import RJ, SJ, Distance, Parallel, PointInPlane, RotationDriver
 from tests.support.augmented_systems import GROWTH, condition, equilibrated, solution, solved_in_long_double
 from tests.support.seeds import seeds

@@ -5,7 +5,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd import gallery
-from haugmbd.kkt.solver_routines import has_tree, without_tree
+from haugmbd.kkt.registry import without_tree
+from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.compiling import row_pattern
 from haugmbd.model.description.labels import units_of_labels
 from haugmbd.workspace.layout import INTS, REALS

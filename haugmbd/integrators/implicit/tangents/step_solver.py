@@ -12,21 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
+from haugmbd.kkt.block_solver import block_tables
 from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
-from haugmbd.kkt.solver_choice import (
-    AS_ASKED,
-    BLOCK,
-    FRONT_ARRAYS,
-    FRONT_TABLES,
-    TREE_ARRAYS,
-    SolverTables,
-    block_tables,
-)
-from haugmbd.kkt.solver_routines import has_fronts, has_tree
-from haugmbd.kkt.tree.implicit.neighbour_tangents import NO_PAIR
-from haugmbd.kkt.tree.tree_arrays import BODY, KIND, PARENT, REVOLUTE, SEPARABLE
-from haugmbd.kkt.tree.tree_order import is_all_revolute
+from haugmbd.kkt.front_solver import FRONT_ARRAYS, has_fronts
+from haugmbd.kkt.solver import AS_ASKED, BLOCK, SolverTables
+from haugmbd.kkt.tangent_recursion import NO_PAIR
+from haugmbd.kkt.tree_arrays import BODY, KIND, PARENT, REVOLUTE, SEPARABLE
+from haugmbd.kkt.tree_order import is_all_revolute
+from haugmbd.kkt.tree_solver import TREE_ARRAYS, has_tree
 from haugmbd.model.model import Model
+from haugmbd.workspace.layout import INTS, WORK
 
 SAVED_NS, SAVED_NS_BY_OTHERS, LEAST_SAVED = 200.0, 80.0, 1500.0
 """Predicted time that the recursion with tangents saves [ns], for each body: in a forest of revolute joints, and of other ones. It is taken
@@ -105,6 +100,6 @@ def step_solver_tables(model: Model, edges: list[tuple[int, ...]], pairs: Pairs,
         tables.ints["TREE"] = np.zeros((0, 0), dtype=np.int64)
         tables.work.update(dict.fromkeys(TREE_ARRAYS, (0, 0)))
     if has_fronts(model.tables):
-        tables.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_TABLES})
-        tables.work.update(dict.fromkeys(FRONT_ARRAYS, (0, 0)))
+        tables.ints.update({name: np.zeros((0, 0), dtype=np.int64) for name in FRONT_ARRAYS if name in INTS})
+        tables.work.update({name: (0, 0) for name in FRONT_ARRAYS if name in WORK})
     return tables, schedule.coupled_block

@@ -1,0 +1,35 @@
+"""What is said where compilation takes time: once a process, and silenced by HAUGMBD_QUIET=1 or the level of the logger "haugmbd"."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from pathlib import Path
+
+LOGGER = logging.getLogger("haugmbd")
+QUIET = "HAUGMBD_QUIET"
+NO_FOLDER = "there is no folder to keep compiled code in (neither beside haugmbd nor in the user's cache)"
+
+_said: set[str] = set()
+"""Messages that this process has already sent."""
+
+
+def announce(folder: Path) -> None:
+    """Announce once that compilation takes time, and where its result is kept."""
+    if "compiling" not in _said and os.environ.get(QUIET, "") in ("", "0"):
+        LOGGER.warning(
+            "haugmbd: compiling what has not run on this machine before (about 10 s for a first simulation); kept in %s", folder
+        )
+    _said.add("compiling")
+
+
+def warn_uncached(what: str) -> None:
+    """Warn once that every process compiles anew."""
+    if "uncached" not in _said:
+        _said.add("uncached")
+        warnings.warn(
+            f"{what}: every new process compiles again, about 10 s. Set NUMBA_CACHE_DIR to a folder that can be written to.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
