@@ -33,6 +33,8 @@ TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9]*)(?P<tail>(?:_(?:[A-Za-z0-9]+|\([^()]*\)))*)(?P<primes>'*)"
     r"|(?P<power>\^(?:-?[A-Z0-9a-z]\b|\+|\([^()]*\)))|(?P<sign><-|<=|>=|\.\.\.|[-+=/.,;()<>|]))"
 )
+WIDE = 48
+"""A row with more signs is broken before its words: so many fit on a phone."""
 ACCENTS = {"bar": r"\bar", "dot": r"\dot", "ddot": r"\ddot"}
 
 
@@ -129,19 +131,20 @@ def block(lines: list[str]) -> str | None:
     rows: list[str] = []
     formulas = 0
     for line in lines:
-        begun = False
+        begun, width = False, 0
         for part in filter(None, re.split(r"\s{2,}", line.strip())):
             ending = part[-1] if part[-1] in ",;:" else ""
             made = tex(part.removesuffix(ending)) if not part.endswith("...") else tex(part)
             if made is None or not re.search(r"[=<>]|leftarrow", made):
                 made = made if made is not None and re.search(r"[\\^_]", made) else rf"\text{{{part.removesuffix(ending)}}}"
-                if begun:
+                if begun and width + len(part) < WIDE:
+                    width += len(part)
                     rows[-1] += rf" \quad {made}{_stop(ending)}"
                     continue
             else:
                 formulas += 1
             rows.append(made + _stop(ending))
-            begun = True
+            begun, width = True, len(part)
     if formulas < 1 or formulas < sum(row.startswith(r"\text") for row in rows):
         return None
     return "\\begin{array}{l}\n" + " \\\\[4pt]\n".join(rows) + "\n\\end{array}"
