@@ -29,6 +29,7 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "docstrings",
     "site_pages",
@@ -37,7 +38,7 @@ extensions = [
     "small_pictures",
 ]
 root_doc = "index"
-exclude_patterns = ["_ext", "_static", "conf.py", "generated/static"]
+exclude_patterns = ["_ext", "_static", "conf.py", "generated/static", "generated/lab_files"]
 
 # Markdown: formulas between dollars, headings as targets; plain pages are not notebooks, their programs run in `executed_programs`.
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
@@ -61,6 +62,7 @@ html_theme = "furo"
 html_title = f"haugmbd {__version__}"
 html_static_path = ["_static", "generated/static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(DOCS / "_static" / "search_scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

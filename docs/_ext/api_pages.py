@@ -1,12 +1,19 @@
-"""The pages of all public names, by topic: the topics of `haugmbd/__init__.pyi`, and the joints."""
+"""A page for each public name, and a table of them for each topic: the topics of `haugmbd/__init__.pyi`, the joints, and others.
+
+Below the docstring stand the formulas of the file that defines the name, typeset where `formulas` can read them, else as they are.
+The pages of names are not in the contents at the side, which every page repeats: tables and the search lead to them.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
+import formulas
 from docstrings import LITERAL
 
 import haugmbd as mbd
@@ -30,24 +37,32 @@ def groups() -> dict[str, list[str]]:
     return found
 
 
+MORE_LABS = ("check", "mystery", "write", "grade", "add", "number", "array", "word", "LabReport", "Grades")
+"""Names of `mbd.labs`."""
+
+
 def pages(root: Path, generated: Path) -> dict[str, str]:
-    """Return a page for each topic, and one for the joints and the faults."""
-    made = {}
-    for group, names in groups().items():
-        made[f"api/{slug(group)}.rst"] = page(group.capitalize(), [f"haugmbd.{name}" for name in names])
+    """Return a page for each topic and each name, and their index."""
+    topics = {group.capitalize(): [f"haugmbd.{name}" for name in names] for group, names in groups().items()}
     kinds = [kind.__name__ for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES)]
-    made["api/joints.rst"] = page("Joints", [f"joints.{name}" for name in kinds])
-    made["api/labs.rst"] = page(
-        "Labs",
-        [f"haugmbd.labs.{name}" for name in ("check", "mystery", "grade", "add", "number", "array", "word", "LabReport", "Grades")],
-    )
-    made["api/faults.rst"] = page(
-        "Faults for teaching", [f"haugmbd.faults.{name}" for name in mbd.faults.__all__ if name[0].islower()]
-    )
-    made["api/inertia.rst"] = page("Mass and inertia of solids", [f"haugmbd.inertia.{name}" for name in mbd.inertia.__all__])
-    titles = "\n   ".join(sorted(name.split("/")[1].removesuffix(".rst") for name in made))
+    topics["Joints"] = [f"joints.{name}" for name in kinds]
+    topics["Labs"] = [f"haugmbd.labs.{name}" for name in MORE_LABS]
+    topics["Faults for teaching"] = [f"haugmbd.faults.{name}" for name in mbd.faults.__all__ if name[0].islower()]
+    topics["Mass and inertia of solids"] = [f"haugmbd.inertia.{name}" for name in mbd.inertia.__all__]
+    made = {}
+    for title, names in topics.items():
+        things = {name: thing for name in names if callable(thing := named(name))}
+        file = FILES.get(title, slug(title))
+        made[f"api/{file}.rst"] = "\n".join([title, "=" * len(title), "", *overview(things)])
+        for name, thing in things.items():
+            made[f"api/names/{file_of(name)}.rst"] = page(name, thing, title, file)
+    titles = "\n   ".join(sorted(FILES.get(title, slug(title)) for title in topics))
     made["api/index.rst"] = INDEX + f".. toctree::\n   :maxdepth: 1\n\n   {titles}\n"
     return made
+
+
+FILES = {"Faults for teaching": "faults", "Mass and inertia of solids": "inertia"}
+"""Files of topics that are not called like their titles."""
 
 
 def slug(group: str) -> str:
@@ -55,16 +70,43 @@ def slug(group: str) -> str:
     return re.sub(r"\W+", "-", group.lower()).strip("-")
 
 
-def page(title: str, names: list[str]) -> str:
-    """Return a page that documents names."""
-    things = {name: named(name) for name in names}
-    lines = [title, "=" * len(title), "", *overview({name: thing for name, thing in things.items() if callable(thing)})]
-    for name, thing in things.items():
-        if inspect.isclass(thing):
-            lines += [f".. autoclass:: {name}", ""]
-        elif callable(thing):
-            lines += [f".. autofunction:: {name}", ""]
+def file_of(name: str) -> str:
+    """Return the file of a name. `batch` and `Batch` differ where a disk does not tell small letters from capitals, too."""
+    return name if name.rsplit(".", 1)[1][0].isupper() else f"{name}-function"
+
+
+def page(name: str, thing: Any, topic: str, file: str) -> str:
+    """Return the page of one public name."""
+    title = name.rsplit(".", 1)[1]
+    kind = "class" if inspect.isclass(thing) else "function"
+    lines = [
+        ":orphan:",
+        "",
+        title,
+        "=" * len(title),
+        "",
+        f":doc:`Public names </generated/api/index>` / :doc:`{topic} <../{file}>`",
+        "",
+    ]
+    lines += [f".. auto{kind}:: {name}", "", *mathematics(thing)]
     return "\n".join(lines)
+
+
+def mathematics(thing: Any) -> list[str]:
+    """Return the formulas at the head of the file that defines a class or function; none if it has none."""
+    head = inspect.cleandoc(sys.modules[thing.__module__].__doc__ or "")
+    blocks = [block.strip("\n").split("\n") for block in BLOCK.findall(head)]
+    blocks = [block for block in blocks if not block[0].lstrip().startswith(">>>")]
+    lines = [".. rubric:: Formulas", ""] if blocks else []
+    for block in blocks:
+        typeset = formulas.block(block)
+        shown = typeset.split("\n") if typeset else textwrap.dedent("\n".join(block)).split("\n")
+        lines += [".. math::" if typeset else ".. code-block:: text", "", *(f"   {line}" for line in shown), ""]
+    return lines
+
+
+BLOCK = re.compile(r"(?:^ {4,}\S.*(?:\n|\Z))+", flags=re.MULTILINE)
+"""Lines of a head that are indented."""
 
 
 def named(name: str) -> Any:

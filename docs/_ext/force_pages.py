@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import coupled_joints
+import formulas as typesetting
 import joint_drawing
 import numpy as np
 
@@ -51,7 +52,7 @@ def section(kind: type[Any], folder: Path) -> str:
         name = f"force-{kind.__name__}.png"
         draw(kind, what, folder / name)
         parts.append(f"```{{image}} figures/{name}\n:alt: what {kind.__name__} acts on\n:class: joint-drawing\n```\n")
-    parts.append("```text\n" + "\n\n".join(filter(None, [call(kind), inspect.cleandoc("\n".join(formulas))])) + "\n```\n")
+    parts += [f"```text\n{call(kind)}\n```\n", typesetting.markdown(formulas)]
     if notes:
         parts.append(f"Signs: {' '.join(notes[1].split())}\n")
     parts.append(f"All arguments: {{py:class}}`haugmbd.{kind.__name__}`.\n")

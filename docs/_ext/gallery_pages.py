@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import formulas
 import numpy as np
 
 import haugmbd as mbd
@@ -149,8 +150,7 @@ def about(build: Builder) -> str:
     head = inspect.cleandoc(sys.modules[build.__module__].__doc__ or "")
     own = re.search(r"Source: (.*?)(?:\n\n|\Z)", inspect.getdoc(build) or "", flags=re.DOTALL)
     source = own or re.search(r"Source: (.*?)(?:\n\n|\Z)", head, flags=re.DOTALL)
-    formulas = [line for line in head.splitlines() if line.startswith("    ")] if alone(build) else []
-    text = "```text\n" + inspect.cleandoc("\n".join(formulas)) + "\n```\n" if formulas else ""
+    text = formulas.markdown([line for line in head.splitlines() if line.startswith("    ")] if alone(build) else [])
     return text + (f"\nSource: {' '.join(source[1].split()).rstrip('.')}.\n" if source else "")
 
 

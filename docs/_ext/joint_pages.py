@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import coupled_joints
+import formulas as typesetting
 import joint_drawing
 
 import haugmbd as mbd
@@ -133,14 +134,15 @@ def section(kind: type[Any], folder: Path) -> str:
         formulas = [formula for formula in formulas if formula.startswith(kind.__name__)]
     first = says.split(": ", 1)[1].rstrip(".")
     notes = re.search(r"Notes\n-+\n(.*)\Z", inspect.getdoc(kind) or "", flags=re.DOTALL)
-    rows = [f"| {k} | {row.kind} | {row.words()} | `{row.symbols}` |" for k, row in enumerate(joint.primitives())]
+    rows = [f"| {k} | {row.kind} | {row.words()} | {equation(row.symbols)} |" for k, row in enumerate(joint.primitives())]
     call = f"{kind.__name__}{inspect.signature(kind)}"
     return "\n".join(
         [
             f"\n## {heading(kind)}\n",
             f"{first[0].upper()}{first[1:]}.\n",
             f"```{{image}} figures/{name}\n:alt: {kind.__name__}, its bodies and freedoms\n:class: joint-drawing\n```\n",
-            "```text\n" + "\n".join([re.sub(r": 'Body'|: Any|: str|: Body| -> None|'", "", call), "", *formulas]) + "\n```\n",
+            "```text\n" + re.sub(r": 'Body'|: Any|: str|: Body| -> None|'", "", call) + "\n```\n",
+            typesetting.markdown(formulas),
             f"Rows: {joint.rows}.{'' if coupled else f' Freedoms: {freedoms(joint)}.'}\n",
             f"Sign and zero: {' '.join(notes[1].split())}\n" if notes else "",
             "| row | kind | says | equation |",
@@ -149,3 +151,9 @@ def section(kind: type[Any], folder: Path) -> str:
             "",
         ]
     )
+
+
+def equation(symbols: str) -> str:
+    """Return the equation of a row, typeset part by part; parts that are words stay words."""
+    parts = re.split(r",  |; ", symbols)
+    return ", ".join(f"${made}$" if (made := typesetting.tex(part)) else part.replace("|", "\\|") for part in parts)

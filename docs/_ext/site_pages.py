@@ -73,8 +73,17 @@ LINKS = {
 PARTS = {
     "<!-- the table of the site stands here -->": "validation_table.inc",
     benchmark_pages.DIAGRAMS: "benchmark_diagrams.inc",
+    lab_pages.DOWNLOADS: "lab_downloads.inc",
 }
 """Where pages get tables and diagrams that are made when the site is built."""
+
+FIRST = "![A four-bar"
+"""The picture of the first page, in whose place the mechanism moves on the site."""
+PLAYER = """```{raw} html
+<iframe class="gallery-player" src="_animations/gallery-four_bar.html" title="A four-bar in motion"></iframe>
+```"""
+POWER = re.compile(r"\| n\^(\d) \|")
+"""The work of a method in the tables of the code."""
 
 FIGURE = re.compile(r"<!-- figure (\w+): (.*?) -->")
 """Where a page gets a figure that is drawn when the site is built: its name, and what it shows."""
@@ -121,7 +130,7 @@ def make_pages(app: Sphinx) -> None:
 def pages_in(generated: Path) -> Iterator[Path]:
     """Yield the generated pages that are on disk."""
     for ending in ("md", "rst", "ipynb"):
-        yield from generated.rglob(f"*.{ending}")
+        yield from (path for path in generated.rglob(f"*.{ending}") if lab_pages.FOLDER not in path.parts)
 
 
 def write(path: Path, text: str) -> None:
@@ -139,7 +148,9 @@ def complete(app: Sphinx, docname: str, source: list[str]) -> None:
         if mark in source[0]:
             source[0] = source[0].replace(mark, (Path(app.srcdir) / "generated" / file).read_text())
     source[0] = FIGURE.sub(r"![\2](/generated/figures/sign-\1.png)", source[0])
+    source[0] = POWER.sub(r"| $n^\1$ |", source[0])
     if docname == app.config.root_doc:
+        source[0] = re.sub(rf"^{re.escape(FIRST)}.*$", PLAYER, source[0], flags=re.MULTILINE)
         for caption, pages in CONTENTS.items():
             listed = "\n".join(pages)
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
