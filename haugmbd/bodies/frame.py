@@ -10,6 +10,9 @@ Source: Haug (2021), spatial kinematics: joint definition frames x'' y'' z''.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from math import isfinite, sqrt
 from typing import Any
@@ -58,16 +61,52 @@ def triad(axis: npt.ArrayLike) -> FloatArray:
 
     f is the coordinate axis that is farthest from h (the first of equals), made perpendicular to h: the z-axis gives (x, y, z).
     """
-    return _triad(np.asarray(axis, dtype=np.float64).tobytes()).copy()
+    choices, of_axis = _CHOICES.get(), np.asarray(axis, dtype=np.float64)
+    chosen = -1 if choices is None else choices.next(of_axis)
+    return _triad(of_axis.tobytes(), chosen).copy()
+
+
+class TriadChoices:
+    """The coordinate axes that the triads of a system start from, in their order, so that another system takes the same.
+
+    The choice jumps where two coordinate axes are equally far: beside such an axis, as a parameter tilts it, the triad must not.
+    """
+
+    def __init__(self) -> None:
+        self._made: list[int] = []
+        self._place = -1
+
+    def next(self, axis: FloatArray) -> int:
+        """Return the choice for the next triad: the one made before in this place, or that of its axis."""
+        if 0 <= self._place < len(self._made):
+            self._place += 1
+            return self._made[self._place - 1]
+        chosen = int(np.argmin(np.abs(axis)))
+        if self._place < 0:
+            self._made.append(chosen)
+        return chosen
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Record the choices of triads in the first block, and take the same in later ones."""
+        token = _CHOICES.set(self)
+        try:
+            yield
+        finally:
+            _CHOICES.reset(token)
+            self._place = 0
+
+
+_CHOICES: ContextVar[TriadChoices | None] = ContextVar("triad choices", default=None)
 
 
 @lru_cache(maxsize=256)
-def _triad(axis: bytes) -> FloatArray:
-    """Return the triad of an axis, read-only."""
+def _triad(axis: bytes, chosen: int) -> FloatArray:
+    """Return the triad of an axis, read-only;  chosen: the coordinate axis that f is made of, -1 for the farthest"""
     h = unit(np.frombuffer(axis))
     if not np.isfinite(h).all():
         return frozen(np.full((3, 3), np.nan))
-    f = np.eye(3)[np.argmin(np.abs(h))]
+    f = np.eye(3)[np.argmin(np.abs(h)) if chosen < 0 else chosen]
     f = f - np.dot(f, h) * h
     f /= np.linalg.norm(f)
     return frozen(np.column_stack((f, cross(h, f), h)))

@@ -190,18 +190,19 @@ def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = 
 def _fitted(problem: Problem, names: list[Any], found: Any, sigma: Any, wanted: Array, t: Array) -> Fit:
     """Return the fit of what least squares found."""
     p = problem.p.at(found.x * problem.p.sizes)
-    rank = RankOf.of(found.jac, p.names)
+    J = found.jac * (p.sizes / problem.p.sizes)  # in relative changes of the fitted values
+    rank = RankOf.of(J, p.names)
     n_data, n = found.jac.shape
     squares = float(found.fun @ found.fun)
     variance = 1.0 if sigma is not None else squares / max(n_data - rank.rank, 1)
-    errors, correlation = _errors(found.jac, rank, variance)
+    errors, correlation = _errors(J, rank, variance)
     over = problem.over_time(found.x * problem.p.sizes)
     residuals = {str(key(**dict(p)) if callable(key) else key): over.values[:, k] - wanted[:, k] for k, key in enumerate(names)}
     success = bool(found.status > 0)
     at_bounds = tuple(name for name, active in zip(p.names, found.active_mask, strict=True) if active)
     result = Fit(
         p,
-        dict(zip(p.names, (errors * problem.p.sizes).tolist(), strict=True)),
+        dict(zip(p.names, (errors * p.sizes).tolist(), strict=True)),
         correlation,
         rank.rank,
         rank.null_directions,

@@ -54,7 +54,9 @@ from haugmbd.sensitivity.kernels import (
 STEP = 1e-5
 """Half the distance of the two sides of a directional derivative, relative to the size of the mechanism, its speed and the parameter:
 the cube root of rounding, at which truncation and rounding are about 1e-11 both."""
-SIGNIFICANT = 1e-10
+LONG_STEP = 1e-3
+"""Step of a parameter alone in Phi, relative to its size: truncation of fourth order and rounding are below 1e-12."""
+SIGNIFICANT = 1e-12
 """[m, rad] A correction of a projection below it is so small that the derivative of its direction is nothing."""
 ITERATIONS = 12
 """As of the projection of a run."""
@@ -314,16 +316,57 @@ def displace_lanes(P: Pack, V: Pack, lanes: Lanes, memory: Memory, t: float, y: 
 
 
 @kernel
+def put_opening(P: Pack, V: Pack, lanes: Lanes, memory: Memory, lane: int, t: float, y: Array, dy: Array) -> int:
+    """Leave -dPhi = -(Phi_q dq + Phi_p) of all rows in memory.residual;  the rows in P are those of y.
+
+    Phi_q dq is exact.  Phi_p is a difference at the fixed state, of fourth order: rows are polynomials of most of their constants, so that
+    a long step has no error but rounding.
+    """
+    R, J, edges, n = memory.residual, ws.jacobian(P), ws.edges(P), ws.n_bodies(P)
+    clear(R)
+    for e in range(edges.shape[0]):
+        for side in range(edges.shape[1]):
+            b = edges[e, side]
+            if b == 0:
+                continue
+            at = WIDTH * b
+            e0, e1, e2, e3 = y[at + 3], y[at + 4], y[at + 5], y[at + 6]
+            d0, d1, d2, d3 = 2.0 * dy[at + 3], 2.0 * dy[at + 4], 2.0 * dy[at + 5], 2.0 * dy[at + 6]
+            x = -e1 * d0 + e0 * d1 + e3 * d2 - e2 * d3
+            y_ = -e2 * d0 - e3 * d1 + e0 * d2 + e1 * d3
+            z = -e3 * d0 + e2 * d1 - e1 * d2 + e0 * d3
+            for a in range(6):
+                J_b = J[6 * e + a, side]
+                moved = J_b[0] * dy[at] + J_b[1] * dy[at + 1] + J_b[2] * dy[at + 2]
+                R[n + e, a] -= moved + J_b[3] * x + J_b[4] * y_ + J_b[5] * z
+    if lanes.first[lane + 1] == lanes.first[lane] and lanes.driver_first[lane + 1] == lanes.driver_first[lane]:
+        return OK
+    d, code = LONG_STEP / lanes.inverse[lane], OK
+    for k in range(4):
+        to = (1.0 if k % 2 == 0 else -1.0) * (d if k < 2 else 2.0 * d)
+        factor = (2.0 / 3.0 if k < 2 else -1.0 / 6.0) / to
+        shift(P, V, lanes, lane, to)
+        code = prepare(V, t, y)
+        if code != OK:
+            break
+        level = ws.row_values(V)
+        for e in range(edges.shape[0]):
+            for a in range(6):
+                R[n + e, a] -= factor * level[6 * e + a, 0]
+    shift(P, V, lanes, lane, 0.0)
+    return code
+
+
+@kernel
 def close_lanes(P: Pack, V: Pack, lanes: Lanes, memory: Memory, t: float, y: Array, dY: Array) -> int:
     """Bring the lanes to dPhi = 0, by the least mass-weighted change;  note in memory.slack what is left of any row.
 
     The factor is that of y, which fulfils Phi = 0.
     """
-    clear(memory.x)
     J, edges, n = ws.jacobian(P), ws.edges(P), ws.n_bodies(P)
     for lane in range(dY.shape[0]):
         dy = dY[lane]
-        code = put_residual_lane(P, V, lanes, memory, lane, POSITIONS, t, y, dy, dy)
+        code = put_opening(P, V, lanes, memory, lane, t, y, dy)
         if code == OK:
             code = solve_lane(P, memory, POSITIONS)
         if code != OK:

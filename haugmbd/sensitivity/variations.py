@@ -17,7 +17,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.sensitivity.models import FROZEN, Model, calls_python, driver_constants, nominal_model, varied_model
+from haugmbd.sensitivity.models import FROZEN, Model, TriadChoices, calls_python, driver_constants, nominal_model, varied_model
 from haugmbd.sensitivity.outputs import Names
 from haugmbd.sensitivity.parameters import Builder, Built, Parameters
 from haugmbd.sensitivity.tangents import STEP, Lanes
@@ -25,8 +25,8 @@ from haugmbd.sensitivity.tangents import STEP, Lanes
 CURVED = 1e-9
 """Second difference, relative to the largest number of its kind, above which two points are not trusted: of a smooth number it is
 STEP^2 = 1e-10, at a kink STEP = 1e-5."""
-SIXTH = ((1, 45.0), (2, -9.0), (3, 1.0))
-"""Sixth-order differences: points and weights, divided by 60 steps."""
+SIXTH, SIXTH_STEPS = ((1, 0.75), (2, -0.15), (3, 1.0 / 60.0)), (1e-3, 3e-4)
+"""Differences of sixth order: points, weights and two steps, relative to the parameter."""
 AGREE = 1e-6
 """Relative difference of the derivatives at two steps of a number that is smooth, at most."""
 NOTHING = 1e-12
@@ -39,7 +39,8 @@ class Variation:
     def __init__(self, design: Design, name: str, step: float) -> None:
         values = dict(design.p) | {name: design.p[name] + step}
         try:
-            built = design.build(values)
+            with design.triads.used():
+                built = design.build(values)
             self.model = varied_model(built.system, design.model)
         except HaugmbdError as error:
             raise UsageError(
@@ -61,7 +62,9 @@ class Design:
     def __init__(self, build: Builder, p: Parameters, names: Names) -> None:
         self.began, self.seconds = time.process_time(), 0.0
         self.build, self.p, self.names = build, p, names
-        self.built: Built = build(dict(p))
+        self.triads = TriadChoices()
+        with self.triads.used():
+            self.built: Built = build(dict(p))
         self.model: Model = nominal_model(self.built.system)
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
@@ -108,12 +111,10 @@ class Design:
 
     def _slopes_of(self, name: str) -> tuple[Array, Array, Array]:
         plus, minus = self.sides(name)
-        slopes, curved = [], 0.0
-        for x0, high, low, unit in zip(self.numbers, plus.numbers, minus.numbers, self._units, strict=True):
-            slopes.append((high - low) / (plus.step - minus.step))
-            curved = max(curved, float((np.abs(high - 2.0 * x0 + low) / unit).max(initial=0.0)))
+        pairs = zip(plus.numbers, minus.numbers, strict=True)
+        slopes, curved = [(high - low) / (plus.step - minus.step) for high, low in pairs], self._curvature(plus, minus)
         if curved > CURVED:
-            slopes = self._sixth_order(name)
+            slopes = self._sixth_order(name, curved)
         for frozen in FROZEN:
             start, rows, columns = self.model.tables.place(frozen)
             slopes[0][start : start + rows * columns] = 0.0
@@ -128,23 +129,36 @@ class Design:
             dx[np.abs(dx) * size <= NOTHING * unit / STEP * 1e-2] = 0.0
         return slopes[0], slopes[1], slopes[2]
 
-    def _sixth_order(self, name: str) -> list[Array]:
-        """Return derivatives of sixth order; raise UsageError if those at two steps do not agree."""
-        found = []
-        for step in (1e-3 * self.p.part(name).size, 3e-4 * self.p.part(name).size):
-            total = [np.zeros_like(x) for x in self.numbers]
+    def _curvature(self, plus: Variation, minus: Variation) -> float:
+        """Return the largest second difference of the numbers, relative to those of their kind."""
+        found = 0.0
+        for x, high, low, unit in zip(self.numbers, plus.numbers, minus.numbers, self._units, strict=True):
+            found = max(found, float((np.abs(high - 2.0 * x + low) / unit).max(initial=0.0)))
+        return found
+
+    def _sixth_order(self, name: str, curved: float) -> list[Array]:
+        """Return derivatives of sixth order. Raise UsageError if those at two steps do not agree, or the curvature grows without bound.
+
+        curved: the second difference at STEP
+        """
+        found, size = list[list[Array]](), self.p.part(name).size
+        kink = False
+        for relative in SIXTH_STEPS:
+            step, total = relative * size, [np.zeros_like(x) for x in self.numbers]
             for k, weight in SIXTH:
-                for side in (k, -k):
-                    for x, part in zip(Variation(self, name, side * step).numbers, total, strict=True):
-                        part += np.sign(side) * weight * x / (60.0 * step)
+                sides = Variation(self, name, k * step), Variation(self, name, -k * step)
+                for part, high, low in zip(total, sides[0].numbers, sides[1].numbers, strict=True):
+                    part += weight * (high - low) / step
+                if k == 1:  # curvature falls like the square of the step where numbers are smooth, like the step at a kink
+                    kink |= curved * (relative / STEP) ** 1.5 > self._curvature(*sides)
             found.append(total)
-        size = self.p.part(name).size
         for a, b, unit in zip(*found, self._units, strict=True):
-            if (np.abs(a - b) * size > AGREE * (unit + size * np.abs(a).max(initial=0.0))).any():
-                raise UsageError(
-                    f"parameter {name!r}: the numbers of the model have no derivative at {self.p[name]!r}; differences at two steps do not "
-                    "agree. A kink of build(...), such as abs, max or a rounding, is at this value: move the value, or smooth it."
-                )
+            kink |= bool((np.abs(a - b) * size > AGREE * (unit + size * np.abs(a).max(initial=0.0))).any())
+        if kink:
+            raise UsageError(
+                f"parameter {name!r}: the numbers of the model have no derivative at {self.p[name]!r}; differences at several steps do not "
+                "agree. A kink of build(...), such as abs, max or a rounding, is at this value: move the value, or smooth it."
+            )
         return found[1]
 
     @cached_property

@@ -1,0 +1,255 @@
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from joints import CJ, RJ, TJ, UJ
+from tests.support.designs import differences, four_bar, pendulum, worst
+
+EXACT = 1e-8
+OUTPUTS = ["body.crank.r[0]", "body.rocker.omega[2]", "joint.A.angle", "reaction.A.force[0]"]
+
+
+def of_run(build, outputs, t_end, **arguments):
+    def f(**p):
+        result = mbd.simulate(build(**p), t_end, **arguments)
+        return read(result, outputs)
+
+    return f
+
+
+def read(result, outputs):
+    found = []
+    for name in outputs:
+        kind, owner, what = name.split(".")
+        what, _, index = what.partition("[")
+        of = {"body": result.__getitem__, "joint": result.joint, "reaction": result.reaction, "load": result.load}[kind](owner)
+        values = getattr(of, what)
+        found.append(values[-1, int(index[:-1])] if index else values[-1])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("integrator", [mbd.RK4(h=5e-3), mbd.Heun(h=2e-3)], ids=lambda x: type(x).__name__)
+def test_it_is_the_derivative_of_the_discrete_solution_with_redundant_rows(integrator):
+    p = {"l2": 1.1, "m": 1.0, "d": 1.0003}
+    S = mbd.sensitivity(four_bar, p, OUTPUTS, t_end=0.05, integrator=integrator)
+    f = of_run(four_bar, OUTPUTS, 0.05, integrator=integrator)
+    assert np.abs(S.values - f(**p)).max() < 1e-9
+    assert worst(S.jacobian, differences(f, p)) < EXACT
+
+
+def pendulum_by_angle(p, t_end, steps=400):
+    """Return angle, rate and their derivatives by complex step, by RK4 in the angle."""
+    columns = []
+    for name in p:
+        q = dict(p) | {name: p[name] + 1e-40j}
+        I = q["J"] + q["m"] * q["L"] ** 2
+
+        def f(y, q=q, I=I):
+            th, w = y
+            return np.array([w, (-q["m"] * q["g"] * q["L"] * np.cos(th) - q["k"] * (th - q["angle"]) - q["c"] * w) / I])
+
+        y, h = np.array([q["angle"], q["rate"]], dtype=complex), t_end / steps
+        for _ in range(steps):
+            k1 = f(y)
+            k2 = f(y + h / 2 * k1)
+            k3 = f(y + h / 2 * k2)
+            y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(y + h * k3))
+        columns.append(y.imag / 1e-40)
+    return y.real, np.array(columns).T
+
+
+def test_it_agrees_with_the_complex_step_of_the_motion_in_the_angle_by_every_parameter():
+    p = {"m": 1.2, "L": 0.5, "J": 0.05, "k": 1.5, "c": 0.12, "angle": -0.4, "rate": 2.0, "g": 9.81}
+    outputs = ["joint.pin.angle", "body.bob.omega[2]"]
+    S = mbd.sensitivity(pendulum, p, outputs, t_end=0.5, integrator=mbd.DOP853(rtol=1e-11, atol=1e-12))
+    values, exact = pendulum_by_angle(p, 0.5)
+    exact[0, list(p).index("angle")] -= 1.0  # the joint's angle is 0 at the modelled pose
+    assert abs(S.values[1] - values[1]) < 1e-9
+    assert worst(S.jacobian, exact) < EXACT
+
+
+def test_outputs_at_times_between_steps_and_over_all_steps_are_those_of_runs_that_end_there():
+    p, arguments = {"L": 0.5, "k": 1.5}, {"integrator": mbd.DormandPrince(rtol=1e-9, atol=1e-10)}
+    times = np.array([0.111, 0.2345])
+    S = mbd.sensitivity(pendulum, p, "joint.pin.angle", t_end=0.3, t_eval=times, **arguments)
+    _, exact = pendulum_by_angle(
+        {"m": 1.2, "L": 0.5, "J": 0.05, "k": 1.5, "c": 0.12, "angle": -0.4, "rate": 2.0, "g": 9.81}, 0.2345
+    )
+    assert np.allclose(S.over_time.t, times)
+    assert S.over_time.jacobian.shape == (2, 1, 2)
+    assert np.abs(S.jacobian[0] - exact[0, [1, 3]]).max() < 1e-7
+    whole = mbd.sensitivity(pendulum, p, "joint.pin.angle", t_end=0.3, **arguments).over_time
+    assert len(whole.t) > 5
+    assert np.abs(whole.jacobian[0]).max() < 1e-10
+
+
+def test_kinematics_by_lengths_and_speed():
+    p, t = {"l1": 0.4, "l3": 0.9, "d": 1.0, "speed": 2.0}, np.array([0.0, 0.3, 0.5])
+    outputs = ["body.coupler.r[1]", "body.rocker.omega[2]", "body.rocker.omega_dot[2]", "reaction.drive.torque[2]"]
+    S = mbd.sensitivity(four_bar, p, outputs, run="kinematics", t=t)
+    exact = differences(lambda **p: read(mbd.kinematics(four_bar(**p), t), outputs), p)
+    assert worst(S.jacobian, exact) < EXACT
+    torque = mbd.sensitivity(four_bar, p, ["driver.drive.torque"], run="inverse_dynamics", motion=t)
+    assert np.allclose(np.abs(torque.jacobian[0]), np.abs(S.jacobian[3]), rtol=1e-6)
+
+
+def test_accelerations_of_the_modelled_state_in_closed_form():
+    p = {"m": 1.7, "L": 0.45, "J": 0.09}
+    S = mbd.sensitivity(lambda m, L, J: pendulum(m, L, J, k=0.0, c=0.0), p, "body.bob.omega_dot[2]", run="accelerations")
+    I, b = 0.09 + 1.7 * 0.45**2, 9.81 * np.cos(-0.4)
+    exact = np.array(
+        [-0.45 * b / I + 1.7 * 0.45**3 * b / I**2, -1.7 * b / I + 2 * 1.7**2 * 0.45**2 * b / I**2, 1.7 * 0.45 * b / I**2]
+    )
+    assert worst(S.jacobian, exact[None]) < EXACT
+
+
+def test_an_eigenvalue_in_closed_form_about_a_rest_that_moves():
+    p = {"m": 1.2, "L": 0.5, "J": 0.05, "k": 30.0, "c": 0.3}
+
+    def build(**p):
+        return pendulum(angle=-np.pi / 2, rate=0.0, **p)
+
+    S = mbd.sensitivity(build, p, ["eigenvalue[0].real", "eigenvalue[0].imag"], run="linearize")
+
+    def exact(m, L, J, k, c):
+        I = J + m * L**2
+        return np.array([-c / (2 * I), np.sqrt((m * 9.81 * L + k) / I - (c / (2 * I)) ** 2)])
+
+    assert worst(S.jacobian, differences(exact, p)) < EXACT
+    moves = mbd.sensitivity(
+        lambda k, m: pendulum(m=m, k=k, c=0.0, angle=-0.3, rate=0.0),
+        {"k": 60.0, "m": 1.2},
+        "eigenvalue[0].imag",
+        run="linearize",
+        settle=True,
+    )
+
+    def settled(k, m):
+        th = 0.0
+        for _ in range(60):  # k th = -m g L cos(angle + th)
+            th -= (k * th + m * 9.81 * 0.5 * np.cos(th - 0.3)) / (k - m * 9.81 * 0.5 * np.sin(th - 0.3))
+        return np.array([np.sqrt((k - m * 9.81 * 0.5 * np.sin(th - 0.3)) / (0.05 + m * 0.25))])
+
+    assert worst(moves.jacobian, differences(settled, {"k": 60.0, "m": 1.2})) < EXACT
+
+
+def test_an_equilibrium_and_its_reactions():
+    def build(k, m):
+        return pendulum(m=m, k=k, angle=-0.3, rate=0.0)
+
+    outputs = ["body.bob.r[0]", "reaction.pin.torque[2]", "load.spring.torque"]
+    S = mbd.sensitivity(build, {"k": 60.0, "m": 1.2}, outputs[:1], run="equilibrium")
+
+    def exact(k, m):
+        return np.array([mbd.equilibrium(build(k, m)).state.r[1, 0]])
+
+    assert worst(S.jacobian, differences(exact, {"k": 60.0, "m": 1.2}, 1e-2)) < 1e-7
+
+
+def test_a_pose_that_is_closed_moves_with_lengths():
+    p = {"l2": 1.1, "d": 1.0}
+    S = mbd.sensitivity(four_bar, p, ["body.rocker.r[0]", "body.rocker.r[1]"], run="assemble")
+    assert worst(S.jacobian, differences(lambda **p: four_bar(**p).bodies[3].r[:2], p)) < EXACT
+
+
+def test_reactions_that_redundant_rows_share_have_no_derivative_and_the_others_have():
+    S = mbd.sensitivity(four_bar, {"l2": 1.1}, ["reaction.D.force[2]", "reaction.D.force[0]"], t_end=0.02, h=5e-3)
+    assert S.unique.tolist() == [False, True]
+    assert np.isnan(S.jacobian[0]).all()
+    assert np.isfinite(S.jacobian[1]).all()
+    assert "not unique" in S.table()
+
+
+def test_equal_points_and_axes_have_derivatives_of_their_own():
+    by_value = mbd.sensitivity(four_bar, {"d": 1.0}, ["joint.A.rate"], t_end=0.03, h=5e-3).jacobian
+    beside = mbd.sensitivity(four_bar, {"d": 1.0 + 1e-9}, ["joint.A.rate"], t_end=0.03, h=5e-3).jacobian
+    assert abs(by_value - beside) < 1e-6 * abs(beside)
+
+
+def test_paths_of_a_system_are_parameters():
+    system = pendulum()
+    by_path = mbd.sensitivity(system, {"bob.mass": 1.2, "spring.k": 1.5, "gravity[1]": -9.81}, "joint.pin.rate", t_end=0.05, h=5e-3)
+    by_build = mbd.sensitivity(pendulum, {"m": 1.2, "k": 1.5, "g": 9.81}, "joint.pin.rate", t_end=0.05, h=5e-3)
+    assert np.allclose(by_path.jacobian, by_build.jacobian * [1, 1, -1], rtol=1e-8)
+
+
+def kinked(L):
+    return pendulum(m=1.0 + abs(L - 0.5))
+
+
+def with_function(k):
+    system = pendulum()
+    system.add(mbd.StateForce("pull", [system["bob"]], force=lambda t, r, p, v, omega_bar: [(0.0, -k, 0.0, 0.0, 0.0, 0.0)]))
+    return system
+
+
+def structured(n):
+    system = pendulum()
+    if n > 1.0:
+        system.add(mbd.Body("extra", 1.0, (1, 1, 1)))
+    return system
+
+
+REFUSED = {
+    "enters nothing": (lambda L, idle: pendulum(L=L), {"L": 0.5, "idle": 1.0}, {}, "'idle' enters nothing"),
+    "locks": (four_bar, {"tilt": 0.0}, {}, "'tilt' locks the mechanism.*'D'"),
+    "kink": (kinked, {"L": 0.5}, {}, "'L'.*no derivative"),
+    "structure": (structured, {"n": 1.0}, {}, "'n'.*structure"),
+    "python": (with_function, {"k": 1.0}, {}, "functions of Python"),
+    "implicit": (pendulum, {"L": 0.5}, {"integrator": mbd.HHT(h=1e-3)}, "HHT"),
+    "stabilization": (pendulum, {"L": 0.5}, {"stabilization": mbd.Baumgarte(5, 5)}, "Baumgarte"),
+    "path": (pendulum(), {"bob.weight": 1.0}, {}, "'bob.weight'"),
+}
+
+
+@pytest.mark.parametrize(("build", "p", "more", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_has_no_derivative_is_refused_by_name(build, p, more, words):
+    output = "body.crank.r[0]" if build is four_bar else "joint.pin.angle"
+    with pytest.raises(mbd.UsageError, match=words):
+        mbd.sensitivity(build, p, output, t_end=0.05, **({"h": 5e-3} if "integrator" not in more else {}), **more)
+
+
+def test_a_repeated_eigenvalue_is_refused():
+    def build(k):
+        system = mbd.System("ball")
+        ball = system.add(mbd.Body("ball", 1.0, (1, 1, 1)))
+        system.add(mbd.Bushing("hold", system.ground, ball, point=(0, 0, 0), K=(k, k, 2 * k, 5.0, 6.0, 7.0)))
+        return system
+
+    with pytest.raises(mbd.UsageError, match="repeated"):
+        mbd.sensitivity(build, {"k": 30.0}, "eigenvalue[3].imag", run="linearize")
+
+
+@pytest.mark.parametrize(
+    "name", ["body.bob", "bob.r[0]", "joint.pin.angle[0]", "body.bob.r", "body.bob.weight", "point.bob(1,2).r[0]"]
+)
+def test_a_name_that_is_no_output_is_refused(name):
+    with pytest.raises(mbd.UsageError, match="output|bob"):
+        mbd.sensitivity(pendulum, {"L": 0.5}, name, run="accelerations")
+
+
+JOINTS = {"CJ": CJ, "TJ": TJ, "UJ": UJ, "RJ": RJ}
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_rows_of_every_joint_follow_a_length_and_a_mass(kind):
+    rng = np.random.default_rng(7)
+    axis, more = rng.normal(size=3), {}
+    axis /= np.linalg.norm(axis)
+    if kind == "UJ":
+        other = np.cross(axis, rng.normal(size=3))
+        more = {"axis_i": axis, "axis_j": other / np.linalg.norm(other)}
+    else:
+        more = {"axis": axis}
+
+    def build(L, m):
+        system = mbd.System("two", gravity=(1.0, -9.81, 2.0))
+        first = system.add(mbd.Body("first", m, (0.1, 0.2, 0.25), r=(L, 0.1, 0)))
+        second = system.add(mbd.Body("second", 1.0, (0.3, 0.2, 0.25), r=(2 * L, 0.3, 0.1)))
+        system.add(RJ("pin", system.ground, first, point=(0, 0, 0.1), axis=(0, 0.6, 0.8)))
+        system.add(JOINTS[kind]("tested", first, second, point=(1.5 * L, 0.2, 0), **more))
+        return system
+
+    outputs, p = ["body.second.r[0]", "body.second.omega[1]", "reaction.tested.force[2]"], {"L": 0.7, "m": 1.3}
+    S = mbd.sensitivity(build, p, outputs, t_end=0.06, h=2e-2)
+    assert worst(S.jacobian, differences(of_run(build, outputs, 0.06, h=2e-2), p)) < EXACT
