@@ -36,7 +36,6 @@ from haugmbd.sensitivity.kernels import (
     borrow,
     clear,
     combine,
-    entry,
     factorize,
     finish,
     kernel,
@@ -486,7 +485,6 @@ def step_lanes(
 
 
 @released
-@entry
 def run_entry(
     P: Pack,
     V: Pack,
@@ -530,7 +528,6 @@ def run_entry(
 
 
 @released
-@entry
 def place_entry(P: Pack, V: Pack, lanes: Lanes, memory: Memory, T: Array, Y: Array, dY: Array) -> tuple[int, int]:
     """Project the states Y (m, ny) at the times T, each with its lanes dY (m, n, ny); return the code and the number done."""
     for k in range(T.size):
