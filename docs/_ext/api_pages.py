@@ -1,6 +1,6 @@
 """A page for each public name, and a table of them for each topic: the topics of `haugmbd/__init__.pyi`, the joints, and others.
 
-Below the docstring stand the formulas of the file that defines the name, typeset where `formulas` can read them, else as they are.
+Above the docstring stand the formulas of the file that defines the name, typeset where `formulas` can read them, else as they are.
 The pages of names are not in the contents at the side, which every page repeats: tables and the search lead to them.
 """
 
@@ -88,7 +88,7 @@ def page(name: str, thing: Any, topic: str, file: str) -> str:
         f":doc:`Public names </generated/api/index>` / :doc:`{topic} <../{file}>`",
         "",
     ]
-    lines += [f".. auto{kind}:: {name}", "", *mathematics(thing)]
+    lines += [*mathematics(thing), f".. auto{kind}:: {name}", ""]
     return "\n".join(lines)
 
 
@@ -97,7 +97,7 @@ def mathematics(thing: Any) -> list[str]:
     head = inspect.cleandoc(sys.modules[thing.__module__].__doc__ or "")
     blocks = [block.strip("\n").split("\n") for block in BLOCK.findall(head)]
     blocks = [block for block in blocks if not block[0].lstrip().startswith(">>>")]
-    lines = [".. rubric:: Formulas", ""] if blocks else []
+    lines: list[str] = []
     for block in blocks:
         typeset = formulas.block(block)
         shown = typeset.split("\n") if typeset else textwrap.dedent("\n".join(block)).split("\n")

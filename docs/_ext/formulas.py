@@ -35,6 +35,8 @@ TOKEN = re.compile(
 )
 WIDE = 48
 """A row with more signs is broken before its words: so many fit on a phone."""
+ALIGNED = re.compile(r"(?<=\S)\s+(=|<-)\s+")
+"""Signs that stand below each other, with blanks before them."""
 ACCENTS = {"bar": r"\bar", "dot": r"\dot", "ddot": r"\ddot"}
 
 
@@ -132,7 +134,7 @@ def block(lines: list[str]) -> str | None:
     formulas = 0
     for line in lines:
         begun, width = False, 0
-        for part in filter(None, re.split(r"\s{2,}", line.strip())):
+        for part in filter(None, re.split(r"\s{2,}", ALIGNED.sub(r" \1 ", line).strip())):
             ending = part[-1] if part[-1] in ",;:" else ""
             made = tex(part.removesuffix(ending)) if not part.endswith("...") else tex(part)
             if made is None or not re.search(r"[=<>]|leftarrow", made):

@@ -1,7 +1,10 @@
 /* The search of the site: the page of an object first, the list of changes last. */
 var Scorer = {
   score: ([docname, title, anchor, descr, score]) => {
-    if (docname.startsWith("generated/api/names/")) return score + 20;
+    if (docname.startsWith("generated/api/names/")) {
+      const name = docname.split("/").pop().replace("-function", "");
+      return score + (anchor && anchor !== "#" + name ? 10 : 20); // a member of a class stands behind the name itself
+    }
     if (docname === "generated/changelog" || docname === "generated/notation") return score - 60;
     return score;
   },

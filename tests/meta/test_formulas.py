@@ -83,3 +83,8 @@ def test_a_block_of_words_or_matrices_stays_as_it_is():
     made = formulas.block(["f = k (l - l0)        tension is positive:  f on body i", "l = 1"])
     assert made.count(r"\\") == 1
     assert r"\text{tension is positive}" in made
+
+
+def test_equations_that_stand_below_each_other_are_not_broken():
+    made = formulas.block(["Phi   = a_i . a_j", "gamma = 0", "u     <- u + du"])
+    assert made.splitlines()[1:-1] == [r"\Phi = a_{i} \cdot a_{j} \\[4pt]", r"\gamma = 0 \\[4pt]", r"u \leftarrow u + du"]

@@ -46,7 +46,7 @@ def test_students_get_no_solution(tmp_path, notebooks):
 def test_a_file_with_answers_is_kept(tmp_path):
     first = write(tmp_path)[0]
     first.write_text("my answers")
-    with pytest.raises(mbd.UsageError, match="'lab01_first_mechanism.py' already .12 of 12 files.*nothing was written"):
+    with pytest.raises(mbd.UsageError, match="'lab01_first_mechanism.py' already .(\\d+) of \\1 files.*nothing was written"):
         write(tmp_path)
     assert first.read_text() == "my answers"
     assert write(tmp_path, replace=True)[0].read_text() != "my answers"
