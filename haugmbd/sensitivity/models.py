@@ -21,6 +21,7 @@ from haugmbd.batches.parameters import variables_of as variables_of
 from haugmbd.batches.variant import variant_system as variant_system
 from haugmbd.bodies.frame import TriadChoices as TriadChoices
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import resolve as resolve
 from haugmbd.control.diagram.build import build_network
 from haugmbd.drivers import compile_drivers
 from haugmbd.errors import UsageError

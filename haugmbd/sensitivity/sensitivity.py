@@ -24,6 +24,8 @@ from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, b
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
 
+NOTHING = 1e-9
+"""Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""
 LONG = 1e-4
 """Part of the size of the mechanism by which the two sides of an output may lie apart; beyond it the state and the parameter are varied by
 themselves, since tangents are large."""
@@ -199,6 +201,13 @@ def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.
     jacobian = np.zeros((*values.shape, len(design.p)))
     for k, name in enumerate(design.p):
         jacobian[:, :, k] = _slope_of_outputs(design, name, t, y, dY[:, k])
+    for k, name in enumerate(design.p if design.calls_python else ()):
+        still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, dY))
+        if not design.enters(name) and still * design.p.sizes[k] <= NOTHING * (1.0 + float(np.abs(values).max(initial=0.0))):
+            raise UsageError(
+                f"parameter {name!r} enters nothing: no number of the model, no function that acts in this run and no output changes with "
+                "it. Leave it out, or use it in build(...)."
+            )
     jacobian[:, ~unique] = np.nan
     return values, jacobian, unique
 
@@ -231,14 +240,15 @@ def values_at_end(build: Builder, values: Mapping[str, float], names: Names, run
     if run == "linearize":
         start = equilibrium(built.system).state if given.pop("settle", False) else None
         found = ordered(linearize(built.system, start, **given).eigenvalues)
-        return np.array([getattr(found[output.index[0]], output.what) for output in outputs])
+        return np.array([getattr(found[output.component[0]], output.what) for output in outputs])
     result: Any
     if run == "simulate":
         result = simulate(built.system, **given)
     elif run == "kinematics":
         result = kinematics(built.system, **given)
     elif run == "inverse_dynamics":
-        result = kinematics(built.system, given.get("motion", given.get("t")))
+        times: Any = given.get("motion", given.get("t"))
+        result = kinematics(built.system, times)
     else:
         model = built.system.compile()
         state = model.state()

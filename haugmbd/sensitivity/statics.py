@@ -98,7 +98,8 @@ class Balance:
         """Return M (6 nb, 6 nb) of the numbers of the last evaluation."""
         start, rows, columns = self.model.tables.place("INERTIA")
         inertia = self._pack.reals[start : start + rows * columns].reshape(rows, columns)[1:]
-        return scipy.linalg.block_diag(*(x for b in inertia for x in (b[0] * np.eye(3), b[1:].reshape(3, 3))))
+        M: Array = scipy.linalg.block_diag(*(x for b in inertia for x in (b[0] * np.eye(3), b[1:].reshape(3, 3))))
+        return M
 
     def force(self, x: Array, u: Array | None = None, dlam: Array | float = 0.0, lane: int = -1, d: float = 0.0) -> Array:
         """Return F = Q - Phi_q^T lam (6 nb,)."""
@@ -189,7 +190,7 @@ def eigenvalues(design: Design, arguments: dict[str, Any]) -> tuple[Array, Array
     out, jacobian = np.zeros(len(design.outputs)), np.zeros((len(design.outputs), len(design.p)))
     derivatives: dict[int, Array] = {}
     for row, output in enumerate(design.outputs):
-        k = output.index[0]
+        k = output.component[0]
         if k >= len(values):
             raise UsageError(f"output {output.text!r}: there are {len(values)} eigenvalues, numbered from 0.")
         if k not in derivatives:
@@ -220,7 +221,7 @@ def _tangents_of_rest(design: Design, balance: Balance, K: Array, *, settle: boo
             line[6 * b + 3 : 6 * b + 6] = 2.0 * G @ dy[at + 3 : at + 7]
     F, Phi = balance.along_parameters()
     left = F - dq @ K.T  # of the force, which the multipliers must balance
-    dlam = np.linalg.lstsq(balance.J.T, left.T, rcond=None)[0].T
+    dlam: Array = np.asarray(np.linalg.lstsq(balance.J.T, left.T, rcond=None)[0].T, dtype=np.float64)
     unbalanced = np.abs(left - dlam @ balance.J).max(initial=0.0)
     if unbalanced > 1e-6 * (1.0 + np.abs(left).max(initial=0.0)):
         raise UsageError(
