@@ -25,7 +25,7 @@ from scipy.spatial.transform import Rotation
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
-from haugmbd.sensitivity.direct import Tangents, packs_of
+from haugmbd.sensitivity.direct import Tangents, at_fixed_times, packs_of
 from haugmbd.sensitivity.kernels import OK, VELOCITY, WIDTH, evaluate_rows, workspace_array
 from haugmbd.sensitivity.models import State, accelerations, equilibrium, failure, linearize
 from haugmbd.sensitivity.outputs import Output
@@ -48,6 +48,11 @@ class Balance:
 
     def __init__(self, design: Design, state: State, lam: Array) -> None:
         model = design.model
+        if design.calls_python:
+            raise UsageError(
+                "sensitivity of equilibria and eigenvalues with functions of Python or blocks is not there yet: a parameter inside of them "
+                "is in no table. Put the numbers into TSDA, RSDA, JointSpring or another element of the library."
+            )
         if model.n_states:
             raise UsageError("sensitivity of equilibria and eigenvalues with internal states of forces or blocks is not there yet.")
         if len(model.velocity_rows):
@@ -164,7 +169,7 @@ def balanced(design: Design, arguments: dict[str, Any]) -> Tangents:
     design.ran()
     balance = Balance(design, found.state, found.lam)
     dq, _ = balance.tangents(balance.along_motions()[0])
-    return Tangents(np.array([found.state.t]), balance.y[None], balance.state_tangents(dq)[None])
+    return at_fixed_times(np.array([found.state.t]), balance.y[None], balance.state_tangents(dq)[None])
 
 
 def eigenvalues(design: Design, arguments: dict[str, Any]) -> tuple[Array, Array]:

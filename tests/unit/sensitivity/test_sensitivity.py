@@ -223,6 +223,37 @@ def test_functions_of_python_and_gains_of_blocks_are_differentiated_on_both_side
     assert worst(S.jacobian, differences(of_run(controlled, outputs, 0.05, h=5e-3), p)) < EXACT
 
 
+def test_the_time_of_an_event_moves_and_with_it_the_end_of_a_run_that_it_ends():
+    def build(v, h, level):
+        system = mbd.System("ball", gravity=(0, 0, -9.81))
+        system.add(mbd.Body("ball", 1.0, (1, 1, 1), r=(0, 0, h), v=(1.5, 0, v)))
+        return system, {"events": [mbd.Event("floor", lambda t, state: state.r[1, 2] - level, direction=-1, terminal=True)]}
+
+    def exact(v, h, level):
+        t = (v + np.sqrt(v**2 + 2 * 9.81 * (h - level))) / 9.81
+        return np.array([t, 1.5 * t, v - 9.81 * t])
+
+    p, outputs = {"v": 2.0, "h": 1.0, "level": 0.2}, ["event.floor[0].t", "body.ball.r[0]", "body.ball.v[2]"]
+    S = mbd.sensitivity(build, p, outputs, t_end=2.0, h=0.05)
+    assert np.abs(S.values - exact(**p)).max() < 1e-8
+    assert worst(S.jacobian, differences(exact, p)) < EXACT
+    with pytest.raises(mbd.UsageError, match="grazing"):
+        mbd.sensitivity(build, p | {"level": 1.0 + 2.0**2 / 19.62 - 1e-12}, outputs[:1], t_end=2.0, h=0.05)
+
+
+def stopped(k):
+    system = pendulum()
+    system.add(mbd.JointLimit("stop", system["pin"], upper=0.2, k=k, c=1.0))
+    return system
+
+
+def test_a_law_that_changes_at_times_that_move_is_refused():
+    with pytest.raises(mbd.UsageError, match="'stop'"):
+        mbd.sensitivity(stopped, {"k": 100.0}, "joint.pin.angle", t_end=0.05, h=5e-3)
+    with pytest.raises(mbd.UsageError, match="not there yet"):
+        mbd.sensitivity(with_function, {"k": 1.0}, "joint.pin.angle", run="equilibrium")
+
+
 def test_a_repeated_eigenvalue_is_refused():
     def build(k):
         system = mbd.System("ball")
