@@ -43,7 +43,7 @@ CONTENTS = {
     ),
     "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "contact", "serial-chains"),
     "Results": ("quantities", "animation", "kinematics", "equilibrium"),
-    "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "faults-and-checks"),
+    "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "design", "faults-and-checks"),
     "Reference": (
         "generated/api/index",
         "command-line",

@@ -262,7 +262,7 @@ def _best(search: Search, ranges: Sequence[tuple[float, float]]) -> Evaluation:
     """Return the point of least objective among those that violate the constraints least."""
 
     def violation(point: Evaluation) -> float:
-        return sum(max(low - c, c - high, 0.0) for c, (low, high) in zip(point.constraints, ranges, strict=True))
+        return float(sum(max(low - c, c - high, 0.0) for c, (low, high) in zip(point.constraints, ranges, strict=True)))
 
     return min(search.history, key=lambda point: (round(violation(point), 9), point.value))
 

@@ -64,7 +64,7 @@ def echelon(rows: Array) -> Array:
     R = np.array(rows, dtype=np.float64)
     for k in range(len(R)):
         rest = np.abs(R[k:])
-        i, j = np.unravel_index(int(rest.argmax()), rest.shape)
+        i, j = divmod(int(rest.argmax()), rest.shape[1])
         R[[k, k + i]] = R[[k + i, k]]
         R[k] /= R[k, j]
         for other in range(len(R)):

@@ -8,19 +8,37 @@ assemble        the least mass-weighted change that closes the mechanism
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
+from haugmbd.sensitivity.events import records_of, time_tangents
 from haugmbd.sensitivity.kernels import OK, Pack
-from haugmbd.sensitivity.models import EmbeddedRungeKutta, Model, Projection, RungeKutta, choose_integrator, failure, simulate
+from haugmbd.sensitivity.models import (
+    EmbeddedRungeKutta,
+    Expression,
+    Model,
+    Projection,
+    Result,
+    RungeKutta,
+    RunStatus,
+    UserFunctionDriver,
+    break_between,
+    choose_integrator,
+    failure,
+    simulate,
+)
 from haugmbd.sensitivity.tangents import Memory, new_memory, place_lanes, run_lanes
 from haugmbd.sensitivity.variations import Design
 
 FAR = 1e-6
 """Distance of a step that is made again from the run's own [m, rad], at which the lanes would belong to another motion."""
+MOVED = 1e-12
+"""Relative distance of two times that is rounding."""
 LOCKED = 1e-6
 """Part of the size of the mechanism by which a dropped row opens for a change of a parameter by its size: it locks the mechanism."""
 
@@ -28,12 +46,20 @@ LOCKED = 1e-6
 class Tangents(NamedTuple):
     """A motion and its tangents.
 
-    t: (nt,)  y: (nt, ny)  dY: (nt, n, ny);  runs: what it cost, in runs, of which differences are no part
+    t: (nt,)  y: (nt, ny)  dY: (nt, n, ny);  dt: (nt, n) of the times, where a terminal event ends the run
+    times: those of events by the text of their outputs: t, and dt/dp (n,)
     """
 
     t: Array
     y: Array
     dY: Array
+    dt: Array
+    times: Mapping[str, tuple[float, Array]] = MappingProxyType({})
+
+
+def at_fixed_times(t: Array, y: Array, dY: Array) -> Tangents:
+    """Return a motion whose times do not move."""
+    return Tangents(t, y, dY, np.zeros(dY.shape[:2]))
 
 
 def memory_of(model: Model, stages: int, n: int) -> Memory:
@@ -75,9 +101,39 @@ def simulated(design: Design, arguments: dict[str, Any]) -> Tangents:
         raise UsageError("sensitivity needs every step of the run: leave out store_every, and give times in t_eval.")
     result = simulate(design.model, **arguments)
     design.ran()
-    refuse_what_is_not_smooth(result)
+    refuse_what_is_not_smooth(design, result)
     tableau = tableau_of(arguments)
-    return along_tape(design, tableau, result.t, result.y, None if times is None else np.asarray(times, dtype=np.float64))
+    found, y_dot = along_tape(design, tableau, result.t, result.y, None if times is None else np.asarray(times, dtype=np.float64))
+    given = design.built.arguments | arguments
+    tape = result.t, result.y
+    if result.status == RunStatus.TERMINAL_EVENT and times is None:
+        name = result.events[-1].name
+        dt = time_tangents(design, given, name, (float(result.t[-1]), result.y[-1], y_dot, found.dY[-1]), tape)
+        found.dY[-1] += dt[:, None] * y_dot
+        found.dt[-1] = dt
+    return found._replace(times=_event_times(design, tableau, result, given))
+
+
+def _event_times(design: Design, tableau: Any, result: Any, given: Mapping[str, Any]) -> dict[str, tuple[float, Array]]:
+    """Return the times of the events that outputs ask for, and their derivatives."""
+    times = {}
+    for output in design.outputs:
+        if output.kind != "event":
+            continue
+        records = records_of(result, output.owner)
+        if output.component[0] >= len(records):
+            raise UsageError(
+                f"output {output.text!r}: event {output.owner!r} occurs {len(records)} times in the run, numbered from 0."
+            )
+        record = records[output.component[0]]
+        if record.jump:
+            raise UsageError(f"output {output.text!r}: g of the event jumps there, so that its time has no derivative by g.")
+        before = result.t < record.t * (1.0 - 1e-12)
+        T, Y = np.append(result.t[before], record.t), np.vstack([result.y[before], record.state.y])
+        found, y_dot = along_tape(design, tableau, T, Y, None)
+        at = float(record.t), Y[-1], y_dot, found.dY[-1]
+        times[output.text] = record.t, time_tangents(design, given, output.owner, at, (result.t, result.y))
+    return times
 
 
 def tableau_of(arguments: dict[str, Any]) -> Any:
@@ -100,18 +156,46 @@ def tableau_of(arguments: dict[str, Any]) -> Any:
     return method.tableau
 
 
-def refuse_what_is_not_smooth(result: Any) -> None:
-    """Raise UsageError for a run with events that change its law."""
-    model = result.model
+def refuse_what_is_not_smooth(design: Design, result: Any) -> None:
+    """Raise UsageError for a run whose law changes at events: tangents that leave out the motion of their times would be wrong."""
+    model = design.model
+    if not isinstance(result, Result):
+        raise UsageError("sensitivity through impacts of rigid stops and contacts is not there yet: difference whole runs.")
     if len(model.tables["FRICTION_INTS"]):
-        names = ", ".join(repr(e.name) for e in model.loads if type(e.load).__name__ == "JointFriction")
-        raise UsageError(f"sensitivity through exact friction ({names}) is not there yet: difference whole runs.")
+        names = ", ".join(repr(e.load.name) for e in model.loads if type(e.load).__name__ == "JointFriction")
+        raise UsageError(f"sensitivity through friction in joints ({names}) is not there yet: difference whole runs.")
+    switching = [
+        e.load.name for e in model.loads if type(e.load).__name__ == "ContactForce" or (hasattr(e.load, "sides") and e.load.sides())
+    ]
+    if switching:
+        raise UsageError(
+            f"sensitivity through stops and contacts ({', '.join(map(repr, switching))}), whose force sets in at a time that moves, is not "
+            "there yet: difference whole runs."
+        )
+    if model.network is not None and (model.network.sampled or model.network.delays):
+        names = ", ".join(repr(block.name) for block in (*model.network.sampled, *model.network.delays))
+        raise UsageError(f"sensitivity through sampled blocks and delays ({names}) is not there yet: difference whole runs.")
     if getattr(result, "singular_crossings", ()):
         raise UsageError("the run crosses a singular configuration, where the derivative by a parameter does not exist.")
+    refuse_moving_breaks(design, result.t)
 
 
-def along_tape(design: Design, tableau: Any, T: Array, Y: Array, times: Array | None) -> Tangents:
-    """Return the tangents along the steps of a run that ends at T in the states Y."""
+def refuse_moving_breaks(design: Design, T: Array) -> None:
+    """Raise UsageError if a function of time has a jump or kink within the run, at a time that moves with a parameter."""
+    for k, driver in enumerate(design.model.drivers):
+        if not isinstance(driver, Expression | UserFunctionDriver) or (found := break_between(driver, T)) is None:
+            continue
+        for name in design.p:
+            other = break_between(design.sides(name)[0].model.drivers[k], T)
+            if other is None or abs(other.t - found.t) > MOVED * (1.0 + abs(found.t)):
+                raise UsageError(
+                    f"parameter {name!r} moves a jump or kink of a function of time, at t = {found.t:.9g} s: the derivative through it "
+                    "is not there yet. Make the function smooth there."
+                )
+
+
+def along_tape(design: Design, tableau: Any, T: Array, Y: Array, times: Array | None) -> tuple[Tangents, Array]:
+    """Return the tangents along the steps of a run that end at T in the states Y, and y' at the last one."""
     model, n, ny = design.model, len(design.p), Y.shape[1]
     P, V = packs_of(model)
     memory, dY = memory_of(model, len(tableau.c), n), np.zeros((len(T), n, ny))
@@ -132,11 +216,12 @@ def along_tape(design: Design, tableau: Any, T: Array, Y: Array, times: Array | 
             "through them are not there yet."
         )
     refuse_locks(design, memory)
+    y_dot = memory.k[0].copy()
     if times is None:
-        return Tangents(T, Y, dY)
+        return at_fixed_times(T, Y, dY), y_dot
     t = np.concatenate([T, inside])
     order = [int(np.flatnonzero(t == x)[0]) for x in times]
-    return Tangents(times, np.concatenate([Y, beside_y])[order], np.concatenate([dY, beside_dY])[order])
+    return at_fixed_times(times, np.concatenate([Y, beside_y])[order], np.concatenate([dY, beside_dY])[order]), y_dot
 
 
 def placed(design: Design, t: Array, y: Array, dY: Array) -> Tangents:
@@ -153,4 +238,4 @@ def placed(design: Design, t: Array, y: Array, dY: Array) -> Tangents:
     if code != OK:
         raise failure(model, P, code, float(t[min(done, len(t) - 1)]))
     refuse_locks(design, memory)
-    return Tangents(t, Y, dY)
+    return at_fixed_times(t, Y, dY)

@@ -26,6 +26,7 @@ from haugmbd.model.evaluate import prepare as prepare
 from haugmbd.model.generalized_forces import clear as clear
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import ACCELERATIONS as ACCELERATIONS
+from haugmbd.workspace.layout import PACK_TYPE as PACK_TYPE
 from haugmbd.workspace.layout import POSITIONS as POSITIONS
 from haugmbd.workspace.layout import VELOCITIES as VELOCITIES
 from haugmbd.workspace.layout import Pack as Pack

@@ -21,8 +21,12 @@ from haugmbd.batches.parameters import variables_of as variables_of
 from haugmbd.batches.variant import variant_system as variant_system
 from haugmbd.bodies.frame import TriadChoices as TriadChoices
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import resolve as resolve
 from haugmbd.control.diagram.build import build_network
+from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
+from haugmbd.drivers import Expression as Expression
 from haugmbd.drivers import compile_drivers
+from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import accelerations as accelerations
 from haugmbd.formulations.error_messages import explain
@@ -31,6 +35,7 @@ from haugmbd.integrators.explicit.runge_kutta import RungeKutta as RungeKutta
 from haugmbd.integrators.stabilization.projection import Projection as Projection
 from haugmbd.kkt.solver import BLOCK
 from haugmbd.model.compiling.numbering import numbered_by_origin
+from haugmbd.model.inspection.driver_breaks import break_between as break_between
 from haugmbd.model.model import Model as Model
 from haugmbd.model.state import State as State
 from haugmbd.redundancy.redundancy import put_mask
@@ -43,7 +48,7 @@ from haugmbd.system.parameters import bind_expressions
 from haugmbd.system.system import System as System
 from haugmbd.workspace.layout import Pack
 
-__all__ = ["PathParameter", "read_paths"]
+__all__ = ["PathParameter", "UserFunctionDriver", "read_paths"]
 
 FROZEN = ("ROW_WEIGHT", "LENGTH", "SCALE", "KEPT", "PAD")
 """Numbers of tables that measure or mask, and do not enter the motion."""

@@ -34,13 +34,13 @@ class Output(NamedTuple):
     """A parsed name.
 
     kind: body, point, joint, reaction, driver, load, block, energy, eigenvalue, event or impact;  owner: the name of its part
-    what: the quantity;  index: of its component;  at: of a point, its coordinates in the body's frame [m];  text: as it was written
+    what: the quantity;  component: its numbers;  at: of a point, its coordinates in the body's frame [m];  text: as it was written
     """
 
     kind: str
     owner: str
     what: str
-    index: tuple[int, ...]
+    component: tuple[int, ...]
     at: tuple[float, ...]
     text: str
 
@@ -104,7 +104,7 @@ class Reader:
     def values(self, output: Output) -> Array:
         """Return an output over time, (nt,). Raise UsageError if the result does not have it."""
         found = np.asarray(self._quantity(output), dtype=np.float64)
-        for k in output.index:
+        for k in output.component:
             if found.ndim < 2 or k >= found.shape[1]:  # noqa: PLR2004
                 raise UsageError(f"output {output.text!r}: {output.what} has {_shape(found)}.")
             found = found[:, k]
@@ -118,7 +118,7 @@ class Reader:
         """Return whether the output is unique: not, if it depends on how redundant rows share their load."""
         if output.kind == "reaction":
             k = COMPONENTS.get(output.what)
-            return k is None or not output.index or bool(self._history(output).unique[k + output.index[0]])
+            return k is None or not output.component or bool(self._history(output).unique[k + output.component[0]])
         if output.kind == "driver":
             return bool(np.all(self._history(output).unique))
         return True

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.sensitivity.direct import Tangents, placed, simulated
+from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, simulated
 from haugmbd.sensitivity.kernels import WIDTH
 from haugmbd.sensitivity.models import Result, State, assemble, equilibrium, kinematics, linearize, simulate
 from haugmbd.sensitivity.outputs import Names, Output, Reader, names_of
@@ -24,6 +24,8 @@ from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, b
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
 
+NOTHING = 1e-9
+"""Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""
 LONG = 1e-4
 """Part of the size of the mechanism by which the two sides of an output may lie apart; beyond it the state and the parameter are varied by
 themselves, since tangents are large."""
@@ -178,7 +180,7 @@ def differentiated(design: Design, run: str, arguments: dict[str, Any]) -> Sensi
         unique = np.ones(len(values), dtype=bool)
         return _packed(design, values, jacobian, unique, None)
     tangents = ROADS[run](design, given)
-    last = Tangents(tangents.t[-1:], tangents.y[-1:], tangents.dY[-1:])
+    last = tangents._replace(t=tangents.t[-1:], y=tangents.y[-1:], dY=tangents.dY[-1:], dt=tangents.dt[-1:])
     values, jacobian, unique = read_outputs(design, last)
     return _packed(design, values[0], jacobian[0], unique, tangents)
 
@@ -189,32 +191,46 @@ def _packed(design: Design, values: Array, jacobian: Array, unique: Any, tangent
 
 def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
     """Return values (nt, m), Jacobians (nt, m, n) and uniqueness (m,) of the outputs at states with tangents."""
-    t, y, dY = tangents
+    t, y, dY, dt, times = tangents
     reader = Reader(Result(design.model, t, y))
     for output in design.outputs:
-        if output.kind in ("eigenvalue", "event", "impact"):
+        if output.kind in ("eigenvalue", "impact") or (output.kind == "event" and output.text not in times):
             raise UsageError(f"output {output.text!r}: its derivative in this kind of run is not there yet.")
-    values = np.array([reader.values(output) for output in design.outputs]).T
-    unique = np.array([reader.unique(output) for output in design.outputs])
-    jacobian = np.zeros((*values.shape, len(design.p)))
+    read = [k for k, output in enumerate(design.outputs) if output.kind != "event"]
+    values, jacobian = np.zeros((len(t), len(design.outputs))), np.zeros((len(t), len(design.outputs), len(design.p)))
+    values[:, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
+    unique = np.array([output.kind == "event" or reader.unique(output) for output in design.outputs])
     for k, name in enumerate(design.p):
-        jacobian[:, :, k] = _slope_of_outputs(design, name, t, y, dY[:, k])
+        jacobian[:, read, k] = _slope_of_outputs(design, name, (t, y, dY[:, k], dt[:, k]), read)
+    for k, output in enumerate(design.outputs):
+        if output.kind == "event":
+            values[:, k], jacobian[:, k] = times[output.text]
+    for k, name in enumerate(design.p if design.calls_python else ()):
+        still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, dY))
+        if not design.enters(name) and still * design.p.sizes[k] <= NOTHING * (1.0 + float(np.abs(values).max(initial=0.0))):
+            raise UsageError(
+                f"parameter {name!r} enters nothing: no number of the model, no function that acts in this run and no output changes with "
+                "it. Leave it out, or use it in build(...)."
+            )
     jacobian[:, ~unique] = np.nan
     return values, jacobian, unique
 
 
-def _slope_of_outputs(design: Design, name: str, t: Array, y: Array, dy: Array) -> Array:
-    """Return the derivatives of the outputs (nt, m) along a parameter."""
+def _slope_of_outputs(design: Design, name: str, motion: tuple[Array, Array, Array, Array], read: list[int]) -> Array:
+    """Return the derivatives of the outputs of the numbers `read` (nt, .) along a parameter.  motion: t, y, dy and dt"""
+    t, y, dy, dt = motion
+    if not read:
+        return np.zeros((len(t), 0))
     sides = design.sides(name)
     far = float(np.abs(dy).max(initial=0.0)) * sides[0].step
     if far <= LONG:
-        high, low = (_read(side.model, t, y + side.step * dy, side.outputs) for side in sides)
+        high, low = (_read(side.model, t + side.step * dt, y + side.step * dy, [side.outputs[k] for k in read]) for side in sides)
         slope: Array = (high - low) / (sides[0].step - sides[1].step)
         return slope
-    high, low = (_read(side.model, t, y, side.outputs) for side in sides)
+    high, low = (_read(side.model, t, y, [side.outputs[k] for k in read]) for side in sides)
     slope = (high - low) / (sides[0].step - sides[1].step)
     d = sides[0].step * LONG / far
-    high, low = (_read(design.model, t, y + to * dy, design.outputs) for to in (d, -d))
+    high, low = (_read(design.model, t + to * dt, y + to * dy, [design.outputs[k] for k in read]) for to in (d, -d))
     return slope + (high - low) / (2.0 * d)
 
 
@@ -231,14 +247,15 @@ def values_at_end(build: Builder, values: Mapping[str, float], names: Names, run
     if run == "linearize":
         start = equilibrium(built.system).state if given.pop("settle", False) else None
         found = ordered(linearize(built.system, start, **given).eigenvalues)
-        return np.array([getattr(found[output.index[0]], output.what) for output in outputs])
+        return np.array([getattr(found[output.component[0]], output.what) for output in outputs])
     result: Any
     if run == "simulate":
         result = simulate(built.system, **given)
     elif run == "kinematics":
         result = kinematics(built.system, **given)
     elif run == "inverse_dynamics":
-        result = kinematics(built.system, given.get("motion", given.get("t")))
+        times: Any = given.get("motion", given.get("t"))
+        result = kinematics(built.system, times)
     else:
         model = built.system.compile()
         state = model.state()
@@ -271,7 +288,7 @@ def _accelerations(design: Design, arguments: dict[str, Any]) -> Tangents:
     if arguments:
         raise UsageError(f"run='accelerations' is of the modelled state, and takes no {', '.join(map(repr, arguments))}.")
     model = design.model
-    return Tangents(np.zeros(1), np.array(model.y0)[None], design.start[None].copy())
+    return at_fixed_times(np.zeros(1), np.array(model.y0)[None], design.start[None].copy())
 
 
 def _inverse_dynamics(design: Design, arguments: dict[str, Any]) -> Tangents:

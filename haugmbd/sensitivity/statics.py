@@ -25,7 +25,7 @@ from scipy.spatial.transform import Rotation
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
-from haugmbd.sensitivity.direct import Tangents, packs_of
+from haugmbd.sensitivity.direct import Tangents, at_fixed_times, packs_of
 from haugmbd.sensitivity.kernels import OK, VELOCITY, WIDTH, evaluate_rows, workspace_array
 from haugmbd.sensitivity.models import State, accelerations, equilibrium, failure, linearize
 from haugmbd.sensitivity.outputs import Output
@@ -48,6 +48,11 @@ class Balance:
 
     def __init__(self, design: Design, state: State, lam: Array) -> None:
         model = design.model
+        if design.calls_python:
+            raise UsageError(
+                "sensitivity of equilibria and eigenvalues with functions of Python or blocks is not there yet: a parameter inside of them "
+                "is in no table. Put the numbers into TSDA, RSDA, JointSpring or another element of the library."
+            )
         if model.n_states:
             raise UsageError("sensitivity of equilibria and eigenvalues with internal states of forces or blocks is not there yet.")
         if len(model.velocity_rows):
@@ -98,7 +103,8 @@ class Balance:
         """Return M (6 nb, 6 nb) of the numbers of the last evaluation."""
         start, rows, columns = self.model.tables.place("INERTIA")
         inertia = self._pack.reals[start : start + rows * columns].reshape(rows, columns)[1:]
-        return scipy.linalg.block_diag(*(x for b in inertia for x in (b[0] * np.eye(3), b[1:].reshape(3, 3))))
+        M: Array = scipy.linalg.block_diag(*(x for b in inertia for x in (b[0] * np.eye(3), b[1:].reshape(3, 3))))
+        return M
 
     def force(self, x: Array, u: Array | None = None, dlam: Array | float = 0.0, lane: int = -1, d: float = 0.0) -> Array:
         """Return F = Q - Phi_q^T lam (6 nb,)."""
@@ -163,7 +169,7 @@ def balanced(design: Design, arguments: dict[str, Any]) -> Tangents:
     design.ran()
     balance = Balance(design, found.state, found.lam)
     dq, _ = balance.tangents(balance.along_motions()[0])
-    return Tangents(np.array([found.state.t]), balance.y[None], balance.state_tangents(dq)[None])
+    return at_fixed_times(np.array([found.state.t]), balance.y[None], balance.state_tangents(dq)[None])
 
 
 def eigenvalues(design: Design, arguments: dict[str, Any]) -> tuple[Array, Array]:
@@ -189,7 +195,7 @@ def eigenvalues(design: Design, arguments: dict[str, Any]) -> tuple[Array, Array
     out, jacobian = np.zeros(len(design.outputs)), np.zeros((len(design.outputs), len(design.p)))
     derivatives: dict[int, Array] = {}
     for row, output in enumerate(design.outputs):
-        k = output.index[0]
+        k = output.component[0]
         if k >= len(values):
             raise UsageError(f"output {output.text!r}: there are {len(values)} eigenvalues, numbered from 0.")
         if k not in derivatives:
@@ -220,7 +226,7 @@ def _tangents_of_rest(design: Design, balance: Balance, K: Array, *, settle: boo
             line[6 * b + 3 : 6 * b + 6] = 2.0 * G @ dy[at + 3 : at + 7]
     F, Phi = balance.along_parameters()
     left = F - dq @ K.T  # of the force, which the multipliers must balance
-    dlam = np.linalg.lstsq(balance.J.T, left.T, rcond=None)[0].T
+    dlam: Array = np.asarray(np.linalg.lstsq(balance.J.T, left.T, rcond=None)[0].T, dtype=np.float64)
     unbalanced = np.abs(left - dlam @ balance.J).max(initial=0.0)
     if unbalanced > 1e-6 * (1.0 + np.abs(left).max(initial=0.0)):
         raise UsageError(

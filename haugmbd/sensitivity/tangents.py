@@ -17,14 +17,16 @@ Sources: Haug, Wehage, Mani (1984), design sensitivity of constrained dynamics; 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import intrinsic
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.sensitivity.kernels import (
     ACCELERATIONS,
     OK,
+    PACK_TYPE,
     POSITIONS,
     VELOCITIES,
     VELOCITY,
@@ -71,6 +73,8 @@ class Lanes(NamedTuple):
     first: (n + 1,) the first entry of each parameter;  place, slope: (m,) number in `reals`, and its derivative
     driver_first, driver_place, driver_slope: the same of the values (nd, 3) of constant drivers, F0
     inverse: (n,) 1 / size of each parameter
+    sides: (2 n,) addresses of the workspaces of the models on both sides of each parameter, where functions of the user act, which no
+    table has; (0,) if V serves all;  step: (n,) distance of the sides
     """
 
     first: Ints
@@ -81,6 +85,8 @@ class Lanes(NamedTuple):
     driver_slope: Array
     F0: Array
     inverse: Array
+    sides: Ints
+    step: Array
 
 
 class Memory(NamedTuple):
@@ -98,6 +104,31 @@ class Memory(NamedTuple):
     stage: Array
     end: Array
     slack: Array
+
+
+def _pack_at(context: Any, address: Any) -> Any:
+    """Return the typing and the code of `pack_at`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(PACK_TYPE))
+
+    return PACK_TYPE(address), generate
+
+
+pack_at: Any = intrinsic(_pack_at)
+"""The workspace at an address, which Python keeps."""
+
+
+@kernel
+def side_of(V: Pack, lanes: Lanes, lane: int, side: int) -> Pack:
+    """Return the workspace of one side of a parameter."""
+    return pack_at(lanes.sides[2 * lane + side])  # type: ignore[no-any-return]
+
+
+@kernel
+def has_sides(lanes: Lanes) -> bool:
+    """Return whether each side of a parameter has a model of its own."""
+    return lanes.sides.size > 0
 
 
 @kernel
@@ -170,7 +201,8 @@ def put_residual_lane(
     P: Pack, V: Pack, lanes: Lanes, memory: Memory, lane: int, kind: float, t: float, y: Array, dy: Array, dk: Array
 ) -> int:
     """Leave the derivative of b - K x along a lane in memory.residual, and of accelerations that of the kinematic part of y' in dk."""
-    d = step_along(P, y, dy, lanes.inverse[lane])
+    own = has_sides(lanes)
+    d = lanes.step[lane] if own else step_along(P, y, dy, lanes.inverse[lane])
     clear(memory.residual)
     if kind == ACCELERATIONS:
         for a in range(dk.size):
@@ -178,21 +210,34 @@ def put_residual_lane(
     code = OK
     for side in range(2):
         to = d if side == 0 else -d
-        factor = 0.5 / to
-        shift(P, V, lanes, lane, to)
+        W = V
+        if own:
+            W = side_of(V, lanes, lane, side)
+        else:
+            shift(P, V, lanes, lane, to)
         for a in range(y.size):
             memory.shifted[a] = y[a] + to * dy[a]
-        code = prepare(V, t, memory.shifted)
+        code = add_side(W, memory, kind, t, 0.5 / to, dk)
         if code != OK:
             break
-        add_residual(V, kind, memory.x, memory.shifted, factor, memory.residual)
-        if kind == ACCELERATIONS:
-            clear(ws.solution(V))
-            put_rates(V, t, memory.shifted, memory.rates)
-            for a in range(WIDTH, dk.size):
-                dk[a] += factor * memory.rates[a]
-    shift(P, V, lanes, lane, 0.0)
+    if not own:
+        shift(P, V, lanes, lane, 0.0)
     return code
+
+
+@kernel
+def add_side(V: Pack, memory: Memory, kind: float, t: float, factor: float, dk: Array) -> int:
+    """Add factor times the residual of the state memory.shifted, and of accelerations the kinematic part of y' to dk."""
+    code = prepare(V, t, memory.shifted)
+    if code != OK:
+        return code
+    add_residual(V, kind, memory.x, memory.shifted, factor, memory.residual)
+    if kind == ACCELERATIONS:
+        clear(ws.solution(V))
+        put_rates(V, t, memory.shifted, memory.rates)
+        for a in range(WIDTH, dk.size):
+            dk[a] += factor * memory.rates[a]
+    return OK
 
 
 @kernel
@@ -338,22 +383,37 @@ def put_opening(P: Pack, V: Pack, lanes: Lanes, memory: Memory, lane: int, t: fl
                 J_b = J[6 * e + a, side]
                 moved = J_b[0] * dy[at] + J_b[1] * dy[at + 1] + J_b[2] * dy[at + 2]
                 R[n + e, a] -= moved + J_b[3] * x + J_b[4] * y_ + J_b[5] * z
+    if has_sides(lanes):
+        for side in range(2):
+            W = side_of(V, lanes, lane, side)
+            code = add_opening(W, memory, t, y, (0.5 if side == 0 else -0.5) / lanes.step[lane])
+            if code != OK:
+                return code
+        return OK
     if lanes.first[lane + 1] == lanes.first[lane] and lanes.driver_first[lane + 1] == lanes.driver_first[lane]:
         return OK
     d, code = LONG_STEP / lanes.inverse[lane], OK
     for k in range(4):
         to = (1.0 if k % 2 == 0 else -1.0) * (d if k < 2 else 2.0 * d)
-        factor = (2.0 / 3.0 if k < 2 else -1.0 / 6.0) / to
         shift(P, V, lanes, lane, to)
-        code = prepare(V, t, y)
+        code = add_opening(V, memory, t, y, (2.0 / 3.0 if k < 2 else -1.0 / 6.0) / to)
         if code != OK:
             break
-        level = ws.row_values(V)
-        for e in range(edges.shape[0]):
-            for a in range(6):
-                R[n + e, a] -= factor * level[6 * e + a, 0]
     shift(P, V, lanes, lane, 0.0)
     return code
+
+
+@kernel
+def add_opening(V: Pack, memory: Memory, t: float, y: Array, factor: float) -> int:
+    """Add -factor Phi of all rows to memory.residual."""
+    code = prepare(V, t, y)
+    if code != OK:
+        return code
+    level, n = ws.row_values(V), ws.n_bodies(V)
+    for e in range(ws.edges(V).shape[0]):
+        for a in range(6):
+            memory.residual[n + e, a] -= factor * level[6 * e + a, 0]
+    return OK
 
 
 @kernel

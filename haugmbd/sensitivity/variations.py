@@ -9,7 +9,7 @@ on this scale.  If it is not small, the derivative is of sixth order, and taken 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,17 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.sensitivity.models import FROZEN, Model, TriadChoices, calls_python, driver_constants, nominal_model, varied_model
+from haugmbd.sensitivity.kernels import Pack
+from haugmbd.sensitivity.models import (
+    FROZEN,
+    Model,
+    TriadChoices,
+    calls_python,
+    driver_constants,
+    nominal_model,
+    resolve,
+    varied_model,
+)
 from haugmbd.sensitivity.outputs import Names
 from haugmbd.sensitivity.parameters import Builder, Built, Parameters
 from haugmbd.sensitivity.tangents import STEP, Lanes
@@ -68,12 +78,9 @@ class Design:
         self.model: Model = nominal_model(self.built.system)
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
-        if calls_python(self.model):
-            raise UsageError(
-                "sensitivity: functions of Python, or blocks, act in every evaluation of this model, and a parameter inside of them is in "
-                "no table: its derivative would be a silent zero. Put the numbers into TSDA, RSDA, JointSpring, Motor with an Expression, "
-                "or another element of the library; or difference whole runs."
-            )
+        self._packs: list[Pack] = []
+        self.calls_python = bool(calls_python(self.model))
+        """Whether functions of the user, or blocks, act in every evaluation: they are evaluated for both sides of each parameter."""
 
     def ran(self) -> None:
         """Note that the model is built, compiled and run: what one run takes."""
@@ -118,9 +125,8 @@ class Design:
         for frozen in FROZEN:
             start, rows, columns = self.model.tables.place(frozen)
             slopes[0][start : start + rows * columns] = 0.0
-        size = self.p.part(name).size
-        enters = any((np.abs(dx) * size > NOTHING * unit / STEP).any() for dx, unit in zip(slopes, self._units, strict=True))
-        if not enters and plus.outputs == self.outputs and not (plus.arguments or self.built.arguments):
+        size, enters = self.p.part(name).size, self._moves(slopes, self.p.part(name).size)
+        if not (enters or self.calls_python or plus.arguments or self.built.arguments) and plus.outputs == self.outputs:
             raise UsageError(
                 f"parameter {name!r} enters nothing: no number of the model, of its modelled state or of the outputs changes with it. "
                 "Leave it out, or use it in build(...)."
@@ -128,6 +134,14 @@ class Design:
         for dx, unit in zip(slopes, self._units, strict=True):
             dx[np.abs(dx) * size <= NOTHING * unit / STEP * 1e-2] = 0.0
         return slopes[0], slopes[1], slopes[2]
+
+    def _moves(self, slopes: Sequence[Array], size: float) -> bool:
+        """Return whether derivatives of the numbers are more than rounding."""
+        return any(bool((np.abs(dx) * size > NOTHING * unit / STEP).any()) for dx, unit in zip(slopes, self._units, strict=True))
+
+    def enters(self, name: str) -> bool:
+        """Return whether a number of the model changes with a parameter."""
+        return self._moves(self.slopes[name], self.p.part(name).size)
 
     def _curvature(self, plus: Variation, minus: Variation) -> float:
         """Return the largest second difference of the numbers, relative to those of their kind."""
@@ -167,7 +181,17 @@ class Design:
         first, place, slope = _sparse([self.slopes[name][0] for name in self.p])
         driver_first, driver_place, driver_slope = _sparse([self.slopes[name][1] for name in self.p])
         F0 = np.ascontiguousarray(driver_constants(self.model))
-        return Lanes(first, place, slope, driver_first, driver_place, driver_slope, F0, 1.0 / self.p.sizes)
+        sides, step = np.zeros(0, dtype=np.int64), np.zeros(len(self.p))
+        if self.calls_python:
+            pairs = [self.sides(name) for name in self.p]
+            self._packs = [side.model.pack() for pair in pairs for side in pair]
+            for pack in self._packs:
+                resolve(*(routine for routine in pack if hasattr(routine, "address")))
+            sides, step = (
+                np.array([pack.address for pack in self._packs], dtype=np.int64),
+                np.array([pair[0].step for pair in pairs]),
+            )
+        return Lanes(first, place, slope, driver_first, driver_place, driver_slope, F0, 1.0 / self.p.sizes, sides, step)
 
     def mass_slopes(self, name: str) -> Array:
         """Return the derivatives of the masses of all bodies by a parameter, (nb + 1,)."""

@@ -94,7 +94,7 @@ def test_parameters_are_checked():
         lambda: mbd.Parameter(np.nan),
         lambda: mbd.Parameter(1.0, lower=2.0),
         lambda: mbd.Parameter(1.0, sd=0.0),
-        lambda: mbd.Parameters(),
+        mbd.Parameters,
         lambda: mbd.Parameters(L="long"),
         lambda: mbd.tolerances(pendulum, "joint.pin.angle", {"L": 0.5}, t_end=0.1),
     ):

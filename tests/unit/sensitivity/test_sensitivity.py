@@ -195,7 +195,7 @@ REFUSED = {
     "locks": (four_bar, {"tilt": 0.0}, {}, "'tilt' locks the mechanism.*'D'"),
     "kink": (kinked, {"L": 0.5}, {}, "'L'.*no derivative"),
     "structure": (structured, {"n": 1.0}, {}, "'n'.*structure"),
-    "python": (with_function, {"k": 1.0}, {}, "functions of Python"),
+    "idle in a function": (lambda k, idle: with_function(k), {"k": 1.0, "idle": 1.0}, {}, "'idle' enters nothing"),
     "implicit": (pendulum, {"L": 0.5}, {"integrator": mbd.HHT(h=1e-3)}, "HHT"),
     "stabilization": (pendulum, {"L": 0.5}, {"stabilization": mbd.Baumgarte(5, 5)}, "Baumgarte"),
     "path": (pendulum(), {"bob.weight": 1.0}, {}, "'bob.weight'"),
@@ -207,6 +207,51 @@ def test_what_has_no_derivative_is_refused_by_name(build, p, more, words):
     output = "body.crank.r[0]" if build is four_bar else "joint.pin.angle"
     with pytest.raises(mbd.UsageError, match=words):
         mbd.sensitivity(build, p, output, t_end=0.05, **({"h": 5e-3} if "integrator" not in more else {}), **more)
+
+
+def controlled(kp, kd, k):
+    """Return a pendulum with a PID controller, whose gains are in no table."""
+    system = with_function(k)
+    pid = system.add(mbd.PID("pid", "pin.angle", setpoint=0.2, kp=kp, ki=1.0, kd=kd, tau=0.1))
+    system.add(mbd.Motor("motor", system["pin"], torque=pid["out"]))
+    return system
+
+
+def test_functions_of_python_and_gains_of_blocks_are_differentiated_on_both_sides():
+    p, outputs = {"kp": 3.0, "kd": 0.4, "k": 1.0}, ["joint.pin.angle", "joint.pin.rate"]
+    S = mbd.sensitivity(controlled, p, outputs, t_end=0.05, h=5e-3)
+    assert worst(S.jacobian, differences(of_run(controlled, outputs, 0.05, h=5e-3), p)) < EXACT
+
+
+def test_the_time_of_an_event_moves_and_with_it_the_end_of_a_run_that_it_ends():
+    def build(v, h, level):
+        system = mbd.System("ball", gravity=(0, 0, -9.81))
+        system.add(mbd.Body("ball", 1.0, (1, 1, 1), r=(0, 0, h), v=(1.5, 0, v)))
+        return system, {"events": [mbd.Event("floor", lambda t, state: state.r[1, 2] - level, direction=-1, terminal=True)]}
+
+    def exact(v, h, level):
+        t = (v + np.sqrt(v**2 + 2 * 9.81 * (h - level))) / 9.81
+        return np.array([t, 1.5 * t, v - 9.81 * t])
+
+    p, outputs = {"v": 2.0, "h": 1.0, "level": 0.2}, ["event.floor[0].t", "body.ball.r[0]", "body.ball.v[2]"]
+    S = mbd.sensitivity(build, p, outputs, t_end=2.0, h=0.05)
+    assert np.abs(S.values - exact(**p)).max() < 1e-8
+    assert worst(S.jacobian, differences(exact, p)) < EXACT
+    with pytest.raises(mbd.UsageError, match="grazing"):
+        mbd.sensitivity(build, p | {"level": 1.0 + 2.0**2 / 19.62 - 1e-12}, outputs[:1], t_end=2.0, h=0.05)
+
+
+def stopped(k):
+    system = pendulum()
+    system.add(mbd.JointLimit("stop", system["pin"], upper=0.2, k=k, c=1.0))
+    return system
+
+
+def test_a_law_that_changes_at_times_that_move_is_refused():
+    with pytest.raises(mbd.UsageError, match="'stop'"):
+        mbd.sensitivity(stopped, {"k": 100.0}, "joint.pin.angle", t_end=0.05, h=5e-3)
+    with pytest.raises(mbd.UsageError, match="not there yet"):
+        mbd.sensitivity(with_function, {"k": 1.0}, "joint.pin.angle", run="equilibrium")
 
 
 def test_a_repeated_eigenvalue_is_refused():
