@@ -1,9 +1,9 @@
 r"""The rows of a joint step by step, in the order of a lecture; every step is checked by numbers at random states.
 
-    definition     Phi in vectors                                          against the kernel
-    variation      delta Phi by the product rule                           against differences of Phi
-    identity       delta (A a_bar) = -A a_bar~ delta pi_bar,  (A a_bar)'' = A w~ w~ a_bar      against differences of A a_bar
-    result         Phi_r, PiBar, nu, gamma                                 against the kernel
+definition     Phi in vectors                                          against the kernel
+variation      delta Phi by the product rule                           against differences of Phi
+identity       delta (A a_bar) = -A a_bar~ delta pi_bar,  (A a_bar)'' = A w~ w~ a_bar      against differences of A a_bar
+result         Phi_r, PiBar, nu, gamma                                 against the kernel
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def derive(eq: Any, joint: str) -> Derivation:
     rows = eq.rows_of(joint)
     state = random_state(eq, np.random.default_rng(SEED))
     kernel = evaluate(eq.model, state)
-    return Derivation(joint, tuple(RowDerivation(row.number, row.kind, row.primitive.words(), _steps(eq, row, state, kernel)) for row in rows))
+    return Derivation(
+        joint, tuple(RowDerivation(row.number, row.kind, row.primitive.words(), _steps(eq, row, state, kernel)) for row in rows)
+    )
 
 
 def random_state(eq: Any, rng: Any, t: float = 0.3) -> State:
@@ -134,18 +136,39 @@ def _steps(eq: Any, row: Row, state: State, kernel: Rows) -> tuple[Step, ...]:
     step("definition", f"{left} = {row.tex}", "the kernel's Phi", value(row.Phi), kernel.Phi[k], KERNEL_TOL)
     exact = kernel.Phi_q.toarray()[k]
     if not velocity_only:
-        step("variation", rf"\delta\Phi = {variation(row)}", "differences of Phi", _difference_row(eq, state, k), exact, DIFFERENCE_TOL)
+        step(
+            "variation",
+            rf"\delta\Phi = {variation(row)}",
+            "differences of Phi",
+            _difference_row(eq, state, k),
+            exact,
+            DIFFERENCE_TOL,
+        )
         a, da = _identity(eq, row, state)
         step("identity", IDENTITY, "differences of A a_bar", a, da, DIFFERENCE_TOL)
     own = np.array([value(x) for x in eq.gradient_of(row)])
     expected = exact if eq.planar is None else eq.to_plane(state) @ exact
     step("Phi_q", gradient_tex(eq, row), "the kernel's Phi_r and PiBar", own, expected, KERNEL_TOL)
     step("velocity", rf"\Phi_q u = \nu = {eq.symbols.tex(row.nu)}", "the kernel's nu", value(row.nu), kernel.nu[k], KERNEL_TOL)
-    step("gamma", rf"\Phi_q \dot{{u}} = \gamma = {gamma_tex(eq, row)}", "the kernel's gamma", value(row.gamma), kernel.gamma[k], KERNEL_TOL)
+    step(
+        "gamma",
+        rf"\Phi_q \dot{{u}} = \gamma = {gamma_tex(eq, row)}",
+        "the kernel's gamma",
+        value(row.gamma),
+        kernel.gamma[k],
+        KERNEL_TOL,
+    )
     ahead, behind = (evaluate(eq.model, moved(state, sign * STEP)) for sign in (1, -1))
     u = np.hstack([state.v, state.omega_bar])[1:].ravel()
     rate = [(each.Phi_q.toarray()[k] @ u - each.nu[k]) for each in (ahead, behind)]
-    step("check", r"\gamma = -\frac{d}{dt}\left(\Phi_q u - \nu\right), \quad \dot{u} = 0", "differences along a motion", -(rate[0] - rate[1]) / (2 * STEP), kernel.gamma[k], DIFFERENCE_TOL)
+    step(
+        "check",
+        r"\gamma = -\frac{d}{dt}\left(\Phi_q u - \nu\right), \quad \dot{u} = 0",
+        "differences along a motion",
+        -(rate[0] - rate[1]) / (2 * STEP),
+        kernel.gamma[k],
+        DIFFERENCE_TOL,
+    )
     return tuple(steps)
 
 
@@ -179,7 +202,9 @@ def _identity(eq: Any, row: Row, state: State) -> tuple[Any, Any]:
     A = rotation(np.asarray(state.p[body]))
     tilde = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
     columns = [
-        (rotation(np.asarray(turned(state, body, STEP * e).p[body])) - rotation(np.asarray(turned(state, body, -STEP * e).p[body]))) @ a / (2 * STEP)
+        (rotation(np.asarray(turned(state, body, STEP * e).p[body])) - rotation(np.asarray(turned(state, body, -STEP * e).p[body])))
+        @ a
+        / (2 * STEP)
         for e in np.eye(3)
     ]
     return np.column_stack(columns), -A @ tilde
@@ -194,7 +219,7 @@ def variation(row: Row) -> str:
     parts = []
     for scalar in row.scalars:
         if scalar.parts is None:
-            return r"\sum_{k} F_{c_{k}} \delta c_{k}, \quad " + rf"\Phi = F\left(c_{{1}}, c_{{2}}, \ldots\right)"
+            return r"\sum_{k} F_{c_{k}} \delta c_{k}, \quad " + r"\Phi = F\left(c_{1}, c_{2}, \ldots\right)"
         a, b = scalar.parts
         terms = [] if isinstance(a, Direction) else [rf"\left(\delta {short(a)}\right)^{{T}} {short(b)}"]
         terms.append(rf"{short(a)}^{{T}} \delta {short(b)}")
@@ -223,7 +248,9 @@ def gradient_tex(eq: Any, row: Row) -> str:
             entries = (both.T * made.to_velocity).applyfunc(eq.sp.expand)
             parts.append(rf"\Phi_{{q_{{{name}}}}} = {eq.symbols.tex(entries)}")
             continue
-        parts.append(rf"\Phi_{{r_{{{name}}}}} = {vector_gradient(eq, row, k, False)}, \quad \bar{{\Pi}}_{{{name}}} = {vector_gradient(eq, row, k, True)}")
+        parts.append(
+            rf"\Phi_{{r_{{{name}}}}} = {vector_gradient(eq, row, k, False)}, \quad \bar{{\Pi}}_{{{name}}} = {vector_gradient(eq, row, k, True)}"
+        )
     return r", \quad ".join(parts) or "0"
 
 
@@ -248,8 +275,14 @@ def vector_gradient(eq: Any, row: Row, number: int, moments: bool) -> str:
                     terms.append(f"{mark} {factor}{two}{short(other)}^{{T}}")
                 if moments and any(x != 0 for x in end.x_bar):
                     mark = "+" if sign < 0 else "-"
-                    terms.append(rf"{mark} {factor}{two}{short(other)}^{{T}} {end.frame.frame_tex} \tilde{{{end.bar_tex}}}")
+                    terms.append(rf"{mark} {factor}{two}{short(other)}^{{T}} {end.frame.frame_tex} {tilded(end.bar_tex)}")
     return " ".join(terms).removeprefix("+ ") or "0"
+
+
+def tilded(bar_tex: str) -> str:
+    """Return the tilde over a vector in TeX, not over its subscript."""
+    letter, subscript = bar_tex.split("}_", 1)
+    return rf"\tilde{{{letter}}}}}_{subscript}"
 
 
 def gamma_tex(eq: Any, row: Row) -> str:
@@ -269,7 +302,11 @@ def gamma_tex(eq: Any, row: Row) -> str:
         if tb != "0":
             terms.append(rf"- {'2 ' if a is b else ''}{short(a)}^{{T}} {wrapped(tb)}")
         return " ".join((driven, *terms)).strip() or "0"
-    return r"-\sum_{k} F_{c_{k}} \ddot{c}_{k} - \sum_{k,m} F_{c_{k} c_{m}} \dot{c}_{k} \dot{c}_{m} - 2 \sum_{k} F_{c_{k} t} \dot{c}_{k} - F_{tt}" if row.scalars else r"-\frac{d}{dt}\left(\Phi_q\right) u"
+    return (
+        r"-\sum_{k} F_{c_{k}} \ddot{c}_{k} - \sum_{k,m} F_{c_{k} c_{m}} \dot{c}_{k} \dot{c}_{m} - 2 \sum_{k} F_{c_{k} t} \dot{c}_{k} - F_{tt}"
+        if row.scalars
+        else r"-\frac{d}{dt}\left(\Phi_q\right) u"
+    )
 
 
 def wrapped(text: str) -> str:
@@ -279,11 +316,14 @@ def wrapped(text: str) -> str:
 
 def rate_tex(x: Any) -> str:
     """Return the rate of a vector in TeX."""
-    return _sum_of(x, lambda end: rf"{end.frame.frame_tex} \tilde{{\bar{{\omega}}}}_{{{end.frame.frame_tex[3:-1]}}} {end.bar_tex}", r"\dot{r}")
+    return _sum_of(
+        x, lambda end: rf"{end.frame.frame_tex} \tilde{{\bar{{\omega}}}}_{{{end.frame.frame_tex[3:-1]}}} {end.bar_tex}", r"\dot{r}"
+    )
 
 
 def second_tex(x: Any) -> str:
     """Return the second rate of a vector at u_dot = 0 in TeX."""
+
     def arrow(end: Any) -> str:
         omega = rf"\tilde{{\bar{{\omega}}}}_{{{end.frame.frame_tex[3:-1]}}}"
         return rf"{end.frame.frame_tex} {omega} {omega} {end.bar_tex}"

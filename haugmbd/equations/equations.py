@@ -22,7 +22,7 @@ from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.equations.derivation import Derivation, derive
 from haugmbd.equations.loads import Forces
 from haugmbd.equations.planar import InPlane, check_plane, keep_rows
-from haugmbd.equations.report import write_report
+from haugmbd.equations.report import tex_of_equations, write_report
 from haugmbd.equations.rows import Row, RowMaker
 from haugmbd.equations.student import Check, check_expressions
 from haugmbd.equations.symbols import Symbols
@@ -34,8 +34,8 @@ from haugmbd.system.system import System
 
 LEVELS = ("position", "velocity", "acceleration", "motion")
 
-MOST_BODIES = 12
-"""The largest number of bodies for which matrices of the whole model are typeset; rows are shown joint by joint for any number."""
+MOST_BODIES = 20
+"""The largest number of bodies whose equations are typeset at once: a page of a megabyte. Any number is shown joint by joint."""
 
 QUANTITIES = ("Phi", "Phi_q", "nu", "gamma", "M", "Q")
 
@@ -194,7 +194,9 @@ class Equations:
         entries: list[Any] = []
         for row in self.rows:
             if row.primitive.velocity_only:
-                raise UsageError(f"row {row.number} of joint {row.joint.name!r} is an equation of velocities: it has no Phi, and no Phi_p.")
+                raise UsageError(
+                    f"row {row.number} of joint {row.joint.name!r} is an equation of velocities: it has no Phi, and no Phi_p."
+                )
             by_p = row.by_p()
             for k in range(1, self.model.nb + 1):
                 entries += list(by_p[k]) if k in by_p else [sp.Integer(0)] * 4
@@ -293,7 +295,9 @@ class Equations:
                 atom = sp.Symbol(f"Q_other_{name}_{mark}", real=True)
                 self.symbols.tex_of[atom] = rf"Q^{{other}}_{{\mathrm{{{name.replace('_', ' ')}}},{mark.replace('_', '')}}}"
                 place = per * (k - 1) + c
-                self.symbols.atoms.add(atom, lambda numbers, state, place=place: number(place, numbers, state), words if not c and k == 1 else "")
+                self.symbols.atoms.add(
+                    atom, lambda numbers, state, place=place: number(place, numbers, state), words if not c and k == 1 else ""
+                )
                 found[k].append(atom)
         return found
 
@@ -473,12 +477,13 @@ class Equations:
 
     def latex(self, level: str | None = None) -> str:
         """Return the equations in TeX, joint by joint. Raise UsageError for a level that there is not."""
-        from haugmbd.equations.report import tex_of_equations  # noqa: PLC0415
-
+        self._need_few("latex()")
         return tex_of_equations(self, check_level(self.level if level is None else level))
 
     def _repr_latex_(self) -> str:
         """Return what a notebook shows."""
+        if self.model.nb > MOST_BODIES:
+            return rf"$$\text{{{self.model.nb} bodies: see derive(joint)}}$$"
         return f"$$\n{self.latex()}\n$$"
 
     def report(self, path: str | Path) -> Path:
@@ -497,9 +502,19 @@ class Equations:
         Raises
         ------
         UsageError
-            If the ending is neither .html nor .tex, or if the file cannot be written.
+            If the model has too many bodies, if the ending is neither .html nor .tex, or if the file cannot be written.
         """
+        self._need_few("report")
         return write_report(self, Path(path))
+
+    def _need_few(self, what: str) -> None:
+        """Raise UsageError for a model whose equations would fill a book."""
+        if self.model.nb > MOST_BODIES:
+            first = self.joints[0] if self.joints else ""
+            raise UsageError(
+                f"{what}: model {self.model.name!r} has {self.model.nb} bodies, and at most {MOST_BODIES} are typeset at once. "
+                f"Look at one joint: rows_of({first!r}), derive({first!r}); lambdify() takes any number."
+            )
 
 
 def check_level(level: Any) -> str:
@@ -543,6 +558,6 @@ def equations(system: System, planar: str | None = None, *, level: str = "motion
     """
     if not isinstance(system, System):
         raise UsageError(f"mbd.equations needs a System, got {type(system).__name__}: give what mbd.System(...) returned.")
-    if planar is not None and not (isinstance(planar, str) and len(planar) == 2 and set(planar) < set("xyz")):
+    if planar is not None and not (isinstance(planar, str) and len(planar) == len(set(planar)) == 2 and set(planar) < set("xyz")):
         raise UsageError(f'planar is {planar!r}: give two different axes, such as "xz", or None for a spatial mechanism.')
     return Equations(system, system.compile(), planar, check_level(level))

@@ -18,7 +18,19 @@ import numpy as np
 
 from haugmbd import forces
 from haugmbd.drivers import Driver
-from haugmbd.equations.rows import Arrow, Distance, Gradient, RowMaker, Scalar, add_gradient, at_numbers, cross, dot, function_of, product
+from haugmbd.equations.rows import (
+    Arrow,
+    Distance,
+    Gradient,
+    RowMaker,
+    Scalar,
+    add_gradient,
+    at_numbers,
+    cross,
+    dot,
+    function_of,
+    product,
+)
 from haugmbd.equations.symbols import AXES, tex_name
 from haugmbd.forces.user_function import Value
 from haugmbd.model.state import State
@@ -34,7 +46,12 @@ class Forces:
         self.other: list[str] = []
         self.inertia: dict[int, tuple[Any, Any]] = {}
         sp, symbols = self.sp, self.symbols
-        g = sp.Matrix([symbols.parameter(f"g_{a}", float(x), f"g_{{{a}}}") for a, x in zip(AXES, np.asarray(system.gravity, dtype=float), strict=True)])
+        g = sp.Matrix(
+            [
+                symbols.parameter(f"g_{a}", float(x), f"g_{{{a}}}")
+                for a, x in zip(AXES, np.asarray(system.gravity, dtype=float), strict=True)
+            ]
+        )
         for k, body in enumerate(symbols.bodies):
             if k == 0:
                 continue
@@ -66,7 +83,11 @@ class Forces:
 
     def number(self, load: Any, what: str, value: float) -> Any:
         """Return a parameter of a load: k_spring."""
-        return self.symbols.parameter(f"{what}_{self.symbols.names.of(load)}", float(value), f"{what[:1]}_{{{what[1:]}{',' if what[1:] else ''}{tex_name(load.name)}}}")
+        return self.symbols.parameter(
+            f"{what}_{self.symbols.names.of(load)}",
+            float(value),
+            f"{what[:1]}_{{{what[1:]}{',' if what[1:] else ''}{tex_name(load.name)}}}",
+        )
 
     def value(self, load: Any, value: Value, what: str) -> list[Any]:
         """Return the components of a prescribed value in symbols; a function of the user is a symbol with its arguments."""
@@ -81,7 +102,9 @@ class Forces:
         for k in range(len(value.drivers)):
             name = f"{user.label}_{symbols.names.of(load)}" + (f"_{AXES[k]}" if several else "")
             atom = sp.Function(name, real=True)(*arguments)
-            found.append(symbols.atoms.add(atom, self._called(load, user, k), f"{atom}: the function {user.words} of {load.name!r}"))
+            found.append(
+                symbols.atoms.add(atom, self._called(load, user, k), f"{atom}: the function {user.words} of {load.name!r}")
+            )
         return found
 
     def _called(self, load: Any, user: Any, k: int) -> Any:
@@ -123,10 +146,18 @@ def tsda(all_forces: Forces, load: Any) -> bool:
     tension = k * (length.value - l0) + c * length.rate + int(load.sign) * actuator
     all_forces.add(length.gradient, -tension)
     name = tex_name(load.name)
-    parts = [f"{symbols.tex(k)} \\left(l - {symbols.tex(l0)}\\right)" if k != 0 else "", rf"{symbols.tex(c)} \dot{{l}}" if c != 0 else ""]
+    parts = [
+        f"{symbols.tex(k)} \\left(l - {symbols.tex(l0)}\\right)" if k != 0 else "",
+        rf"{symbols.tex(c)} \dot{{l}}" if c != 0 else "",
+    ]
     parts.append(symbols.tex(int(load.sign) * actuator) if actuator != 0 else "")
     law = " + ".join(part for part in parts if part) or "0"
-    all_forces.written.append((load, rf"f_{{{name}}} = {law}, \quad l = {length.tex}, \quad Q = -f_{{{name}}} \left(\frac{{\partial l}}{{\partial q}}\right)^{{T}}"))
+    all_forces.written.append(
+        (
+            load,
+            rf"f_{{{name}}} = {law}, \quad l = {length.tex}, \quad Q = -f_{{{name}}} \left(\frac{{\partial l}}{{\partial q}}\right)^{{T}}",
+        )
+    )
     return True
 
 
@@ -156,7 +187,9 @@ def rsda(all_forces: Forces, load: Any) -> bool:
             all_forces.add({symbols.number(body): (zero, symbols.body(body).A.T * h.value)}, sign * torque)
     name = tex_name(load.name)
     law = rf"n_{{{name}}} = {symbols.tex(k)} \left(\theta - {symbols.tex(theta0)}\right) + {symbols.tex(c)} \dot{{\theta}} + {symbols.tex(torque - torque)}"
-    all_forces.written.append((load, law.removesuffix(" + 0") + r", \quad \bar{n}_{i} = n \bar{h}, \quad \bar{n}_{j} = -n A_{j}^{T} A_{i} \bar{h}"))
+    all_forces.written.append(
+        (load, law.removesuffix(" + 0") + r", \quad \bar{n}_{i} = n \bar{h}, \quad \bar{n}_{j} = -n A_{j}^{T} A_{i} \bar{h}")
+    )
     return True
 
 
@@ -177,8 +210,14 @@ def along_coordinate(all_forces: Forces, load: Any) -> bool:
     for q, f in zip(coordinates, values, strict=True):
         all_forces.add(q.gradient, f)
     name = tex_name(load.name)
-    law = rf"-\left({symbols.tex(k)} \left(q - {symbols.tex(free)}\right) + {symbols.tex(c)} \dot{{q}}\right)" if is_spring else ",\\; ".join(map(symbols.tex, values))
-    all_forces.written.append((load, rf"f_{{{name}}} = {law}, \quad Q = f_{{{name}}} \left(\frac{{\partial q}}{{\partial q_{{b}}}}\right)^{{T}}"))
+    law = (
+        rf"-\left({symbols.tex(k)} \left(q - {symbols.tex(free)}\right) + {symbols.tex(c)} \dot{{q}}\right)"
+        if is_spring
+        else ",\\; ".join(map(symbols.tex, values))
+    )
+    all_forces.written.append(
+        (load, rf"f_{{{name}}} = {law}, \quad Q = f_{{{name}}} \left(\frac{{\partial q}}{{\partial q_{{b}}}}\right)^{{T}}")
+    )
     return True
 
 

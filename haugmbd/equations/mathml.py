@@ -1,6 +1,6 @@
 r"""Formulas of TeX as MathML, which browsers show without any script: the part of TeX that these equations use, and nothing else.
 
-    row = { atom [ _ atom ] [ ^ atom ] }        atom = letter | number | sign | { row } | \command ...
+row = { atom [ _ atom ] [ ^ atom ] }        atom = letter | number | sign | { row } | \command ...
 """
 
 from __future__ import annotations
@@ -10,16 +10,30 @@ from html import escape
 
 from haugmbd.errors import UsageError
 
-TOKEN = re.compile(r"\s+|\\begin\{(?P<begin>[a-z]+)\}|\\end\{(?P<end>[a-z]+)\}|\\(?P<command>[A-Za-z]+|[,;:!\\{}|])|(?P<number>\d+(?:\.\d+)?)|(?P<sign>.)")
+TOKEN = re.compile(
+    r"\s+|\\begin\{(?P<begin>[a-z]+)\}|\\end\{(?P<end>[a-z]+)\}|\\(?P<command>[A-Za-z]+|[,;:!\\{}|])|(?P<number>\d+(?:\.\d+)?)|(?P<sign>.)"
+)
 LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "theta": "θ", "lambda": "λ", "mu": "μ", "nu": "ν", "pi": "π", "varphi": "φ",
     "phi": "φ", "omega": "ω", "Phi": "Φ", "Pi": "Π", "partial": "∂", "ell": "ℓ", "rho": "ρ", "tau": "τ",
 }  # fmt: skip
-SIGNS = {"cdot": "·", "times": "×", "sum": "∑", "ldots": "…", "neq": "≠", "leq": "≤", "geq": "≥", "|": "‖", "{": "{", "}": "}", "in": "∈", "to": "→"}
+SIGNS = {
+    "cdot": "·",
+    "times": "×",
+    "sum": "∑",
+    "ldots": "…",
+    "neq": "≠",
+    "leq": "≤",
+    "geq": "≥",
+    "|": "‖",
+    "{": "{",
+    "}": "}",
+    "in": "∈",
+    "to": "→",
+}
 SPACES = {"quad": "1em", ",": "0.17em", ";": "0.28em", ":": "0.22em", "!": "0em", "qquad": "2em"}
 WORDS = ("sin", "cos", "tan", "log", "exp", "asin", "acos", "atan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan")
 ACCENTS = {"bar": "¯", "dot": "˙", "ddot": "¨", "tilde": "~", "hat": "^", "overline": "¯", "dddot": "⃛"}
-GAPS = "  "
 
 
 class _Reader:
@@ -173,5 +187,5 @@ def mathml(tex: str, block: bool = True) -> str:
     """Return a formula as MathML. Raise UsageError for TeX that these equations do not use."""
     reader = _Reader(tex)
     inside = reader.row()
-    display = ' display="block"' if block else ""
+    display = ' displaystyle="true"' if block else ""
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{display}><mrow>{inside}</mrow></math>'

@@ -40,7 +40,9 @@ def check_plane(eq: Any) -> None:
         omega = body.A @ state.omega_bar[k]
         out = max(abs(float(made.n @ state.v[k])), float(np.abs(omega - made.n * (made.n @ omega)).max()))
         if out > LEAVES_TOL:
-            raise UsageError(f"the model is not planar in {eq.planar!r}: body {body.name!r} starts with a velocity across the plane, {out:.3g}.")
+            raise UsageError(
+                f"the model is not planar in {eq.planar!r}: body {body.name!r} starts with a velocity across the plane, {out:.3g}."
+            )
     _check_accelerations(eq, state)
 
 
@@ -121,7 +123,11 @@ def _check_motion(eq: Any, J: Any, free: int) -> None:
     if free == 0 and freedom > 0:
         what = f"nothing can move in {eq.planar!r}, and {freedom} degree{'s' * (freedom > 1)} of freedom leave it"
         raise UsageError(f"the model is not planar: {what}. Ask mbd.equations(system) without planar=.")
-    if free == 0 or np.abs(state.v).max(initial=0.0) > 0.0 or any(row.f is not None and not _constant(row.f) for name in eq.joints for row in _primitives(eq, name)):
+    if (
+        free == 0
+        or np.abs(state.v).max(initial=0.0) > 0.0
+        or any(row.f is not None and not _constant(row.f) for name in eq.joints for row in _primitives(eq, name))
+    ):
         return
     directions = np.linalg.svd(J)[2][-free:] if len(J) else np.eye(eq.n)
     u = eq.to_plane(state).T @ directions.sum(axis=0)

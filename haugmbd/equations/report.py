@@ -123,7 +123,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 h1 { font-size: 1.7rem } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line) }
 table { border-collapse: collapse; width: 100%; margin: .4rem 0 1rem } td, th { padding: .35rem .6rem; text-align: left; vertical-align: top }
 tr { border-bottom: 1px solid var(--line) } .n { font-variant-numeric: tabular-nums; white-space: nowrap } .level { opacity: .65; white-space: nowrap; font-size: .85em }
-.scroll { overflow-x: auto } math { font-size: 1.08rem } math[display=block] { display: block math; text-align: left; margin: .15rem 0 }
+.scroll { overflow-x: auto } math { font-size: 1.08rem } .scroll math { margin-left: 1rem }
 .row { margin: 1rem 0; padding: .6rem .9rem; background: var(--soft); border-radius: .5rem; display: grid; grid-template-columns: minmax(0, 1fr) 13rem; gap: 1rem }
 .words { opacity: .75; font-size: .92em } @media (max-width: 50rem) { .row { grid-template-columns: minmax(0, 1fr) } }
 ul { padding-left: 1.2rem }
@@ -138,14 +138,16 @@ def page(eq: Any) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head><body>',
         f"<h1>Equations of {escape(eq.model.name)}</h1>",
         f"<p>{len(eq.numbers_of_rows)} rows{where}, {eq.n} velocities; numbers are those of the modelled pose.</p>",
-        "".join(mathml(tex) for tex, _ in NOTATION[: levels_to(eq.level)]),
+        "".join(f"<div class=scroll>{mathml(tex)}</div>" for tex, _ in NOTATION[: levels_to(eq.level)]),
     ]  # fmt: skip
     for name, kind, rows in sections(eq):
         parts.append(f"<h2>{escape(name)} <span class=level>{escape(kind)}</span></h2>")
         for row, lines, (Phi, nu, gamma) in rows:
-            body = "".join(f'<div class=scroll><span class=level>{escape(label)}</span>{mathml(tex)}</div>' for label, tex in lines)
+            body = "".join(
+                f"<div class=scroll><span class=level>{escape(label)}</span><div>{mathml(tex)}</div></div>" for label, tex in lines
+            )
             numbers = "".join(
-                f"<tr><td>{mathml(symbol, block=False)}</td><td class=n>{x:.9g}</td></tr>"
+                f"<tr><td>{mathml(symbol, block=False)}</td><td class=n>{x + 0.0:.9g}</td></tr>"
                 for symbol, x in ((r"\Phi", Phi), (r"\nu", nu), (r"\gamma", gamma))[: levels_to(eq.level)]
             )
             words = f"row {row.number}, {escape(row.kind)}: {escape(row.primitive.words())}"
@@ -154,14 +156,20 @@ def page(eq: Any) -> str:
             parts.append("<p>No row of this joint is left in the plane.</p>")
     if levels_to(eq.level) > 3:
         parts.append("<h2>Motion</h2>")
-        parts += [f'<div class="scroll row"><div><div class=words>{escape(name)}</div>{mathml(tex)}</div></div>' for name, tex in motion_formulas(eq)]
+        parts += [
+            f'<div class="scroll row"><div><div class=words>{escape(name)}</div>{mathml(tex)}</div></div>'
+            for name, tex in motion_formulas(eq)
+        ]
     if eq.removed:
-        parts.append("<h2>Rows that fell away in the plane</h2><ul>" + "".join(f"<li>{escape(text)}</li>" for text in eq.removed) + "</ul>")
+        parts.append(
+            "<h2>Rows that fell away in the plane</h2><ul>" + "".join(f"<li>{escape(text)}</li>" for text in eq.removed) + "</ul>"
+        )
     functions = [*eq.functions.values(), *(f"Q_other: {name}, without a formula here" for name in eq.forces.other)]
     if functions:
         parts.append("<h2>Symbols for functions</h2><ul>" + "".join(f"<li>{escape(text)}</li>" for text in functions) + "</ul>")
     rows_of_table = "".join(
-        f"<tr><td>{mathml(tex, block=False)}</td><td><code>{escape(name)}</code></td><td class=n>{x:.12g}</td></tr>" for tex, name, x in parameter_table(eq)
+        f"<tr><td>{mathml(tex, block=False)}</td><td><code>{escape(name)}</code></td><td class=n>{x:.12g}</td></tr>"
+        for tex, name, x in parameter_table(eq)
     )
     parts.append(f"<h2>Parameters</h2><table>{rows_of_table}</table></body></html>")
     return "\n".join(parts)
@@ -179,7 +187,9 @@ def tex_document(eq: Any) -> str:
         for row, formulas_of_row, (Phi, nu, gamma) in rows:
             lines.append(rf"\noindent Row {row.number}, {tex_text(row.kind)}: {tex_text(row.primitive.words())}.")
             lines += [rf"\[ {tex} \]" for _, tex in formulas_of_row]
-            lines.append(rf"\noindent At the modelled pose $\Phi = {_tex_number(Phi)}$, $\nu = {_tex_number(nu)}$, $\gamma = {_tex_number(gamma)}$.\par\medskip")
+            lines.append(
+                rf"\noindent At the modelled pose $\Phi = {_tex_number(Phi)}$, $\nu = {_tex_number(nu)}$, $\gamma = {_tex_number(gamma)}$.\par\medskip"
+            )
     if levels_to(eq.level) > 3:
         lines.append(r"\subsection*{Motion}")
         for name, tex in motion_formulas(eq):
@@ -194,7 +204,7 @@ def tex_document(eq: Any) -> str:
 
 def _tex_number(x: float) -> str:
     """Return a number in TeX."""
-    text = f"{x:.9g}"
+    text = f"{x + 0.0:.9g}"
     if "e" not in text:
         return text
     mantissa, exponent = text.split("e")

@@ -293,7 +293,18 @@ class RowMaker:
         if power == 2:
             f, f1, f2, tex = f**2, 2 * f * f1, 2 * (f1**2 + f * f2), f"{tex}^{{2}}"
         words = f"{scalar.tex} - {tex}" if tex and f != 0 else scalar.tex
-        return Row(joint, p, number, scalar.value - f, self.sp.sympify(f1), f2 - scalar.second, scalar.gradient, scalar.by_p, words, (scalar,))
+        return Row(
+            joint,
+            p,
+            number,
+            scalar.value - f,
+            self.sp.sympify(f1),
+            f2 - scalar.second,
+            scalar.gradient,
+            scalar.by_p,
+            words,
+            (scalar,),
+        )
 
     def coordinate(self, q: Coordinate) -> Scalar:
         """Return a joint's coordinate: an angle through any number of turns, or a displacement, from the modelled pose."""
@@ -308,9 +319,13 @@ class RowMaker:
             symbols.tex_of[turns] = rf"k_{{{tex_name(q.label)}}}"
             bare = sp.atan2(s.value, c.value) - offset
             value = turned_value(symbols, q, bare)
-            symbols.atoms.add(turns, value, f"turns_{name}: whole turns of {q.label}, nearest to the angle that the state integrates")
+            symbols.atoms.add(
+                turns, value, f"turns_{name}: whole turns of {q.label}, nearest to the angle that the state integrates"
+            )
             tex = rf"\operatorname{{atan2}}\left({s.tex},\; {c.tex}\right)" + (rf" - {symbols.tex(offset)}" if offset != 0 else "")
-            return function_of(symbols, [c, s], lambda x, y: sp.atan2(y, x) - offset + 2 * sp.pi * turns, tex + rf" + 2\pi {symbols.tex(turns)}")
+            return function_of(
+                symbols, [c, s], lambda x, y: sp.atan2(y, x) - offset + 2 * sp.pi * turns, tex + rf" + 2\pi {symbols.tex(turns)}"
+            )
         (body, h_bar), (i, s_i), (j, s_j) = q.markers()
         scalar = product(symbols, self.arrow(joint, body, h_bar), self.distance(joint, i, s_i, j, s_j))
         tex = scalar.tex + (f" - {symbols.tex(offset)}" if offset != 0 else "")
@@ -350,10 +365,20 @@ def translated(sp: Any, symbols: Symbols, f: Expression) -> Any:
             stack.append(known[step.function](*arguments))
         elif step.variable:
             is_time = step.variable == "t"
-            stack.append(symbols.t if is_time else symbols.parameter(step.variable, f.parameters[step.variable], rf"\mathrm{{{step.variable}}}"))
+            stack.append(
+                symbols.t
+                if is_time
+                else symbols.parameter(step.variable, f.parameters[step.variable], rf"\mathrm{{{step.variable}}}")
+            )
         else:
             whole = snapped(sp, step.number)
-            stack.append(sp.Integer(int(step.number)) if step.number == int(step.number) else sp.Float(step.number) if whole is None else whole)
+            stack.append(
+                sp.Integer(int(step.number))
+                if step.number == int(step.number)
+                else sp.Float(step.number)
+                if whole is None
+                else whole
+            )
     return stack[0]
 
 
@@ -382,7 +407,9 @@ def cd(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     axis = "".join(name for name, x in zip("xyz", p.c, strict=True) if x)
     tex = rf"\hat{{{axis}}}" if len(axis) == 1 and abs(p.c).max() == 1.0 and p.c.max() == 1.0 else "c"
     name = f"c_{symbols.names.of(joint)}"
-    c = sp.Matrix([symbols.parameter(f"{name}_{a}", float(x)) if s is None else s for a, x, s in zip("xyz", p.c, parts, strict=True)])
+    c = sp.Matrix(
+        [symbols.parameter(f"{name}_{a}", float(x)) if s is None else s for a, x, s in zip("xyz", p.c, parts, strict=True)]
+    )
     scalar = product(symbols, Direction(sp, c, tex), make.distance(joint, p.i, p.s_bar_i, p.j, p.s_bar_j))
     return make.of_products(joint, p, number, scalar, p.f)
 
@@ -487,9 +514,15 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     symbols.tex_of[s] = f"s_{{{tex_name(joint.name)}}}"
     nearest = [at_numbers(symbols, each.value) for each in x]
     symbols.atoms.add(
-        s, lambda numbers, state: float(p.parameters(np.array([[each(numbers, state) for each in nearest]]))[0]), f"{s}: the nearest point"
+        s,
+        lambda numbers, state: float(p.parameters(np.array([[each(numbers, state) for each in nearest]]))[0]),
+        f"{s}: the nearest point",
     )
-    row = 0 if all(other is p or not np.array_equal(other.n, p.n) for other in joint.primitives()[:1]) and joint.primitives()[0] is p else number
+    row = (
+        0
+        if all(other is p or not np.array_equal(other.n, p.n) for other in joint.primitives()[:1]) and joint.primitives()[0] is p
+        else number
+    )
     functions = {}
     for what, pieces in (("c", p.c), ("n", p.n)):
         label = f"{what}_{name}" if what == "c" else f"{what}_{name}_{row}"
@@ -498,7 +531,9 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
             functions[what, axis] = f
             for k in range(4):
                 atom = f if k == 0 else sp.Derivative(f, s) if k == 1 else sp.Derivative(f, (s, k))
-                symbols.atoms.add(atom, lambda numbers, state, k=k, axis=axis, pieces=pieces: spline_value(p, pieces, axis, numbers[s], k))
+                symbols.atoms.add(
+                    atom, lambda numbers, state, k=k, axis=axis, pieces=pieces: spline_value(p, pieces, axis, numbers[s], k)
+                )
     X = [sp.Symbol(f"_x{k}", real=True) for k in range(3)]
     c = [functions["c", k] for k in range(3)]
     n = [functions["n", k] for k in range(3)]
@@ -515,7 +550,7 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     put = dict(zip(X, (each.value for each in x), strict=True))
     first = [(sp.diff(phi, X[k]) + phi_s * s_1[k]).xreplace(put) for k in range(3)]
     both = [[(second(phi, k, m) - phi_s * second(E, k, m) / E_s).xreplace(put) for m in range(3)] for k in range(3)]
-    tex = rf"n(s)^{{T}} \left(x - c(s)\right)"
+    tex = r"n(s)^{T} \left(x - c(s)\right)"
     scalar = composed(symbols, x, phi.xreplace(put), first, both, tex)
     return with_scalars(make.of_products(joint, p, number, scalar, None), tuple(x))
 
@@ -554,7 +589,17 @@ def knife_edge(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
 
 
 def velocity_row(
-    make: RowMaker, joint: Joint, p: Any, number: int, on_i: Arrow, l: Any, l_dot: Any, on_j: Arrow, arm: Any, arm_dot: Any, tex: str
+    make: RowMaker,
+    joint: Joint,
+    p: Any,
+    number: int,
+    on_i: Arrow,
+    l: Any,
+    l_dot: Any,
+    on_j: Arrow,
+    arm: Any,
+    arm_dot: Any,
+    tex: str,
 ) -> Row:
     """Return l . S = 0, S = v_j + omega_j x rho_j - v_i - omega_i x rho_i:  gamma = -(l' . S + l . S')."""
     sp = make.sp

@@ -1,9 +1,9 @@
 r"""Expressions of a student: text is read by its syntax tree, never executed; it is compared with the model's at random states.
 
-    text        numbers, names of the model, + - * / ** @, [k], .T, and functions: dot cross tilde T norm sin cos tan sqrt exp log atan2 abs
-    right       the same numbers at every state, up to rounding; a row Phi may have a constant factor, which is told
-    wrong       the first term of the text that, with another factor, would make the row right; else the first term of the model that is
-                missing; else the first term of the student's sum that the model's does not have
+text        numbers, names of the model, + - * / ** @, [k], .T, and functions: dot cross tilde T norm sin cos tan sqrt exp log atan2 abs
+right       the same numbers at every state, up to rounding; a row Phi may have a constant factor, which is told
+wrong       the first term of the text that, with another factor, would make the row right; else the first term of the model that is
+missing; else the first term of the student's sum that the model's does not have
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ def check_expressions(eq: Any, expressions: Any, joint: str | None, quantity: st
         kinds = ", ".join(row.kind for row in rows)
         raise UsageError(f"{len(entries)} row{'s' * (len(entries) != 1)} given, and {of} has {len(rows)}: {kinds}.")
     states = [eq.values(random_state(eq, np.random.default_rng(SEED + k), t=0.1 + 0.37 * k)) for k in range(N_STATES)]
-    return Check(tuple(_compared(eq, row, entry, terms, states, quantity) for row, (entry, terms) in zip(rows, entries, strict=True)))
+    return Check(
+        tuple(_compared(eq, row, entry, terms, states, quantity) for row, (entry, terms) in zip(rows, entries, strict=True))
+    )
 
 
 def _rows_of(eq: Any, given: Any) -> list[tuple[Any, list[Any]]]:
@@ -117,7 +119,9 @@ def read_text(eq: Any, text: str) -> tuple[Any, list[tuple[str, Any]]]:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f", column {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
-        raise UsageError(f"the expression {text[:60]!r} cannot be read{where}: it is not complete, or a sign is not expected there.") from error
+        raise UsageError(
+            f"the expression {text[:60]!r} cannot be read{where}: it is not complete, or a sign is not expected there."
+        ) from error
     if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
         raise UsageError(f"the expression {text[:40]!r} ... has more than {MAX_NODES} parts.")
     reader = _Reader(eq, text)
@@ -257,7 +261,9 @@ class _Reader:
             if not b.is_number or abs(float(b)) > LARGEST_POWER:
                 self.fail(f"the exponent {ast.unparse(node.right)[:30]!r} is no number up to {LARGEST_POWER}")
             return a**b
-        self.fail(f"{ast.unparse(node)[:40]!r} has no meaning here" + (": ^ is written **" if isinstance(node.op, ast.BitXor) else ""))
+        self.fail(
+            f"{ast.unparse(node)[:40]!r} has no meaning here" + (": ^ is written **" if isinstance(node.op, ast.BitXor) else "")
+        )
         return None
 
 
@@ -284,13 +290,18 @@ def _compared(eq: Any, row: Any, given: Any, terms: list[Any], states: list[dict
     size = max(1.0, float(np.abs(np.vstack([of_terms, of_own])).max(initial=0.0)))
     found = RowCheck(name, row.number, row.kind, True, "right")
     if not np.isfinite(theirs).all():
-        return found._replace(ok=False, message="has no finite value at a random state: a division by zero, or a root of a negative number")
+        return found._replace(
+            ok=False, message="has no finite value at a random state: a division by zero, or a root of a negative number"
+        )
     left = wanted - theirs
     if np.abs(left).max() <= SAME_TOL * size:
         return found
     factor = _ratio(theirs, wanted, size)
     if factor is not None and quantity == "Phi":
-        return found._replace(message=f"right; it is {factor:g} times the row of the model, so its gamma and its multiplier have that factor, too", factor=factor)
+        return found._replace(
+            message=f"right; it is {factor:g} times the row of the model, so its gamma and its multiplier have that factor, too",
+            factor=factor,
+        )
     if factor is not None:
         hint = "the sign is wrong" if factor == -1.0 else f"it is {factor:g} times what it must be"
         return found._replace(ok=False, message=f"not yet: {hint}", factor=factor, term=texts[0] if texts else "")

@@ -98,7 +98,13 @@ class BodySymbols:
     def values(self, sp: Any, state: State, row: int) -> dict[Any, float]:
         """Return the numbers of the symbols at a state."""
         A = rotation(state.p[row])
-        parts = ((self.r, state.r[row]), (self.p, state.p[row]), (self.A, A), (self.v, state.v[row]), (self.omega_bar, state.omega_bar[row]))
+        parts = (
+            (self.r, state.r[row]),
+            (self.p, state.p[row]),
+            (self.A, A),
+            (self.v, state.v[row]),
+            (self.omega_bar, state.omega_bar[row]),
+        )
         return {symbol: float(x) for symbols, numbers in parts for symbol, x in zip(symbols, np.ravel(numbers), strict=True)}
 
 
@@ -113,10 +119,16 @@ class PlanarBodySymbols:
         e1, e2 = np.eye(3)[first], np.eye(3)[second]
         n = np.cross(e1, e2)
         self.first, self.second, self.n = first, second, n
-        x, z, phi = (named(sp, tex_of, f"{c}_{name}", f"{t}_{{{tex}}}") for c, t in zip((*plane, "phi"), (*plane, r"\varphi"), strict=True))
-        rates = [named(sp, tex_of, f"{c}_dot_{name}", rf"\dot{{{t}}}_{{{tex}}}") for c, t in zip((*plane, "phi"), (*plane, r"\varphi"), strict=True)]
+        x, z, phi = (
+            named(sp, tex_of, f"{c}_{name}", f"{t}_{{{tex}}}") for c, t in zip((*plane, "phi"), (*plane, r"\varphi"), strict=True)
+        )
+        rates = [
+            named(sp, tex_of, f"{c}_dot_{name}", rf"\dot{{{t}}}_{{{tex}}}")
+            for c, t in zip((*plane, "phi"), (*plane, r"\varphi"), strict=True)
+        ]
         self.accelerations = tuple(
-            named(sp, tex_of, f"{c}_ddot_{name}", rf"\ddot{{{t}}}_{{{tex}}}") for c, t in zip((*plane, "phi"), (*plane, r"\varphi"), strict=True)
+            named(sp, tex_of, f"{c}_ddot_{name}", rf"\ddot{{{t}}}_{{{tex}}}")
+            for c, t in zip((*plane, "phi"), (*plane, r"\varphi"), strict=True)
         )
         self.coordinates, self.velocities = (x, z, phi), tuple(rates)
         normal = sp.Matrix([int(c) for c in n])
@@ -147,7 +159,14 @@ class PlanarBodySymbols:
         A = rotation(state.p[row]) @ self.turned.T
         phi = float(np.arctan2(A[self.second, self.first], A[self.first, self.first]))
         phi_dot = float(self.n @ (rotation(state.p[row]) @ state.omega_bar[row]))
-        numbers = (state.r[row, self.first], state.r[row, self.second], phi, state.v[row, self.first], state.v[row, self.second], phi_dot)
+        numbers = (
+            state.r[row, self.first],
+            state.r[row, self.second],
+            phi,
+            state.v[row, self.first],
+            state.v[row, self.second],
+            phi_dot,
+        )
         return {symbol: float(x) for symbol, x in zip((*self.coordinates, *self.velocities), numbers, strict=True)}
 
 
@@ -175,7 +194,11 @@ def plane_rotation(e1: Any, e2: Any, phi: float) -> Any:
 def rotation(p: Any) -> Any:
     """Return A = E G^T of numbers p (4,), not normalized: as the kernels do for a unit p."""
     e0, e = p[0], p[1:]
-    return (e0 * e0 - e @ e) * np.eye(3) + 2.0 * np.outer(e, e) + 2.0 * e0 * np.array([[0, -e[2], e[1]], [e[2], 0, -e[0]], [-e[1], e[0], 0]])
+    return (
+        (e0 * e0 - e @ e) * np.eye(3)
+        + 2.0 * np.outer(e, e)
+        + 2.0 * e0 * np.array([[0, -e[2], e[1]], [e[2], 0, -e[0]], [-e[1], e[0], 0]])
+    )
 
 
 def named(sp: Any, tex_of: dict[Any, str], name: str, tex: str) -> Any:
@@ -227,7 +250,11 @@ class Symbols:
         self._of: list[Any] = [GroundSymbols(sp, planar is not None)]
         for body in self.bodies[1:]:
             name, tex = self.names.of(body), tex_name(body.name)
-            made = BodySymbols(sp, name, tex, self.tex_of) if planar is None else PlanarBodySymbols(sp, body, name, tex, self.tex_of, planar)
+            made = (
+                BodySymbols(sp, name, tex, self.tex_of)
+                if planar is None
+                else PlanarBodySymbols(sp, body, name, tex, self.tex_of, planar)
+            )
             self._of.append(made)
             for what in ("r", "A", "v", "omega_bar", "p"):
                 if hasattr(made, what):

@@ -68,7 +68,7 @@ def test_every_joint_of_the_catalogue(cls):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cls", (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES], ids=lambda cls: cls.__name__)
 def test_every_coupling_rolling_joint_and_guide(cls):
     eq = mbd.equations(sample(cls))
     assert_same_numbers(eq, near(eq.model.state(), np.random.default_rng(SEED)))
