@@ -130,7 +130,10 @@ def _steps(eq: Any, row: Row, state: State, kernel: Rows) -> tuple[Step, ...]:
         steps.append(Step(title, tex, against, difference, difference <= tol))
 
     numbers = eq.values(state)
-    value = lambda x: float(eq.sp.N(eq.sp.sympify(x).xreplace(_floats(eq, numbers)), 17))  # noqa: E731
+
+    def value(x: Any) -> float:
+        return float(eq.sp.N(eq.sp.sympify(x).xreplace(_floats(eq, numbers)), 17))
+
     velocity_only = row.primitive.velocity_only
     left = "0" if velocity_only else r"\Phi"
     step("definition", f"{left} = {row.tex}", "the kernel's Phi", value(row.Phi), kernel.Phi[k], KERNEL_TOL)
@@ -210,7 +213,11 @@ def _identity(eq: Any, row: Row, state: State) -> tuple[Any, Any]:
     return np.column_stack(columns), -A @ tilde
 
 
-IDENTITY = r"\delta\left(A \bar{a}\right) = -A \tilde{\bar{a}}\, \delta\bar{\pi}, \quad \frac{d^{2}}{dt^{2}}\left(A \bar{a}\right) = A \tilde{\bar{\omega}} \tilde{\bar{\omega}} \bar{a} - A \tilde{\bar{a}} \dot{\bar{\omega}}"
+IDENTITY = (
+    r"\delta\left(A \bar{a}\right) = -A \tilde{\bar{a}}\, \delta\bar{\pi}, \quad "
+    r"\frac{d^{2}}{dt^{2}}\left(A \bar{a}\right) = "
+    r"A \tilde{\bar{\omega}} \tilde{\bar{\omega}} \bar{a} - A \tilde{\bar{a}} \dot{\bar{\omega}}"
+)
 """What turns the variation of a vector on a body into its small rotation, and its second rate."""
 
 
@@ -249,7 +256,8 @@ def gradient_tex(eq: Any, row: Row) -> str:
             parts.append(rf"\Phi_{{q_{{{name}}}}} = {eq.symbols.tex(entries)}")
             continue
         parts.append(
-            rf"\Phi_{{r_{{{name}}}}} = {vector_gradient(eq, row, k, False)}, \quad \bar{{\Pi}}_{{{name}}} = {vector_gradient(eq, row, k, True)}"
+            rf"\Phi_{{r_{{{name}}}}} = {vector_gradient(eq, row, k, False)}, \quad "
+            rf"\bar{{\Pi}}_{{{name}}} = {vector_gradient(eq, row, k, True)}"
         )
     return r", \quad ".join(parts) or "0"
 
@@ -303,7 +311,8 @@ def gamma_tex(eq: Any, row: Row) -> str:
             terms.append(rf"- {'2 ' if a is b else ''}{short(a)}^{{T}} {wrapped(tb)}")
         return " ".join((driven, *terms)).strip() or "0"
     return (
-        r"-\sum_{k} F_{c_{k}} \ddot{c}_{k} - \sum_{k,m} F_{c_{k} c_{m}} \dot{c}_{k} \dot{c}_{m} - 2 \sum_{k} F_{c_{k} t} \dot{c}_{k} - F_{tt}"
+        r"-\sum_{k} F_{c_{k}} \ddot{c}_{k} - \sum_{k,m} F_{c_{k} c_{m}} \dot{c}_{k} \dot{c}_{m} "
+        r"- 2 \sum_{k} F_{c_{k} t} \dot{c}_{k} - F_{tt}"
         if row.scalars
         else r"-\frac{d}{dt}\left(\Phi_q\right) u"
     )

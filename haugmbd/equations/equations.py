@@ -11,7 +11,7 @@ A property is derived when it is first read. Numbers of all symbols at a state: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -236,7 +236,7 @@ class Equations:
         """Return an expression or matrix with the entries of A written in Euler parameters."""
         if self.planar is not None:
             return expression
-        put = {}
+        put: dict[Any, Any] = {}
         for body in self.symbols.bodies[1:]:
             put.update(zip(self.symbols.body(body).A, self.A(body.name), strict=True))
         return expression.xreplace(put)
@@ -296,7 +296,7 @@ class Equations:
                 self.symbols.tex_of[atom] = rf"Q^{{other}}_{{\mathrm{{{name.replace('_', ' ')}}},{mark.replace('_', '')}}}"
                 place = per * (k - 1) + c
                 self.symbols.atoms.add(
-                    atom, lambda numbers, state, place=place: number(place, numbers, state), words if not c and k == 1 else ""
+                    atom, partial(number, place), words if not c and k == 1 else ""
                 )
                 found[k].append(atom)
         return found

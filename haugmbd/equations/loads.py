@@ -134,7 +134,7 @@ class Forces:
 
 def tsda(all_forces: Forces, load: Any) -> bool:
     """Add a spring, damper and actuator between two points."""
-    make, sp, symbols = all_forces.make, all_forces.sp, all_forces.symbols
+    sp, symbols = all_forces.sp, all_forces.symbols
     ends = []
     for side, frame in (("i", load.frame_i), ("j", load.frame_j)):
         name, parts = symbols.vector(load, frame.body, "s_bar", side, frame.s_bar)
@@ -180,22 +180,24 @@ def rsda(all_forces: Forces, load: Any) -> bool:
     a, b = symbols.body(i), symbols.body(j)
     rate = dot(h.value, b.A * b.omega_bar - a.A * a.omega_bar)
     k, c, theta0 = (all_forces.number(load, what, getattr(load, what)) for what in ("k", "c", "theta0"))
-    torque = k * (theta - theta0) + c * rate + all_forces.value(load, load.actuator, "n_a")[0]
+    actuator = all_forces.value(load, load.actuator, "n_a")[0]
+    torque = k * (theta - theta0) + c * rate + actuator
     zero = sp.zeros(3, 1)
     for body, sign in ((i, 1), (j, -1)):
         if symbols.number(body):
             all_forces.add({symbols.number(body): (zero, symbols.body(body).A.T * h.value)}, sign * torque)
     name = tex_name(load.name)
-    law = rf"n_{{{name}}} = {symbols.tex(k)} \left(\theta - {symbols.tex(theta0)}\right) + {symbols.tex(c)} \dot{{\theta}} + {symbols.tex(torque - torque)}"
-    all_forces.written.append(
-        (load, law.removesuffix(" + 0") + r", \quad \bar{n}_{i} = n \bar{h}, \quad \bar{n}_{j} = -n A_{j}^{T} A_{i} \bar{h}")
-    )
+    parts = [rf"{symbols.tex(k)} \left(\theta - {symbols.tex(theta0)}\right)" if k != 0 else ""]
+    parts += [rf"{symbols.tex(c)} \dot{{\theta}}" if c != 0 else "", symbols.tex(actuator) if actuator != 0 else ""]
+    law = rf"n_{{{name}}} = {' + '.join(part for part in parts if part) or '0'}"
+    acts = rf"\bar{{n}}_{{i}} = n_{{{name}}} \bar{{h}}, \quad \bar{{n}}_{{j}} = -n_{{{name}}} A_{{j}}^{{T}} A_{{i}} \bar{{h}}"
+    all_forces.written.append((load, rf"{law}, \quad {acts}"))
     return True
 
 
 def along_coordinate(all_forces: Forces, load: Any) -> bool:
     """Add a force along coordinates of joints: a linear spring, a motor, or a force given by the user."""
-    make, sp, symbols = all_forces.make, all_forces.sp, all_forces.symbols
+    make, symbols = all_forces.make, all_forces.symbols
     is_spring = isinstance(load, forces.JointSpring)
     if load.law != 0 or isinstance(load, forces.JointLimit):
         return False

@@ -154,7 +154,7 @@ class _Reader:
         return f"<mrow>{self.atom()}</mrow>"
 
     def fence(self) -> str:
-        """Return \\left( row \\right)."""
+        r"""Return \left( row \right)."""
         opening = self._fence_sign()
         inside = self.row(("command", "right"))
         self.next()

@@ -121,10 +121,13 @@ STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.7rem } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line) }
-table { border-collapse: collapse; width: 100%; margin: .4rem 0 1rem } td, th { padding: .35rem .6rem; text-align: left; vertical-align: top }
-tr { border-bottom: 1px solid var(--line) } .n { font-variant-numeric: tabular-nums; white-space: nowrap } .level { opacity: .65; white-space: nowrap; font-size: .85em }
+table { border-collapse: collapse; width: 100%; margin: .4rem 0 1rem }
+td, th { padding: .35rem .6rem; text-align: left; vertical-align: top }
+tr { border-bottom: 1px solid var(--line) } .n { font-variant-numeric: tabular-nums; white-space: nowrap }
+.level { opacity: .65; white-space: nowrap; font-size: .85em }
 .scroll { overflow-x: auto } math { font-size: 1.08rem } .scroll math { margin-left: 1rem }
-.row { margin: 1rem 0; padding: .6rem .9rem; background: var(--soft); border-radius: .5rem; display: grid; grid-template-columns: minmax(0, 1fr) 13rem; gap: 1rem }
+.row { margin: 1rem 0; padding: .6rem .9rem; background: var(--soft); border-radius: .5rem;
+  display: grid; grid-template-columns: minmax(0, 1fr) 13rem; gap: 1rem }
 .words { opacity: .75; font-size: .92em } @media (max-width: 50rem) { .row { grid-template-columns: minmax(0, 1fr) } }
 ul { padding-left: 1.2rem }
 """
@@ -188,7 +191,8 @@ def tex_document(eq: Any) -> str:
             lines.append(rf"\noindent Row {row.number}, {tex_text(row.kind)}: {tex_text(row.primitive.words())}.")
             lines += [rf"\[ {tex} \]" for _, tex in formulas_of_row]
             lines.append(
-                rf"\noindent At the modelled pose $\Phi = {_tex_number(Phi)}$, $\nu = {_tex_number(nu)}$, $\gamma = {_tex_number(gamma)}$.\par\medskip"
+                rf"\noindent At the modelled pose $\Phi = {_tex_number(Phi)}$, $\nu = {_tex_number(nu)}$, "
+                rf"$\gamma = {_tex_number(gamma)}$.\par\medskip"
             )
     if levels_to(eq.level) > 3:
         lines.append(r"\subsection*{Motion}")

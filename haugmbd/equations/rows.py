@@ -249,7 +249,7 @@ class RowMaker:
         """Return the row of an equation."""
         for kind in type(primitive).__mro__:
             if kind.__name__ in KINDS:
-                return KINDS[kind.__name__](self, joint, primitive, number)  # type: ignore[no-any-return]
+                return KINDS[kind.__name__](self, joint, primitive, number)
         known = ", ".join(KINDS)
         what = f"joint {joint.name!r} has an equation {primitive.kind!r}, whose formula is not known"
         raise UsageError(f"mbd.equations: {what}: it is made of {known}.")
@@ -284,7 +284,7 @@ class RowMaker:
         derivatives = [sp.Derivative(function, (symbols.t, k)) for k in (1, 2)]
         for k, atom in enumerate((function, *derivatives)):
             words = f"{name}(t): {f} of {owner.name!r}" if k == 0 else ""
-            symbols.atoms.add(atom, lambda numbers, state, k=k: f.values(state.t)[k], words)
+            symbols.atoms.add(atom, _component(lambda numbers, state: f.values(state.t), k), words)
         return function, *derivatives, rf"{tex}(t)"
 
     def of_products(self, joint: Joint, p: Primitive, number: int, scalar: Scalar, driver: Driver | None, power: int = 1) -> Row:
@@ -345,6 +345,11 @@ def turned_value(symbols: Symbols, q: Coordinate, bare: Any) -> Callable[[dict[A
         return float(np.floor((near - angle) / (2.0 * np.pi) + 0.5))
 
     return turns
+
+
+def _component(values: Callable[[dict[Any, float], Any], Any], k: int) -> Callable[[dict[Any, float], Any], float]:
+    """Return a function for one number of several."""
+    return lambda numbers, state: float(values(numbers, state)[k])
 
 
 def translated(sp: Any, symbols: Symbols, f: Expression) -> Any:
@@ -481,7 +486,7 @@ def coordinate_function(make: RowMaker, joint: Joint, p: Any, number: int) -> Ro
     derivatives = [f, sp.Derivative(f, q), sp.Derivative(f, (q, 2))]
     for k, atom in enumerate(derivatives):
         words = f"{name}(q): the function of {joint.name!r}" if k == 0 else ""
-        symbols.atoms.add(atom, lambda numbers, state, k=k: p.values(numbers[q])[k], words)
+        symbols.atoms.add(atom, _component(lambda numbers, state: p.values(numbers[q]), k), words)
     zero = sp.Integer(0)
     scalar = composed(
         symbols, [q_b, q_a], q_b.value - f, [sp.Integer(1), -derivatives[1]], [[zero, zero], [zero, -derivatives[2]]],
@@ -518,11 +523,7 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
         lambda numbers, state: float(p.parameters(np.array([[each(numbers, state) for each in nearest]]))[0]),
         f"{s}: the nearest point",
     )
-    row = (
-        0
-        if all(other is p or not np.array_equal(other.n, p.n) for other in joint.primitives()[:1]) and joint.primitives()[0] is p
-        else number
-    )
+    row = number  # the rows of a curve have a field n(s) each
     functions = {}
     for what, pieces in (("c", p.c), ("n", p.n)):
         label = f"{what}_{name}" if what == "c" else f"{what}_{name}_{row}"
@@ -532,7 +533,7 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
             for k in range(4):
                 atom = f if k == 0 else sp.Derivative(f, s) if k == 1 else sp.Derivative(f, (s, k))
                 symbols.atoms.add(
-                    atom, lambda numbers, state, k=k, axis=axis, pieces=pieces: spline_value(p, pieces, axis, numbers[s], k)
+                    atom, _on_spline(p, pieces, axis, s, k)
                 )
     X = [sp.Symbol(f"_x{k}", real=True) for k in range(3)]
     c = [functions["c", k] for k in range(3)]
@@ -553,6 +554,11 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     tex = r"n(s)^{T} \left(x - c(s)\right)"
     scalar = composed(symbols, x, phi.xreplace(put), first, both, tex)
     return with_scalars(make.of_products(joint, p, number, scalar, None), tuple(x))
+
+
+def _on_spline(p: Any, pieces: Any, axis: int, s: Any, order: int) -> Callable[[dict[Any, float], Any], float]:
+    """Return a function for a derivative of a component of a spline at the nearest point."""
+    return lambda numbers, state: spline_value(p, pieces, axis, numbers[s], order)
 
 
 def spline_value(p: Any, pieces: Any, axis: int, s: float, order: int) -> float:

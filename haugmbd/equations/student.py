@@ -186,7 +186,7 @@ class _Reader:
     def value(self, node: Any) -> Any:
         """Return the object of a node."""
         sp = self.sp
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
             if not np.isfinite(float(node.value)) or abs(node.value) > 1e100:
                 self.fail(f"{node.value!r:.30} is too large")
             return sp.Integer(node.value) if isinstance(node.value, int) else sp.Float(node.value)

@@ -46,7 +46,7 @@ def identifier(name: str) -> str:
 
 
 def tex_name(name: str) -> str:
-    """Return the name of a part in TeX: \\mathrm{crank}."""
+    r"""Return the name of a part in TeX: \mathrm{crank}."""
     return rf"\mathrm{{{re.sub(r'[^A-Za-z0-9]+', ' ', name).strip().replace(' ', '~')}}}"
 
 
