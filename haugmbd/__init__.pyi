@@ -255,6 +255,10 @@ from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
 from haugmbd.viewer.still import Picture as Picture
 from haugmbd.viewer.still import picture as picture
 
+# equations as formulas
+from haugmbd.equations.equations import Equations as Equations
+from haugmbd.equations.equations import equations as equations
+
 # checks of what users write
 from haugmbd.verification.verify import verify as verify
 from haugmbd.verification.report import Verification as Verification

@@ -40,6 +40,7 @@ CONTENTS = {
         "other-formats",
         "assembly",
         "mobility",
+        "equations",
     ),
     "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "contact", "serial-chains"),
     "Results": ("quantities", "animation", "kinematics", "equilibrium"),

@@ -16,7 +16,8 @@
 # With $r < n_c$ there are combinations of multipliers that do nothing: $\Phi_q^T \mu = 0$. If $\lambda$ solves the
 # equations of motion, so does $\lambda + \mu$. So
 #
-# * **the motion is unique**: accelerations see only $\Phi_q^T \lambda$;
+# * **the motion is unique**: accelerations see only $\Phi_q^T \lambda$ (as long as no force depends on $\lambda$, as
+#   Coulomb friction does, and the pose is not singular: at a dead point the motion may go on in two ways);
 # * **a reaction is unique** only if no such $\mu$ changes it. The weight of a door is carried by its hinges together;
 #   how they share it is decided by elasticity and by the joiner, not by rigid bodies.
 #
@@ -201,5 +202,5 @@ print(mbd.labs.check("lab7", answers))
 # %% [markdown]
 # ## What you have seen
 #
-# Motion is always unique, reactions are not; the rows that depend on others, and the components that are shared, can be
+# Motion is unique (without Coulomb friction, and away from singular poses), reactions are not; the rows that depend on others, and the components that are shared, can be
 # named; and a mechanism can be designed so that every reaction exists. Engineers call that *exact constraint* design.

@@ -6,6 +6,7 @@ answers      how numbers, arrays, words and systems are judged; what `check` say
 motion       exercises of labs 1, 3, 9 and 12: motion, reactions, drives, impulses, statistics
 constraints  exercises of labs 2, 6, 7 and 8: equations, formulations, redundancy, serial chains
 integration  exercises of labs 4, 5, 10 and 11: drift, gains, stiffness, long runs
+by_hand      exercises of lab 13: equations of a model, term by term
 check        the table of labs, and `check`
 own          labs of a lecturer's own
 mystery      models with a fault whose name is not said

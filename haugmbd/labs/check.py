@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
-from haugmbd.labs import constraints, integration, motion
+from haugmbd.labs import by_hand, constraints, integration, motion
 from haugmbd.labs.answers import MISSING, RIGHT, WRONG, Exercise, Finding, LabReport, judged
 
 RECORD = "HAUGMBD_LAB_RECORD"
@@ -37,6 +37,7 @@ LABS = {
     "lab10": Lab("stiff systems and implicit methods", integration.LAB10),
     "lab11": Lab("long runs: energy and symplectic methods", integration.LAB11),
     "lab12": Lab("a study overnight", motion.LAB12),
+    "lab13": Lab("equations by hand, checked", by_hand.LAB13),
 }
 """The labs of the package, by name."""
 
@@ -60,7 +61,7 @@ def check(lab: str, answers: Mapping[str, Any]) -> LabReport:
     Parameters
     ----------
     lab : str
-        "lab1" to "lab12", or one of your own (`add`).
+        "lab1" to "lab13", or one of your own (`add`).
     answers : dict
         The answers by the names of the exercises. `...` and None stand for no answer.
 

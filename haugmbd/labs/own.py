@@ -1,4 +1,4 @@
-"""Labs of one's own: exercises of a lecturer beside the twelve, for `check` and `grade`."""
+"""Labs of one's own: exercises of a lecturer beside the thirteen, for `check` and `grade`."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from haugmbd.analysis.assembly.continuation import continue_to_targets
 from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults, settled
 from haugmbd.analysis.assembly.far_starts.closing import ATTEMPT, brought_near, close_from_afar, is_near
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, read_fixed_coordinates
+from haugmbd.analysis.assembly.newton_table import newton_table
 from haugmbd.analysis.assembly.position_solver import ITERATIONS, PositionSolution, close_positions
 from haugmbd.analysis.assembly.regularized_least_squares import body_metric
 from haugmbd.analysis.assembly.result import Assembly, Flip, corrections, joint_gaps
@@ -64,6 +65,7 @@ def assemble(
     tolerance: float | None = None,
     repair: bool = True,
     progress: bool = False,
+    record: bool = False,
 ) -> Assembly:
     """Assemble a mechanism: close all joints with the least motion of its bodies, then find the velocities.
 
@@ -86,6 +88,8 @@ def assemble(
         If True, turn joints back that closed in the opposite sense. If False, list them in `flipped`.
     progress : bool
         If True, show a progress bar: the digits to which the joints are closed.
+    record : bool
+        If True, `newton` of the assembly is the table of the position analysis: iterate, |Phi|, |dq|, condition, step.
 
     Returns
     -------
@@ -107,15 +111,19 @@ def assemble(
     -----
     Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism.
     """
-    check_flags(progress=progress)
+    check_flags(progress=progress, record=record)
     model = compiled(system, "assemble", tolerance)
     problem = pose_problem(model, start_of(model, state), hold, weights, tol)
     with Progress(progress, 0.0, digits_of(problem.size, tol), "digits") as bar:
         search = Search(bar, problem.size, tol)
+        search.poses = [] if record else None
         try:
-            return _assembled(problem._replace(search=search), repair)
+            assembly = _assembled(problem._replace(search=search), repair)
         except KeyboardInterrupt as stop:
             raise _interrupted(problem, search, stop) from None
+    if search.poses is None:
+        return assembly
+    return replace(assembly, newton=newton_table([*search.poses, (pose_at(problem, assembly.state), False)], problem.size))
 
 
 def _interrupted(problem: Problem, search: Search, stop: KeyboardInterrupt) -> KeyboardInterrupt:

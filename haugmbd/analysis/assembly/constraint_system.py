@@ -69,21 +69,27 @@ class Pose(NamedTuple):
 class Search:
     """A search for a closed pose: the closest pose and the number of steps, shown on a bar by the digits to which the joints are closed.
 
-    closest: None before the first pose
+    closest: None before the first pose;  poses: every pose, and whether it starts a search; None where nobody records them
     """
 
     def __init__(self, bar: Progress, size: float, tol: float) -> None:
         self.closest: Pose | None = None
         self.steps = self.starts = 0
+        self.poses: list[tuple[Pose, bool]] | None = None
+        self._begins = True
         self._bar, self._size, self._most, self._all = bar, size, 0.0, digits_of(size, tol)
 
     def begin(self) -> None:
         """Count one more start."""
         self.starts += 1
+        self._begins = True
 
     def at(self, pose: Pose) -> None:
         """Store the pose of one more step if it is the closest of all."""
         self.steps += 1
+        if self.poses is not None:
+            self.poses.append((pose, self._begins))
+            self._begins = False
         if self.closest is None or pose.furthest < self.closest.furthest:
             self.closest = pose
         gap = self.closest.furthest

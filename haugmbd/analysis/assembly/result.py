@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.analysis.assembly.newton_table import NewtonTable
 from haugmbd.deprecated import public_class
 from haugmbd.math.euler_parameters import conjugate, logarithm, product
 from haugmbd.model.inspection.constraint_rows import evaluate
@@ -82,6 +83,8 @@ class Assembly:
         angle [rad]. They are left out of `after` and of `model`. Empty where axes and points fit.
     starts : int
         Number of starts that were tried: more than 1 if the given one led to no closed pose.
+    newton : NewtonTable or None
+        The iterates of Newton's method, with record=True.
     """
 
     model: Model
@@ -98,6 +101,7 @@ class Assembly:
     tolerance: float
     contradictions: tuple[Contradiction, ...] = ()
     starts: int = 1
+    newton: NewtonTable | None = None
 
     @property
     def flipped(self) -> tuple[str, ...]:

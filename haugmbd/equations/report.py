@@ -1,0 +1,215 @@
+r"""The equations of a model as a page and as TeX: joint by joint, each row with its formula and its number at the modelled pose.
+
+The page is one file with MathML, which browsers show by themselves: no script, no font and no network. The TeX file needs amsmath only.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from haugmbd.equations.derivation import gamma_tex, gradient_tex
+from haugmbd.equations.mathml import mathml
+from haugmbd.equations.rows import Row
+from haugmbd.errors import UsageError
+
+LONGEST_COMPONENTS = 400
+"""Characters of TeX of a formula in components that is still shown beside its form in vectors."""
+MOST_MATRIX = 12
+"""Largest number of velocities for which the mass matrix is shown as a matrix."""
+NOTATION = (
+    (r"\Phi = 0", "position"),
+    (r"\Phi_{q} u = \nu", "velocity"),
+    (r"\Phi_{q} \dot{u} = \gamma", "acceleration"),
+    (r"M \dot{u} + \Phi_{q}^{T} \lambda = Q", "motion"),
+)
+
+
+def levels_to(level: str) -> int:
+    """Return how many of the four levels are shown."""
+    return [name for _, name in NOTATION].index(level) + 1
+
+
+def formulas(eq: Any, row: Row, depth: int) -> list[tuple[str, str]]:
+    """Return the formulas of a row, each with the name of its level."""
+    zero = "0" if row.primitive.velocity_only else r"\Phi"
+    found = [("position", rf"{zero} = {row.tex if eq.planar is None else eq.symbols.tex(row.Phi)}")]
+    components = eq.symbols.tex(row.Phi)
+    if eq.planar is None and not row.primitive.velocity_only and len(components) <= LONGEST_COMPONENTS:
+        found.append(("in components", rf"\Phi = {components}"))
+    if depth > 1:
+        found.append(("velocity", gradient_tex(eq, row)))
+        found.append(("", rf"\nu = {eq.symbols.tex(row.nu)}"))
+    if depth > 2:
+        found.append(("acceleration", rf"\gamma = {gamma_tex(eq, row)}"))
+    return found
+
+
+def motion_formulas(eq: Any) -> list[tuple[str, str]]:
+    """Return the laws of the forces, and the equations of motion of each body."""
+    sp = eq.sp
+    found = [(load.name, law) for load, law in eq.forces.written]
+    n = eq.n // max(1, eq.model.nb)
+    rows = list(eq.Q)
+    for k, body in enumerate(eq.symbols.bodies[1:]):
+        block = eq.M[n * k : n * k + n, n * k : n * k + n]
+        u_dot = sp.Matrix(eq.symbols.body(body).accelerations)
+        left = eq.symbols.tex(block * u_dot)
+        right = eq.symbols.tex(sp.Matrix(rows[n * k : n * k + n]))
+        name = eq.symbols.body(body).frame_tex[3:-1]
+        own = rf"{left} + \Phi_{{q_{{{name}}}}}^{{T}} \lambda = {right}"
+        if len(own) > 6 * LONGEST_COMPONENTS:
+            own = rf"M_{{{name}}} \dot{{u}}_{{{name}}} + \Phi_{{q_{{{name}}}}}^{{T}} \lambda = Q_{{{name}}}"
+        found.append((body.name, own))
+    return found
+
+
+def tex_of_equations(eq: Any, level: str) -> str:
+    """Return the equations in TeX: aligned lines, joint by joint."""
+    depth, lines = levels_to(level), []
+    for name in eq.joints:
+        for row in eq.rows_of(name):
+            for k, (_, formula) in enumerate(formulas(eq, row, depth)):
+                label = rf"\text{{{tex_text(name)}, row {row.number}:}}" if k == 0 else ""
+                lines.append(rf"{label} \quad & {formula}")
+    if depth > 3:
+        lines += [rf"\text{{{tex_text(name)}:}} \quad & {formula}" for name, formula in motion_formulas(eq)]
+    return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+
+def tex_text(text: str) -> str:
+    """Return words as they may stand in TeX."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in " .,:;()+-/'=|") else {"_": r"\_"}.get(c, "~") for c in text)
+    return kept.replace("|", "")
+
+
+def write_report(eq: Any, path: Path) -> Path:
+    """Write the page, with a TeX file beside it, or the TeX file alone."""
+    if path.suffix not in (".html", ".tex"):
+        raise UsageError(f"report got {str(path)!r}: give a file that ends in .html or .tex.")
+    tex = path.with_suffix(".tex")
+    try:
+        tex.write_text(tex_document(eq), encoding="utf-8")
+        if path.suffix == ".html":
+            path.write_text(page(eq), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+    return path
+
+
+def sections(eq: Any) -> list[tuple[str, str, list[tuple[Row, list[tuple[str, str]], tuple[float, float, float]]]]]:
+    """Return the joints: name, kind, and each row with its formulas and the numbers of Phi, nu, gamma at the modelled state."""
+    depth = levels_to(eq.level)
+    numbers = np.column_stack(eq.lambdify("Phi", "nu", "gamma")()) if eq.rows else np.zeros((0, 3))
+    place = {row.number: k for k, row in enumerate(eq.rows)}
+    found = []
+    for name in eq.joints:
+        rows = [(row, formulas(eq, row, depth), tuple(float(x) for x in numbers[place[row.number]])) for row in eq.rows_of(name)]
+        found.append((name, eq.model.joints[name].kind, rows))
+    return found  # type: ignore[return-value]
+
+
+def parameter_table(eq: Any) -> list[tuple[str, str, float]]:
+    """Return the parameters: formula, name, number."""
+    return [(eq.symbols.tex(symbol), str(symbol), value) for symbol, value in eq.parameters.items()]
+
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8882; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.7rem } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line) }
+table { border-collapse: collapse; width: 100%; margin: .4rem 0 1rem }
+td, th { padding: .35rem .6rem; text-align: left; vertical-align: top }
+tr { border-bottom: 1px solid var(--line) } .n { font-variant-numeric: tabular-nums; white-space: nowrap }
+.level { opacity: .65; white-space: nowrap; font-size: .85em }
+.scroll { overflow-x: auto } math { font-size: 1.08rem } .scroll math { margin-left: 1rem }
+.row { margin: 1rem 0; padding: .6rem .9rem; background: var(--soft); border-radius: .5rem;
+  display: grid; grid-template-columns: minmax(0, 1fr) 13rem; gap: 1rem }
+.words { opacity: .75; font-size: .92em } @media (max-width: 50rem) { .row { grid-template-columns: minmax(0, 1fr) } }
+ul { padding-left: 1.2rem }
+"""
+
+
+def page(eq: Any) -> str:
+    """Return the page."""
+    where = "" if eq.planar is None else f" in the plane {eq.planar}"
+    parts = [
+        "<!DOCTYPE html>", f'<html lang="en"><head><meta charset="utf-8"><title>Equations of {escape(eq.model.name)}</title>',
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head><body>',
+        f"<h1>Equations of {escape(eq.model.name)}</h1>",
+        f"<p>{len(eq.numbers_of_rows)} rows{where}, {eq.n} velocities; numbers are those of the modelled pose.</p>",
+        "".join(f"<div class=scroll>{mathml(tex)}</div>" for tex, _ in NOTATION[: levels_to(eq.level)]),
+    ]  # fmt: skip
+    for name, kind, rows in sections(eq):
+        parts.append(f"<h2>{escape(name)} <span class=level>{escape(kind)}</span></h2>")
+        for row, lines, (Phi, nu, gamma) in rows:
+            body = "".join(
+                f"<div class=scroll><span class=level>{escape(label)}</span><div>{mathml(tex)}</div></div>" for label, tex in lines
+            )
+            numbers = "".join(
+                f"<tr><td>{mathml(symbol, block=False)}</td><td class=n>{x + 0.0:.9g}</td></tr>"
+                for symbol, x in ((r"\Phi", Phi), (r"\nu", nu), (r"\gamma", gamma))[: levels_to(eq.level)]
+            )
+            words = f"row {row.number}, {escape(row.kind)}: {escape(row.primitive.words())}"
+            parts.append(f"<div class=row><div><div class=words>{words}</div>{body}</div><div><table>{numbers}</table></div></div>")
+        if not rows:
+            parts.append("<p>No row of this joint is left in the plane.</p>")
+    if levels_to(eq.level) > 3:
+        parts.append("<h2>Motion</h2>")
+        parts += [
+            f'<div class="scroll row"><div><div class=words>{escape(name)}</div>{mathml(tex)}</div></div>'
+            for name, tex in motion_formulas(eq)
+        ]
+    if eq.removed:
+        parts.append(
+            "<h2>Rows that fell away in the plane</h2><ul>" + "".join(f"<li>{escape(text)}</li>" for text in eq.removed) + "</ul>"
+        )
+    functions = [*eq.functions.values(), *(f"Q_other: {name}, without a formula here" for name in eq.forces.other)]
+    if functions:
+        parts.append("<h2>Symbols for functions</h2><ul>" + "".join(f"<li>{escape(text)}</li>" for text in functions) + "</ul>")
+    rows_of_table = "".join(
+        f"<tr><td>{mathml(tex, block=False)}</td><td><code>{escape(name)}</code></td><td class=n>{x:.12g}</td></tr>"
+        for tex, name, x in parameter_table(eq)
+    )
+    parts.append(f"<h2>Parameters</h2><table>{rows_of_table}</table></body></html>")
+    return "\n".join(parts)
+
+
+def tex_document(eq: Any) -> str:
+    """Return the TeX file."""
+    lines = [
+        r"\documentclass{article}", r"\usepackage{amsmath}", r"\usepackage[margin=20mm,landscape]{geometry}", r"\allowdisplaybreaks",
+        r"\setcounter{MaxMatrixCols}{60}", r"\begin{document}", rf"\section*{{Equations of {tex_text(eq.model.name)}}}",
+    ]  # fmt: skip
+    lines += [rf"\[ {tex} \]" for tex, _ in NOTATION[: levels_to(eq.level)]]
+    for name, kind, rows in sections(eq):
+        lines.append(rf"\subsection*{{{tex_text(name)} ({tex_text(kind)})}}")
+        for row, formulas_of_row, (Phi, nu, gamma) in rows:
+            lines.append(rf"\noindent Row {row.number}, {tex_text(row.kind)}: {tex_text(row.primitive.words())}.")
+            lines += [rf"\[ {tex} \]" for _, tex in formulas_of_row]
+            lines.append(
+                rf"\noindent At the modelled pose $\Phi = {_tex_number(Phi)}$, $\nu = {_tex_number(nu)}$, "
+                rf"$\gamma = {_tex_number(gamma)}$.\par\medskip"
+            )
+    if levels_to(eq.level) > 3:
+        lines.append(r"\subsection*{Motion}")
+        for name, tex in motion_formulas(eq):
+            lines += [rf"\noindent {tex_text(name)}", rf"\[ {tex} \]"]
+    if eq.removed:
+        lines.append(r"\subsection*{Rows that fell away in the plane}")
+        lines += [rf"\noindent {tex_text(text)}\par" for text in eq.removed]
+    lines.append(r"\subsection*{Parameters}")
+    lines += [rf"\noindent $ {tex} = {_tex_number(x)} $\par" for tex, _, x in parameter_table(eq)]
+    return "\n".join([*lines, r"\end{document}", ""])
+
+
+def _tex_number(x: float) -> str:
+    """Return a number in TeX."""
+    text = f"{x + 0.0:.9g}"
+    if "e" not in text:
+        return text
+    mantissa, exponent = text.split("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
