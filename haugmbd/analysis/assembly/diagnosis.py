@@ -11,6 +11,7 @@ A mechanism whose lengths do not fit has dependent rows at its closest pose, too
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import degrees
 from typing import NamedTuple
 
@@ -23,14 +24,16 @@ from haugmbd.compiled.array_types import Ints
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.math.euler_parameters import conjugate, logarithm, product
+from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import units_of_rows
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.redundancy.redundancy import find_redundancy
+from haugmbd.redundancy.rank import analyse_rank
+from haugmbd.redundancy.redundancy import find_redundancy, redundancy_of
 from haugmbd.system.checks.constraint_residuals import Gaps, constraint_gaps, half_turned, velocity_faults
 from haugmbd.system.checks.contradictions import Contradiction, contradictions_at
-from haugmbd.tolerances import CONTRADICTION, GROWTH, LARGEST_TOLERANCE, ROUNDING
+from haugmbd.tolerances import CONTRADICTION, DEPENDENT, GROWTH, LARGEST_TOLERANCE, ROUNDING
 
 SHARE = 1e-3
 """A joint that is open by less than this part of the largest gap is not to blame."""
@@ -141,6 +144,9 @@ SLID = 20.0
 """Times the gap of the start, relative to the size, that bodies move where redundant rows which do not fit drive them along the motion that
 the mechanism should have: to a place where they happen to fit."""
 
+BESIDE = 1.01
+"""Times the distance of a row from the span of the others: the tolerance that drops this row, too."""
+
 FOLD = 5.0
 """Times the square root of that gap that bodies move where a loop closes beside a dead centre, where its motion turns back."""
 
@@ -177,27 +183,52 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
     far = max(SLID * gap, FOLD * gap**0.5) + ROUNDING_OF_POSES if near else np.inf
     if not model.nc or (pose.worst <= problem.tol and not slid) or not pose.furthest <= LARGEST_TOLERANCE * problem.size:
         return as_it_is
-    rule, given, allowed = model.redundancy.rule, model.redundancy.given, model.redundancy.limit
-    for by, limit in ((given, CONTRADICTION), (None, LARGEST_TOLERANCE)):  # the second for the cause only
-        for at in (*near, pose):
-            redundancy = find_redundancy(model, at.rows, rule, by, limit)
-            if redundancy.only_here or not redundancy.dropped:
+    allowed = model.redundancy.limit
+    elsewhere: tuple[Contradiction, ...] = ()
+    for redundancy, limit in _redundant_rows(model, (*near, pose), every=bool(near)):
+        refused: tuple[Contradiction, ...] = ()
+        rows = np.array(redundancy.dropped, dtype=np.int64)
+        rest = problem._replace(asleep=np.union1d(problem.asleep, rows), loose=0.0)
+        for begin in (start, pose.state):  # a far start may lead the independent rows to another branch than all rows
+            again = close_positions(rest, begin)
+            if not again.closed:
                 continue
-            rows = np.array(redundancy.dropped, dtype=np.int64)
-            rest = problem._replace(asleep=np.union1d(problem.asleep, rows), loose=0.0)
-            refused: tuple[Contradiction, ...] = ()
-            for begin in (start, pose.state):  # a far start may lead the independent rows to another branch than all rows
-                again = close_positions(rest, begin)
-                if not again.closed:
-                    continue
-                found = contradictions_at(model, redundancy, again.pose.state)
-                if found and found[0].part > allowed:
-                    refused = refused or found
-                elif limit == CONTRADICTION and _way(problem, start, again.pose.state) <= far:
+            found = contradictions_at(model, redundancy, again.pose.state)
+            beside = _way(problem, start, again.pose.state) <= far
+            if not (found and found[0].part > allowed):
+                if beside and limit == CONTRADICTION:
                     return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
-            if refused:
-                return Settled(problem, solution._replace(closed=False), NONE, refused)
-    return as_it_is
+            elif beside:
+                refused = refused or found
+            else:
+                elsewhere = elsewhere or found
+        if refused:
+            return Settled(problem, solution._replace(closed=False), NONE, refused)
+    return Settled(problem, solution._replace(closed=False), NONE, elsewhere) if elsewhere else as_it_is
+
+
+def _redundant_rows(model: Model, poses: Sequence[Pose], *, every: bool) -> Iterator[tuple[Redundancy, float]]:
+    """Yield sets of rows that depend on the others along the motion, and the misfit up to which they were looked for, smaller ones first.
+
+    A misfit beyond CONTRADICTION is for the cause only. The last sets, if `every` one is asked for, are of the rows nearest to the span of
+    the others, one more each time: what axes are off by may be so much that nothing else tells which rows are redundant.
+    """
+    rule, given = model.redundancy.rule, model.redundancy.given
+    sets: set[tuple[int, ...]] = set()
+    for by, limit in ((given, CONTRADICTION), (None, LARGEST_TOLERANCE)):
+        for at in poses:
+            redundancy = find_redundancy(model, at.rows, rule, by, limit)
+            if redundancy.dropped and not redundancy.only_here:
+                sets.add(redundancy.dropped)
+                yield redundancy, limit
+    for at in poses if every else ():
+        near = sorted(distance for _, distance in analyse_rank(model, at.rows, DEPENDENT).weak if distance <= LARGEST_TOLERANCE)
+        for distance in near:
+            found = analyse_rank(model, at.rows, BESIDE * distance)
+            redundancy = redundancy_of(model, at.rows, found, rule, None, LARGEST_TOLERANCE)
+            if redundancy.dropped not in sets and not redundancy.only_here:
+                sets.add(redundancy.dropped)
+                yield redundancy, LARGEST_TOLERANCE
 
 
 def _way(problem: Problem, start: State, end: State) -> float:

@@ -10,6 +10,8 @@ such steps are kinks, as a touch is; where they follow one another the steps are
 
     score <- KEPT score + (1 of an unresolved step, else 0)    a part p of unresolved steps has the score p / (1 - KEPT)
 
+    error of k   z |k_1' - k_s| / 6                   of the largest accelerations, over unresolved steps
+
 Source: Shampine, Hiebert, Detecting stiffness with the Fehlberg (4, 5) formulas; Hairer, Wanner, Solving ODE II, sec. IV.2.
 """
 
@@ -32,13 +34,19 @@ UNFELT = 1e-11
 """Change of the velocities in a step, relative to them, that is rounding: a motion without forces has no other accelerations."""
 ENDLESS = 1e150
 """Square of an acceleration beyond which a motion grows without bound."""
+TINY = 1e-300
 KEPT = 0.95
 """Of the score from step to step: it remembers some twenty steps."""
 LONG_KEPT = 0.99
 """Of the long score, which remembers some hundred steps: of a chatter that takes several steps for each swing."""
-UNRESOLVED, ALL, FIRST, LAST, PEAK, SCORE, WORST, LONG_SCORE, LONG_WORST = range(9)
+UNRESOLVED, ALL, FIRST, LAST, PEAK, SCORE, WORST, LONG_SCORE, LONG_WORST, ERROR = range(10)
 """Columns of the counts: unresolved steps, all steps, times of the first and the last unresolved one [s], square of the largest
-accelerations, score, the largest score, and the same of the long score."""
+accelerations, score, the largest score, the same of the long score, and the square of the largest error of accelerations."""
+ORDERS_APART = 6.0
+"""h (k_1' - k_s) / 6 is the difference of RK4 and of a method of order 3 that ends with k_1': the error of the velocities, which changes
+the accelerations by z / h as much. The estimate is about twice the true error."""
+MOST_FELT = 5.0
+"""z that counts at most in the error: beyond, both ends of a step are on other branches of a force."""
 SAMPLES, FEWEST, NUMBERS = 24, 1, 50_000
 """States that are kept, of the first unresolved step, the second, the fourth, ...: so many, fewer of a large model, which has NUMBERS of
 them, but no fewer than FEWEST."""
@@ -47,7 +55,7 @@ them, but no fewer than FEWEST."""
 class StiffnessWatch(NamedTuple):
     """What a run notes of its steps.
 
-    columns: (m,) of velocities in y, and of accelerations in y';  counts: (9,), see UNRESOLVED
+    columns: (m,) of velocities in y, and of accelerations in y';  counts: (10,), see UNRESOLVED
     t, h: (n,) time and length of steps that are kept;  y: (n, ny) states at their ends
     """
 
@@ -61,7 +69,12 @@ class StiffnessWatch(NamedTuple):
 def new_watch(columns: Ints, ny: int) -> StiffnessWatch:
     """Return a watch of the velocities in these columns (m,)."""
     n = max(FEWEST, min(SAMPLES, NUMBERS // max(ny, 1))) if columns.size else 0
-    return StiffnessWatch(columns, np.zeros(LONG_WORST + 1), np.zeros(n), np.zeros(n), np.zeros((n, ny)))
+    return StiffnessWatch(columns, np.zeros(ERROR + 1), np.zeros(n), np.zeros(n), np.zeros((n, ny)))
+
+
+def error_of_accelerations(watch: StiffnessWatch) -> float:
+    """Return the error of the accelerations in unresolved steps, relative to the largest of the run."""
+    return float(np.sqrt(watch.counts[ERROR] / max(watch.counts[PEAK], TINY))) / ORDERS_APART
 
 
 @kernel
@@ -108,6 +121,7 @@ def watch_stiffness(watch: StiffnessWatch, t: float, h: float, change: float, la
         counts[WORST] = max(counts[WORST], counts[SCORE])
         counts[LONG_SCORE] += 1.0
         counts[LONG_WORST] = max(counts[LONG_WORST], counts[LONG_SCORE])
+        counts[ERROR] = max(counts[ERROR], min(h * h * gap, MOST_FELT**2 * change) * gap / max(change, TINY))
         power, place = 1.0, 0
         while power < counts[UNRESOLVED]:
             power, place = 2.0 * power, place + 1

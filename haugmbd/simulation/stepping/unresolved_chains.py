@@ -17,7 +17,15 @@ from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
-from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, SCORE, UNRESOLVED, WORST, StiffnessWatch
+from haugmbd.integrators.watches.stiffness_watch import (
+    ALL,
+    FIRST,
+    LAST,
+    SCORE,
+    UNRESOLVED,
+    WORST,
+    StiffnessWatch,
+)
 from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.simulation.stepping.unresolved_steps import (
     FIRST_STEPS,
@@ -27,7 +35,9 @@ from haugmbd.simulation.stepping.unresolved_steps import (
     SOME,
     UNSTABLE,
     WIDE_OPEN,
+    WRONG,
     FastLoad,
+    error_at_the_end,
     felt,
     is_lasting,
     sampled_states,
@@ -41,15 +51,16 @@ def chain_stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) ->
     space = result.state_space
     if method.step is None or not callable(space.tau) or watch is None or not watch.columns.size or watch.counts[WORST] < SOME:
         return []
-    lasting, share = is_lasting(watch), 0.0
-    if not lasting:
+    lasting, share, error = is_lasting(watch), 0.0, error_at_the_end(watch, float(result.t[-1]), float(method.step))
+    wrong = not lasting and error > WRONG
+    if not (lasting or wrong):
         share = _open_share(result)
         if not share > OPEN:
             return []
     counts = watch.counts
-    how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share)
+    how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share, error if wrong else 0.0)
     text = too_large(method, _fastest(space, watch, ()), how, f"the forces on chain {space.chain.name!r}")
-    return [RunNote("stiff", text, float(counts[WORST]), lasting or share > WIDE_OPEN)]
+    return [RunNote("stiff", text, float(counts[WORST]), lasting or wrong or share > WIDE_OPEN)]
 
 
 def failed_chain_text(

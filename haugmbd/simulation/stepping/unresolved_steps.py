@@ -25,7 +25,17 @@ from haugmbd.diagnostics.histories.load_history import load_history
 from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote
 from haugmbd.forces.base import ForceElement
 from haugmbd.formulations.accelerations import solve_states
-from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, LONG_WORST, SCORE, UNRESOLVED, WORST, StiffnessWatch
+from haugmbd.integrators.watches.stiffness_watch import (
+    ALL,
+    FIRST,
+    LAST,
+    LONG_WORST,
+    SCORE,
+    UNRESOLVED,
+    WORST,
+    StiffnessWatch,
+    error_of_accelerations,
+)
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
@@ -38,6 +48,11 @@ SOME = 3.0
 """Score above which the energy ledger is asked: three unresolved steps in a row. Kinks and reversals have one or two."""
 OPEN, WIDE_OPEN = 1e-2, 0.1
 """Of the energy that is exchanged while steps are unresolved: a drift that is noted, and one that makes the result doubtful."""
+WRONG = 0.05
+"""Error of the accelerations in unresolved steps, relative to the largest of the run, that makes a result doubtful where several such steps
+follow one another: its estimate is about twice the true error, which is then above 2 %."""
+LAST_STEPS = 30
+"""Steps before the end of a run in which unresolved ones leave an error in its last states."""
 RECENT = 1.5
 """Score of a run that fails, above which its last steps are unresolved: two in a row."""
 UNSTABLE = 2.0
@@ -87,22 +102,24 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
         return _notes_of_samples(result, method)
     if watch.counts[WORST] < SOME:
         return []
-    counts, share = watch.counts, 0.0
+    counts, share, error = watch.counts, 0.0, 0.0
     lasting = is_lasting(watch)
     known = any(note.doubtful for note in result.outcome.notes)
     if not lasting:
         if known:
             return []
-        share = _open_share(result, counts[FIRST], counts[LAST], method.step)
-        if not share > OPEN:
-            return []
+        error = error_at_the_end(watch, float(result.t[-1]), float(method.step))
+        if not error > WRONG:
+            share = _open_share(result, counts[FIRST], counts[LAST], method.step)
+            if not share > OPEN:
+                return []
     fast = fastest_load(result.model, watch)
     if fast is None and (known or result.model.network is None):  # the gains of a stabilization, a fast turn, a kink
         return []
-    how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share)
+    how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share, error if error > WRONG else 0.0)
     gains = ", or for the gains of its stabilization" if "Baumgarte" in result.settings.get("stabilization", "") else ""
     text = too_large(method, fast, how, _forces_of(result.model) + gains)
-    return [RunNote("stiff", text, float(counts[WORST]), lasting or share > WIDE_OPEN)]
+    return [RunNote("stiff", text, float(counts[WORST]), lasting or error > WRONG or share > WIDE_OPEN)]
 
 
 def _depends_on_velocities(load: ForceElement) -> bool:
@@ -115,9 +132,21 @@ def is_lasting(watch: StiffnessWatch) -> bool:
     return bool(watch.counts[WORST] >= PERSISTENT or watch.counts[LONG_WORST] >= LONG_PERSISTENT)
 
 
-def steps_words(unresolved: float, steps: float, first: float, last: float, share: float) -> str:
-    """Return the words on unresolved steps from `first` to `last` [s], and on the share of energy by which the ledger is open."""
+def error_at_the_end(watch: StiffnessWatch, t_end: float, h: float) -> float:
+    """Return the error of the accelerations of unresolved steps that go on to the end of a run, relative to the largest; else 0.
+
+    The steps behind a short decay remove its error.
+    """
+    return error_of_accelerations(watch) if watch.counts[LAST] >= t_end - LAST_STEPS * h else 0.0
+
+
+def steps_words(unresolved: float, steps: float, first: float, last: float, share: float, error: float = 0.0) -> str:
+    """Return the words on unresolved steps from `first` to `last` [s], the share of energy by which the ledger is open, and the error.
+
+    error: of the accelerations, relative to the largest of the run
+    """
     how = f"{unresolved:.0f} of {steps:.0f} steps from t = {first:.6g} s to {last:.6g} s are unresolved"
+    how += f", and accelerations are off by up to {100.0 * error:.2g} % of the largest ones" if error else ""
     return how + (f", and the energy ledger is open by {100.0 * share:.2g} % of what is exchanged there" if share else "")
 
 

@@ -197,25 +197,27 @@ def _open_joints(
     found = examine(model, rows, tolerance)
     redundancy = redundancy_of(model, rows, found, given=tolerance)
     left = position_faults(model.changed(redundancy=redundancy), rows=rows)
-    beyond = _beyond(model, rows, redundancy, found)
-    if not (left or beyond):
+    measured = closed_contradictions(model, redundancy, found, rows.state) if len(found.dropped) else ()
+    beyond = _beyond(measured, redundancy)
+    if measured is not None and not (left or beyond):
         return (), (), found
-    if not beyond:
-        wide = examine(model, rows, limit=LARGEST_TOLERANCE)
-        beyond = _beyond(model, rows, redundancy_of(model, rows, wide, given=tolerance), wide)
-    if left and not beyond and alone:  # it is told to assemble the model, and learns here what that would answer
+    if alone:  # `assemble` judges, because the model is told to be assembled
         assemble = importlib.import_module("haugmbd.analysis.assembly.assemble")
         closable = model.with_redundancy(model.redundancy.rule, tolerance)
         put_row_scale(closable, rows)
         put_length(closable, rows)
         beyond = assemble.contradictions_when_closed(closable)
+        left = left or faults
+    elif not beyond:
+        wide = examine(model, rows, limit=LARGEST_TOLERANCE)
+        redundancy = redundancy_of(model, rows, wide, given=tolerance)
+        beyond = _beyond(closed_contradictions(model, redundancy, wide, rows.state) if len(wide.dropped) else (), redundancy)
     told = {f"joint {name!r}" for one in beyond for name in one.joints}
     return tuple(fault for fault in left if fault.where not in told), beyond, None
 
 
-def _beyond(model: Model, rows: Rows, redundancy: Redundancy, found: RankAnalysis) -> tuple[Contradiction, ...]:
+def _beyond(measured: tuple[Contradiction, ...] | None, redundancy: Redundancy) -> tuple[Contradiction, ...]:
     """Return the redundant rows that contradict each other by more than they may, and by less than any tolerance allows."""
-    measured = closed_contradictions(model, redundancy, found, rows.state) if len(found.dropped) else ()
     return tuple(one for one in measured or () if redundancy.limit < one.part <= LARGEST_TOLERANCE)
 
 
