@@ -13,8 +13,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.formulations.base import Formulation, KKTSystem, Multipliers, SolveFor
-from haugmbd.formulations.dense.python_formulation import PythonFormulation, kkt_system_of
 from haugmbd.formulations.newton_euler import NewtonEuler
+from haugmbd.formulations.python_formulation import PythonFormulation, kkt_system_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress

@@ -17,7 +17,7 @@ import pytest
 from numba.core import codegen
 
 import haugmbd
-from haugmbd.compiled.compiler import cache_stamp, code_cache, notices
+from haugmbd.compiled import cache_stamp, code_cache, notices
 from haugmbd.compiled.jit import entry
 from tests.support.seeds import seeds
 
@@ -177,7 +177,7 @@ def test_the_stamp_of_a_file_covers_what_it_imports_in_other_packages():
     """A change of the places of arrays makes the machine code of every solver stale, wherever the stamp's own file lies."""
     package = Path(haugmbd.__file__).resolve().parent
     assert package == cache_stamp.PACKAGE
-    seen, waiting = set(), [str(package / "kkt" / "tree" / "entry_points.py")]
+    seen, waiting = set(), [str(package / "kkt" / "tree_solver.py")]
     while waiting:
         one = waiting.pop()
         if one not in seen:
