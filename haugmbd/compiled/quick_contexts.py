@@ -317,7 +317,7 @@ def quick_passes(usual: Any, replaced: dict[Any, Any]) -> Any:
 # Numba's lowering with fewer variables on the stack.
 #
 # Numba keeps a variable that several blocks use on the stack, where LLVM finds out that it is a value.  Here each variable that is assigned
-# once is a value in all blocks behind its assignment; blocks are written in an order in which it is known there.  References are not counted.
+# once is a value in all blocks behind its assignment; blocks are written in an order in which it is known there.
 
 
 class QuickLower(Lower):  # type: ignore[misc]  # Numba has no types

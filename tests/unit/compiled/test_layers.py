@@ -64,7 +64,7 @@ WHOLE = """
 import hashlib
 import haugmbd as mbd
 from haugmbd.compiled.jit import LAYER
-from haugmbd.gallery import bouncing_toy, chain, double_pendulum, four_bar, net, planetary_gear, scissor_lift
+from haugmbd.gallery import bouncing_toy, double_pendulum, four_bar, scissor_lift
 
 def with_friction():
     system = double_pendulum()
@@ -73,10 +73,8 @@ def with_friction():
 
 print(LAYER.name)
 for make, options in (
-    (four_bar, {"h": 1e-3}), (double_pendulum, {"h": 1e-3}), (double_pendulum, {"rtol": 1e-8}), (chain, {"h": 1e-3}),
-    (scissor_lift, {"h": 1e-3}), (net, {"h": 1e-3}), (planetary_gear, {"h": 1e-3}), (with_friction, {"h": 1e-3}),
-    (bouncing_toy, {"h": 1e-3}), (double_pendulum, {"integrator": mbd.BDF()}),
-    (four_bar, {"integrator": mbd.GeneralizedAlpha(), "h": 1e-3}),
+    (four_bar, {"h": 1e-3}), (scissor_lift, {"h": 1e-3}), (with_friction, {"h": 1e-3}), (bouncing_toy, {"h": 1e-3}),
+    (double_pendulum, {"integrator": mbd.BDF()}),
 ):
     result = mbd.simulate(make(), 0.01, **options)
     print(make.__name__, hashlib.sha1(result.y.tobytes()).hexdigest(), sep=":")
@@ -89,7 +87,7 @@ def run(file, program, **environment):
     kept = {"PYTHONPATH": str(Path(haugmbd.__file__).parents[1])} | {
         name: value for name, value in os.environ.items() if name not in (WISH, "NUMBA_CACHE_DIR")
     }
-    found = subprocess.run([sys.executable, str(file)], env=kept | environment, capture_output=True, text=True, timeout=600)
+    found = subprocess.run([sys.executable, str(file)], env=kept | environment, capture_output=True, text=True, timeout=1800)
     assert found.returncode == 0, found.stderr
     return found.stdout
 
