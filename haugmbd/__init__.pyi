@@ -75,19 +75,19 @@ from haugmbd.model.state import State as State
 # accelerations
 from haugmbd.formulations.accelerations import Accelerations as Accelerations
 from haugmbd.formulations.accelerations import accelerations as accelerations
-from haugmbd.formulations.dense.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
+from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
 from haugmbd.formulations.base import Formulation as Formulation
-from haugmbd.formulations.dense.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
-from haugmbd.formulations.dense.euler_parameters import EulerParameters as EulerParameters
+from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
+from haugmbd.formulations.euler_parameters import EulerParameters as EulerParameters
 from haugmbd.formulations.newton_euler import NewtonEuler as NewtonEuler
-from haugmbd.formulations.dense.null_space import NullSpace as NullSpace
-from haugmbd.formulations.dense.null_space import QR as QR
-from haugmbd.formulations.dense.null_space import SVD as SVD
-from haugmbd.formulations.dense.penalty import Penalty as Penalty
-from haugmbd.formulations.dense.range_space import RangeSpace as RangeSpace
-from haugmbd.formulations.dense.reduced_chain import ReducedChain as ReducedChain
-from haugmbd.formulations.dense.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
-from haugmbd.formulations.dense.udwadia_phohomsiri import UdwadiaPhohomsiri as UdwadiaPhohomsiri
+from haugmbd.formulations.null_space import NullSpace as NullSpace
+from haugmbd.formulations.null_space import QR as QR
+from haugmbd.formulations.null_space import SVD as SVD
+from haugmbd.formulations.penalty import Penalty as Penalty
+from haugmbd.formulations.range_space import RangeSpace as RangeSpace
+from haugmbd.formulations.reduced_chain import ReducedChain as ReducedChain
+from haugmbd.formulations.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
+from haugmbd.formulations.udwadia_phohomsiri import UdwadiaPhohomsiri as UdwadiaPhohomsiri
 
 # motion
 from haugmbd.simulation.results.chain_result import ReducedResult as ReducedResult

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled.collection import collection_paused
 from haugmbd.deprecated import NAMES_MEANT, did_you_mean, old_constructor, warn_renamed
 
 STUB = Path(__file__).resolve().with_name("__init__.pyi")

@@ -45,8 +45,8 @@ FEWER_COLLECTIONS = (20_000, 20, 50)
 """Thresholds of the garbage collector in place of (700, 10, 10), at which it takes 4 % of the time of all tests."""
 
 if LAYER.name == "fast":  # the plain layer keeps what Python calls, and compiles kernels for each process
-    from haugmbd.compiled.compiler.code_cache import keep_on_disk
-    from haugmbd.compiled.compiler.linked_kernels import KernelDispatcher
+    from haugmbd.compiled.code_cache import keep_on_disk
+    from haugmbd.compiled.fast_numba import KernelDispatcher
 
     compiled_for_python = KernelDispatcher._compile_for_args
 

@@ -119,7 +119,7 @@ comparison.results["NewtonEuler"]
 
 # %%
 from haugmbd.formulations.base import KKTSolution
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
 class Inverse(PythonFormulation):

@@ -8,7 +8,7 @@ only; both are cached on disk. Three things differ from a bare `numba.njit`:
   small models are faster.
 * A cached kernel is bound to the text of all files that it may depend on (`cache_stamp`); Numba considers its own file only.
 
-Behind the decorators is one of two layers of the compiler (`compiler.choice`), and nothing else in the house knows which one.
+Behind the decorators is one of two layers of the compiler (`compiled.choice`), and nothing else in the house knows which one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numba
 
-from haugmbd.compiled.compiler.choice import chosen_layer
+from haugmbd.compiled.choice import chosen_layer
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

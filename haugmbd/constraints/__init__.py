@@ -10,7 +10,7 @@ freedoms    the relative motions that a joint allows
 joint       Joint: a name, two frames, and a tuple of constraint equations
 """
 
-from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled.collection import collection_paused
 
 with collection_paused():  # Numba is imported
     from haugmbd.constraints.base import Primitive

@@ -295,9 +295,7 @@ class Equations:
                 atom = sp.Symbol(f"Q_other_{name}_{mark}", real=True)
                 self.symbols.tex_of[atom] = rf"Q^{{other}}_{{\mathrm{{{name.replace('_', ' ')}}},{mark.replace('_', '')}}}"
                 place = per * (k - 1) + c
-                self.symbols.atoms.add(
-                    atom, partial(number, place), words if not c and k == 1 else ""
-                )
+                self.symbols.atoms.add(atom, partial(number, place), words if not c and k == 1 else "")
                 found[k].append(atom)
         return found
 

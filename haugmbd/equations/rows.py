@@ -532,9 +532,7 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
             functions[what, axis] = f
             for k in range(4):
                 atom = f if k == 0 else sp.Derivative(f, s) if k == 1 else sp.Derivative(f, (s, k))
-                symbols.atoms.add(
-                    atom, _on_spline(p, pieces, axis, s, k)
-                )
+                symbols.atoms.add(atom, _on_spline(p, pieces, axis, s, k))
     X = [sp.Symbol(f"_x{k}", real=True) for k in range(3)]
     c = [functions["c", k] for k in range(3)]
     n = [functions["n", k] for k in range(3)]

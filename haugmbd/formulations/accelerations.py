@@ -16,9 +16,9 @@ from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import ModelError, SimulationError, UsageError
 from haugmbd.formulations.base import Formulation
-from haugmbd.formulations.dense.python_formulation import kkt_solution_of
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
+from haugmbd.formulations.python_formulation import kkt_solution_of
 from haugmbd.model.dependent_rows import Rule, check_rule
 from haugmbd.model.inspection.given import model_given, state_given
 from haugmbd.model.model import Model

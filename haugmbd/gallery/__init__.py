@@ -6,7 +6,7 @@ A new mechanism is one file and one line in `GALLERY`; the tests compile each of
 
 from collections.abc import Callable
 
-from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled.collection import collection_paused
 
 with collection_paused():  # most of the package is imported, and Numba
     from haugmbd.gallery.andrews import andrews

@@ -25,7 +25,7 @@ from haugmbd.diagnostics.short_impacts import short_impact_notes
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
-from haugmbd.formulations.dense.python_formulation import PythonFormulation, statistics_of
+from haugmbd.formulations.python_formulation import PythonFormulation, statistics_of
 from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events

@@ -10,7 +10,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.diagram.network import Network
 from haugmbd.forces.base import ForceElement

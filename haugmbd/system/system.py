@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.part import frozen_part
 from haugmbd.bodies.validation import numbers
-from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.content_digest import register_content, sorted_state

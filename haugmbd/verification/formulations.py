@@ -22,8 +22,8 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.forces.tsda import TSDA
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.formulations.base import Formulation, KKTSystem, Multipliers, SolveFor
-from haugmbd.formulations.dense.python_formulation import PythonFormulation, kkt_system_of
 from haugmbd.formulations.newton_euler import NewtonEuler
+from haugmbd.formulations.python_formulation import PythonFormulation, kkt_system_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress

@@ -15,7 +15,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS, Formulation
-from haugmbd.formulations.dense.python_formulation import kkt_system_of
+from haugmbd.formulations.python_formulation import kkt_system_of
 from haugmbd.gallery import chain
 from tests.benchmarks.turns import best, in_turn
 from tests.benchmarks.worker import Worker

@@ -17,9 +17,9 @@ import haugmbd as mbd
 from haugmbd.bodies.inertia import rod
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.base import Formulation, Multipliers, SolveFor
-from haugmbd.formulations.dense.dense_matrices import times_mass
-from haugmbd.formulations.dense.euler_parameters import euler_form
-from haugmbd.formulations.dense.python_formulation import kkt_system_of
+from haugmbd.formulations.dense_matrices import times_mass
+from haugmbd.formulations.euler_parameters import euler_form
+from haugmbd.formulations.python_formulation import kkt_system_of
 from joints import CJ, RJ, SJ
 from tests.support.formulation_variants import EXACT, VARIANTS
 from tests.support.loops import MAKERS, REDUNDANT, moving, name_of

@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.formulations import FORMULATIONS
-from haugmbd.formulations.dense.python_formulation import kkt_system_of
+from haugmbd.formulations.python_formulation import kkt_system_of
 from joints import RJ
 
 QUESTIONS = {

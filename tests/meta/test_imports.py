@@ -29,7 +29,7 @@ print(gc.isenabled())
 import haugmbd.formulations.accelerations
 print([name for name in {HEAVY + ENGINE!r} if name in sys.modules])
 from numba.core.dispatcher import Dispatcher
-from haugmbd.compiled.compiler.deferred import DeferredKernel
+from haugmbd.compiled.layer import DeferredKernel
 values = [value for name, module in list(sys.modules.items()) if name.startswith("haugmbd") and module
           for value in vars(module).values()]
 print([entry.__name__ for entry in values if isinstance(entry, Dispatcher) and entry.signatures])

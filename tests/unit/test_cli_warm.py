@@ -15,7 +15,7 @@ from haugmbd.simulation.compatibility import STABILIZATIONS, integrators
 
 LISTED = """
 import sys
-from haugmbd.compiled.compiler.code_cache import CodeCache
+from haugmbd.compiled.code_cache import CodeCache
 asked, load = set(), CodeCache.load_overload
 CodeCache.load_overload = lambda self, *given: (asked.add(self._impl.filename_base), load(self, *given))[1]
 """

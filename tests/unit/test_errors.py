@@ -75,8 +75,8 @@ def test_warnings_name_the_line_of_the_user():
     assert others == {
         "errors.py",
         "deprecated.py",
-        str(Path("compiled", "compiler", "choice.py")),
-        str(Path("compiled", "compiler", "notices.py")),
+        str(Path("compiled", "choice.py")),
+        str(Path("compiled", "notices.py")),
     }
 
 

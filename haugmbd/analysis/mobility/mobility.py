@@ -28,7 +28,7 @@ from haugmbd.analysis.mobility.locked_loops import locked_loops
 from haugmbd.analysis.mobility.plausibility import angles_in_degrees, implausible_parts
 from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.compiled.array_types import Ints
-from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled.collection import collection_paused
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from haugmbd.bodies.body import Body
-from haugmbd.compiled.compiler.notices import LOGGER
+from haugmbd.compiled.notices import LOGGER
 from haugmbd.contact import Contact, simulate_impacts
 from haugmbd.forces.torque import Torque
 from haugmbd.formulations import FORMULATIONS

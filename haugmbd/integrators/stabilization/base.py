@@ -13,7 +13,7 @@ import numpy as np
 
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.errors import UsageError
-from haugmbd.formulations.dense.python_formulation import PythonKKTSolver
+from haugmbd.formulations.python_formulation import PythonKKTSolver
 from haugmbd.integrators.step_context import PARAMETERS, Options
 from haugmbd.kkt.registry import routines_of
 from haugmbd.model.inspection.constraint_rows import evaluate

@@ -17,7 +17,7 @@ import pytest
 from numba.core import codegen
 
 import haugmbd
-from haugmbd.compiled.compiler import cache_stamp, code_cache, notices
+from haugmbd.compiled import cache_stamp, code_cache, notices
 from haugmbd.compiled.jit import entry
 from tests.support.seeds import seeds
 

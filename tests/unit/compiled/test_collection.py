@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from haugmbd.compiled.compiler import collection
-from haugmbd.compiled.compiler.collection import collection_paused
+from haugmbd.compiled import collection
+from haugmbd.compiled.collection import collection_paused
 
 
 class Loop:
@@ -42,7 +42,7 @@ def nothing_set_aside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 PROGRAM = """
 import gc
-from haugmbd.compiled.compiler.collection import BY_PYTHON, collection_paused
+from haugmbd.compiled.collection import BY_PYTHON, collection_paused
 
 class Loop:
     freed = 0

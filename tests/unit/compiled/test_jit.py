@@ -7,7 +7,7 @@ import numba
 import pytest
 
 import haugmbd
-from haugmbd.compiled.compiler.cache_stamp import _read, source_stamp
+from haugmbd.compiled.cache_stamp import _read, source_stamp
 from haugmbd.formulations import accelerations
 from haugmbd.formulations.accelerations import accelerate_entry
 

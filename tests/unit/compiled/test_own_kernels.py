@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba.core.bytecode import FunctionIdentity
 
-from haugmbd.compiled.compiler.linked_kernels import EntryCompiler
+from haugmbd.compiled.fast_numba import EntryCompiler
 from haugmbd.compiled.jit import OPTIONS, kernel
 
 LIKE_IN_ANOTHER_PROCESS = 10**9

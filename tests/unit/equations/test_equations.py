@@ -243,9 +243,8 @@ def test_accelerations_of_a_four_bar_are_those_of_lagrange_in_its_plane(plane):
     numbers |= {t: 0}
 
     def at(x):
-        return np.array(
-        x.subs(rates).subs({q: values[s] for q, s in zip(moving, plane.q, strict=True)}).subs(numbers), dtype=float
-    )
+        return np.array(x.subs(rates).subs({q: values[s] for q, s in zip(moving, plane.q, strict=True)}).subs(numbers), dtype=float)
+
     K, b = at(lagrange.mass_matrix_full), at(lagrange.forcing_full).ravel()
     theirs = np.linalg.solve(K, b)[9:18]
     own = {**values, **{s: values[s] + 0.3 * k for k, s in enumerate(plane.u)}}

@@ -9,8 +9,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.formulations.base import KKTSolution
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
-from haugmbd.formulations.dense.range_space import RangeSpace
+from haugmbd.formulations.python_formulation import PythonFormulation
+from haugmbd.formulations.range_space import RangeSpace
 from haugmbd.gallery import pendulum
 
 NEEDS = r"must return KKTSolution\(u, lam\) with u \(6,\) and lam \(5,\), .*: it returned "

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from haugmbd.formulations.dense.dense_matrices import triangular, without_dependencies
+from haugmbd.formulations.dense_matrices import triangular, without_dependencies
 
 ROUNDING = 1e-12
 """Of products of matrices of 20 rows with entries of the order of ten."""

@@ -20,9 +20,9 @@ import numpy as np
 
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers
-from haugmbd.formulations.dense.dense_matrices import SINGULAR_TOL, blockwise, singular, split
-from haugmbd.formulations.dense.euler_parameters import euler_form
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.dense_matrices import SINGULAR_TOL, blockwise, singular, split
+from haugmbd.formulations.euler_parameters import euler_form
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
 @public_class

@@ -20,14 +20,11 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import InlineInlinables
 
-from haugmbd.compiled.compiler.code_cache import keep_on_disk
-from haugmbd.compiled.compiler.collection import collection_paused
-from haugmbd.compiled.compiler.deferred import DeferredKernel
-from haugmbd.compiled.compiler.inlining import QuickInlining
-from haugmbd.compiled.compiler.layer import Layer
-from haugmbd.compiled.compiler.quick_contexts import QuickFlags, quick_contexts
-from haugmbd.compiled.compiler.quick_lowering import QuickLower
-from haugmbd.compiled.compiler.quick_passes import quick_passes
+from haugmbd.compiled.code_cache import keep_on_disk
+from haugmbd.compiled.collection import collection_paused
+from haugmbd.compiled.inlining import QuickInlining
+from haugmbd.compiled.layer import DeferredKernel, Layer
+from haugmbd.compiled.quick_contexts import QuickFlags, QuickLower, quick_contexts, quick_passes
 
 
 class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types

@@ -24,7 +24,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers
-from haugmbd.formulations.dense.dense_matrices import (
+from haugmbd.formulations.dense_matrices import (
     SINGULAR_TOL,
     pivoted_qr,
     reduced_qr,
@@ -34,7 +34,7 @@ from haugmbd.formulations.dense.dense_matrices import (
     times_mass,
     triangular,
 )
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
 class Basis(NamedTuple):

@@ -17,8 +17,8 @@ import numpy as np
 
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import NONE, KKTSolution, KKTSystem, Multipliers, Solver
-from haugmbd.formulations.dense.dense_matrices import blockwise, split
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.dense_matrices import blockwise, split
+from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 
 

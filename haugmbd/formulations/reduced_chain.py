@@ -23,9 +23,9 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError
 from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor, Solver
-from haugmbd.formulations.dense.dense_matrices import times_mass
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.dense_matrices import times_mass
 from haugmbd.formulations.error_messages import TOO_LARGE
+from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.conversion.coordinates import nearest_coordinates

@@ -23,8 +23,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor, Solver, not_positive
-from haugmbd.formulations.dense.dense_matrices import SINGULAR_TOL, pivots_of, singular, solve_definite, times_mass
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.dense_matrices import SINGULAR_TOL, pivots_of, singular, solve_definite, times_mass
+from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 
 DEGRADED = 1.2

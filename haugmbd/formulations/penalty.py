@@ -19,8 +19,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import NONE, KKTSolution, KKTSystem, Multipliers, SolveFor, Solver, negative, not_positive
-from haugmbd.formulations.dense.dense_matrices import mass_matrix, solve_definite
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.dense_matrices import mass_matrix, solve_definite
+from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 
 

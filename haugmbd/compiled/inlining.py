@@ -23,7 +23,7 @@ from numba.core.inline_closurecall import (
 )
 from numba.core.untyped_passes import InlineInlinables
 
-from haugmbd.compiled.compiler.quick_passes import quick_passes
+from haugmbd.compiled.quick_contexts import quick_passes
 
 _read: dict[Any, Any] = {}
 """The code of the inlined functions, by function."""

@@ -25,8 +25,8 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime import rtsys
 
-from haugmbd.compiled.compiler.cache_stamp import PACKAGE, source_stamp
-from haugmbd.compiled.compiler.notices import LOGGER, NO_FOLDER, announce, warn_uncached
+from haugmbd.compiled.cache_stamp import PACKAGE, source_stamp
+from haugmbd.compiled.notices import LOGGER, NO_FOLDER, announce, warn_uncached
 
 DIGEST = hashlib.sha256().digest_size
 NO_CODE = "no compiled object yet"

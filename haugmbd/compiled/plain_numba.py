@@ -24,10 +24,9 @@ from typing import Any
 
 import numba
 
-from haugmbd.compiled.compiler.cache_stamp import PACKAGE, package_stamp
-from haugmbd.compiled.compiler.deferred import DeferredKernel
-from haugmbd.compiled.compiler.layer import Layer
-from haugmbd.compiled.compiler.notices import NO_FOLDER, announce, warn_uncached
+from haugmbd.compiled.cache_stamp import PACKAGE, package_stamp
+from haugmbd.compiled.layer import DeferredKernel, Layer
+from haugmbd.compiled.notices import NO_FOLDER, announce, warn_uncached
 
 
 def kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -24,9 +24,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError
 from haugmbd.formulations.base import KKTSolution, KKTSystem, Multipliers, negative, not_positive
-from haugmbd.formulations.dense.dense_matrices import definite, mass_matrix, times_mass
-from haugmbd.formulations.dense.penalty import penalty_of, with_feedback
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.dense_matrices import definite, mass_matrix, times_mass
+from haugmbd.formulations.penalty import penalty_of, with_feedback
+from haugmbd.formulations.python_formulation import PythonFormulation
 
 
 @public_class

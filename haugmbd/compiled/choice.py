@@ -14,8 +14,8 @@ import warnings
 
 import numba
 
-from haugmbd.compiled.compiler.layer import Layer
-from haugmbd.compiled.compiler.plain import PLAIN
+from haugmbd.compiled.layer import Layer
+from haugmbd.compiled.plain_numba import PLAIN
 
 TESTED = ("0.63", "0.64", "0.65", "0.66", "0.67", "0.68")
 """The versions of Numba that the whole of the tests has passed with, on the fast layer."""
@@ -32,7 +32,7 @@ def chosen_layer() -> Layer:
         _warn(f"haugmbd was tested with Numba {TESTED[0]} to {TESTED[-1]}, and this is Numba {numba.__version__}")
         return PLAIN
     try:
-        from haugmbd.compiled.compiler.linked_kernels import FAST  # noqa: PLC0415  only with the versions that have all its parts
+        from haugmbd.compiled.fast_numba import FAST  # noqa: PLC0415  only with the versions that have all its parts
     except Exception as error:  # noqa: BLE001  whatever part of Numba is not as expected, the other layer serves
         _warn(f"haugmbd's compiler does not work with this build of Numba {numba.__version__} ({type(error).__name__}: {error})")
         return PLAIN

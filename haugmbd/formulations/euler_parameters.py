@@ -23,8 +23,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import KKTSolution, KKTSystem, SolveFor
-from haugmbd.formulations.dense.dense_matrices import blockwise, solve_symmetric
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.dense_matrices import blockwise, solve_symmetric
+from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.math.euler_parameters import G, cross, normalized, p_dot_from
 
 

@@ -30,7 +30,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
 from haugmbd.errors import UsageError
 from haugmbd.formulations.base import NONE, Formulation, KKTSolution, KKTSystem, SolveFor, Solver
-from haugmbd.formulations.dense.dense_matrices import least_pivot, pivots_of, singular, times_mass, without_dependencies
+from haugmbd.formulations.dense_matrices import least_pivot, pivots_of, singular, times_mass, without_dependencies
 from haugmbd.kkt.block_ldl import HELD, LEAST_DIGITS, REFINED
 from haugmbd.kkt.python_solver import CALL_PYTHON_SOLVER, NEW_ROWS, RECORD_ROWS, SKIP, SOLVE
 from haugmbd.kkt.solver import NO_ROUTINE

@@ -16,8 +16,8 @@ import numpy as np
 
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import NONE, KKTSolution, KKTSystem, Solver
-from haugmbd.formulations.dense.dense_matrices import blockwise, solve_definite
-from haugmbd.formulations.dense.python_formulation import PythonFormulation
+from haugmbd.formulations.dense_matrices import blockwise, solve_definite
+from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 
 
