@@ -9,6 +9,7 @@ compiling            from objects to tables
 generalized_forces   forces at one instant
 evaluate             rows and forces evaluated from Python
 model                Model
+step_solver          the solver of implicit steps, where tangents of forces join the matrix
 drivers_alone        rows evaluated without forces
 views                pictures and animations of a model, drawn by the viewer
 pickling             systems and models in other processes

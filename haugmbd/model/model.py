@@ -2,7 +2,6 @@ r"""The compiled model: frozen names and tables."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,6 +26,7 @@ from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_loads.joint_load import JointLoad
+from haugmbd.formats import view
 from haugmbd.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.kkt.entry_points import NO_REFINE
 from haugmbd.kkt.solver_choice import BLOCK
@@ -39,6 +39,7 @@ from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_COUPLINGS, PREPARE_WITH
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
 from haugmbd.model.immutable import immutable
 from haugmbd.model.state import State
+from haugmbd.model.step_solver import explain_step_solver
 from haugmbd.model.views import Pictured
 from haugmbd.workspace.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.workspace.layout import N_STATES, REFINES, WIDTH, Pack, Tables, workspace_array
@@ -417,7 +418,7 @@ class Model(Pictured):
 
     def explain_solver(self) -> str:
         """Return how the equations of motion are solved, and why, in a line."""
-        in_steps = importlib.import_module("haugmbd.integrators.implicit.tangents.force_coupling").explain_step_solver(self)
+        in_steps = explain_step_solver(self.tables, (self.solver, self.solver_reason), self.loads)
         return f"{self.solver}, {self.solver_reason}" + ("" if in_steps == self.solver else f"; in implicit steps {in_steps}")
 
     def evaluator(self) -> Any:
@@ -429,7 +430,7 @@ class Model(Pictured):
             evaluator(t, y) evaluates a flat state, such as `State.y`; `v_dot`, `omega_bar_dot`, `lam`, `Phi`, `nu`, `gamma` are its
             results.
         """
-        return importlib.import_module("haugmbd.formulations.evaluator").Evaluator(self)
+        return view("evaluator")(self)
 
     def are_between_two(self, entry: JointEntry) -> bool:
         """Return whether all rows of a joint act between its two bodies, and on no other, such as the ground beside a pair of gears."""
