@@ -9,7 +9,7 @@ import haugmbd as mbd
 from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.crosscheck.dense_reference import dense_system
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
-from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
+from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
 from haugmbd.kkt.solver_choice import BLOCK, TREE
 from haugmbd.kkt.solver_routines import (
     WITH_REVOLUTE_TANGENT_TREE,

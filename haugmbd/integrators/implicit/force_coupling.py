@@ -1,12 +1,22 @@
-r"""The tables of a model for implicit steps: bodies that a force couples have a block of their own in the augmented matrix.
+"""The tables of a model for implicit steps: bodies that a force couples have a block of their own in the augmented matrix.
 
     M + c_C C + c_K K        C, K: dampings and stiffnesses of the force elements between two bodies
 
 Explicit steps use tables of the same model without these blocks.
+
+Coloring of bodies: which bodies may be displaced at once when forces are differenced.
+
+    N(k) = k and all that share a force, or an edge, with it;      color a = color b   only if   N(a) and N(b) are disjoint
+
+Every force that changes is then due to one body.  A model is differenced with six evaluations per color: three colors for a chain
+of any
+length; as many as there are arms for bodies on a moving hub.
+Source: Coleman, More, Estimation of sparse Jacobian matrices and graph coloring problems, SIAM J. Numer. Anal. 20 (1983) 187-209.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 import numpy as np
@@ -14,7 +24,6 @@ import numpy as np
 from haugmbd.compiled.array_types import Ints
 from haugmbd.forces.registry import table_of
 from haugmbd.forces.state_force import StateForce
-from haugmbd.integrators.implicit.tangents.coloring import color_bodies
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
 from haugmbd.model.step_solver import NONE, PairNumbers, coupled_pairs, depends_on_state, step_solver_tables
@@ -94,3 +103,24 @@ def _jacobian_pairs(entries: list[LoadEntry], starts: Ints, pair_of: PairNumbers
             if i != 0 and (i == j or pair != NONE):
                 rows.append((start, n, a, b, i, j, pair))
     return np.array(rows, dtype=np.int64).reshape(-1, 7)
+
+
+GROUND = 0
+
+
+def color_bodies(n: int, bodies: Iterable[int], groups: Iterable[Sequence[int]]) -> Ints:
+    """Return colors 1, 2, ... (n,) of `bodies`, 0 for all others.  Bodies of one of the `groups` are neighbours; the ground is excluded."""
+    near: list[set[int]] = [{k} for k in range(n)]
+    for group in groups:
+        moving = set(group) - {GROUND}
+        for k in moving:
+            near[k] |= moving
+    found = np.zeros(n, dtype=np.int64)
+    taken: list[set[int]] = [set() for _ in range(n)]
+    for k in bodies:
+        used = set().union(*(taken[m] for m in near[k]))
+        colour = next(c for c in range(1, len(used) + 2) if c not in used)
+        found[k] = colour
+        for m in near[k]:
+            taken[m].add(colour)
+    return found
