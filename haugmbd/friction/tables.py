@@ -62,7 +62,7 @@ def friction_tables(
 ) -> FrictionTables:
     """Return the tables.
 
-    number: of bodies and markers;  entries: all loads;  slots_of: the slots of the rows of a joint;  edges: see `model.compiling.edges`
+    number: of bodies and markers;  entries: all loads;  slots_of: the slots of the rows of a joint;  edges: see `model.compiling.row_table`
     n_angles: integrated angles;  places: line of each internal state in the driver table
     """
     frictions = [entry for entry in entries if isinstance(entry.load, JointFriction)]

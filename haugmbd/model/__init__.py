@@ -3,7 +3,8 @@
 immutable            frozen classes, and values computed once for each model
 state                State: time, poses, velocities
 inspection           what is read from a compiled model
-description          names and equations of a model as text
+labels               names of the rows and joints
+explanation          equations of a model as text
 dependent_rows       Redundancy: dependent rows, as data
 compiling            from objects to tables
 generalized_forces   forces at one instant

@@ -33,11 +33,11 @@ from haugmbd.kkt.solver_choice import BLOCK
 from haugmbd.kkt.solver_routines import has_tree, routines_of, without_tree
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
-from haugmbd.model.description.explanation import Explanation, RowExplanation
-from haugmbd.model.description.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_COUPLINGS, PREPARE_WITH_HINGES
+from haugmbd.model.explanation import Explanation, RowExplanation
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
 from haugmbd.model.immutable import immutable
+from haugmbd.model.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.state import State
 from haugmbd.model.step_solver import explain_step_solver
 from haugmbd.model.views import Pictured

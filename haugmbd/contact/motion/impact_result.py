@@ -43,7 +43,7 @@ from haugmbd.diagnostics.work import (
 )
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
-from haugmbd.model.description.labels import no_such
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated

@@ -28,10 +28,10 @@ from haugmbd.integrators.singularities.run_motion import Way, parabola, put_stat
 from haugmbd.integrators.step_context import Steps
 from haugmbd.integrators.watches.rank_watch import RankWatch, begin_watch
 from haugmbd.kkt.solver_routines import has_tree, with_blocks
-from haugmbd.model.description.labels import joint_of_rows
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.immutable import once_per_model
+from haugmbd.model.labels import joint_of_rows
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import CALLS_USER, Pack, empty_matrix, flags_in

@@ -35,7 +35,7 @@ from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
-from haugmbd.model.description.labels import no_such
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State

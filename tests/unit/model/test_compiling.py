@@ -7,7 +7,7 @@ import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.kkt.solver_routines import has_tree, without_tree
 from haugmbd.model.compiling import row_pattern
-from haugmbd.model.description.labels import units_of_labels
+from haugmbd.model.labels import units_of_labels
 from haugmbd.workspace.layout import INTS, REALS
 from joints import CJ, RJ, SJ, UJ
 from tests.support.random_trees import random_tree
