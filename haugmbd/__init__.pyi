@@ -119,14 +119,14 @@ from haugmbd.integrators.implicit.generalized_alpha import Newmark as Newmark
 from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7 as GeneralizedAlphaR7
 from haugmbd.integrators.implicit.newton import FullNewton as FullNewton
 from haugmbd.integrators.implicit.newton import ModifiedNewton as ModifiedNewton
-from haugmbd.integrators.implicit.radau_iia.radau import RadauIIA as RadauIIA
+from haugmbd.integrators.implicit.radau import RadauIIA as RadauIIA
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal as Trapezoidal
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte as Baumgarte
 from haugmbd.integrators.stabilization.energy_projection import EnergyProjection as EnergyProjection
 from haugmbd.integrators.stabilization.projection import Projection as Projection
 from haugmbd.integrators.stabilization.unweighted_projection import UnweightedProjection as UnweightedProjection
-from haugmbd.integrators.structure_preserving.hem4 import HEM4 as HEM4
-from haugmbd.integrators.structure_preserving.rattle import RATTLE as RATTLE
+from haugmbd.integrators.hem4 import HEM4 as HEM4
+from haugmbd.integrators.rattle import RATTLE as RATTLE
 
 # many variants at once
 from haugmbd.batches.batch import Batch as Batch

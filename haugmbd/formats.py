@@ -1,4 +1,7 @@
-r"""The files that are read and written: one table, `MODELS`, for everything that reads or writes a system by the ending of a file.
+r"""Files and views: what stands above a class, and is a method of it.  Two tables, of which each entry is imported when it is asked for.
+
+    VIEWS     methods of systems, models and results: pictures, plots, evaluators
+    MODELS    everything that reads or writes a system by the ending of a file
 
     system.save, load_model, `haugmbd convert`, and MODEL of every command            ask this table, and hold none of their own
 
@@ -13,7 +16,6 @@ and the command line knows the endings at once.  A new format is a module with i
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,6 +107,17 @@ MODELS = (
     ),
 )
 """Every format of a system."""
+VIEWS = {
+    "plots": "haugmbd.plotting",
+    "animate": "haugmbd.viewer:animate",
+    "film": "haugmbd.viewer:film",
+    "notebook": "haugmbd.viewer:notebook",
+    "picture": "haugmbd.viewer:picture",
+    "snapshot": "haugmbd.viewer:snapshot",
+    "to_gltf": "haugmbd.viewer:to_gltf",
+    "evaluator": "haugmbd.formulations.evaluator:Evaluator",
+}
+"""What methods of systems, models and results call of the packages above them, by the name that they call it by."""
 SUFFIXES = (JSON, TOML)
 """Of model files."""
 PAGES = (".html", ".htm")
@@ -143,11 +156,16 @@ def writer_of(suffix: str) -> Format | None:
     return next((each for each in MODELS if each.writer and each.suffixes[0] == suffix), None)
 
 
-def named(function: str) -> Callable[..., Any]:
-    """Return the function "module:function"."""
+def named(function: str) -> Any:
+    """Return the function "module:function", or the module "module"."""
     module, _, name = function.partition(":")
-    imported: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return imported
+    imported = importlib.import_module(module)
+    return getattr(imported, name) if name else imported
+
+
+def view(name: str) -> Any:
+    """Return the function, class or module that is `name` in `VIEWS`."""
+    return named(VIEWS[name])
 
 
 def read(entry: Format, path: Path, tolerance: float | None, **options: Any) -> Any:

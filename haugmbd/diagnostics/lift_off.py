@@ -19,7 +19,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.events import Event, EventRecord
-from haugmbd.model.description.labels import JointEntry, parts_of
+from haugmbd.model.labels import JointEntry, parts_of
 from haugmbd.model.model import Model
 
 LIFT_OFF, RETURN = "lift-off", "return"

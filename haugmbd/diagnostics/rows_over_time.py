@@ -18,8 +18,8 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry
 from haugmbd.math.body_columns import PARTS, VELOCITY
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.evaluate import prepare
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack

@@ -14,7 +14,7 @@ from haugmbd.forces.friction_laws import BENT, LuGre, relaxation_text
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.friction import columns as at
 from haugmbd.model.inspection.constraint_rows import Rows, rows_in
-from haugmbd.model.inspection.driven_lengths import vanished_lengths
+from haugmbd.model.inspection.driver_breaks import vanished_lengths
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
 from haugmbd.workspace.layout import FOR_LIGHT, REFINES, WIDTH, Pack, workspace_array

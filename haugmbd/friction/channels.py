@@ -161,21 +161,22 @@ def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> N
 
     The bristles of a spherical joint stand on body i, and turn with it: z has components of its frame.
     """
-    law, n, state, place = at.LAW, ints[k, at.CHANNELS], ints[k, at.STATE_Z], ints[k, at.PLACE_Z]
+    law, n, state, line = at.LAW, ints[k, at.CHANNELS], ints[k, at.STATE_Z], ints[k, at.PLACE_Z]
     a, total = bristle_rate(reals, k, law, terms[k, at.SPEED]), 0.0
     for c in range(n):
         terms[k, at.DIRECTION + c] = terms[k, at.ARM + c] * terms[k, at.RATE + c]
     if ints[k, at.KIND] == SPHERICAL:
         store(terms, k, at.DIRECTION, to_body(m.A, ints[k, at.BODY_I], load(terms, k, at.DIRECTION)))
     for c in range(n):
-        s, step, past = terms[k, at.DIRECTION + c], m.F[place + c, STEP], m.F[place + c, PAST]
+        # z' = s - a z;  in an implicit step z = past + step z' is eliminated: z' = (s - a past) / (1 + a step)
+        s, step, past = terms[k, at.DIRECTION + c], m.F[line + c, STEP], m.F[line + c, PAST]
         z = m.angles[state + c]
         z_dot = s - a * z
         if step > 0.0:
             z_dot = (s - a * past) / (1.0 + a * step)
             z = past + step * z_dot
             m.angles[state + c] = z
-        m.F[place + c, RATE] = z_dot
+        m.F[line + c, RATE] = z_dot
         mu = reals[k, law + P4] * z + reals[k, law + P5] * z_dot + reals[k, law + P6] * s
         terms[k, at.DIRECTION + c] = mu
         total = abs(mu) if n == 1 else total + mu * mu

@@ -144,8 +144,8 @@ def slope_bounds(P: Pack, f: Factor, L: Loop) -> tuple[float, float]:
         if L.ints[k, at.LOADED] == 1:
             if L.ints[k, at.CHILD] < 0:
                 return UNBOUNDED, UNBOUNDED
-            one = load_bound(f, A, L, k) ** 2 * source_bound(inertia, L, k)
-            alone, square = larger(alone, one), square + one
+            slope_squared = load_bound(f, A, L, k) ** 2 * source_bound(inertia, L, k)
+            alone, square = larger(alone, slope_squared), square + slope_squared
     return sqrt(alone), sqrt(square)
 
 
@@ -179,6 +179,7 @@ def advance(f_t: Array, count: int, before: float, slope: float, proved: bool) -
     f_t: (6, n), of the iteration before f, r, p and q follow;  count: steps so far;  before, slope: as it was returned before, else 0
     proved: whether the loop is known to contract, otherwise it must along every step
     """
+    # r = C(w) - f, its differences q, q_2 and those p of f;  the normal equations of min |r - c_1 q - c_2 q_2|
     left, size, step, change, r_r = 0.0, 1e-300, 0.0, 0.0, 0.0
     q1_q1 = q1_q2 = q2_q2 = q1_r = q2_r = 0.0
     for k in range(f_t.shape[1]):
@@ -190,18 +191,22 @@ def advance(f_t: Array, count: int, before: float, slope: float, proved: bool) -
         left, r_r = max(left, abs(r)), r_r + r * r
     if not r_r < 1e300:  # noqa: PLR2004  not finite: the columns tell why
         return FAILS, left, slope
+    # done: the residual is small, or rounding
     if left <= TOL * size or (left <= ROUNDING * size and count > 0 and left >= 0.5 * before):
         return AGREES, left, slope
+    # slope of the loop along this step: |p + q| / |p|, as C changes by p + q
     if count > 0 and step > COARSE * size:
         slope = max(slope, change / step)
         if not slope <= HALF and not proved:
             return FAILS, left, slope
+    # c by Cramer's rule; q alone where both differences are nearly parallel
     c_1, c_2 = 0.0, 0.0
     area = q1_q1 * q2_q2 - q1_q2 * q1_q2
     if count > 1 and area > PARALLEL * q1_q1 * q2_q2:
         c_1, c_2 = (q1_r * q2_q2 - q2_r * q1_q2) / area, (q2_r * q1_q1 - q1_r * q1_q2) / area
     elif count > 0 and q1_q1 > 0.0:
         c_1 = q1_r / q1_q1
+    # f <- f + r - c_1 (p + q) - c_2 (p_2 + q_2)
     for k in range(f_t.shape[1]):
         f, r = f_t[0, k], f_t[1, k] - f_t[0, k]
         p, q = f - f_t[2, k], r - f_t[3, k]
@@ -269,9 +274,11 @@ def iterate_solutions(P: Pack, L: Loop, proved: bool) -> bool:
     forget(L.f_t)
     put_limits_of_solution(P, L, L.f_t[0])
     for count in range(MOST):
+        # K x = (Q + B^T f, gamma)
         put_forces(P, L, L.f_t[0])
         if solve_again(P) != OK:
             return False
+        # C(w(x)), and the next f by Anderson's step
         put_limits_of_solution(P, L, L.f_t[1])
         result, before, slope = advance(L.f_t, count, before, slope, proved)
         if result == AGREES:

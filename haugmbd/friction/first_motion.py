@@ -79,9 +79,9 @@ def turn_to_first_motion(P: Pack, L: Loop) -> tuple[int, float]:
             return code, largest
         e, f_t = (component(L, k, 0), component(L, k, 1), component(L, k, 2)), L.f_t[0, k]
         B = (scale(f_t, compliance(L, k, 0)), scale(f_t, compliance(L, k, 1)), scale(f_t, compliance(L, k, 2)))
-        u, found = unit_solution(B, add(a, product(B, e)))
+        u, converged = unit_solution(B, add(a, product(B, e)))
         d = sub(u, e)
-        turn = sqrt(dot(d, d)) if found else 1.0
+        turn = sqrt(dot(d, d)) if converged else 1.0
         if not turn <= largest:
             largest = turn
         for c in range(L.ints[k, at.CHANNELS]):
@@ -155,6 +155,7 @@ def unit_solution(B: Rows, w: Vec) -> tuple[Vec, bool]:
     """Return the unit vector e of (s + B) e = w, s >= 0, and whether s was found; where |B^-1 w| < 1, its direction (s = 0)."""
     size = sqrt(dot(B[0], B[0]) + dot(B[1], B[1]) + dot(B[2], B[2]))
     s = max(sqrt(dot(w, w)) - size, SOLVED * size)  # |w| <= s + |B|
+    # |e(s)| = 1: Newton's iteration for 1 / |e(s)|, which rises to s from below
     for _ in range(STEPS):
         e = solution(B, s, w)
         length = sqrt(dot(e, e))

@@ -49,23 +49,26 @@ def sticks(terms: Array, f: int) -> bool:
 
 
 @kernel
-def lock_joints(P: Pack, given: int) -> bool:
+def lock_joints(P: Pack, rates: int) -> bool:
     """Factor with the joints that stick locked, and pass the forces of b inward; return False where other joints are in the forest.
 
-    given: what the rates of these joints change by without motion of their own: BIAS, RATE or NOTHING
+    rates: what the rates of these joints change by without motion of their own: BIAS, RATE or NOTHING
     """
     t, paths, terms, x = tree_arrays(P), ws.friction_paths(P), ws.friction_terms(P), ws.solution(P)  # type: ignore[arg-type]
     for n in range(t.steps.shape[0]):
         if t.steps[n, KIND] != REVOLUTE:
             return False
+    # I^A = I and p = -Q of each body, to begin with
     for n in range(t.steps.shape[0]):
         put_own_inertia(t, t.steps[n])
     put_right_hand_side(t, x, True)
+    # h . (alpha_j - alpha_i) + bias = 0 gives z of the joints that stick, and beta takes h z in
     for n in range(paths.shape[0]):
         f = paths[n, FRICTION_OF]
         if sticks(terms, f):
-            bias = bias_of(P, f) if given == BIAS else terms[f, at.RATE] if given == RATE else 0.0
+            bias = bias_of(P, f) if rates == BIAS else terms[f, at.RATE] if rates == RATE else 0.0
             lock(t, paths[n, BODY], paths[n, SIDE], bias, load(terms, f, at.AXIS))
+    # inward: a locked body passes on all of I^A, others I^A - U U^T / D; then their forces
     for n in range(t.steps.shape[0] - 1, -1, -1):
         if t.joint[t.steps[n, TREE_BODY], D_INV] == LOCKED:
             pass_rigidly(t, t.steps[n])

@@ -117,11 +117,13 @@ def only_slides(P: Pack, L: Loop) -> bool:
 def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
     """Solve friction of joints that slide and multipliers together: many joints by an iteration, others by the columns of all."""
     n, x, by_tree = L.ints.shape[0], ws.solution(P), tree_steps(P).shape[0] > 0
+    # many joints: where the loop contracts, f <- C(w(x)) needs one solution a step, and the columns n of them
     if n > LANES and not by_tree:
         may, proved = may_contract(P, L)
         if may and iterate_solutions(P, L, proved):
             return OK
         restore_solution(P, base)
+    # w_0: wrenches without friction;  V: wrenches by unit friction of each joint, K^-1 (-D^T B, 0)
     put_base_wrenches(P, L)
     if by_tree:
         put_sliding_columns_alone(P, L)
@@ -133,6 +135,7 @@ def solve_for_sliding(P: Pack, L: Loop, base: Array) -> int:
     put_friction(L)
     if n > LANES or by_tree:
         return solve_with_forces(P)
+    # few joints: the columns are still there, x = x_0 + sum f_t x_s
     X = ws.friction_lanes(P)
     for node in range(x.shape[0]):
         for a in range(6):
@@ -157,22 +160,28 @@ def joint_that_lacks_most(L: Loop) -> int:
 def solve_loop(P: Pack, base: Any) -> int:
     """Solve friction and multipliers together, from the solution without friction; base: (1, 6 nn), which it is copied to."""
     L = loop_of(P)
+    # x_0 = K^-1 (Q, gamma) is the solution at hand
     keep_solution(P, base)
+    # all slide: f_t = C(w_0 + sum f_s w_s), without rows that are switched on
     if only_slides(P, L):
         return solve_for_sliding(P, L, base)
+    # x_c = K^-1 (B_c^T, 0): a column for each rate that sticks, and for each joint that slides
     code = put_columns(P, L)
     if code != OK:
         return code
     begin_all(L)
     before = 1e300
     for _ in range(3 * L.ints.shape[0] + 3 + TURNS):
+        # eliminate the friction of joints that stick: S f = -(rates of x_0 and of the columns of sliding)
         condense_sticking(L)
+        # f_t of the joints that slide, by the wrenches that are left
         code = solve_sliding(P, L)
         if code != OK:
             if release_with_others(L):
                 continue
             return code
         put_friction(L)
+        # |needed| > limit: the joint is released, and the mechanism solved for again
         if release(L) or slide_unstopped(L, base) or slide_released(L):
             continue
         code, held = stick_again(P, L)
@@ -180,10 +189,12 @@ def solve_loop(P: Pack, base: Any) -> int:
             return code
         if held:
             continue
+        # several rates: the direction e of the friction against the acceleration, until it stays
         code, turn = turn_to_first_motion(P, L)
         if code != OK:
             return code
         if turn <= TURNED or (turn <= ROUNDING and turn >= 0.5 * before):
+            # x = x_0 + sum f_c x_c
             put_solution(P, L, base)
             return OK
         before = turn

@@ -146,10 +146,11 @@ def slide_unstopped(L: Loop, base: Array) -> bool:
 @kernel
 def slide_released(L: Loop) -> bool:
     """Let joints that were released slide with the friction of sliding, unless others hold them; return whether there is one."""
-    found = False
+    slides = False
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0 or L.terms[k, at.STATE] != at.AT_LIMIT or L.modes[k, at.MODE] != at.FREE:
             continue
+        # D B K^-1 B^T D alone, and with the friction of the joints that stick: what they leave of its motion
         alone, held, first = 0.0, 0.0, L.ints[k, at.FIRST]
         for c in range(L.ints[k, at.CHANNELS]):
             D = L.terms[k, at.DIRECTION + c]
@@ -160,5 +161,5 @@ def slide_released(L: Loop) -> bool:
                     held += D * L.R[1 + k, d] * L.G[d, first + c]
         if abs(held) > MOVES * abs(alone):
             L.terms[k, at.STATE] = at.SLIDES
-            found = True
-    return found
+            slides = True
+    return slides

@@ -77,6 +77,7 @@ def put_newton_row(L: Loop, k: int, row: int) -> None:
     F, M = wrench_of_joint(L, k)
     first = at.S_0 if L.terms[k, at.STATE] == at.AT_LIMIT else at.C_0
     c_1, c_2, push = L.terms[k, first + 1], L.terms[k, first + 2], thrust(L.ints, L.terms, k, F)
+    # dC_k = c_1 (g . dF + h . dM) + c_2 sign(thrust) axis . dF
     g, h = normal_gradient(L.ints, L.reals, L.terms, k, F, M)
     axis = load(L.terms, k, at.AXIS)
     if c_2 > 0.0:
@@ -85,6 +86,7 @@ def put_newton_row(L: Loop, k: int, row: int) -> None:
         g = scale(c_1, g)
     h, column, V, a = scale(c_1, h), 0, L.V, 6 * k
     presses = moments_press(L.ints, L.reals, k)
+    # row k of 1 - dC/df_t: dF, dM by unit friction of joint s are column s of V
     for s in range(L.ints.shape[0]):
         if slides_now(L, s):
             slope = g[0] * V[a, s] + g[1] * V[a + 1, s] + g[2] * V[a + 2, s]
@@ -98,6 +100,7 @@ def put_newton_row(L: Loop, k: int, row: int) -> None:
 def solve_dense(A: Array, n: int) -> int:
     """Solve A x = b by elimination with row pivots; b is column n of A, and becomes x; return the sign of the determinant."""
     sign = 1
+    # A_rc <- A_rc - A_rp / A_pp A_pc, with the largest A_rp as pivot; every exchange and every negative pivot turns the sign
     for p in range(n):
         best = p
         for r in range(p + 1, n):
@@ -116,6 +119,7 @@ def solve_dense(A: Array, n: int) -> int:
             factor = A[r, p] * inverse
             for c in range(p, n + 1):
                 A[r, c] -= factor * A[p, c]
+    # back substitution: x_p = (b_p - sum A_pc x_c) / A_pp
     for p in range(n - 1, -1, -1):
         for c in range(p + 1, n):
             A[p, n] -= A[p, c] * A[c, n]
@@ -129,6 +133,7 @@ def newton_step(L: Loop, f_t: Array, value: Array) -> int:
     n, row, active = L.ints.shape[0], 0, 0
     for k in range(n):
         active += 1 if slides_now(L, k) else 0
+    # (1 - dC/df_t) df_t = C(w(f_t)) - f_t
     for k in range(n):
         if slides_now(L, k):
             put_newton_row(L, k, row)

@@ -39,6 +39,7 @@ def eliminate_sticking(S: Array, R: Array, active: Array, weight: Array, done: A
     for p in range(S.shape[0]):
         done[p] = 1.0 if active[p] == 0.0 else 0.0
     for _ in range(S.shape[0]):
+        # the pivot S_pp with the largest weight: the channel that moves its joint most
         p = -1
         for c in range(S.shape[0]):
             if done[c] == 0.0 and (p < 0 or weight[c] * S[c, c] > weight[p] * S[p, p]):
@@ -49,6 +50,7 @@ def eliminate_sticking(S: Array, R: Array, active: Array, weight: Array, done: A
         if not S[p, p] > DEPENDENT * active[p]:
             active[p] = -1.0
             continue
+        # r <- r - S_rp / S_pp r_p, for all right-hand sides;  S_rc <- S_rc - S_rp / S_pp S_pc
         for row in range(R.shape[0]):
             if R[row, p] != 0.0:  # most rows are of joints that stick, and empty
                 for r in range(S.shape[0]):
@@ -60,6 +62,7 @@ def eliminate_sticking(S: Array, R: Array, active: Array, weight: Array, done: A
             factor = S[r, p] / S[p, p]
             for c in range(S.shape[1]):
                 S[r, c] -= factor * S[p, c]
+    # S is diagonal on the pivots: f_p = r_p / S_pp
     for p in range(S.shape[0]):
         for row in range(R.shape[0]):
             R[row, p] = R[row, p] / S[p, p] if active[p] > 0.0 else 0.0
@@ -69,12 +72,14 @@ def eliminate_sticking(S: Array, R: Array, active: Array, weight: Array, done: A
 def condense_sticking(L: Loop) -> None:
     """Write the friction R of the channels that stick, by x_0 and by each joint that slides, and the wrenches w_0, V with it."""
     m, n = L.X.shape[0], L.ints.shape[0]
+    # the channels that stick, with S_cc; those that give way less than HELD are held by joints
     for c in range(m):
         L.active[0, c] = 0.0
     for k in range(n):
         if L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] == at.STICKS:
             for c in range(L.ints[k, at.FIRST], L.ints[k, at.FIRST] + L.ints[k, at.CHANNELS]):
                 L.active[0, c] = L.G[c, c] if L.G[c, c] > HELD * L.active[1, c] else 0.0
+    # S = B K^-1 B^T, symmetric;  r = -(B u' + bias): of x_0, and by unit friction of each joint that slides
     for c in range(m):
         for d in range(m):
             both = L.active[0, c] != 0.0 and L.active[0, d] != 0.0
@@ -83,6 +88,7 @@ def condense_sticking(L: Loop) -> None:
         for k in range(n):
             slides = L.ints[k, at.LOADED] == 1 and L.terms[k, at.STATE] != at.STICKS
             L.R[1 + k, c] = -L.G[L.ints[k, at.FIRST], c] if slides and L.active[0, c] != 0.0 else 0.0
+    # S f = r is solved for all r at once; f is eliminated from the wrenches: w_0 + sum f_c w_c
     eliminate_sticking(L.S, L.R, L.active[0], L.active[2], L.active[3])
     put_wrench(L, 0, m)
     for a in range(6 * n):
@@ -118,6 +124,7 @@ def hold_joints(P: Pack, rates: bool) -> int:
 
     The factor and the terms of friction are those of the state; b is overwritten.
     """
+    # K^-1 b: the change without the joints that stick
     code = solve_again(P)
     if code != OK:
         return code
@@ -130,6 +137,7 @@ def hold_joints(P: Pack, rates: bool) -> int:
         L.active[0, c] = 0.0
         for row in range(n + 1):
             L.R[row, c] = 0.0
+    # x_c = K^-1 (B_c^T, 0), and r = -B K^-1 b less the rates of the state, of the channels that stick
     for k in range(n):
         if not sticks(L, k):
             continue
@@ -140,11 +148,13 @@ def hold_joints(P: Pack, rates: bool) -> int:
             channel = L.ints[k, at.FIRST] + c
             L.R[0, channel] = -L.G[m, channel] - (L.terms[k, at.RATE + c] if rates else 0.0)
             L.active[0, channel] = L.G[channel, channel] if L.G[channel, channel] > HELD * L.active[1, channel] else 0.0
+    # S f = r: impulses of friction
     for c in range(m):
         for d in range(m):
             both = L.active[0, c] != 0.0 and L.active[0, d] != 0.0
             L.S[c, d] = 0.5 * (L.G[c, d] + L.G[d, c]) if both else 0.0
     eliminate_sticking(L.S, L.R, L.active[0], L.active[2], L.active[3])
+    # x = K^-1 b + sum f_c x_c
     for node in range(x.shape[0]):
         for a in range(6):
             total = base[0, 6 * node + a]

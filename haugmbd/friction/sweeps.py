@@ -138,24 +138,26 @@ def sweep(P: Pack) -> bool:
 @inlined
 def begin_sweeps(P: Pack) -> bool:
     """Write what all sweeps need, and v without friction; return whether no joint alone has a slope of 1, by a bound."""
-    bounded, given_i, arm_i, h_i, least_i = True, NO_TWIST, ZERO, ZERO, NO_BOUND  # those of the line before
+    bounded, jump_i, arm_i, h_i, least_i = True, NO_TWIST, ZERO, ZERO, NO_BOUND  # those of the line before
     t, paths, lanes, terms = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P), ws.friction_terms(P)  # type: ignore[arg-type]
     reals, inertia = ws.friction_reals(P), ws.inertia(P)
     for n in range(paths.shape[0]):
         k, f, z, r = paths[n, BODY], paths[n, FRICTION_OF], lanes[n // LANES], n % LANES
         D_inv, arm, h = t.joint[k, TREE_D_INV], load(t.joint, k, TREE_ARM), load(t.joint, k, TREE_AXIS)
-        lost, given, least = lost_wrench(t, k), jump(t, k), least_inertia(inertia, k) if bounded else 0.0
+        lost, g, least = lost_wrench(t, k), jump(t, k), least_inertia(inertia, k) if bounded else 0.0
         if r == 0:
             z[HAS_FRICTION, 0] = z[HAS_FRICTION, 1] = z[HAS_FRICTION, 2] = 0.0
         z[D_INV, r] = D_inv
-        passed, free = scale_wrench(D_inv, shift_wrench(lost, arm)), D_inv * (t.joint[k, SMALL_U] - power(lost, given))
+        # X^T U / D, and v = (u_0 - U . g) / D without friction
+        passed, free = scale_wrench(D_inv, shift_wrench(lost, arm)), D_inv * (t.joint[k, SMALL_U] - power(lost, g))
         put(z, LOST, r, passed.force)
         put(z, LOST + 3, r, passed.moment)
         parent = paths[n, PARENT]
+        # from a body to the only one that it carries: k = h_p . (X^T U / D), and the moment about the handle of the parent's parent
         if parent < 0:
             least_i = NO_BOUND
         elif paths[parent, IS_CHAIN] == 1:
-            free -= power(passed, given_i)
+            free -= power(passed, jump_i)
             z[COUPLING, r] = dot(passed.moment, h_i)
             put(z, AHEAD, r, shift_wrench(passed, arm_i).moment)
         else:
@@ -171,7 +173,7 @@ def begin_sweeps(P: Pack) -> bool:
             put_inertia(z, LINEAR, r, I, length > 0.0)
             put_joint(z, r, load_wrench(t, k, FORCE), length, terms, f)
             z[TORQUE, r] = torque_of(terms, f, paths[n, SIDE], h) if slides else 0.0
-        given_i, arm_i, h_i, least_i = given, arm, h, least
+        jump_i, arm_i, h_i, least_i = g, arm, h, least
     return bounded
 
 
@@ -200,10 +202,12 @@ def sweep_inward(P: Pack, f_t: Array) -> None:
             put(z, CHANGE + 3, r, dp.moment)
         else:
             dp = Wrench(take(z, CHANGE, r), take(z, CHANGE + 3, r))
+        # e = h . dp + s f,   v = (u_0 - U . g + e) / D
         h, m = load(t.joint, k, TREE_AXIS), dp.moment
         change = z[TORQUE, r] * f_t[n] + h[0] * m[0] + h[1] * m[1] + h[2] * m[2]
         z[MOVE, r] = z[FREE, r] + z[D_INV, r] * change
         if parent >= 0:
+            # dp of the parent: X^T (dp - U e / D)
             passed = pass_change(z, r, load(t.joint, k, TREE_ARM), dp, change)
             if paths[parent, IS_CHAIN] == 0:
                 add_to(lanes[parent // LANES], CHANGE, parent % LANES, passed.force)
@@ -243,6 +247,7 @@ def move_outward(P: Pack) -> None:
     before, y, ahead = NO_TWIST, 0.0, False
     for n in range(paths.shape[0]):
         k, z, r, parent = paths[n, BODY], lanes[n // LANES], n % LANES, paths[n, PARENT]
+        # z = v - U . X a / D, by what is known a body earlier where the body before carries this one only
         if ahead:
             y = turning(z, r, before, take(z, AHEAD, r)) - z[COUPLING, r] * y
         else:
@@ -250,6 +255,7 @@ def move_outward(P: Pack) -> None:
                 a = acceleration_of(lanes, parent)
             y = turning(z, r, a, take(z, LOST + 3, r))
         before, ahead = a, paths[n, IS_CHAIN] == 1
+        # a <- X a + g + h z
         a = move_body(t, k, a, y)
         put(z, ACCELERATION, r, a.linear)
         put(z, ACCELERATION + 3, r, a.angular)
@@ -265,8 +271,8 @@ def turning(z: Array, r: int, a: Twist, v: Vec) -> float:
 @inlined
 def move_body(t: TreeArrays, k: int, a: Twist, y: float) -> Twist:
     """Return the acceleration of body k from that of its parent, with y of its joint."""
-    b, w, d, h, given = a.linear, a.angular, load(t.joint, k, TREE_ARM), load(t.joint, k, TREE_AXIS), jump(t, k)
-    g, beta = given.linear, given.angular
+    b, w, d, h, jumps = a.linear, a.angular, load(t.joint, k, TREE_ARM), load(t.joint, k, TREE_AXIS), jump(t, k)
+    g, beta = jumps.linear, jumps.angular
     return Twist(
         (
             g[0] + b[0] + w[1] * d[2] - w[2] * d[1],
@@ -290,7 +296,7 @@ def solve_for_first_joint(P: Pack) -> bool:
     """Solve for this friction: a change of the wrench by friction has the direction of U."""
     t, paths, z, terms = tree_arrays(P), ws.friction_paths(P), ws.friction_sweeps(P)[0], ws.friction_terms(P)  # type: ignore[arg-type]
     k, f = paths[0, BODY], paths[0, FRICTION_OF]
-    given, lost, h, D_inv, p = (
+    g, lost, h, D_inv, p = (
         jump(t, k),
         lost_wrench(t, k),
         load(t.joint, k, TREE_AXIS),
@@ -298,8 +304,9 @@ def solve_for_first_joint(P: Pack) -> bool:
         load_wrench(t, k, FORCE),
     )
     put_joint(z, 0, p, ws.friction_reals(P)[f, at.LENGTH], terms, f)
-    y = D_inv * (t.joint[k, SMALL_U] - power(lost, given))
-    stiff = times_twist(load_inertia(t.body, k, TREE_LINEAR), Twist(given.linear, add(given.angular, scale(y, h))))
+    # z = (u_0 - U . g) / D,   W = I^A (g + h z) - p_0 without friction;  unit friction changes W by s U / D
+    y = D_inv * (t.joint[k, SMALL_U] - power(lost, g))
+    stiff = times_twist(load_inertia(t.body, k, TREE_LINEAR), Twist(g.linear, add(g.angular, scale(y, h))))
     before = parts_of(z, 0, sub(stiff.force, p.force), sub(stiff.moment, p.moment))
     s = torque_of(terms, f, paths[0, SIDE], h)
     change = scale_wrench(s * D_inv, lost)
@@ -334,6 +341,7 @@ def solve_for_one(P: Pack, f_t: Array) -> bool:
     z, r = lanes[last // LANES], last % LANES
     for n in range(last):
         f_t[n] = 0.0
+    # the wrench without friction, then with unit friction: x = C(x) is a scalar equation
     move_outward(P)
     before = parts_of_lane(z, r)
     f, f_t[last] = limit_of_parts(z, r, before), 1.0

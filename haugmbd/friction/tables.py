@@ -62,21 +62,21 @@ def friction_tables(
 ) -> FrictionTables:
     """Return the tables.
 
-    number: of bodies and markers;  entries: all loads;  slots_of: the slots of the rows of a joint;  edges: see `model.compiling.edges`
+    number: of bodies and markers;  entries: all loads;  slots_of: the slots of the rows of a joint;  edges: see `model.compiling.row_table`
     n_angles: integrated angles;  places: line of each internal state in the driver table
     """
-    own_entries = [entry for entry in entries if isinstance(entry.load, JointFriction)]
-    found = [entry.load for entry in own_entries]
-    if not found:
+    frictions = [entry for entry in entries if isinstance(entry.load, JointFriction)]
+    loads = [entry.load for entry in frictions]
+    if not loads:
         return FrictionTables({}, {}, False, 0, 0)
-    ints, reals, first = np.zeros((len(found), at.INT_COLUMNS), np.int64), np.zeros((len(found), at.REAL_COLUMNS)), 0
-    for row, entry in zip(ints, own_entries, strict=True):
+    ints, reals, first = np.zeros((len(loads), at.INT_COLUMNS), np.int64), np.zeros((len(loads), at.REAL_COLUMNS)), 0
+    for row, entry in zip(ints, frictions, strict=True):
         load = entry.load
-        own = slots_of(load.joint.name)
+        slots = slots_of(load.joint.name)
         i, j = (number.bodies[body] for body in load.bodies())
         row[[at.KIND, at.CHANNELS, at.FIRST, at.BODY_I, at.BODY_J]] = load.shape or 0, load.channels, first, i, j
-        row[at.SIDE_J], row[at.N_SLOTS] = edges.touched(int(own[0]) // 6).index(j), len(own)
-        row[at.SLOTS : at.SLOTS + len(own)] = own
+        row[at.SIDE_J], row[at.N_SLOTS] = edges.touched(int(slots[0]) // 6).index(j), len(slots)
+        row[at.SLOTS : at.SLOTS + len(slots)] = slots
         row[at.POINT_I : at.EXACT] = [number.marker(body, x_bar) for body, x_bar in load.markers()]
         row[at.EXACT], row[at.LOADED] = load.is_exact, load.reads_reaction
         has_state = bool(load.states())
@@ -84,9 +84,9 @@ def friction_tables(
         row[at.PLACE_Z] = places[entry.state] if has_state else -1
         first += load.channels
     _put_bounds(ints, edges.tuples(), edges.of_row)
-    reals[:] = [load.friction_numbers() for load in found]
+    reals[:] = [load.friction_numbers() for load in loads]
     return FrictionTables(
-        {"FRICTION_INTS": ints}, {"FRICTION_REALS": reals}, any(x.reads_reaction for x in found), len(found), first
+        {"FRICTION_INTS": ints}, {"FRICTION_REALS": reals}, any(x.reads_reaction for x in loads), len(loads), first
     )
 
 
@@ -129,13 +129,13 @@ def paths_to_ground(ints: Ints, branches: Sequence[Branch] | None, revolute: Con
             if by_body[body].edge not in revolute:
                 return nothing
             body = by_body[body].parent
-    found, line = list[tuple[int, ...]](), {0: -1}
+    lines, line_of = list[tuple[int, ...]](), {0: -1}
     for branch in branches or ():
         if branch.body in needed:
             k = friction.get(branch.edge, -1)
-            line[branch.body] = len(found)
-            found.append((branch.body, line[branch.parent], k, -1 if k >= 0 and ints[k, at.BODY_I] == branch.body else 1, 0))
-    paths = np.array(found, dtype=np.int64).reshape(-1, at.PATH_COLUMNS)
+            line_of[branch.body] = len(lines)
+            lines.append((branch.body, line_of[branch.parent], k, -1 if k >= 0 and ints[k, at.BODY_I] == branch.body else 1, 0))
+    paths = np.array(lines, dtype=np.int64).reshape(-1, at.PATH_COLUMNS)
     parents = paths[:, at.PARENT]
     n_carried = np.bincount(parents[parents >= 0], minlength=len(paths))
     paths[:-1, at.IS_CHAIN] = (n_carried[:-1] == 1) & (parents[1:] == np.arange(len(paths) - 1))

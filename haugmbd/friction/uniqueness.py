@@ -53,6 +53,7 @@ def is_m_matrix(A: Array, n: int) -> bool:
     for r in range(n):
         for c in range(n):
             A[r, c] = (1.0 if r == c else 0.0) - A[r, c]
+    # elimination without exchange: A_rc <- A_rc - A_rp / A_pp A_pc; all pivots are positive where the inverse is not negative
     for p in range(n):
         if not A[p, p] > 0.0:
             return False
@@ -103,7 +104,7 @@ def convex_verdict(L: Loop, k: int, slope: float, f_t: Array, value: Array) -> i
 @kernel
 def several_verdict(L: Loop, f_t: Array, value: Array) -> int:
     """Search solutions from many starts, where none is known to be unique; return OK with the only one in f_t[0], or what was found."""
-    n, found = L.ints.shape[0], 0
+    n, solutions = L.ints.shape[0], 0
     for start in range(n + 4):
         for k in range(n):
             f_t[k] = L.f_t[2, k] * (10.0 ** (start - 1) if start < 4 else 1.0) * (0.0 if start == 0 else 1.0)
@@ -111,8 +112,8 @@ def several_verdict(L: Loop, f_t: Array, value: Array) -> int:
                 f_t[k] *= 100.0
         if iterate(L, f_t, value, MOST_NEWTON, True) == 0:
             continue
-        if found == 0:
-            found = 1
+        if solutions == 0:
+            solutions = 1
             for k in range(n):
                 L.f_t[0, k] = f_t[k]
             continue
@@ -120,7 +121,7 @@ def several_verdict(L: Loop, f_t: Array, value: Array) -> int:
         for k in range(n):
             if slides_now(L, k) and abs(f_t[k] - L.f_t[0, k]) > APART * size:
                 return FRICTION_HAS_TWO
-    return OK if found == 1 else FRICTION_HAS_NONE
+    return OK if solutions == 1 else FRICTION_HAS_NONE
 
 
 @kernel

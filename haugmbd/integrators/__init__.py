@@ -13,10 +13,11 @@ event_location        finding and locating events
 leaps                 gaps that a step leaps over
 stick_slip            events at which joints with friction stick and slip
 initial_state         initial states: checked or projected
-chains                serial chains as vectors that integrators advance
+chain_state_space     serial chains as vectors that integrators advance, and their rates
 stabilization         Baumgarte, projections
 explicit              explicit methods
-structure_preserving  RATTLE, HEM4
+rattle                RATTLE: symplectic, order 2, positions and velocities on the constraints
+hem4                  HEM4: half-explicit Runge-Kutta, order 4, velocities on the constraints
 implicit              generalized-alpha, BDF, Radau IIA
 """
 
@@ -29,21 +30,21 @@ from haugmbd.integrators.explicit.rk3 import RK3
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.scipy_solver import SciPySolver, ode_function
 from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler
+from haugmbd.integrators.hem4 import HEM4
 from haugmbd.integrators.implicit.bdf import BDF
 from haugmbd.integrators.implicit.constraint_form import GGL, HillerAnantharaman, Index2, Index3
 from haugmbd.integrators.implicit.generalized_alpha import HHT, GeneralizedAlpha, Newmark
 from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7
 from haugmbd.integrators.implicit.newton import FullNewton, ModifiedNewton
-from haugmbd.integrators.implicit.radau_iia.radau import RadauIIA
+from haugmbd.integrators.implicit.radau import RadauIIA
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
+from haugmbd.integrators.rattle import RATTLE
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
 from haugmbd.integrators.stabilization.energy_projection import EnergyProjection
 from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.stabilization.unweighted_projection import UnweightedProjection
-from haugmbd.integrators.structure_preserving.hem4 import HEM4
-from haugmbd.integrators.structure_preserving.rattle import RATTLE
 
 __all__ = [
     "FullNewton",

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.model.description.labels import RowLabel
 from haugmbd.model.immutable import immutable
+from haugmbd.model.labels import RowLabel
 from haugmbd.tolerances import contradiction_limit
 
 

@@ -2,7 +2,6 @@ r"""The compiled model: frozen names and tables."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,18 +24,20 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
+from haugmbd.formats import view
 from haugmbd.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.kkt.registry import routines_of, without_tree
 from haugmbd.kkt.solver import BLOCK, NO_ROUTINE
 from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
-from haugmbd.model.description.explanation import Explanation, RowExplanation
-from haugmbd.model.description.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_COUPLINGS, PREPARE_WITH_HINGES
+from haugmbd.model.explanation import Explanation, RowExplanation
 from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
 from haugmbd.model.immutable import immutable
+from haugmbd.model.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.state import State
+from haugmbd.model.step_solver import explain_step_solver
 from haugmbd.model.views import Pictured
 from haugmbd.workspace.body_kinematics import DRIVE, NO_DRIVE
 from haugmbd.workspace.layout import N_STATES, REFINES, WIDTH, Pack, Tables, workspace_array
@@ -415,7 +416,7 @@ class Model(Pictured):
 
     def explain_solver(self) -> str:
         """Return how the equations of motion are solved, and why, in a line."""
-        in_steps = importlib.import_module("haugmbd.integrators.implicit.tangents.force_coupling").explain_step_solver(self)
+        in_steps = explain_step_solver(self.tables, (self.solver, self.solver_reason), self.loads)
         return f"{self.solver}, {self.solver_reason}" + ("" if in_steps == self.solver else f"; in implicit steps {in_steps}")
 
     def evaluator(self) -> Any:
@@ -427,7 +428,7 @@ class Model(Pictured):
             evaluator(t, y) evaluates a flat state, such as `State.y`; `v_dot`, `omega_bar_dot`, `lam`, `Phi`, `nu`, `gamma` are its
             results.
         """
-        return importlib.import_module("haugmbd.formulations.evaluator").Evaluator(self)
+        return view("evaluator")(self)
 
     def are_between_two(self, entry: JointEntry) -> bool:
         """Return whether all rows of a joint act between its two bodies, and on no other, such as the ground beside a pair of gears."""

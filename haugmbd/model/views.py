@@ -1,21 +1,13 @@
-"""Pictures and animations: methods of results, systems and models that load the viewer when they are called.
-
-The viewer is imported by name at the call, so that no module here depends on it.
-"""
+"""Pictures and animations: methods of results, systems and models, which load the viewer when they are called (`formats.VIEWS`)."""
 
 from __future__ import annotations
 
-import importlib
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from haugmbd.deprecated import did_you_mean
-
-
-def viewer() -> Any:
-    """Return the package that draws."""
-    return importlib.import_module("haugmbd.viewer")
+from haugmbd.formats import view
 
 
 class Plots:
@@ -26,14 +18,14 @@ class Plots:
 
     def __getattr__(self, name: str) -> Any:
         """Return a function of `haugmbd.plotting` for this result. Raise AttributeError, with the nearest name, if there is none."""
-        plotting = importlib.import_module("haugmbd.plotting")
+        plotting = view("plots")
         if name.startswith("_") or name not in plotting.__all__ or name == "theme":
             raise AttributeError(f"there is no plot {name!r}{did_you_mean(name, plotting.__all__)}: {', '.join(plotting.__all__)}")
         return partial(getattr(plotting, name), self._result)
 
     def __dir__(self) -> list[str]:
         """Return the names of the plots."""
-        return list(importlib.import_module("haugmbd.plotting").__all__)
+        return list(view("plots").__all__)
 
     def __call__(self, what: str = "energy", *arguments: Any, **options: Any) -> Any:
         """Draw one plot by its name, by default the energy, and return the Axes."""
@@ -69,7 +61,7 @@ class Animated:
         -----
         States that are not finite are left out, with a warning.
         """
-        where: Path = viewer().animate(self, path, frames=frames, other=other)
+        where: Path = view("animate")(self, path, frames=frames, other=other)
         return where
 
     def to_gltf(self, path: str | Path, *, frames: int | None = None) -> Path:
@@ -92,7 +84,7 @@ class Animated:
         UsageError
             If frames is not an integer >= 1, if the ending is not .glb, or if the path cannot be written.
         """
-        where: Path = viewer().to_gltf(self, path, frames=frames)
+        where: Path = view("to_gltf")(self, path, frames=frames)
         return where
 
     def snapshot(self, t: float, path: str | Path, *, through: str = "matplotlib") -> Path:
@@ -117,7 +109,7 @@ class Animated:
         UsageError
             If the time is outside the motion, if the ending is unknown, if the path cannot be written, or if the program is not installed.
         """
-        where: Path = viewer().snapshot(self, t, path, through=through)
+        where: Path = view("snapshot")(self, t, path, through=through)
         return where
 
     def film(
@@ -150,11 +142,11 @@ class Animated:
         KeyboardInterrupt
             After Ctrl-C; the pictures so far are in the file, which is the attribute `result`, None without any.
         """
-        where: Path = viewer().film(self, path, frames=frames, fps=fps, through=through, progress=progress)
+        where: Path = view("film")(self, path, frames=frames, fps=fps, through=through, progress=progress)
         return where
 
     def _repr_html_(self) -> str:
-        page: str = viewer().notebook(self)
+        page: str = view("notebook")(self)
         return page
 
 
@@ -169,8 +161,8 @@ class Pictured:
         Picture
             It has `.save(path)` and `.open()`; notebooks show it.
         """
-        return viewer().picture(self)
+        return view("picture")(self)
 
     def _repr_html_(self) -> str:
-        page: str = viewer().notebook(self)
+        page: str = view("notebook")(self)
         return page

@@ -29,8 +29,8 @@ from haugmbd.redundancy.structural_rank import only_here
 from haugmbd.tolerances import CONTRADICTION, GROWTH, ROUNDING, TOLD
 
 if TYPE_CHECKING:
-    from haugmbd.model.description.labels import RowLabel
     from haugmbd.model.inspection.constraint_rows import Rows
+    from haugmbd.model.labels import RowLabel
     from haugmbd.model.model import Model
     from haugmbd.model.state import State
 

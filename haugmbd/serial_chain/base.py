@@ -12,8 +12,8 @@ from numpy import ndarray
 from haugmbd.bodies.validation import FloatArray, read_array
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelError, SimulationError, UsageError
-from haugmbd.model.description.labels import no_such
 from haugmbd.model.immutable import immutable
+from haugmbd.model.labels import no_such
 from haugmbd.serial_chain.layout import chain_tables
 from haugmbd.serial_chain.link import Link
 from haugmbd.serial_chain.validation import ROWS, faults_in_a_row, read_table

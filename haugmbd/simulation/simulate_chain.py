@@ -13,8 +13,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import issue
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.chains.chain_rates import POST_STEP, RATES
-from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
+from haugmbd.integrators.chain_state_space import POST_STEP, RATES, ChainStateSpace
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.step_context import Problem, make_options
 from haugmbd.serial_chain.chain import SerialChain

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
-from haugmbd.model.description.labels import joint_named
 from haugmbd.model.inspection.length import units_of_rows
+from haugmbd.model.labels import joint_named
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
 

@@ -16,7 +16,7 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.compiling.compile import compile_tables
 from haugmbd.model.dependent_rows import Redundancy
-from haugmbd.model.description.labels import JointEntries, JointEntry, RowLabel, RowLabels
+from haugmbd.model.labels import JointEntries, JointEntry, RowLabel, RowLabels
 from haugmbd.model.model import Model, frozen_y0
 from haugmbd.redundancy.redundancy import unexamined
 from haugmbd.system.equation_report import explain_model

@@ -15,9 +15,9 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.drivers import Constant
 from haugmbd.errors import UsageError
-from haugmbd.model.description.explanation import Explanation, RowExplanation
-from haugmbd.model.description.labels import joint_named
+from haugmbd.model.explanation import Explanation, RowExplanation
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.labels import joint_named
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

@@ -31,12 +31,12 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.kkt.registry import check_solver
 from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
+from haugmbd.model.inspection.given import Compilable
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.memory import need_least_memory
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import OF_THIS_PROCESS, reduce_system
 from haugmbd.model.state import State
-from haugmbd.model.views import Pictured
 from haugmbd.redundancy.rank import put_row_scale
 from haugmbd.redundancy.redundancy import put_mask
 from haugmbd.system.build import build_model
@@ -54,7 +54,7 @@ _SYSTEMS: WeakSet[System] = WeakSet()
 
 
 @public_class
-class System(Pictured):
+class System(Compilable):
     """A mechanism under construction: bodies, joints and force elements.
 
     Parameters

@@ -15,7 +15,7 @@ import haugmbd as mbd
 from haugmbd.crosscheck.dense_reference import solve_dense
 from haugmbd.errors import UsageError
 from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
-from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
+from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
 from haugmbd.kkt.front_solver import has_fronts
 from haugmbd.kkt.registry import SOLVERS

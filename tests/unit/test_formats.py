@@ -58,3 +58,8 @@ def test_a_file_of_another_format_is_refused_with_the_name_of_its_reader(tmp_pat
             if suffix not in formats.SUFFIXES:
                 with pytest.raises(mbd.UsageError, match=entry.public):
                     mbd.load_model(tmp_path / f"x{suffix}")
+
+
+def test_every_view_is_there():
+    for name in formats.VIEWS:
+        assert formats.view(name) is not None

@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.analysis.assembly.branch_signs import Sign
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import from_axis_angle, normalized, product, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

@@ -16,8 +16,8 @@ from haugmbd.analysis.assembly.constraint_system import Problem
 from haugmbd.analysis.assembly.fixed_coordinates import HeldJoint, held_row
 from haugmbd.analysis.assembly.position_solver import close_positions
 from haugmbd.drivers import Constant
-from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import constraint_gaps
 

@@ -30,8 +30,8 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.identity import entry_of, number_of
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

@@ -32,10 +32,10 @@ from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.dependent_rows import Rule, check_rule
-from haugmbd.model.description.labels import no_such
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.identity import entry_of
 from haugmbd.model.inspection.run_memory import stop_faults
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of

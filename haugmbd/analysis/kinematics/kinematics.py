@@ -33,8 +33,7 @@ from haugmbd.integrators.singularities.branch_crossing import EXACT
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing
 from haugmbd.model.inspection.constraint_rows import evaluate
-from haugmbd.model.inspection.driven_lengths import ZeroLength
-from haugmbd.model.inspection.driver_breaks import JointBreak, first_break, interval_faults
+from haugmbd.model.inspection.driver_breaks import JointBreak, ZeroLength, first_break, interval_faults
 from haugmbd.model.inspection.run_memory import stop_faults, touch_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State

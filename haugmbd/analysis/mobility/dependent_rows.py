@@ -17,9 +17,9 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import CD
 from haugmbd.model.dependent_rows import Dependency, Redundancy
-from haugmbd.model.description.labels import RowLabel
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length
+from haugmbd.model.labels import RowLabel
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import RankAnalysis
 from haugmbd.redundancy.sparse_ldl import SLOTS

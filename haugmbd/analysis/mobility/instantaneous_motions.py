@@ -25,8 +25,8 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.graph import Block, Blocks
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import RankAnalysis

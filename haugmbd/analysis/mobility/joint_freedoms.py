@@ -13,8 +13,8 @@ import numpy as np
 from haugmbd.analysis.mobility.twist_format import twist_words
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind, Side
-from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.joint_subspaces import motion_subspace
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

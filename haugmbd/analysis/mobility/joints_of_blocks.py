@@ -9,7 +9,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Ints
 from haugmbd.graph import Blocks
-from haugmbd.model.description.labels import JointEntry, JointFrames, entries_at
+from haugmbd.model.labels import JointEntry, JointFrames, entries_at
 from haugmbd.system.checks.constraint_residuals import Flags
 
 

@@ -21,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind, Side
 from haugmbd.graph import Block, fundamental_cycles
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

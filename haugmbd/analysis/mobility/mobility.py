@@ -34,10 +34,10 @@ from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_reacti
 from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import frames_of, parts_of
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.given import no_model, no_tolerance
 from haugmbd.model.inspection.length import characteristic_length, unit_of_turns
+from haugmbd.model.labels import frames_of, parts_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.alignment import examine

@@ -21,7 +21,7 @@ from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.graph import Blocks
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointFrames
+from haugmbd.model.labels import JointFrames
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.checks.constraint_residuals import Flags

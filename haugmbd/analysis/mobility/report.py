@@ -23,7 +23,7 @@ from haugmbd.graph import Blocks
 from haugmbd.kkt.solver import BLOCK
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
-from haugmbd.model.description.labels import no_such
+from haugmbd.model.labels import no_such
 from haugmbd.model.state import State
 from haugmbd.text_table import first_few
 

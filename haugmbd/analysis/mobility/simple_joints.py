@@ -19,8 +19,8 @@ from haugmbd.constraints.freedoms import Freedom, Kind, Side
 from haugmbd.constraints.joint import Joint
 from haugmbd.graph import Blocks
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointFrames
 from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.labels import JointFrames
 from haugmbd.system.checks.constraint_residuals import Flags
 
 MOVES_TOL = 1e-9

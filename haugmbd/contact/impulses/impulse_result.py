@@ -16,7 +16,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
 from haugmbd.diagnostics.rows_over_time import wrench_on_ground
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

@@ -18,9 +18,9 @@ from haugmbd.compiled.array_types import Ints
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.impulses.impulse_equations import RowSet
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.build import build_model

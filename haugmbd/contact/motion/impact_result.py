@@ -42,7 +42,7 @@ from haugmbd.diagnostics.work import (
     work_of_powers,
 )
 from haugmbd.integrators.events import EventRecord
-from haugmbd.model.description.labels import no_such
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated

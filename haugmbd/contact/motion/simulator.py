@@ -37,7 +37,7 @@ from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
-from haugmbd.integrators.stick_slip.slips_between_segments import modes_of, slip_records, slips_at_opening, slips_by_impact
+from haugmbd.integrators.stick_slip.slips import modes_of, slip_records, slips_at_opening, slips_by_impact
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.replay import Replay

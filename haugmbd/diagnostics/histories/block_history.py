@@ -10,7 +10,7 @@ import numpy as np
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
-from haugmbd.model.description.labels import named, no_such
+from haugmbd.model.labels import named, no_such
 from haugmbd.model.model import Model
 
 

@@ -20,7 +20,7 @@ from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.diagnostics.work import Work, moving_rows
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import UsageError
-from haugmbd.model.description.labels import joint_named, no_such
+from haugmbd.model.labels import joint_named, no_such
 from haugmbd.model.model import Model
 
 FORCES = {"rad": ("torque", "rad", "N m"), "m": ("force", "m", "N"), "m2": ("force", "m", "N"), "1": ("torque", "1", "N m")}

@@ -27,7 +27,7 @@ from haugmbd.diagnostics.work import Work
 from haugmbd.errors import UsageError
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.model.compiling.loads import LoadEntry
-from haugmbd.model.description.labels import named
+from haugmbd.model.labels import named
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

@@ -33,8 +33,8 @@ from haugmbd.diagnostics.joint_motions.joint_motion import (
 )
 from haugmbd.diagnostics.joint_motions.turns import UNSURE, angle_source, known_angle, nearest_turn, principal
 from haugmbd.errors import UsageError
-from haugmbd.model.description.labels import joint_named
 from haugmbd.model.inspection.given import model_given
+from haugmbd.model.labels import joint_named
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

@@ -29,7 +29,7 @@ from haugmbd.diagnostics.joint_motions.joint_motion import (
 )
 from haugmbd.diagnostics.joint_motions.turns import known_angle, nearest_turn, principal, unwound
 from haugmbd.errors import UsageError
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 
 

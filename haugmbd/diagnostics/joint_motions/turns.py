@@ -34,8 +34,8 @@ from haugmbd.diagnostics.joint_motions.joint_motion import (
 )
 from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
-from haugmbd.model.description.labels import JointEntry, parts_of, rows_by_class
 from haugmbd.model.immutable import once_per_model
+from haugmbd.model.labels import JointEntry, parts_of, rows_by_class
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

@@ -17,7 +17,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointEntry, joint_named
+from haugmbd.model.labels import JointEntry, joint_named
 
 Side = Literal["i", "j"] | str
 """Side of a joint, or the name of a body that it touches."""

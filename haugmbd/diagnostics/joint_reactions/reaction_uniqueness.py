@@ -23,8 +23,8 @@ from haugmbd.diagnostics.rows_over_time import JointWrenches, rows_over_time
 from haugmbd.math.body_columns import PARTS
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import Dependency
-from haugmbd.model.description.labels import JointEntry, JointFrames, frames_of
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.labels import JointEntry, JointFrames, frames_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, report_of

@@ -19,9 +19,9 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.diagnostics.rows_over_time import JointWrenches
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointEntry, parts_of
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.identity import number_of
+from haugmbd.model.labels import JointEntry, parts_of
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

@@ -22,11 +22,8 @@ from haugmbd.friction.columns import LOADED
 from haugmbd.integrators.base import FixedOrAdaptive, FixedStep, Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.implicit.constraint_form import ConstraintForm
-from haugmbd.integrators.implicit.newton import SOLVE_STAGE, ModifiedNewton
-from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
-from haugmbd.integrators.implicit.step_control import ImplicitSteps, MethodMemory, MethodRoutines, run
-from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
-from haugmbd.integrators.implicit.tangents.force_jacobians import (
+from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
+from haugmbd.integrators.implicit.force_jacobians import (
     DIFFERENCED,
     FORMULAS,
     NO_TANGENTS,
@@ -34,6 +31,9 @@ from haugmbd.integrators.implicit.tangents.force_jacobians import (
     WITH_CONTACTS,
     WITH_FRICTION,
 )
+from haugmbd.integrators.implicit.newton import SOLVE_STAGE, ModifiedNewton
+from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
+from haugmbd.integrators.implicit.step_control import ImplicitSteps, MethodMemory, MethodRoutines, run
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Problem, copy_options

@@ -31,8 +31,8 @@ from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK, report
 from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
 from haugmbd.formulations.newton_euler import begin, factorize, finish, solve_system
+from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
-from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.step_context import OPTIONS_TYPE, Options, fastest_velocity
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate

@@ -33,9 +33,9 @@ from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, t
 from haugmbd.compiled.jit import DirectCall, inlined, kernel, released
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.formulations.newton_euler import factorize
+from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.implicit.newton import KEEP_POSITIONS, PLACE_SIGNATURE, SOLVE_SIGNATURE, finish_step, turn_ahead
 from haugmbd.integrators.implicit.records import CONTROL_TYPE, NEWTON_TYPE, STEP_TYPE, Control, Newton, Step
-from haugmbd.integrators.implicit.tangents.force_jacobians import TANGENTS_SIGNATURE
 from haugmbd.integrators.step_context import Options, check_finite
 from haugmbd.integrators.watches.event_watch import EventWatch, watch_events
 from haugmbd.integrators.watches.rank_watch import RankWatch, keep_end, motion_of, needs_look, watch_between, watch_step

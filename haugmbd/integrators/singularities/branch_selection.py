@@ -20,9 +20,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
-from haugmbd.model.description.labels import joint_name
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.inspection.length import units_of_rows
+from haugmbd.model.labels import joint_name
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack, workspace_array

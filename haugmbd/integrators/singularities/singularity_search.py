@@ -29,10 +29,10 @@ from haugmbd.integrators.step_context import Steps
 from haugmbd.integrators.watches.rank_watch import RankWatch, begin_watch
 from haugmbd.kkt.registry import with_blocks
 from haugmbd.kkt.tree_solver import has_tree
-from haugmbd.model.description.labels import joint_of_rows
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.immutable import once_per_model
+from haugmbd.model.labels import joint_of_rows
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import CALLS_USER, Pack, empty_matrix, flags_in

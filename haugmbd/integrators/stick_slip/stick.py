@@ -1,4 +1,4 @@
-r"""Stick and slip of joints with exact Coulomb friction: events at which a joint comes to rest, and at which it slips.
+"""Stick and slip of joints with exact Coulomb friction: events at which a joint comes to rest, and at which it slips.
 
     begins    a joint of several rates slides along its acceleration; it ends where its speed is large enough for the steps that follow
     slides    it ends where the sliding speed along the direction at its beginning falls through zero
@@ -7,10 +7,13 @@ r"""Stick and slip of joints with exact Coulomb friction: events at which a join
 
 At an event the state decides how every joint continues (`friction.release`): a joint at rest sticks if its limit is enough,
 otherwise it slides.  Between events the modes are kept, so that the right-hand side is smooth and
-every method keeps its order.  Changes of mode that are no stop and no slip are no events of the run: a joint that has begun to slide, and
+every method keeps its order.  Changes of mode that are no stop and no slip are no events of the run: a joint that has begun to
+slide, and
 one of several rates that has turned by a right angle.  One that slows down under a load that only friction at rest would hold does not
-stop, see `sharp_turn`.
+stop, see `slow_sliding.slowest_speed`.
 Source: Haug (2021), friction and stiction; events as in `integrators.event_location`.
+
+Stops and slips that follow one another without end: a joint whose friction and load have no motion between them.
 """
 
 from __future__ import annotations
@@ -26,13 +29,12 @@ from haugmbd.errors import SimulationError
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.friction import columns as at
 from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
-from haugmbd.integrators.stick_slip.endless_events import EventTimes
 from haugmbd.integrators.stick_slip.slow_sliding import SlowSliding
 from haugmbd.integrators.stick_slip.watched_quantities import (
     ABOVE,
@@ -185,7 +187,7 @@ class _Stick:
             turns = now == at.SLIDES and before[k, at.AGAINST] * self.modes[k, at.AGAINST] < 0.0
             if was == at.SLIDES and (now == at.STICKS or turns) and fastest[k] > at.REST:
                 found.append(f"{load.name} stops")
-            if was == at.STICKS and now == at.SLIDES and self._starts > 1:  # slips at the start are known, see `slips_at_jumps`
+            if was == at.STICKS and now == at.SLIDES and self._starts > 1:  # slips at the start are known, see `slips`
                 found.append(f"{load.name} slips")
         state = self.state_space.state(p.t, p.y.copy())
         return tuple(EventRecord(name, p.t, state) for name in found if self._is_new(name, p.t))
@@ -350,3 +352,47 @@ class _Stick:
                 f"friction {names} stops and slips without end at t = {t:.9g} s. Give {steps}a smooth law there, such as "
                 "Coulomb(mu, velocity=1e-4) or BrownMcPhee."
             )
+
+
+AT_ONCE, MOST_AT_ONCE = 1e-9, 40
+"""More than MOST_AT_ONCE events within AT_ONCE of the run, and the rounding of the time, have no end."""
+SOON_AFTER = 1e-3
+"""So have as many within SOON_AFTER of the run, if joints slide between them by less than the absolute tolerance in all: error control lets
+steps pass within which a joint turns back, so that their length is that of its errors."""
+
+
+class EventTimes:
+    """The times of the stops and slips of a run.
+
+    span: [s] of the run;  unseen: the way [m] that error control does not see, 0 without
+    """
+
+    def __init__(self, span: float, unseen: float) -> None:
+        self.at_once, self.soon, self.unseen = AT_ONCE * span, SOON_AFTER * span, unseen
+        self._times: list[float] = []
+        self._speeds: list[float] = []
+
+    def short(self, t: float) -> float:
+        """Return the time [s] within which events are at once, at t."""
+        return self.at_once + SHORTEST * abs(t)
+
+    def add(self, t: float) -> None:
+        """Add an event."""
+        self._times.append(t)
+
+    def add_speed(self, speed: float) -> None:
+        """Add the largest speed [m/s] of the joint that the next event is of, since the last one; NaN for other events."""
+        self._speeds.append(speed)
+
+    def have_moved(self) -> bool:
+        """Return whether time has passed between the last two events."""
+        return len(self._times) < 2 or self._times[-1] - self._times[-2] > SHORTEST * (1.0 + abs(self._times[-1]))  # noqa: PLR2004
+
+    def have_no_end(self) -> bool:
+        """Return whether the last events follow one another at once, or soon and almost without motion."""
+        recent = np.array(self._times[-MOST_AT_ONCE:])
+        short = self.short(recent[-1])
+        if len(recent) < MOST_AT_ONCE or recent[-1] - recent[0] > max(short, self.soon):
+            return False
+        ways = np.diff(recent) * self._speeds[1 - MOST_AT_ONCE :]
+        return bool(recent[-1] - recent[0] <= short or ways.sum() <= self.unseen)

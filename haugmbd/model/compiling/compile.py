@@ -33,15 +33,20 @@ from haugmbd.kkt.solver import TREE, TREES_ON_BLOCKS, SolverTables
 from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.kkt.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
 from haugmbd.kkt.tree_solver import Forest
-from haugmbd.model.compiling.coupled_joints import COUPLINGS, angle_table, coupled_rows
-from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges, edge_rows, place_rows
 from haugmbd.model.compiling.equations import Equations, Given, read_equations
 from haugmbd.model.compiling.inertia import InertiaTables, inertia_tables, pivot_scale
+from haugmbd.model.compiling.joint_forms import (
+    COUPLINGS,
+    angle_table,
+    coupled_rows,
+    hinge_table,
+    revolute_edges,
+    separable_edges,
+    set_hinges_apart,
+)
 from haugmbd.model.compiling.loads import LoadEntry, force_callbacks, force_table, jacobian_callbacks, number_loads
 from haugmbd.model.compiling.numbering import Turns, new_numbering
-from haugmbd.model.compiling.revolute_edges import hinge_table, revolute_edges, set_hinges_apart
-from haugmbd.model.compiling.row_table import row_table
-from haugmbd.model.compiling.separable_edges import separable_edges
+from haugmbd.model.compiling.row_table import ROWS_PER_EDGE, Edges, edge_rows, place_rows, row_table
 from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import FOR_LIGHT, FOR_MASSLESS, WIDTH, Tables
 

@@ -9,6 +9,5 @@ row_gaps         the largest gap of the rows that were evaluated last
 length           the characteristic length, by which absolute tolerances are measured
 pressed_stops    how stops of joint coordinates are pressed, and which push
 run_memory       what only a run knows: rigid stops, touch speeds, held values, delays
-driven_lengths   driven lengths that reach zero
-driver_breaks    jumps and kinks of drivers between two times
+driver_breaks    jumps and kinks of drivers between two times, and driven lengths that reach zero
 """

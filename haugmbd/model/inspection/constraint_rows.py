@@ -19,11 +19,11 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.registry import KINDS
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import UsageError
-from haugmbd.model.description.explanation import RowExplanation
-from haugmbd.model.description.labels import RowLabel
 from haugmbd.model.drivers_alone import without_forces
 from haugmbd.model.evaluate import evaluate_rows
+from haugmbd.model.explanation import RowExplanation
 from haugmbd.model.inspection.given import model_given, state_given
+from haugmbd.model.labels import RowLabel
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace.layout import Pack, workspace_array

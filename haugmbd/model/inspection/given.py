@@ -7,9 +7,15 @@ from typing import Any
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.model.views import Pictured
 
-SYSTEM = ("haugmbd.system.system", "System")
-"""Module and name of the class System, which this module does not import."""
+
+class Compilable(Pictured):
+    """Base class of what is compiled to a Model where a call takes one: a System."""
+
+    def compile(self, *, tolerance: float | None = None) -> Model:
+        """Return the compiled model."""
+        raise NotImplementedError
 
 
 def no_model(given: Any, who: str) -> UsageError:
@@ -26,8 +32,7 @@ def model_given(given: Any, who: str, tolerance: float | None = None) -> Model:
     if isinstance(given, Model):
         no_tolerance(tolerance)
         return given
-    kinds = {(kind.__module__, kind.__name__) for kind in type(given).__mro__}
-    model = given.compile(tolerance=tolerance) if SYSTEM in kinds else None
+    model = given.compile(tolerance=tolerance) if isinstance(given, Compilable) else None
     if not isinstance(model, Model):
         if callable(getattr(given, "to_system", None)):
             raise no_model(given, who)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from haugmbd.bodies.body import Body
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 
 SHOWN = 12

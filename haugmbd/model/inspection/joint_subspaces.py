@@ -18,9 +18,9 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.math.spatial_vectors import force_transform, motion_transform
-from haugmbd.model.description.labels import JointEntry, joint_named
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.given import model_given
+from haugmbd.model.labels import JointEntry, joint_named
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

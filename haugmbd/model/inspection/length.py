@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
-from haugmbd.model.description.labels import units_of_labels
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.labels import units_of_labels
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import WIDTH
 

@@ -15,7 +15,7 @@ import numpy as np
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.model.description.labels import no_such
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 
 

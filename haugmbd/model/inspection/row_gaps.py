@@ -14,8 +14,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK
-from haugmbd.model.description.labels import joint_name
 from haugmbd.model.evaluate import prepare
+from haugmbd.model.labels import joint_name
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack

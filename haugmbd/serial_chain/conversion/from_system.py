@@ -25,7 +25,7 @@ from haugmbd.constraints.freedoms import Freedom, Kind, Side
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.math.euler_parameters import exponential, from_rotation_matrix, product
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.serial_chain.base import BaseChain
 from haugmbd.serial_chain.conversion.coordinates import coordinates

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from haugmbd.errors import Fault
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 
 OPEN = "A serial chain is open, one body after the other. Simulate the System itself, or take a part of it."

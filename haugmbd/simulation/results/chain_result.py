@@ -23,7 +23,7 @@ from haugmbd.diagnostics.joint_motions.turns import turning_joints
 from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes, warn_of_stored_work
 from haugmbd.diagnostics.work import GAUSS, QuadratureRule, Work, integral, times_between
 from haugmbd.errors import UsageError
-from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
+from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.events import EventRecord
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import from_rotation_matrix

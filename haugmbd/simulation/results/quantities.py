@@ -27,8 +27,8 @@ from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
 from haugmbd.diagnostics.work import Work
 from haugmbd.math.euler_parameters import cross
-from haugmbd.model.description.labels import joint_named, named, no_such
 from haugmbd.model.inspection.points import locate
+from haugmbd.model.labels import joint_named, named, no_such
 from haugmbd.model.model import Model
 from haugmbd.model.views import Plots
 from haugmbd.simulation.results.io.results import need_module

@@ -34,7 +34,7 @@ from haugmbd.errors import SingularKKTError, UsageError, warn_user
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
-from haugmbd.model.description.labels import no_such
+from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State

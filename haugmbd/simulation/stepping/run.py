@@ -17,14 +17,14 @@ from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
-from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
+from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
 from haugmbd.integrators.step_batch import StepBatch, Stopped
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
-from haugmbd.integrators.stick_slip.slips_at_jumps import SlipsAtJumps
+from haugmbd.integrators.stick_slip.slips import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
 from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch
 from haugmbd.simulation.results.records import Counters

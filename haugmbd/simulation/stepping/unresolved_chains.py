@@ -16,16 +16,8 @@ import numpy as np
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import RunNote
-from haugmbd.integrators.chains.chain_state_space import ChainStateSpace
-from haugmbd.integrators.watches.stiffness_watch import (
-    ALL,
-    FIRST,
-    LAST,
-    SCORE,
-    UNRESOLVED,
-    WORST,
-    StiffnessWatch,
-)
+from haugmbd.integrators.chain_state_space import ChainStateSpace
+from haugmbd.integrators.watches.stiffness_watch import ALL, FIRST, LAST, SCORE, UNRESOLVED, WORST, StiffnessWatch
 from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.simulation.stepping.unresolved_steps import (
     FIRST_STEPS,

@@ -22,8 +22,8 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_friction import PLANAR, REVOLUTE, SPHERICAL, TRANSLATIONAL, JointFriction
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
-from haugmbd.model.description.labels import parts_of
 from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.labels import parts_of
 from haugmbd.model.model import Model
 
 UNIQUE_TOL = 1e-5

@@ -17,8 +17,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind, Side
 from haugmbd.drivers import Constant
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, report_of

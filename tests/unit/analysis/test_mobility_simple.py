@@ -12,7 +12,7 @@ import haugmbd as mbd
 from haugmbd.analysis.mobility import instantaneous_motions
 from haugmbd.math.euler_parameters import from_axis_angle
 from haugmbd.model.compiling import row_pattern
-from haugmbd.model.description.labels import JointEntries
+from haugmbd.model.labels import JointEntries
 from joints import CJ, RJ, SJ, TJ
 
 ROUNDING = 1e-9

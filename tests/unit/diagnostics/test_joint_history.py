@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import four_bar, heavy_top, slider_crank
-from haugmbd.model.description.labels import JointEntries, RowLabels
+from haugmbd.model.labels import JointEntries, RowLabels
 from joints import CATALOGUE, CJ, RJ, SJ, TJ, UJ, Planar, PointOnLine, RevoluteSpherical, RotationDriver
 from tests.support import samples
 

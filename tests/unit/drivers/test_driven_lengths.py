@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.model.inspection.driven_lengths import zero_between
+from haugmbd.model.inspection.driver_breaks import zero_between
 from joints import TJ, Distance
 
 FIXED = 0.03

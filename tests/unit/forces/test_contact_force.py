@@ -16,9 +16,9 @@ import haugmbd as mbd
 from haugmbd.compiled.records import new_record
 from haugmbd.diagnostics.histories.load_history import load_history
 from haugmbd.formulations import FORMULATIONS
+from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
+from haugmbd.integrators.implicit.force_jacobians import put_with_contacts
 from haugmbd.integrators.implicit.records import NEWTON
-from haugmbd.integrators.implicit.tangents.force_coupling import tables_with_coupling
-from haugmbd.integrators.implicit.tangents.force_jacobians import put_with_contacts
 from haugmbd.math import euler_parameters
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.workspace.layout import workspace_array

@@ -12,8 +12,8 @@ import haugmbd as mbd
 from haugmbd.compiled.records import new_record
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.integrators.implicit.base import implicit_pack
+from haugmbd.integrators.implicit.force_jacobians import put_tangents
 from haugmbd.integrators.implicit.records import NEWTON
-from haugmbd.integrators.implicit.tangents.force_jacobians import put_tangents
 from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem

@@ -11,8 +11,8 @@ import haugmbd as mbd
 from haugmbd.compiled.jit import entry
 from haugmbd.gallery import heavy_top, slider_crank
 from haugmbd.integrators.implicit.base import implicit_pack
-from haugmbd.integrators.implicit.tangents.coloring import color_bodies
-from haugmbd.integrators.implicit.tangents.finite_differences import difference_forces
+from haugmbd.integrators.implicit.finite_differences import difference_forces
+from haugmbd.integrators.implicit.force_coupling import color_bodies
 from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem

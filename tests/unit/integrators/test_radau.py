@@ -8,7 +8,7 @@ from scipy.optimize import fsolve
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, heavy_top
-from haugmbd.integrators.implicit.radau_iia.radau_tableau import GAMMA_0, A, C, E, L
+from haugmbd.integrators.implicit.radau_tableau import GAMMA_0, A, C, E, L
 from joints import RJ, TJ
 
 SOLVED = 1e-11

@@ -13,7 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
-from haugmbd.integrators.stick_slip.sharp_turn import slowest_speed
+from haugmbd.integrators.stick_slip.slow_sliding import slowest_speed
 from joints import CJ, Planar
 
 FOUND = 2e-3

@@ -9,8 +9,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, four_bar, heavy_top
-from haugmbd.integrators.structure_preserving.hem4 import HEM4_METHOD
-from haugmbd.integrators.structure_preserving.rattle import find_turn
+from haugmbd.integrators.hem4 import HEM4_METHOD
+from haugmbd.integrators.rattle import find_turn
 from joints import RJ
 from tests.support.implicit import end_of
 from tests.support.loops import stout_four_bar

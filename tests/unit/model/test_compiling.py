@@ -8,7 +8,7 @@ from haugmbd import gallery
 from haugmbd.kkt.registry import without_tree
 from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.compiling import row_pattern
-from haugmbd.model.description.labels import units_of_labels
+from haugmbd.model.labels import units_of_labels
 from haugmbd.workspace.layout import INTS, REALS
 from joints import CJ, RJ, SJ, UJ
 from tests.support.random_trees import random_tree

@@ -12,7 +12,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_wrenches
 from haugmbd.gallery import hoberman_ring, jansen_leg, scissor_lift, windows
-from haugmbd.model.description.labels import frames_of
+from haugmbd.model.labels import frames_of
 
 STAGES = 80
 """Lifts of 50 stages were the largest that ran."""

@@ -15,7 +15,7 @@ from haugmbd.analysis.assembly.branch_repair import turned
 from haugmbd.constraints.freedoms import Kind
 from haugmbd.constraints.freedoms import Side as OnBody
 from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
-from haugmbd.model.description.labels import JointEntry
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

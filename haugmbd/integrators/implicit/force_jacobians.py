@@ -24,8 +24,8 @@ from haugmbd.forces.derivatives.tangent import Tangents
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.forces.registry import add_contact_tangents, add_declared_tangents, add_tangents, table_of
 from haugmbd.friction.channels import add_friction_tangents
+from haugmbd.integrators.implicit.finite_differences import difference_forces
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton
-from haugmbd.integrators.implicit.tangents.finite_differences import difference_forces
 from haugmbd.model.generalized_forces import all_finite, clear, copy_line
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.body_kinematics import update_kinematics

@@ -30,8 +30,8 @@ from haugmbd.integrators.implicit.base import NEWTON_TOL, PART, Implicit, Implic
 from haugmbd.integrators.implicit.constraint_form import GGL, ConstraintForm
 from haugmbd.integrators.implicit.generalized_alpha import PLACE
 from haugmbd.integrators.implicit.newton import ModifiedNewton, stage_of
-from haugmbd.integrators.implicit.radau_iia.radau_stages import SOLVE_STAGES
-from haugmbd.integrators.implicit.radau_iia.radau_tableau import ROWS, A, C, RadauMemory, radau_memory
+from haugmbd.integrators.implicit.radau_stages import SOLVE_STAGES
+from haugmbd.integrators.implicit.radau_tableau import ROWS, A, C, RadauMemory, radau_memory
 from haugmbd.integrators.implicit.records import Control, Newton, Step
 from haugmbd.integrators.implicit.step_control import CLOSE_SIGNATURE, PREDICT_SIGNATURE
 from haugmbd.integrators.step_context import Problem

@@ -1,32 +1,33 @@
-r"""The tables of a model for implicit steps: bodies that a force couples have a block of their own in the augmented matrix.
+"""The tables of a model for implicit steps: bodies that a force couples have a block of their own in the augmented matrix.
 
     M + c_C C + c_K K        C, K: dampings and stiffnesses of the force elements between two bodies
 
 Explicit steps use tables of the same model without these blocks.
+
+Coloring of bodies: which bodies may be displaced at once when forces are differenced.
+
+    N(k) = k and all that share a force, or an edge, with it;      color a = color b   only if   N(a) and N(b) are disjoint
+
+Every force that changes is then due to one body.  A model is differenced with six evaluations per color: three colors for a chain
+of any
+length; as many as there are arms for bodies on a moving hub.
+Source: Coleman, More, Estimation of sparse Jacobian matrices and graph coloring problems, SIAM J. Numer. Anal. 20 (1983) 187-209.
 """
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
-from haugmbd.control.output import BlockOutput
 from haugmbd.forces.registry import table_of
-from haugmbd.forces.user_function import TIME
-from haugmbd.integrators.implicit.tangents.coloring import color_bodies
-from haugmbd.integrators.implicit.tangents.step_solver import NONE, step_solver, step_solver_tables
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
+from haugmbd.model.step_solver import NONE, PairNumbers, coupled_pairs, depends_on_state, step_solver_tables
 from haugmbd.workspace.accessors import BY_MULTIPLIERS
 from haugmbd.workspace.layout import WIDTH, Tables
-
-MOST_COUPLED = 6
-"""Largest number of bodies of one user force that are coupled; for larger ones only the bodies' own blocks enter."""
-
-PairNumbers = dict[tuple[int, int], int]
-"""The number of the coupling between two bodies, the smaller body number first."""
 
 
 def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
@@ -36,13 +37,15 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     """
     entries = sorted(model.loads, key=lambda entry: table_of(type(entry.load)))
     edges = [tuple(map(int, bodies)) for bodies in model.tables["EDGES"]]
-    pair_of = _coupled_pairs(entries, edges if curved else [])
+    pair_of = coupled_pairs(entries, edges if curved else [])
     starts = np.full(len(entries), NONE)
     if not curved:
         at = {id(jacobian_call.jacobian): jacobian_call.at for jacobian_call in model.jacobian_callbacks.jacobian_calls}
         starts[:] = [at.get(id(entry.load.jacobian), NONE) for entry in entries]
     colors = _difference_colors(model.nb, entries, edges if curved else None)
-    solver, coupled_block = step_solver_tables(model, edges, list(pair_of), bool(entries) or curved)
+    solver, coupled_block = step_solver_tables(
+        model.tables, (model.solver, model.solver_reason), edges, list(pair_of), bool(entries) or curved
+    )
     ints = {
         # Newton's iteration refines the solution for massless directions; friction reads its multipliers
         "FLAGS": np.array([[0, *model.tables["FLAGS"][0, 1:4], BY_MULTIPLIERS if model.tables["FLAGS"][0, 4] else 0]]),
@@ -72,47 +75,14 @@ def tables_with_coupling(model: Model, curved: bool = False) -> Tables:
     return model.tables.changed(ints, work)
 
 
-def explain_step_solver(model: Model) -> str:
-    """Return the solver of implicit steps, and why it is another one than that of explicit steps, in a few words."""
-    entries = list(model.loads)
-    solver = step_solver(model, list(_coupled_pairs(entries, [])), bool(entries))
-    if not solver.reason:
-        return solver.name
-    coupling = [entry.load.name for entry in entries if not solver.pairs.isdisjoint(combinations(sorted(entry.bodies), 2))]
-    more = f" and {len(coupling) - 1} more" if len(coupling) > 1 else ""
-    by = f" by {coupling[0]!r}{more}" if coupling else ""
-    return f"{solver.name}, because {solver.reason}{by}"
-
-
-def _coupled_pairs(entries: list[LoadEntry], edges: list[tuple[int, ...]]) -> PairNumbers:
-    """Return the pairs of bodies that forces or these edges couple, numbered."""
-    pairs = [entry.bodies for entry in entries if len(entry.bodies) == 2]
-    for entry in entries:
-        if _depends_on_state(entry) and len(entry.bodies) <= MOST_COUPLED:
-            pairs += combinations(entry.bodies, 2)
-    pair_of: PairNumbers = {}
-    for i, j in [*pairs, *(pair for edge in edges for pair in combinations(edge, 2))]:
-        if 0 not in (i, j) and i != j:
-            pair_of.setdefault((min(i, j), max(i, j)), len(pair_of))
-    return pair_of
-
-
 def _pair(pair_of: PairNumbers, bodies: tuple[int, ...]) -> int:
     """Return the coupling of a force between two bodies."""
     return pair_of.get((min(bodies), max(bodies)), NONE) if len(bodies) == 2 else NONE
 
 
-def _depends_on_state(entry: LoadEntry) -> bool:
-    """Return whether a user function, or a block, computes this force from the state."""
-    user_function = entry.load.user_function()
-    if any(isinstance(driver, BlockOutput) for driver in entry.load.drivers()):
-        return True
-    return user_function is not None and user_function.form != TIME
-
-
 def _difference_colors(nb: int, entries: list[LoadEntry], edges: list[tuple[int, ...]] | None) -> Ints:
     """Return the colors (nb + 1, 1) of the bodies whose forces are differenced, and their number in the row of the ground."""
-    differenced = {body for e in entries if _depends_on_state(e) and e.load.jacobian is None for body in e.bodies}
+    differenced = {body for e in entries if depends_on_state(e) and e.load.jacobian is None for body in e.bodies}
     bodies = sorted(differenced - {0}) if edges is None else range(1, nb + 1)
     colors = color_bodies(nb + 1, bodies, [*(e.bodies for e in entries), *(edges or [])])
     colors[0] = colors.max()
@@ -133,3 +103,24 @@ def _jacobian_pairs(entries: list[LoadEntry], starts: Ints, pair_of: PairNumbers
             if i != 0 and (i == j or pair != NONE):
                 rows.append((start, n, a, b, i, j, pair))
     return np.array(rows, dtype=np.int64).reshape(-1, 7)
+
+
+GROUND = 0
+
+
+def color_bodies(n: int, bodies: Iterable[int], groups: Iterable[Sequence[int]]) -> Ints:
+    """Return colors 1, 2, ... (n,) of `bodies`, 0 for all others.  Bodies of one of the `groups` are neighbours; the ground is excluded."""
+    near: list[set[int]] = [{k} for k in range(n)]
+    for group in groups:
+        moving = set(group) - {GROUND}
+        for k in moving:
+            near[k] |= moving
+    found = np.zeros(n, dtype=np.int64)
+    taken: list[set[int]] = [set() for _ in range(n)]
+    for k in bodies:
+        used = set().union(*(taken[m] for m in near[k]))
+        colour = next(c for c in range(1, len(used) + 2) if c not in used)
+        found[k] = colour
+        for m in near[k]:
+            taken[m].add(colour)
+    return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.model.description.labels import RowLabel
+from haugmbd.model.labels import RowLabel
 from haugmbd.text_table import table_lines
 
 WIDTH = 120

@@ -1,4 +1,9 @@
-r"""The edges whose rows restrict the translation of one point, or the rotation, but no row both; see `kkt.separable_joint`.
+"""The edges whose rows are those of a revolute joint: three CD along x, y, z between the same points, then two DP1 of unit vectors.
+
+Where the recursion over a forest is the solver, the rows of such a joint are also written at once, unless one of them is driven.
+It is the rows that count, not the class of the joint: they may be written by hand, and belong to several joints.
+
+The edges whose rows restrict the translation of one point, or the rotation, but no row both; see `kkt.tree.separable_joint`.
 
     translation    CD that join one pair of points;  or DP2 of vectors of one body and a point of the other
     rotation       DP1, Rotation, ConstantVelocity: their rows have no force
@@ -6,6 +11,12 @@ r"""The edges whose rows restrict the translation of one point, or the rotation,
                    see `kkt.helical_joint`
 
 It is the rows that count, not the class of the joint: drivers, and rows that are written by hand, belong to them.
+
+The edges whose rows are couplings of joint coordinates: the recursion over a forest takes them out of the graph.
+
+It is the rows that count: such an edge has no other row, and each coordinate is that of two bodies between which there is an edge
+of the
+forest.
 """
 
 from __future__ import annotations
@@ -15,16 +26,73 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.equations.cd import CD
 from haugmbd.constraints.equations.constant_velocity import ConstantVelocityRow
-from haugmbd.constraints.equations.coupling import CouplingRow
+from haugmbd.constraints.equations.coupling import ANGLE, MARKERS, CouplingRow
 from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.constraints.equations.dp2 import DP2
 from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.constraints.registry import ROW_KINDS
+from haugmbd.kkt.cluster_order import CoupledRow, Term
 from haugmbd.kkt.helical_joint import N_ANGULAR_OF_SCREW, N_LINEAR_OF_SCREW
-from haugmbd.kkt.tree_order import FORM_POINTS, FORM_ROWS, NO_FORM, SEPARABLE_FORM
-from haugmbd.model.compiling.edges import ROWS_PER_EDGE, Edges
+from haugmbd.kkt.tree_order import FORM_POINTS, FORM_ROWS, NO_FORM, REVOLUTE_FORM, SEPARABLE_FORM
 from haugmbd.model.compiling.equations import Equations, Flags
-from haugmbd.model.compiling.revolute_edges import UNIT_TOL
+from haugmbd.model.compiling.numbering import Numbering
+from haugmbd.model.compiling.row_table import ROWS_PER_EDGE, Edges
+
+UNIT_TOL = 1e-9
+"""Difference of the length of a vector from 1: above the rounding of typed directions that were normalised."""
+
+KINDS = np.array([ROW_KINDS.index(kind) for kind in (CD, CD, CD, DP1, DP1)])
+
+
+def revolute_edges(equations: Equations, edges: Edges, x_bar: Array) -> Ints:
+    """Return the markers of those edges, (ne, 6), see `kkt.tree.tree_order`; -1 for the others.  x_bar: (nm, 3) all markers."""
+    found = np.full((len(edges.bodies), REVOLUTE_FORM), NO_FORM, dtype=np.int64)
+    edge, rows = _edges_of_five(edges)
+    right = (equations.kind[rows] == KINDS).all(axis=1)
+    edge, rows = edge[right], rows[right]
+    points, vectors = equations.markers[rows[:, :3], :2], equations.markers[rows[:, 3:], :2]
+    along = (equations.constants[rows[:, :3]][:, :, :3] == np.eye(3)).all(axis=(1, 2))
+    same = (points == points[:, :1]).all(axis=(1, 2))
+    of_unit_length = (np.abs(np.linalg.norm(x_bar[vectors], axis=3) - 1.0) < UNIT_TOL).all(axis=(1, 2))
+    right = along & same & of_unit_length
+    found[edge[right], :2], found[edge[right], 2:] = points[right, 0], vectors[right].reshape(-1, 4)
+    return found
+
+
+def _edges_of_five(edges: Edges) -> tuple[Ints, Ints]:
+    """Return the edges with as many rows as a revolute joint (n,), and these rows in the order of their slots (n, 5)."""
+    n_rows = np.bincount(edges.of_row, minlength=len(edges.bodies))
+    row_at = np.zeros(ROWS_PER_EDGE * len(edges.bodies), dtype=np.int64)
+    row_at[edges.slot] = np.arange(len(edges.slot))
+    edge = np.flatnonzero(n_rows == len(KINDS))
+    return edge, row_at[ROWS_PER_EDGE * edge[:, None] + np.arange(len(KINDS))]
+
+
+def hinge_table(revolute: Ints, equations: Equations, edges: Edges) -> Ints:
+    """Return the table of the hinges, see `constraints.hinge`: the revolute joints that are not driven, all rows from i to j."""
+    edge, rows = _edges_of_five(edges)
+    side = edges.side[rows]
+    still = (equations.driver[rows] == 0).all(axis=1)  # the constant 0
+    hinge = (revolute[edge, 0] != NO_FORM) & still & (side == side[:, :1]).all(axis=1)
+    return np.column_stack([ROWS_PER_EDGE * edge[hinge], side[hinge, 0], revolute[edge[hinge]]])
+
+
+def set_hinges_apart(ints: Ints, reals: Array, starts: Ints, hinges: Ints) -> Ints:
+    """Move the rows of hinges behind the others of their kind, in place; return where the others end, (1, kinds)."""
+    ends = starts[:, 1:].copy()
+    if not len(hinges):
+        return ends
+    is_hinge = np.zeros(int(ints[:, 0].max()) // ROWS_PER_EDGE + 1, dtype=bool)
+    is_hinge[hinges[:, 0] // ROWS_PER_EDGE] = True
+    for kind in (ROW_KINDS.index(CD), ROW_KINDS.index(DP1)):
+        part = slice(*starts[0, kind : kind + 2])
+        of_hinge = is_hinge[ints[part, 0] // ROWS_PER_EDGE]
+        ends[0, kind] -= np.count_nonzero(of_hinge)
+        if not of_hinge.all():
+            order = np.argsort(of_hinge, kind="stable")
+            ints[part], reals[part] = ints[part][order], reals[part][order]
+    return ends
+
 
 N_VECTORS = {CD: 0, DP2: 1, DP1: 2, Rotation: 3, ConstantVelocityRow: 4}
 """How many markers of a row are vectors; the others, behind them, are points."""
@@ -109,3 +177,30 @@ def _unit_vector_rows(equations: Equations, x_bar: Array) -> Flags:
     along = equations.constants[kind == OF_CD, :3]
     right[kind == OF_CD] &= np.abs(np.linalg.norm(along, axis=1) - 1.0) < UNIT_TOL
     return right
+
+
+COUPLINGS = ROW_KINDS.index(CouplingRow)
+READ_OF_ANGLES = [MARKERS, MARKERS + 1, MARKERS + 2]
+
+
+def coupled_rows(equations: Equations, edges: Edges, number: Numbering, first_line: int) -> tuple[CoupledRow, ...]:
+    """Return the rows of those edges;  first_line: line of the first coupling in the table of rows, which has one for each term."""
+    found, other, line = list[CoupledRow](), set(edges.of_row[equations.kind != COUPLINGS].tolist()), first_line
+    for r in np.flatnonzero(equations.kind == COUPLINGS).tolist():
+        primitive = equations.objects[r]
+        assert isinstance(primitive, CouplingRow)
+        edge, row = divmod(int(edges.slot[r]), ROWS_PER_EDGE)
+        of = number.bodies
+        terms = tuple(
+            Term((of[q.bodies[0]], of[q.bodies[1]]), line + n, c, q.key, not q.turns) for n, (q, c) in enumerate(primitive.terms)
+        )
+        found.append(CoupledRow(edge, row, terms))
+        line += len(primitive.terms)
+    return tuple(row for row in found if row.edge not in other)
+
+
+def angle_table(lines: Ints, row_ints: Ints, body_of: Ints) -> Ints:
+    """Return CLUSTER_ANGLES, (na, 7), see `cluster_order`, for angles of these lines (na, 1) of the table of rows."""
+    own = row_ints[lines[:, 0]]
+    e_n_v = own[:, READ_OF_ANGLES]
+    return np.column_stack([lines, e_n_v, body_of[e_n_v[:, [0, 2]]], own[:, ANGLE]])
