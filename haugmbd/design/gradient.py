@@ -75,7 +75,7 @@ def gradient(
 
     Notes
     -----
-    By direct differentiation: the cost grows with the number of parameters, about half a run each.
+    By direct differentiation: the cost grows with the number of parameters, by one to four runs each.
     """
     problem, of = problem_of(build, p, objective, outputs, run, t, arguments)
     over = problem.over_time(problem.p.values_array)

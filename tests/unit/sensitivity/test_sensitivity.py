@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import CJ, RJ, TJ, UJ
+from joints import CJ, RJ, TJ, UJ, Distance, Gear, RollingDisc
 from tests.support.designs import differences, four_bar, pendulum, worst
 
 EXACT = 1e-8
@@ -298,3 +298,71 @@ def test_rows_of_every_joint_follow_a_length_and_a_mass(kind):
     outputs, p = ["body.second.r[0]", "body.second.omega[1]", "reaction.tested.force[2]"], {"L": 0.7, "m": 1.3}
     S = mbd.sensitivity(build, p, outputs, t_end=0.06, h=2e-2)
     assert worst(S.jacobian, differences(of_run(build, outputs, 0.06, h=2e-2), p)) < EXACT
+
+
+def geared(ratio, m):
+    system = mbd.System("geared", gravity=(0, -9.81, 0))
+    joints = []
+    for name, mass, x in (("first", m, 0.2), ("second", 1.0, 1.1)):
+        body = system.add(mbd.Body(name, mass, (0.1, 0.1, 0.1), r=(x, 0, 0)))
+        joints.append(system.add(RJ(f"{name} pin", system.ground, body, point=(x - 0.15, 0, 0), axis=(0, 0, 1))))
+    system.add(Gear("gear", *joints, ratio=ratio))
+    return system
+
+
+def sprung(k, l0, w, a):
+    system = pendulum()
+    bob = system["bob"]
+    system.add(mbd.TSDA("spring 2", system.ground, bob, point_i=(1, 1, 0), point_j=bob.r, k=k, c=2.0, l0=l0))
+    system.add(mbd.Torque("drive", bob, torque=(0, 0, mbd.Expression("a * sin(w * t)", parameters={"a": a, "w": w}))))
+    return system
+
+
+def roped(L):
+    system = mbd.System("roped", gravity=(0, -9.81, 0))
+    bob = system.add(mbd.Body("bob", 1.0, (0.1, 0.2, 0.3), r=(L, 0, 0)))
+    system.add(Distance("rod", system.ground, bob, point_i=(0, 0, 0), point_j=(L, 0, 0)))
+    return system
+
+
+def bushed(k, L):
+    system = mbd.System("bushed", gravity=(0, -9.81, 0))
+    arm = system.add(mbd.Body("arm", 1.0, (0.1, 0.2, 0.3), r=(L, 0, 0)))
+    system.add(mbd.Bushing("bushing", system.ground, arm, point=(0, 0, 0), K=(k, k, 2 * k, 50.0, 60.0, 70.0), C=(1.0,) * 6))
+    return system
+
+
+def rolling(radius, speed):
+    system = mbd.System("rolling", gravity=(0, 0, -9.81))
+    spin = (0, speed / radius, 0)
+    disc = system.add(mbd.Body("disc", 1.0, (0.1, 0.2, 0.1), r=(0, 0, radius), v=(speed, 0, 0), omega_bar=spin))
+    where = {"plane_point": (0, 0, 0), "plane_normal": (0, 0, 1)}
+    system.add(RollingDisc("roll", disc, center=(0, 0, radius), axis=(0, 1, 0), radius=radius, **where))
+    return system
+
+
+NUMBERS = {
+    "ratio of a gear": (geared, {"ratio": 2.0, "m": 1.2}, ["body.first.omega[2]", "body.second.r[1]"]),
+    "springs and expressions": (sprung, {"k": 30.0, "l0": 0.4, "w": 7.0, "a": 2.0}, ["joint.pin.angle", "load.spring 2.force"]),
+    "constant driver": (roped, {"L": 0.7}, ["body.bob.r[0]", "reaction.rod.force[0]"]),
+    "bushing": (bushed, {"k": 300.0, "L": 0.4}, ["body.arm.r[1]", "body.arm.omega[2]"]),
+    "radius and rate": (rolling, {"radius": 0.5, "speed": 1.0}, ["body.disc.omega[1]", "body.disc.r[2]"]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("build", "p", "outputs"), NUMBERS.values(), ids=NUMBERS)
+def test_numbers_of_every_kind_of_part(build, p, outputs):
+    S = mbd.sensitivity(build, p, outputs, t_end=0.05, h=5e-3)
+    assert worst(S.jacobian, differences(of_run(build, outputs, 0.05, h=5e-3), p)) < EXACT
+
+
+def test_a_jump_in_time_that_moves_is_refused():
+    def build(t0):
+        system = pendulum()
+        step = mbd.Expression("where(t > t0, 1.0, 0.0)", parameters={"t0": t0})
+        system.add(mbd.Torque("push", system["bob"], torque=(0, 0, step)))
+        return system
+
+    with pytest.raises(mbd.UsageError, match="'t0' moves a jump"):
+        mbd.sensitivity(build, {"t0": 0.0312}, "joint.pin.angle", t_end=0.05, h=5e-3)
