@@ -43,9 +43,8 @@ def parse_records(text: str) -> Record:
     lines = LINE.split(text)
     head = next((k for k, line in enumerate(lines) if line.strip()), 0)
     if lines[head].strip() not in HEADS:
-        raise UsageError(
-            f"line {head + 1}: it begins with {lines[head].strip()[:40]!r}, not with {HEADS[0]!r}: it is not an ASMT file"
-        )
+        begins = f"begins with {lines[head].strip()[:40]!r}" if lines[head].strip() else "is empty"
+        raise UsageError(f"line {head + 1}: it is not an ASMT file: it {begins}, and must begin with {HEADS[0]!r}")
     if len(lines) > MAX_LINES:
         raise UsageError(f"it has more than {MAX_LINES} lines")
     top = Record("", 0)

@@ -156,7 +156,8 @@ def misfit_notes(model: Model, redundancy: Redundancy, examined: RankAnalysis, r
     names = tuple(
         dict.fromkeys(name for joints, _ in groups_of_joints(redundancy.report) for name in _with_rows(model, joints, free))
     )
-    return (f"{REDUNDANT} {_listed(names)} fit up to {redundancy.misfit:.2g} (rad, or part of the size) only: {LEFT_OUT}",)
+    how = f"fit up to {redundancy.misfit:.2g} (rad, or part of the size) only: {LEFT_OUT}"
+    return (f"{REDUNDANT} {_listed(names)} {how}. Correct their axes and points, or accept it: tolerance={redundancy.limit:g}",)
 
 
 def closed_contradictions(
