@@ -199,7 +199,10 @@ def test_accelerations_of_a_double_pendulum_are_those_of_kane():
         body, turned = bodies[k + 1], ReferenceFrame(f"B{k}")
         turned.orient_axis(N, axis, q[k])
         turned.set_ang_vel(N, u[k] * axis)
-        in_body = lambda x, f=turned: sum((float(c) * e for c, e in zip(x, (f.x, f.y, f.z), strict=True)), 0 * f.x)
+
+        def in_body(x, f=turned):
+            return sum((float(c) * e for c, e in zip(x, (f.x, f.y, f.z), strict=True)), 0 * f.x)
+
         centre = place.locatenew(f"C{k}", in_body(body.r - at))
         centre.v2pt_theory(place, N, turned)
         J_global = body.A @ body.J_bar @ body.A.T
@@ -243,9 +246,8 @@ def test_accelerations_of_a_four_bar_are_those_of_lagrange_in_its_plane(plane):
     numbers |= {t: 0}
 
     def at(x):
-        return np.array(
-        x.subs(rates).subs({q: values[s] for q, s in zip(moving, plane.q, strict=True)}).subs(numbers), dtype=float
-    )
+        return np.array(x.subs(rates).subs({q: values[s] for q, s in zip(moving, plane.q, strict=True)}).subs(numbers), dtype=float)
+
     K, b = at(lagrange.mass_matrix_full), at(lagrange.forcing_full).ravel()
     theirs = np.linalg.solve(K, b)[9:18]
     own = {**values, **{s: values[s] + 0.3 * k for k, s in enumerate(plane.u)}}
