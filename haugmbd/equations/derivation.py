@@ -242,7 +242,7 @@ def short(x: Any) -> str:
         return "d_{ij}"
     if isinstance(x, Arrow):
         return x.tex if not x.frame.frame_tex else rf"\left({x.tex}\right)"
-    return x.tex
+    return str(x.tex)
 
 
 def gradient_tex(eq: Any, row: Row) -> str:

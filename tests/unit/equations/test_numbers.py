@@ -34,8 +34,8 @@ def assert_same_numbers(eq, state):
 
 
 def near(state, rng):
-    """A random state near another one."""
-    r, p = state.r + 0.1 * rng.normal(size=state.r.shape), state.p + 0.1 * rng.normal(size=state.p.shape)
+    """A random state near another one: turned freely, and moved little, as functions of the user may have a domain."""
+    r, p = state.r + 1e-3 * rng.normal(size=state.r.shape), state.p + 0.1 * rng.normal(size=state.p.shape)
     p /= np.linalg.norm(p, axis=1)[:, None]
     v, omega_bar = rng.normal(size=r.shape), rng.normal(size=r.shape)
     r[0], p[0], v[0], omega_bar[0] = 0.0, (1.0, 0.0, 0.0, 0.0), 0.0, 0.0
