@@ -92,9 +92,10 @@ answers = {}
 
 # %% [markdown]
 # **1. `limit`.** From $R(z)$ above: the largest $\alpha h$ for $\alpha = \beta$ with which RK4 is stable, to four
-# digits. Both roots are then $-\alpha$. (They are $-\alpha \pm \sqrt{\alpha^2 - \beta^2}$: complex for $\beta > \alpha$,
-# real and different for $\beta < \alpha$, and the limit is another one: `print(mbd.gain_limit(model, ratio=2.0, h=1e-2, t_end=4.0))` measures it for $\beta = 2\alpha$, and says
-# what theory gives. For a double root, $\beta = \alpha$, runs leave before the limit of theory.)
+# digits. Both roots are then $-\alpha$. (They are $-\alpha \pm \sqrt{\alpha^2 - \beta^2}$: complex for $\beta >
+# \alpha$, real and different for $\beta < \alpha$, and the limit is another one: `print(mbd.gain_limit(model,
+# ratio=2.0, h=1e-2, t_end=4.0))` measures it for $\beta = 2\alpha$, and says what theory gives. For a double root,
+# $\beta = \alpha$, runs leave before the limit of theory.)
 #
 # **2. `best`.** Which of the gains in `ladder` has the least violation over 10 s?
 

@@ -202,5 +202,6 @@ print(mbd.labs.check("lab7", answers))
 # %% [markdown]
 # ## What you have seen
 #
-# Motion is unique (without Coulomb friction, and away from singular poses), reactions are not; the rows that depend on others, and the components that are shared, can be
-# named; and a mechanism can be designed so that every reaction exists. Engineers call that *exact constraint* design.
+# Motion is unique (without Coulomb friction, and away from singular poses), reactions are not; the rows that depend
+# on others, and the components that are shared, can be named; and a mechanism can be designed so that every reaction
+# exists. Engineers call that *exact constraint* design.

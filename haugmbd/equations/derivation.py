@@ -99,7 +99,8 @@ def random_state(eq: Any, rng: Any, t: float = 0.3) -> State:
             p[k] = [turn[0] * p0[0] - turn[1:] @ p0[1:], *(turn[0] * p0[1:] + p0[0] * turn[1:] + np.cross(turn[1:], p0[1:]))]
             omega_bar[k] = rate * (made.turned.T @ made.n)
     r[0], p[0], v[0], omega_bar[0] = 0.0, (1.0, 0.0, 0.0, 0.0), 0.0, 0.0
-    return state.replace(t=t, r=r, p=p, v=v, omega_bar=omega_bar)
+    there: State = state.replace(t=t, r=r, p=p, v=v, omega_bar=omega_bar)
+    return there
 
 
 def turned(state: State, body: int, axis: Any) -> State:
@@ -129,7 +130,7 @@ def _steps(eq: Any, row: Row, state: State, kernel: Rows) -> tuple[Step, ...]:
         difference = float(np.abs(a - b).max(initial=0.0)) / max(1.0, float(np.abs(b).max(initial=0.0)))
         steps.append(Step(title, tex, against, difference, difference <= tol))
 
-    numbers = eq.values(state)
+    numbers = eq.values_of_rows(state)
 
     def value(x: Any) -> float:
         return float(eq.sp.N(eq.sp.sympify(x).xreplace(_floats(eq, numbers)), 17))
@@ -241,7 +242,7 @@ def short(x: Any) -> str:
         return "d_{ij}"
     if isinstance(x, Arrow):
         return x.tex if not x.frame.frame_tex else rf"\left({x.tex}\right)"
-    return x.tex
+    return str(x.tex)
 
 
 def gradient_tex(eq: Any, row: Row) -> str:

@@ -295,6 +295,7 @@ class Equations:
                 atom = sp.Symbol(f"Q_other_{name}_{mark}", real=True)
                 self.symbols.tex_of[atom] = rf"Q^{{other}}_{{\mathrm{{{name.replace('_', ' ')}}},{mark.replace('_', '')}}}"
                 place = per * (k - 1) + c
+                self.symbols.atoms.of_loads.add(atom)
                 self.symbols.atoms.add(atom, partial(number, place), words if not c and k == 1 else "")
                 found[k].append(atom)
         return found
@@ -366,6 +367,11 @@ class Equations:
         _ = self.rows, self.Q
         return MappingProxyType(self.symbols.atoms.words)
 
+    def values_of_rows(self, state: State) -> dict[Any, float]:
+        """Return the numbers of the symbols at a state, without those of forces: no function of a force is called."""
+        _ = self.rows
+        return self.symbols.values(state, loads=False)
+
     def values(self, state: State | None = None) -> dict[Any, float]:
         """Return the number of every symbol at a state, by default the modelled one: `eq.Phi.subs(eq.values())`."""
         _ = self.rows, self.Q
@@ -408,13 +414,14 @@ class Equations:
             if name not in QUANTITIES:
                 raise UsageError(f"lambdify has no {name!r}{did_you_mean(str(name), QUANTITIES)}; it has {', '.join(QUANTITIES)}.")
         wanted = quantities or QUANTITIES
-        _ = self.rows, self.Q
+        _ = self.rows, self.forces
         matrices = [getattr(self, name) for name in wanted]
         used, functions = self._function(*matrices)
         by_name = {str(symbol): symbol for symbol in self.parameters}
 
         def numbers(state: State | None = None, **parameters: float) -> Any:
-            values = self.values(state)
+            at_state = self.model.state() if state is None else state
+            values = self.values(at_state) if "Q" in wanted else self.values_of_rows(at_state)
             for name, x in parameters.items():
                 if name not in by_name:
                     raise UsageError(f"there is no parameter {name!r}{did_you_mean(name, by_name)}.")

@@ -102,6 +102,7 @@ class Forces:
         for k in range(len(value.drivers)):
             name = f"{user.label}_{symbols.names.of(load)}" + (f"_{AXES[k]}" if several else "")
             atom = sp.Function(name, real=True)(*arguments)
+            symbols.atoms.of_loads.add(atom)
             found.append(
                 symbols.atoms.add(atom, self._called(load, user, k), f"{atom}: the function {user.words} of {load.name!r}")
             )

@@ -240,6 +240,7 @@ class RowMaker:
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols, self.sp = symbols, symbols.sp
+        self._drivers: dict[str, Driver] = {}
 
     def rows(self, joint: Joint, first: int) -> list[Row]:
         """Return the rows of a joint, whose first is number `first`."""
@@ -277,9 +278,16 @@ class RowMaker:
             value = symbols.parameter(name, f.value, tex)
             return value, sp.Integer(0), sp.Integer(0), "" if value == 0 else tex
         if isinstance(f, Expression):
+            if not f.parameters and f.names:  # made anew by the joint: the model has read another one
+                f.bind(symbols.named_parameters, "the system")
             formula = translated(sp, symbols, f)
             if formula is not None:
                 return formula, sp.diff(formula, symbols.t), sp.diff(formula, symbols.t, 2), symbols.tex(formula)
+        base, number = name, 2
+        while self._drivers.setdefault(name, f) is not f:  # another function of the same joint
+            name, number = f"{base}_{number}", number + 1
+        if name != base:
+            tex = f"{what}_{{{tex_name(owner.name)},{number - 1}}}"
         function = sp.Function(name, real=True)(symbols.t)
         derivatives = [sp.Derivative(function, (symbols.t, k)) for k in (1, 2)]
         for k, atom in enumerate((function, *derivatives)):
@@ -373,7 +381,9 @@ def translated(sp: Any, symbols: Symbols, f: Expression) -> Any:
             stack.append(
                 symbols.t
                 if is_time
-                else symbols.parameter(step.variable, f.parameters[step.variable], rf"\mathrm{{{step.variable}}}")
+                else symbols.parameter(
+                    step.variable, {**symbols.named_parameters, **f.parameters}[step.variable], rf"\mathrm{{{step.variable}}}"
+                )
             )
         else:
             whole = snapped(sp, step.number)

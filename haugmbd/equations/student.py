@@ -82,7 +82,7 @@ def check_expressions(eq: Any, expressions: Any, joint: str | None, quantity: st
     if len(entries) != len(rows):
         kinds = ", ".join(row.kind for row in rows)
         raise UsageError(f"{len(entries)} row{'s' * (len(entries) != 1)} given, and {of} has {len(rows)}: {kinds}.")
-    states = [eq.values(random_state(eq, np.random.default_rng(SEED + k), t=0.1 + 0.37 * k)) for k in range(N_STATES)]
+    states = [eq.values_of_rows(random_state(eq, np.random.default_rng(SEED + k), t=0.1 + 0.37 * k)) for k in range(N_STATES)]
     return Check(
         tuple(_compared(eq, row, entry, terms, states, quantity) for row, (entry, terms) in zip(rows, entries, strict=True))
     )

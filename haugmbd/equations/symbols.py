@@ -222,6 +222,7 @@ class Atoms:
     def __init__(self) -> None:
         self.of: dict[Any, Callable[[dict[Any, float], State], float]] = {}
         self.words: dict[Any, str] = {}
+        self.of_loads: set[Any] = set()
 
     def add(self, atom: Any, value: Callable[[dict[Any, float], State], float], words: str = "") -> Any:
         """Note how the value of an atom is computed, from those before it and the state."""
@@ -244,6 +245,7 @@ class Symbols:
         self.vector_tex: dict[str, str] = {}
         self.atoms = Atoms()
         self.angles: tuple[Any, ...] = ()
+        self.named_parameters = dict(system.parameters)
         self.t = named(sp, self.tex_of, "t", "t")
         self.bodies = list(system.bodies)
         self._number = {id(body): k for k, body in enumerate(self.bodies)}
@@ -273,9 +275,17 @@ class Symbols:
         """Return a parameter: a symbol with its number, or 0 where it is zero."""
         if value == 0.0:
             return self.sp.Integer(0)
-        symbol = named(self.sp, self.tex_of, name, tex or name)
+        free, number = name, 2
+        while self._means_another(free, float(value)):
+            free, number = f"{name}_{number}", number + 1
+        symbol = named(self.sp, self.tex_of, free, tex or free)
         self.parameters[symbol] = float(value)
         return symbol
+
+    def _means_another(self, name: str, value: float) -> bool:
+        """Return whether a symbol of this name is there already and is not a parameter of this value."""
+        symbol = self.sp.Symbol(name, real=True)
+        return symbol in self.tex_of and self.parameters.get(symbol) != value
 
     def vector(self, owner: Any, body: Body, what: str, side: str, x_bar: Any) -> tuple[str, Any]:
         """Return name and components of a point or vector of a body, body frame; equal ones of one owner have one name."""
@@ -309,12 +319,14 @@ class Symbols:
         place = next((k for other, k in self.angles if other.key == q.key), -1)
         return float(state.angles[place]) if place >= 0 else float(q.q0)
 
-    def values(self, state: State) -> dict[Any, float]:
-        """Return the number of every symbol at a state."""
+    def values(self, state: State, loads: bool = True) -> dict[Any, float]:
+        """Return the number of every symbol at a state; without `loads`, no function of a force is called."""
         numbers: dict[Any, float] = {self.t: float(state.t), **self.parameters}
         for row, made in enumerate(self._of):
             numbers.update(made.values(self.sp, state, row))
         for atom, value in self.atoms.of.items():
+            if not loads and atom in self.atoms.of_loads:
+                continue
             numbers[atom] = float(value(numbers, state))
         return numbers
 

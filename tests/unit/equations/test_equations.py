@@ -199,7 +199,10 @@ def test_accelerations_of_a_double_pendulum_are_those_of_kane():
         body, turned = bodies[k + 1], ReferenceFrame(f"B{k}")
         turned.orient_axis(N, axis, q[k])
         turned.set_ang_vel(N, u[k] * axis)
-        in_body = lambda x, f=turned: sum((float(c) * e for c, e in zip(x, (f.x, f.y, f.z), strict=True)), 0 * f.x)  # noqa: E731
+
+        def in_body(x, f=turned):
+            return sum((float(c) * e for c, e in zip(x, (f.x, f.y, f.z), strict=True)), 0 * f.x)
+
         centre = place.locatenew(f"C{k}", in_body(body.r - at))
         centre.v2pt_theory(place, N, turned)
         J_global = body.A @ body.J_bar @ body.A.T

@@ -7,7 +7,8 @@ import pytest
 
 import haugmbd as mbd
 import joints
-from haugmbd.gallery import GALLERY
+from haugmbd.equations.derivation import random_state as random_state_in_plane
+from haugmbd.gallery import GALLERY, andrews, four_bar, pendulum, piston_engine, planetary_gear
 from haugmbd.system.system import System
 from tests.support.coupling_samples import sample
 from tests.support.samples import geometry, make_joint, pair, random_state
@@ -33,8 +34,8 @@ def assert_same_numbers(eq, state):
 
 
 def near(state, rng):
-    """A random state near another one."""
-    r, p = state.r + 0.1 * rng.normal(size=state.r.shape), state.p + 0.1 * rng.normal(size=state.p.shape)
+    """A random state near another one: turned freely, and moved little, as functions of the user may have a domain."""
+    r, p = state.r + 1e-3 * rng.normal(size=state.r.shape), state.p + 0.1 * rng.normal(size=state.p.shape)
     p /= np.linalg.norm(p, axis=1)[:, None]
     v, omega_bar = rng.normal(size=r.shape), rng.normal(size=r.shape)
     r[0], p[0], v[0], omega_bar[0] = 0.0, (1.0, 0.0, 0.0, 0.0), 0.0, 0.0
@@ -82,3 +83,39 @@ def test_every_mechanism_of_the_gallery(build):
     numbers, rows = assert_same_numbers(eq, state)
     assert not eq.forces.other
     assert far(numbers.Q, needed_forces(eq, state, rows, numbers.M)) < 1e-10  # the accelerations have the condition of the matrix
+
+
+def test_a_joint_of_the_user_with_two_functions_and_names_that_clash():
+    """Two drivers in one joint, a parameter with the name of a mass, and a body with the name of a joint keep their own numbers."""
+
+    class Guide(mbd.Joint):
+        def primitives(self):
+            i, j = self.frame_i, self.frame_j
+            functions = (lambda t: 0.1 * t * t, lambda t: 0.2 * np.sin(t), mbd.Expression("0.3 * m_pin * t**2 + 0.1 * t"))
+            return tuple(mbd.CD(c, self.i, i.s_bar, self.j, j.s_bar, f) for c, f in zip(np.eye(3), functions, strict=True))
+
+    system = System("clash", parameters={"m_pin": 0.7})
+    body = system.add(mbd.Body("pin", 3.0, (0.1, 0.2, 0.25), r=(0.1, 0.2, 0.3)))
+    system.add(Guide("pin", mbd.Frame.from_global(system.ground, (0, 0, 0)), mbd.Frame.from_global(body, (0, 0, 0))))
+    eq = mbd.equations(system)
+    numbers, _ = assert_same_numbers(eq, near(eq.model.state(), np.random.default_rng(SEED)))
+    assert numbers.M[0, 0] == 3.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("build", "plane"), [(four_bar, "xz"), (andrews, "xy"), (piston_engine, "xz"), (planetary_gear, "xy"), (pendulum, "zy")]
+)
+def test_the_rows_and_accelerations_of_planar_mechanisms_are_those_of_the_spatial_model(build, plane):
+    eq = mbd.equations(build(), planar=plane)
+    state = random_state_in_plane(eq, np.random.default_rng(SEED))
+    Phi, gamma, Phi_q = eq.lambdify("Phi", "gamma", "Phi_q")(state)
+    rows, kept = mbd.evaluate(eq.model, state), list(eq.numbers_of_rows)
+    assert far(Phi, rows.Phi[kept]) < AGREEMENT
+    assert far(gamma, rows.gamma[kept]) < AGREEMENT
+    assert far(Phi_q, rows.Phi_q.toarray()[kept] @ eq.to_plane(state).T) < AGREEMENT
+    numbers, nc, answer = eq.lambdify()(), len(kept), mbd.accelerations(eq.model)
+    K = np.block([[numbers.M, numbers.Phi_q.T], [numbers.Phi_q, np.zeros((nc, nc))]])
+    u_dot = np.linalg.lstsq(K, np.concatenate([numbers.Q, numbers.gamma]), rcond=None)[0][: eq.n]
+    theirs = np.hstack([answer.v_dot, answer.omega_bar_dot])[1:].ravel()
+    assert far(eq.to_plane(eq.model.state()).T @ u_dot, theirs) < 1e-9  # the condition of a mechanism near a dead point
