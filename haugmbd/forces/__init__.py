@@ -1,4 +1,4 @@
-"""Force elements, one law per file.
+"""Force elements, one law per file.  A new one is a file and an entry here.
 
 base             ForceElement, the base class of force elements
 user_function    force values given as numbers or functions of time or state
@@ -15,31 +15,59 @@ compliant        contact forces of shapes that touch
 friction         friction in joints
 derivatives      derivatives of forces
 written_line     a line of the driver table that nothing prescribes
-registry         all force elements, and the kernels that run through them
+registry         the kernels that run through all force elements
 """
 
-from haugmbd.forces.base import EnergyLedger, ForceElement
+from types import ModuleType
+
+from haugmbd.forces import bushing, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces.base import KNOWN, EnergyLedger, ForceElement
 from haugmbd.forces.bushing import Bushing
+from haugmbd.forces.compliant import contact_force
 from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.forces.fluid import buoyancy, drag
 from haugmbd.forces.fluid.buoyancy import Buoyancy
 from haugmbd.forces.fluid.drag import Drag
+from haugmbd.forces.friction import joint_friction
 from haugmbd.forces.friction.friction_laws import BrownMcPhee, Coulomb, FrictionLaw, LuGre, Viscous
 from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.joint_loads import joint_load
 from haugmbd.forces.joint_loads.joint_force import JointForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring
 from haugmbd.forces.joint_loads.motor import Motor
 from haugmbd.forces.linear_actuator import LinearActuator
 from haugmbd.forces.point_force import PointForce
-from haugmbd.forces.registry import KINDS
 from haugmbd.forces.rsda import RSDA
 from haugmbd.forces.state_force import StateForce
 from haugmbd.forces.torque import Torque
 from haugmbd.forces.tsda import TSDA
 
+MODULES: tuple[tuple[type[ForceElement], ModuleType], ...] = (
+    (TSDA, tsda),
+    (RSDA, rsda),
+    (PointForce, point_force),
+    (Torque, torque),
+    (StateForce, state_force),
+    (joint_load.JointLoad, joint_load),
+    (Bushing, bushing),
+    (ContactForce, contact_force),
+    (Drag, drag),
+    (Buoyancy, buoyancy),
+    (JointFriction, joint_friction),
+)
+"""Every class with kernels, and the module that has them, in the order of the force tables; see `registry`."""
+SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
+"""Classes that use the kernels of one that they inherit from."""
+KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)
+"""Every force element of the library."""
+KNOWN[:] = [kind for kind, _ in MODULES]
+
 __all__ = [
     "KINDS",
+    "MODULES",
     "RSDA",
+    "SHARED",
     "TSDA",
     "Buoyancy",
     "Bushing",

@@ -194,6 +194,7 @@ class ForceElement(Part):
     applied: Any = None
     tangent: Any = None
     """Optional methods of an open class: its energy [J], its powers [W], and the derivative of its law."""
+    jacobian: Jacobian | None = None
     _faults: tuple[Fault, ...] = ()
     is_friction: ClassVar[bool] = False
     """Whether the force depends on the multipliers: friction of a joint, which the formulations find."""
@@ -204,8 +205,8 @@ class ForceElement(Part):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.jacobian: Jacobian | None = None
-        self._faults: tuple[Fault, ...] = ()
+        self.jacobian = None
+        self._faults = ()
 
     def __init_subclass__(cls) -> None:
         """Name an open class in messages by itself."""
