@@ -14,4 +14,7 @@ from haugmbd.bodies.shapes.mesh import Mesh
 from haugmbd.bodies.shapes.plane import Plane
 from haugmbd.bodies.shapes.solids import Box, Cone, Cylinder, Sphere
 
-__all__ = ["Box", "Cone", "Cylinder", "Mesh", "Plane", "Shape", "Sphere", "read_shapes"]
+SOLIDS: tuple[type[Shape], ...] = (Box, Sphere, Cylinder, Cone)
+"""Shapes of which model files hold the arguments of the constructor. A new one is a file and an entry here."""
+
+__all__ = ["SOLIDS", "Box", "Cone", "Cylinder", "Mesh", "Plane", "Shape", "Sphere", "read_shapes"]

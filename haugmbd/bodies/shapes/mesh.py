@@ -120,6 +120,9 @@ class Mesh(Shape):
             faults.append(Fault("Mesh", f"scale is {factor:g}", "Give a positive number, such as 0.001 for millimetres."))
         self._fill(faults, scale=factor, **read_place("Mesh", faults, center, p, color))
 
+    def mesh(self) -> tuple[Triangles, float]:
+        return self.data, self.scale
+
     @property
     def size(self) -> FloatArray:
         low, high = self.data.box
