@@ -9,25 +9,25 @@ linear_actuator  force between two points, positive along the length
 rsda             rotational spring-damper-actuator
 state_force      any law of several bodies
 joint_loads      forces and torques along coordinates of joints
-fluid            forces of a fluid on a shape
+drag, buoyancy   forces of a fluid on a shape
 bushing          6 x 6 stiffness and damping between two points, with a rotation vector
 compliant        contact forces of shapes that touch
 friction         friction in joints
-derivatives      derivatives of forces
-written_line     a line of the driver table that nothing prescribes
+jacobian         declared derivatives, compared with differences
+tangent          stiffness and damping in implicit steps
+stops            the sides of a stop, and the line of the driver table that a run writes
 registry         the kernels that run through all force elements
 """
 
 from types import ModuleType
 
-from haugmbd.forces import bushing, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import buoyancy, bushing, drag, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import KNOWN, EnergyLedger, ForceElement
+from haugmbd.forces.buoyancy import Buoyancy
 from haugmbd.forces.bushing import Bushing
 from haugmbd.forces.compliant import contact_force
 from haugmbd.forces.compliant.contact_force import ContactForce
-from haugmbd.forces.fluid import buoyancy, drag
-from haugmbd.forces.fluid.buoyancy import Buoyancy
-from haugmbd.forces.fluid.drag import Drag
+from haugmbd.forces.drag import Drag
 from haugmbd.forces.friction import joint_friction
 from haugmbd.forces.friction.friction_laws import BrownMcPhee, Coulomb, FrictionLaw, LuGre, Viscous
 from haugmbd.forces.friction.joint_friction import JointFriction

@@ -33,8 +33,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers import Constant, Driver, Expression
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.derivatives.jacobian import Jacobian
-from haugmbd.forces.derivatives.jacobian_check import disagreement
+from haugmbd.forces.jacobian import Jacobian, disagreement
 from haugmbd.forces.stops import Side
 from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, is_compiled, wrong_arguments
 from haugmbd.math import euler_parameters

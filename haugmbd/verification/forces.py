@@ -16,9 +16,9 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, SimulationError
 from haugmbd.forces.base import EnergyLedger, ForceElement
-from haugmbd.forces.derivatives.jacobian_check import disagreement
 from haugmbd.forces.friction.friction_laws import LuGre
 from haugmbd.forces.friction.joint_friction import JointFriction
+from haugmbd.forces.jacobian import disagreement
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross

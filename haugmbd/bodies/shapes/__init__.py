@@ -3,9 +3,7 @@
 base     Shape: centre, rotation and colour
 solids   Box, Sphere, Cylinder, Cone
 plane    Plane, for contact; it is not drawn
-files    what is read of a file: triangles, and the limits of a file
-stl      read .stl, text and binary
-obj      read .obj
+files    triangles of .stl and .obj files, and the limits of a file
 mesh     Mesh: triangles of a file or of arrays
 """
 

@@ -15,10 +15,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from haugmbd.bodies.shapes.base import Shape, read_place
-from haugmbd.bodies.shapes.files import LARGEST, MOST_TRIANGLES, Ints, Triangles, read_bytes
-from haugmbd.bodies.shapes.obj import read_obj
+from haugmbd.bodies.shapes.files import LARGEST, MOST_TRIANGLES, Ints, Triangles, read_bytes, read_obj, read_stl
 from haugmbd.bodies.shapes.solids import ORIGIN, UNTURNED
-from haugmbd.bodies.shapes.stl import read_stl
 from haugmbd.bodies.validation import FloatArray, numbers, read_number
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError

@@ -26,7 +26,7 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.written_line import WrittenLine
+from haugmbd.forces.stops import WrittenLine
 from haugmbd.kkt.solver_choice import TREE, TREES_ON_BLOCKS, Forest, SolverTables, choose_solver
 from haugmbd.kkt.tree.clusters.cluster_order import CoupledRow
 from haugmbd.kkt.tree.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
-from haugmbd.forces.derivatives.tangent import Tangents, add_pair
 from haugmbd.forces.friction.friction_laws import P1
+from haugmbd.forces.tangent import Tangents, add_pair
 from haugmbd.math.vec3 import Vec, add, load, scale
 from haugmbd.model.friction import columns as at
 

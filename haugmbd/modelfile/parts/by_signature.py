@@ -22,7 +22,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.derivatives.jacobian import Jacobian
+from haugmbd.forces.jacobian import Jacobian
 from haugmbd.forces.user_function import Value
 from haugmbd.modelfile.parts.functions import Code, TimeValue, Unwritable, code_name, value_text
 from haugmbd.modelfile.parts.shapes import ShapeValue, shape_text
