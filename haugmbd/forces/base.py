@@ -520,7 +520,7 @@ MEASURED = ("coordinates", "markers", "states", "table_rows", "value")
 
 def is_known(kind: type[ForceElement]) -> bool:
     """Return whether a class, or one that it inherits from, has kernels in the registry."""
-    return issubclass(kind, tuple(KNOWN))
+    return any(base in KNOWN for base in kind.__mro__)
 
 
 def _law_faults(load: ForceElement) -> list[Fault]:
