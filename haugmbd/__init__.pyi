@@ -19,22 +19,22 @@ from haugmbd.constraints.equations.dp2 import DP2 as DP2
 from haugmbd.constraints.joint import Joint as Joint
 from haugmbd.constraints.equations.rotation import Rotation as Rotation
 from haugmbd.control.block import Block as Block
-from haugmbd.control.blocks.delay_line import DelayLine as DelayLine
-from haugmbd.control.blocks.low_pass import LowPass as LowPass
-from haugmbd.control.blocks.pid import PID as PID
+from haugmbd.control.delay_line import DelayLine as DelayLine
+from haugmbd.control.low_pass import LowPass as LowPass
+from haugmbd.control.pid import PID as PID
 from haugmbd.control.sampled import Sampled as Sampled
-from haugmbd.control.blocks.transfer_function import TransferFunction as TransferFunction
+from haugmbd.control.transfer_function import TransferFunction as TransferFunction
 from haugmbd.drivers.driver import Driver as Driver
 from haugmbd.drivers.expression import Expression as Expression
 from haugmbd.drivers.spline import QuinticSpline as QuinticSpline
 from haugmbd.forces.base import ForceElement as ForceElement
-from haugmbd.forces.fluid.buoyancy import Buoyancy as Buoyancy
+from haugmbd.forces.buoyancy import Buoyancy as Buoyancy
 from haugmbd.forces.bushing import Bushing as Bushing
 from haugmbd.forces.compliant.contact_force import ContactForce as ContactForce
 from haugmbd.forces.compliant.damping import Flores as Flores
 from haugmbd.forces.compliant.damping import HuntCrossley as HuntCrossley
 from haugmbd.forces.compliant.damping import LankaraniNikravesh as LankaraniNikravesh
-from haugmbd.forces.fluid.drag import Drag as Drag
+from haugmbd.forces.drag import Drag as Drag
 from haugmbd.forces.friction_laws import BrownMcPhee as BrownMcPhee
 from haugmbd.forces.friction_laws import Coulomb as Coulomb
 from haugmbd.forces.friction_laws import LuGre as LuGre
@@ -57,9 +57,9 @@ from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
 from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
 from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
 from haugmbd.modelfile.asmt.write import write_asmt as write_asmt
-from haugmbd.modelfile.imports.simengine3d import read_simengine3d as read_simengine3d
-from haugmbd.modelfile.imports.report import ImportReport as ImportReport
-from haugmbd.modelfile.exports.export import Export as Export
+from haugmbd.modelfile.simengine3d import read_simengine3d as read_simengine3d
+from haugmbd.modelfile.imports import ImportReport as ImportReport
+from haugmbd.modelfile.exports import Export as Export
 
 # its model
 from haugmbd.model.inspection.constraint_rows import Rows as Rows

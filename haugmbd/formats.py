@@ -95,8 +95,8 @@ MODELS = (
     Format(
         (".mdl", JSON),
         "models of simEngine3D",
-        "haugmbd.modelfile.imports.simengine3d:read_simengine3d",
-        recognizes="haugmbd.modelfile.imports.simengine3d:is_simengine3d",
+        "haugmbd.modelfile.simengine3d:read_simengine3d",
+        recognizes="haugmbd.modelfile.simengine3d:is_simengine3d",
         public="mbd.read_simengine3d",
     ),
     Format(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.forces.derivatives.jacobian import Jacobian
+from haugmbd.forces.jacobian import Jacobian
 from haugmbd.forces.user_function import BODY, TIME, UserFunction
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, PARTS, VELOCITY
 from haugmbd.workspace.layout import WIDTH

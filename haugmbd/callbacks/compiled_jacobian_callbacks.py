@@ -18,7 +18,7 @@ from numba import types
 
 from haugmbd.callbacks.compiled_force_callbacks import SHARED, composed
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.forces.derivatives.jacobian import TURN
+from haugmbd.forces.jacobian import TURN
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.workspace.layout import WIDTH
 

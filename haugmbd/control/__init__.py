@@ -5,7 +5,7 @@ output_values  a force element with known values in place of outputs
 names          the names of signals that a function reads
 block          Block, the base class
 sampled        Sampled, called at exact times
-blocks         ready-made blocks
+low_pass, transfer_function, pid, delay_line      ready-made blocks
 joint_signal   angle, displacement and rate of a joint, from the flat state
 signals        what a name such as "pin.angle" means
 diagram        the block diagram of a model, and its evaluation

@@ -33,8 +33,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers import Constant, Driver, Expression
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.derivatives.jacobian import Jacobian
-from haugmbd.forces.derivatives.jacobian_check import disagreement
+from haugmbd.forces.jacobian import Jacobian, disagreement
 from haugmbd.forces.stops import Side
 from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, is_compiled, wrong_arguments
 from haugmbd.math import euler_parameters
@@ -194,6 +193,7 @@ class ForceElement(Part):
     applied: Any = None
     tangent: Any = None
     """Optional methods of an open class: its energy [J], its powers [W], and the derivative of its law."""
+    jacobian: Jacobian | None = None
     _faults: tuple[Fault, ...] = ()
     is_friction: ClassVar[bool] = False
     """Whether the force depends on the multipliers: friction of a joint, which the formulations find."""
@@ -204,8 +204,8 @@ class ForceElement(Part):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.jacobian: Jacobian | None = None
-        self._faults: tuple[Fault, ...] = ()
+        self.jacobian = None
+        self._faults = ()
 
     def __init_subclass__(cls) -> None:
         """Name an open class in messages by itself."""
@@ -520,7 +520,7 @@ MEASURED = ("coordinates", "markers", "states", "table_rows", "value")
 
 def is_known(kind: type[ForceElement]) -> bool:
     """Return whether a class, or one that it inherits from, has kernels in the registry."""
-    return issubclass(kind, tuple(KNOWN))
+    return any(base in KNOWN for base in kind.__mro__)
 
 
 def _law_faults(load: ForceElement) -> list[Fault]:

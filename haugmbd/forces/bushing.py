@@ -30,7 +30,7 @@ from haugmbd.constraints.base import Motion, distance, value
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, add_torque, point_motion, sign_at, turned
-from haugmbd.forces.derivatives.tangent import Tangents, add_pair
+from haugmbd.forces.tangent import Tangents, add_pair
 from haugmbd.math import euler_parameters
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_body, to_global

@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger, LoadValues
-from haugmbd.forces.derivatives.jacobian import read_jacobian
+from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tsda import MEET_RTOL, TSDA
 from haugmbd.forces.user_function import LENGTH, read_value
 

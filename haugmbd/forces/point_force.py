@@ -22,8 +22,8 @@ from haugmbd.constraints.base import Motion, value
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, point_motion, sign_on, turned
-from haugmbd.forces.derivatives.jacobian import read_jacobian
-from haugmbd.forces.derivatives.tangent import Tangents, add_column, given_column, unit
+from haugmbd.forces.jacobian import read_jacobian
+from haugmbd.forces.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.user_function import BODY, Value, read_value
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import add, cross, scale, to_body, to_global

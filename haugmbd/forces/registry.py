@@ -1,8 +1,7 @@
-r"""All force elements there are: `KINDS`, in the order of the force tables, and the kernels that run through them.
+r"""The kernels that run through all force elements, in the order of the force tables: the package lists them in `MODULES`.
 
-A new element is one file and one entry: in `MODULES`, or in `SHARED` if it uses the kernels of a class that it inherits from.  Its file has
-its class, and those of the following kernels that it needs, each for the rows  first ... last - 1  of the force tables `ints` and `floats`
-at the motion m:
+The file of an element has its class, and those of the following kernels that it needs, each for the rows  first ... last - 1  of the force
+tables `ints` and `floats` at the motion m:
 
     add_forces(ints, floats, first, last, m, Q)             add its generalized forces to Q (nb + 1, 6)
     measure(ints, floats, first, last, m, signals)          write length or angle, and its rate, for functions of the user
@@ -23,40 +22,15 @@ from typing import Any
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined
 from haugmbd.constraints.base import Motion
-from haugmbd.forces import bushing, joint_friction, point_force, rsda, state_force, torque, tsda
-from haugmbd.forces.base import KNOWN, ForceElement
+from haugmbd.forces import MODULES, Bushing, StateForce
+from haugmbd.forces.base import ForceElement
 from haugmbd.forces.compliant import contact_force
-from haugmbd.forces.fluid import buoyancy, drag
-from haugmbd.forces.joint_loads import joint_load
-from haugmbd.forces.joint_loads.joint_force import JointForce
-from haugmbd.forces.joint_loads.joint_limit import JointLimit
-from haugmbd.forces.joint_loads.joint_spring import JointSpring
-from haugmbd.forces.joint_loads.motor import Motor
-from haugmbd.forces.linear_actuator import LinearActuator
 
-MODULES: tuple[tuple[type[ForceElement], Any], ...] = (
-    (tsda.TSDA, tsda),
-    (rsda.RSDA, rsda),
-    (point_force.PointForce, point_force),
-    (torque.Torque, torque),
-    (state_force.StateForce, state_force),
-    (joint_load.JointLoad, joint_load),
-    (bushing.Bushing, bushing),
-    (contact_force.ContactForce, contact_force),
-    (drag.Drag, drag),
-    (buoyancy.Buoyancy, buoyancy),
-    (joint_friction.JointFriction, joint_friction),
-)
-SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
-KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)
-
-KNOWN[:] = [kind for kind, _ in MODULES]
-
-BUSHINGS = next(k for k, (kind, _) in enumerate(MODULES) if kind is bushing.Bushing)
+BUSHINGS = next(k for k, (kind, _) in enumerate(MODULES) if kind is Bushing)
 """Number of the table of bushings, which may have no force."""
 
 
-OPEN = next(k for k, (kind, _) in enumerate(MODULES) if kind is state_force.StateForce)
+OPEN = next(k for k, (kind, _) in enumerate(MODULES) if kind is StateForce)
 """Number of the table of laws of states, StateForce and the open classes of users: a callback adds their forces."""
 
 

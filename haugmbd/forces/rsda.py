@@ -29,8 +29,8 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LinearSpring, LoadValues, Mark, add_torque, modelled, sign_at, turned
-from haugmbd.forces.derivatives.jacobian import read_jacobian
-from haugmbd.forces.derivatives.tangent import Tangents, add_pair, declared_stiffness
+from haugmbd.forces.jacobian import read_jacobian
+from haugmbd.forces.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.user_function import ANGLE, Value, read_value
 from haugmbd.math.body_columns import OMEGA_BAR, WIDTH
 from haugmbd.math.vec3 import dot, load, scale, sub, to_body, to_global

@@ -20,8 +20,8 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, repeated_bodies
-from haugmbd.forces.derivatives.jacobian import read_jacobian
-from haugmbd.forces.derivatives.tangent import Tangents, add_half
+from haugmbd.forces.jacobian import read_jacobian
+from haugmbd.forces.tangent import Tangents, add_half
 from haugmbd.forces.user_function import BODY, UserFunction, Value, arguments_needed, wrong_arguments
 
 

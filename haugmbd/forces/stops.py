@@ -1,4 +1,4 @@
-r"""The sides of a stop: where a one-sided spring and damper touches and is released, and what a run holds between these instants.
+"""The sides of a stop: where a one-sided spring and damper touches and is released, and what a run holds between these instants.
 
     x = q - upper, or lower - q                    s = k x + c x'          the force is s where x > 0 and s > 0, else 0
     p = min(x, s / k)  (k = 0: min(x, x' 1 s))     > 0 where it pushes
@@ -14,10 +14,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.drivers import Driver
+from haugmbd.drivers.program import CONSTANT, Program
+from haugmbd.errors import Fault
 from haugmbd.forces.user_function import Value
-from haugmbd.forces.written_line import WrittenLine
 
 BY_STATE, PUSHES_DOWN, PUSHES_UP, FREE = 0.0, 1.0, -1.0, 2.0
 """What is held: nothing, the state decides; the force of the upper or of the lower limit; no force."""
@@ -67,3 +70,28 @@ def pressed(sides: Sequence[Side], q: Array, q_dot: Array) -> Pressed:
 def held_value() -> Value:
     """Return the value of a stop: a place of its own in the driver table."""
     return Value((WrittenLine(),))
+
+
+# A line of the driver table that nothing prescribes: it is written while a model is evaluated or a run continues.
+#
+# An internal state has x', and its equation in an implicit step, there (`workspace.internal_states`); a stop and a contact have what a run
+# holds (`joint_loads.stops`, `compliant.contact_force`).
+
+HELD = 1
+"""The column of the driver table in which a run writes what a stop or a contact holds; 0 there holds nothing, the state decides."""
+
+
+class WrittenLine(Driver):
+    """A line of the driver table, all zero until it is written."""
+
+    def values(self, t: ArrayLike) -> Array:
+        """Return zeros: nothing is prescribed."""
+        return np.zeros((*np.shape(t), 3))
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Return no fault: the element checks what it writes."""
+        return ()
+
+    def program(self) -> Program:
+        """Return a constant; the other numbers of the line are written in a run."""
+        return Program(CONSTANT, value=0.0)

@@ -20,9 +20,9 @@ from haugmbd.constraints.base import Motion
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_torque, sign_on, turned
-from haugmbd.forces.derivatives.jacobian import read_jacobian
-from haugmbd.forces.derivatives.tangent import Tangents, add_column, given_column, unit
+from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.point_force import body_arguments, read_frame
+from haugmbd.forces.tangent import Tangents, add_column, given_column, unit
 from haugmbd.forces.user_function import BODY, Value, read_value
 from haugmbd.math.body_columns import OMEGA_BAR, WIDTH
 from haugmbd.math.vec3 import add, cross, scale, to_body, to_global

@@ -27,8 +27,8 @@ from haugmbd.constraints.base import Motion, distance, distance_rate, value
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, modelled, point_motion
-from haugmbd.forces.derivatives.jacobian import read_jacobian
-from haugmbd.forces.derivatives.tangent import Tangents, add_pair, declared_stiffness, lever
+from haugmbd.forces.jacobian import read_jacobian
+from haugmbd.forces.tangent import Tangents, add_pair, declared_stiffness, lever
 from haugmbd.forces.user_function import LENGTH, Value, read_value
 from haugmbd.math.vec3 import Vec, dot, scale
 

@@ -22,7 +22,6 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, inlined_kernel, kernel
 from haugmbd.constraints.base import Motion, value
 from haugmbd.constraints.coordinate import displacement_rates
-from haugmbd.forces.derivatives.tangent import Tangents, add_pair
 from haugmbd.forces.friction_laws import (
     COULOMB,
     LUGRE,
@@ -37,6 +36,7 @@ from haugmbd.forces.friction_laws import (
 )
 from haugmbd.forces.friction_laws import LAW as LAW_NUMBER
 from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
+from haugmbd.forces.tangent import Tangents, add_pair
 from haugmbd.friction import columns as at
 from haugmbd.friction.load import is_bearing
 from haugmbd.math.body_columns import VELOCITY

@@ -10,8 +10,9 @@ write       from a System to a document
 build       from a document to a System
 moved       the document of a system at another pose
 files       load_model, save_model
-imports     what importers share; models of simEngine3D
+imports     what importers share
 exports     what exporters share
+simengine3d models of simEngine3D
 urdf        robot files of ROS, with closed loops
 asmt        assemblies of FreeCAD
 mjcf        models of MuJoCo

@@ -16,15 +16,17 @@ from haugmbd.drivers import as_driver
 from haugmbd.drivers.expression import parameter_fault
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.forces import RSDA, TSDA, Buoyancy, Bushing, ContactForce, Drag, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.joints import Composed, Locked, Place, Spaced, Vectors
 from haugmbd.modelfile.parts.blocks import block_of
+from haugmbd.modelfile.parts.by_signature import made_by_signature
 from haugmbd.modelfile.parts.equations import Equations, freedom_of
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOADS, make_joint_load
 from haugmbd.modelfile.parts.own_classes import make_own
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.schema import (
+    BY_SIGNATURE,
     COUPLING_CLASSES,
     DAMPING_MODELS,
     EQUATION_CLASSES,
@@ -338,8 +340,8 @@ class _Parts:
         kind = values.pop("type")
         if kind in JOINT_LOADS:
             return make_joint_load(kind, values, self.coordinate)
-        if kind == "RSDA":
-            return RSDA(**values | {"joint": self.at(values["joint"])})
+        if kind in BY_SIGNATURE:
+            return made_by_signature(BY_SIGNATURE[kind], values, self.on, self.at)
         if kind == "StateForce":
             return StateForce(**values | {"bodies": [self.on(name) for name in values["bodies"]]})
         if kind in ("TSDA", "LinearActuator", "Bushing", "ContactForce"):
@@ -350,8 +352,6 @@ class _Parts:
                 return contact_force(values)
             return self.spring(TSDA if kind == "TSDA" else LinearActuator, values)
         values |= {"body": self.on(values["body"])}
-        if kind in ("Drag", "Buoyancy"):
-            return Drag(**values) if kind == "Drag" else Buoyancy(**values)
         return Torque(**values) if kind == "Torque" else self.point_force(values)
 
     def spring(self, make: type[TSDA], values: dict[str, Any]) -> TSDA:

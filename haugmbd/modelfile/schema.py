@@ -2,7 +2,7 @@ r"""The schema of model files: one table of all parts and their keys, which read
 
 A part has one or more forms. The form that people write has global geometry at the modelled pose, as the constructors of the parts
 have; the form that `System.save` writes has body-frame vectors, from which the part is rebuilt bit by bit.
-A new force element or joint argument is one entry here, and one in `build` and `write`.
+A new joint or force element with the usual arguments needs nothing here; one with other forms has an entry here, in `build` and in `write`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from typing import Any
 from haugmbd import joints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
+from haugmbd.forces import KINDS as FORCE_KINDS
+from haugmbd.forces.base import ForceElement
 from haugmbd.forces.compliant import Flores, HuntCrossley, LankaraniNikravesh
 from haugmbd.joints import Composed, Locked, Spaced
 from haugmbd.modelfile.parts.blocks import BLOCKS
+from haugmbd.modelfile.parts.by_signature import signature_record
 from haugmbd.modelfile.parts.functions import Code, CodeName, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
 from haugmbd.modelfile.parts.own_classes import OWN_CLASS, names_a_class
@@ -262,9 +265,8 @@ _FORCE = (Field("frame", Text(("global", "body")), False, "frame of the componen
 _ON = Field("body", Reference("body"))
 DAMPING_MODELS = {kind.__name__: kind for kind in (HuntCrossley, LankaraniNikravesh, Flores)}
 DAMPING = Record((Field("type", Text(tuple(DAMPING_MODELS))), Field("exponent", Number(), False)), "damping of a contact")
-_IN_FLUID = (_ON, Field("shape", ShapeValue()), Field("density", Number("kg/m3"), True, "of the fluid"))
 
-LOADS: dict[str, Kind] = {
+OTHER_FORMS: dict[str, Kind] = {
     "TSDA": OneOf(
         tuple(_typed("TSDA", *BETWEEN, *ends, *_TSDA, says="spring, damper, actuator") for ends in (_POINTS, _BODY_POINTS))
     ),
@@ -286,30 +288,6 @@ LOADS: dict[str, Kind] = {
             _typed("Bushing", *BETWEEN, *place, *_BUSHING, says="stiffness and damping in all six directions")
             for place in ((Field("point", POINT), Field("axes", Array(((3, 3),)), False, "global, as columns")), FRAMES)
         )
-    ),
-    "Drag": _typed(
-        "Drag",
-        *_IN_FLUID,
-        Field("coefficient", Number(), True, "drag coefficient"),
-        Field("flow", Array(((3,),), "m/s"), False, "velocity of the fluid, global"),
-        says="drag of a fluid on a shape",
-    ),
-    "Buoyancy": _typed(
-        "Buoyancy",
-        *_IN_FLUID,
-        Field("gravity", Array(((3,),), "m/s2"), True, "global"),
-        Field("surface", Number("m"), False, "height of the free surface"),
-        says="buoyancy of a shape",
-    ),
-    "RSDA": _typed(
-        "RSDA",
-        Field("joint", Reference("joint")),
-        Field("k", Number("N m/rad"), False, "stiffness"),
-        Field("c", Number("N m s/rad"), False, "damping"),
-        Field("theta0", Number("rad"), False, "free angle"),
-        Field("actuator", TimeValue("N m"), False, "additional torque, against the angle"),
-        JACOBIAN,
-        says="rotational spring, damper, actuator",
     ),
     "PointForce": OneOf(
         tuple(
@@ -344,6 +322,9 @@ LOADS: dict[str, Kind] = {
     name: OneOf(tuple(_typed(name, *fields, says=first_line(JOINT_LOADS[name])) for fields in forms))
     for name, forms in JOINT_LOAD_FIELDS.items()
 }
+"""Force elements whose file has other forms than the arguments of the constructor."""
+BY_SIGNATURE: dict[str, type[ForceElement]] = {kind.__name__: kind for kind in FORCE_KINDS if kind.__name__ not in OTHER_FORMS}
+LOADS: dict[str, Kind] = OTHER_FORMS | {name: signature_record(kind) for name, kind in BY_SIGNATURE.items()}
 
 SENSOR = Record(
     (

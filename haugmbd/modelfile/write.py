@@ -18,16 +18,18 @@ from haugmbd.constraints.joint import Joint, Single
 from haugmbd.control.block import Block
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
-from haugmbd.forces import RSDA, TSDA, Buoyancy, Bushing, ContactForce, Drag, LinearActuator, PointForce, StateForce, Torque
+from haugmbd.forces import TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.joints import Composed, Vectors
 from haugmbd.modelfile.parts.blocks import block_text
+from haugmbd.modelfile.parts.by_signature import text_by_signature
 from haugmbd.modelfile.parts.equations import freedom_text
 from haugmbd.modelfile.parts.functions import Unwritable, code_name, driver_text, unwritable, value_text
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOADS, joint_load_text
 from haugmbd.modelfile.parts.own_classes import own_text
 from haugmbd.modelfile.parts.shapes import shape_text
 from haugmbd.modelfile.schema import (
+    BY_SIGNATURE,
     COUPLING_CLASSES,
     COUPLING_FIELDS,
     DAMPING_MODELS,
@@ -243,9 +245,6 @@ def load_text(load: ForceElement, parameters: Parameters) -> Document:
         TSDA: _tsda,
         LinearActuator: _linear_actuator,
         Bushing: _bushing,
-        Drag: _drag,
-        Buoyancy: _buoyancy,
-        RSDA: _rsda,
         PointForce: _point_force,
         Torque: _torque,
         StateForce: _state_force,
@@ -253,6 +252,8 @@ def load_text(load: ForceElement, parameters: Parameters) -> Document:
     }
     if load.is_open():
         return own_text(load, parameters)
+    if BY_SIGNATURE.get(type(load).__name__) is type(load):
+        return {"type": type(load).__name__, "name": load.name, **text_by_signature(load, parameters)}
     text = {"type": type(load).__name__, "name": load.name}
     if JOINT_LOADS.get(type(load).__name__) is type(load):
         text |= joint_load_text(load, parameters, _coordinate)
@@ -280,24 +281,6 @@ def _bushing(load: Bushing, parameters: Parameters) -> Document:
     i, j = load.frame_i, load.frame_j
     frames = {"i": i.body.name, "j": j.body.name, "frame_i": _frame(i), "frame_j": _frame(j)}
     return {**frames, "K": load.K.tolist(), "C": load.C.tolist(), "preload": load.preload.tolist()}
-
-
-def _drag(load: Drag, parameters: Parameters) -> Document:
-    return {**_in_fluid(load), "coefficient": load.coefficient, "flow": load.flow.tolist()}
-
-
-def _buoyancy(load: Buoyancy, parameters: Parameters) -> Document:
-    surface = {} if load.surface is None else {"surface": load.surface}
-    return {**_in_fluid(load), "gravity": load.gravity.tolist(), **surface}
-
-
-def _in_fluid(load: Drag | Buoyancy) -> Document:
-    return {"body": load.body.name, "shape": shape_text(load.shape), "density": load.density}
-
-
-def _rsda(load: RSDA, parameters: Parameters) -> Document:
-    numbers = {"k": load.k, "c": load.c, "theta0": load.theta0}
-    return {"joint": load.joint.name, **numbers, "actuator": value_text(load.actuator, parameters)}
 
 
 def _point_force(load: PointForce, parameters: Parameters) -> Document:

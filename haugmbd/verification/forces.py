@@ -17,8 +17,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.energy_balance import load_ledger
 from haugmbd.errors import Fault, SimulationError
 from haugmbd.forces.base import EnergyLedger, ForceElement
-from haugmbd.forces.derivatives.jacobian_check import disagreement
 from haugmbd.forces.friction_laws import LuGre
+from haugmbd.forces.jacobian import disagreement
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math import euler_parameters

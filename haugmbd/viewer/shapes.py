@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.bodies.shapes import Cylinder, Mesh, Shape
+from haugmbd.bodies.shapes import Cylinder, Shape
 from haugmbd.bodies.shapes.base import turn_of_z
 from haugmbd.bodies.shapes.files import Triangles
 from haugmbd.compiled.array_types import Array
@@ -316,8 +316,10 @@ def _default(mechanism: Mechanism, k: int, size: float, rod: float) -> tuple[Dra
 def converted(given: Shape, size: float, rod: float) -> DrawnShape:
     """Return a shape of the model as it is drawn."""
     color = given.color or ""
-    if isinstance(given, Mesh):
-        return DrawnShape("mesh", np.full(3, given.scale), given.center, given.p, mesh=given.data, color=color)
+    mesh = given.mesh()
+    if mesh is not None:
+        triangles, unit = mesh
+        return DrawnShape("mesh", np.full(3, unit), given.center, given.p, mesh=triangles, color=color)
     edges = np.array(given.size)
     if given.kind == "sphere" and edges[0] == 0.0:
         edges[:] = 5.0 * rod

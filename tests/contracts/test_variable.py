@@ -9,8 +9,8 @@ import pytest
 
 import haugmbd as mbd
 import joints
+from haugmbd.forces import KINDS
 from haugmbd.forces.base import TablePlaces
-from haugmbd.forces.registry import KINDS
 from haugmbd.gallery import GALLERY
 from haugmbd.math import euler_parameters
 

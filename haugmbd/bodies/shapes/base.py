@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from haugmbd.bodies.shapes.files import Triangles
 from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math.euler_parameters import from_rotation_matrix, rotation_matrix
@@ -33,6 +34,9 @@ Drawn = tuple["Shape | EllipsisType", ...]
 class Shape:
     """Base class of shapes: Box, Sphere, Cylinder, Cone and Mesh.
 
+    A new shape is a frozen dataclass like `Cone`: its constructor reads sizes and place, and keeps each argument under its own name, as
+    model files write it; `size` is the box around it; `mesh` gives its triangles, unless the viewer draws its `kind` by itself.
+
     Attributes
     ----------
     center : ndarray, (3,)
@@ -44,7 +48,6 @@ class Shape:
     """
 
     kind: ClassVar[str] = "shape"
-
     center: FloatArray
     p: FloatArray
     color: str | None
@@ -56,6 +59,13 @@ class Shape:
     def size(self) -> FloatArray:
         """Return the edges of the box around the shape, along its own axes [m], (3,)."""
         raise NotImplementedError
+
+    def mesh(self) -> tuple[Triangles, float] | None:
+        """Return its triangles, in its own axes, and the length of their unit [m].
+
+        None of a kind that the viewer draws by itself: box, sphere, cylinder, cone.
+        """
+        return None
 
     def placed(self, center: Any = (0.0, 0.0, 0.0), A: Any = None) -> Self:
         """Return the same shape, turned by the rotation matrix A (3, 3) about the origin and then shifted by `center` [m], (3,)."""

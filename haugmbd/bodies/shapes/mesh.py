@@ -15,10 +15,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from haugmbd.bodies.shapes.base import Shape, read_place
-from haugmbd.bodies.shapes.files import LARGEST, MOST_TRIANGLES, Ints, Triangles, read_bytes
-from haugmbd.bodies.shapes.obj import read_obj
+from haugmbd.bodies.shapes.files import LARGEST, MOST_TRIANGLES, Ints, Triangles, read_bytes, read_obj, read_stl
 from haugmbd.bodies.shapes.solids import ORIGIN, UNTURNED
-from haugmbd.bodies.shapes.stl import read_stl
 from haugmbd.bodies.validation import FloatArray, numbers, read_number
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
@@ -119,6 +117,9 @@ class Mesh(Shape):
         if factor <= 0.0:
             faults.append(Fault("Mesh", f"scale is {factor:g}", "Give a positive number, such as 0.001 for millimetres."))
         self._fill(faults, scale=factor, **read_place("Mesh", faults, center, p, color))
+
+    def mesh(self) -> tuple[Triangles, float]:
+        return self.data, self.scale
 
     @property
     def size(self) -> FloatArray:

@@ -17,7 +17,7 @@ from bisect import bisect_left, insort
 from typing import Any, NamedTuple
 
 from haugmbd.control.block import Block
-from haugmbd.control.blocks.delay_line import DelayLine
+from haugmbd.control.delay_line import DelayLine
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.output import BlockOutput
 from haugmbd.control.signals import POSITIONS, RATE, JointSignal, LoadSignal, Signal

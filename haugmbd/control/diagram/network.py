@@ -18,7 +18,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.block import Block
-from haugmbd.control.blocks.delay_line import DelayLine
+from haugmbd.control.delay_line import DelayLine
 from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.implicit import StateSolver
 from haugmbd.control.joint_signal import JointPlaces, places_of

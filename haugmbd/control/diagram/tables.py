@@ -16,16 +16,16 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.control.block import Block
-from haugmbd.control.blocks.low_pass import LowPass
-from haugmbd.control.blocks.pid import PID
-from haugmbd.control.blocks.transfer_function import TransferFunction
 from haugmbd.control.diagram.compiled import eliminate_plain, output_order
 from haugmbd.control.diagram.implicit import DIFFERENCE, ITERATIONS, ROUNDING, SOLVED, STALLED
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.diagram.switched_rate import switched_rate
 from haugmbd.control.joint_signal import measure_with
+from haugmbd.control.low_pass import LowPass
+from haugmbd.control.pid import PID
 from haugmbd.control.sampled import OUT, HeldNumber, Sampled
 from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal
+from haugmbd.control.transfer_function import TransferFunction
 from haugmbd.drivers.driver import real_or_nan
 
 HELD, LAG, CANONICAL, CONTROLLER = range(4)

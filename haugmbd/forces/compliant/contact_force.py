@@ -50,9 +50,9 @@ from haugmbd.forces.compliant.contact_points import (
 from haugmbd.forces.compliant.damping import LEAST_NOMINAL, DampingModel, Flores, HuntCrossley, nominal_for, restitution_of
 from haugmbd.forces.compliant.indentation import Indentation, indentation
 from haugmbd.forces.compliant.pairs import PAIRS_TEXT, SHAPES, Pair, pair_of, sizes_missing
-from haugmbd.forces.derivatives.tangent import Tangents, add_pair, lever
+from haugmbd.forces.stops import HELD, WrittenLine
+from haugmbd.forces.tangent import Tangents, add_pair, lever
 from haugmbd.forces.user_function import Value
-from haugmbd.forces.written_line import HELD, WrittenLine
 from haugmbd.math.vec3 import Vec, cross, dot, scale, sub
 
 HUNT_CROSSLEY = HuntCrossley()

@@ -19,7 +19,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.derivatives.jacobian import read_jacobian
+from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.joint_loads.joint_load import Along, JointLoad, sampled_forces, units_of
 from haugmbd.forces.user_function import COORDINATE, Value, read_value
 

@@ -28,7 +28,6 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, TablePlaces, TableRow, modelled, sign_at
-from haugmbd.forces.derivatives.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.joint_loads.characteristic import evaluate_characteristic
 from haugmbd.forces.joint_loads.joint_coordinate import (
     Measured,
@@ -40,9 +39,9 @@ from haugmbd.forces.joint_loads.joint_coordinate import (
     put_rate,
     read_coordinate,
 )
-from haugmbd.forces.stops import BY_STATE, FREE, PUSHES_DOWN, PUSHES_UP
+from haugmbd.forces.stops import BY_STATE, FREE, HELD, PUSHES_DOWN, PUSHES_UP
+from haugmbd.forces.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.user_function import Value
-from haugmbd.forces.written_line import HELD
 
 X, Y, Z, SLOT, SIGNAL, TURN, LAW = 0, 1, 2, 3, 4, 5, 6
 OFFSET, RATIO, K, C, LOWER, UPPER, UNSTRAINED, TABLE = 0, 1, 2, 3, 4, 5, 6, 7

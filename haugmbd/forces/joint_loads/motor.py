@@ -20,7 +20,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault
 from haugmbd.forces.base import LoadValues
-from haugmbd.forces.derivatives.jacobian import read_jacobian
+from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.joint_loads.characteristic import Characteristic, read_characteristic
 from haugmbd.forces.joint_loads.joint_load import LINEAR, NOTHING, SPEED, Along, JointLoad, sampled_forces
 from haugmbd.forces.joint_loads.motor_rotor import RotorParts, rotor_parts

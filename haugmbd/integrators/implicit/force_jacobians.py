@@ -20,9 +20,9 @@ from haugmbd.compiled.ffi import call_callback
 from haugmbd.compiled.function_pointers import F1, Routine, types
 from haugmbd.compiled.jit import entry, inlined, routine
 from haugmbd.compiled.status_codes import OK, USER_STOPPED, report
-from haugmbd.forces.derivatives.tangent import Tangents
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.forces.registry import add_contact_tangents, add_declared_tangents, add_tangents, table_of
+from haugmbd.forces.tangent import Tangents
 from haugmbd.friction.channels import add_friction_tangents
 from haugmbd.integrators.implicit.finite_differences import difference_forces
 from haugmbd.integrators.implicit.records import NEWTON_TYPE, Newton

@@ -26,7 +26,7 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.written_line import WrittenLine
+from haugmbd.forces.stops import WrittenLine
 from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.kkt.cluster_order import CoupledRow
 from haugmbd.kkt.solver import TREE, TREES_ON_BLOCKS, SolverTables

@@ -13,8 +13,9 @@ from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.control.diagram.network import Network
 from haugmbd.drivers import DriverTables
+from haugmbd.forces import MODULES
 from haugmbd.forces.base import ForceElement, TablePlaces
-from haugmbd.forces.registry import MODULES, table_of
+from haugmbd.forces.registry import table_of
 from haugmbd.model.compiling.numbering import Numbering, Turns
 from haugmbd.model.compiling.row_table import Line, sorted_table
 from haugmbd.workspace.layout import WIDTH

@@ -14,8 +14,7 @@ from haugmbd.constraints.base import Motion
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.joint_loads.joint_load import coordinate_of_row
 from haugmbd.forces.registry import table_of
-from haugmbd.forces.stops import BY_STATE, FREE, Pressed, Side, pressed
-from haugmbd.forces.written_line import HELD
+from haugmbd.forces.stops import BY_STATE, FREE, HELD, Pressed, Side, pressed
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model

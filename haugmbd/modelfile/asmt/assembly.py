@@ -21,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelFileError
 from haugmbd.modelfile.asmt.formulas import plain_numbers
 from haugmbd.modelfile.asmt.records import Record
-from haugmbd.modelfile.imports.transform import IDENTITY, ROUNDED, Transform, nearest_rotation
+from haugmbd.modelfile.imports import IDENTITY, ROUNDED, Transform, nearest_rotation
 from haugmbd.modelfile.text import number
 from haugmbd.tolerances import ROUNDING, rounding_of_inertia
 

@@ -14,7 +14,7 @@ from haugmbd.drivers.expression_grammar import variables
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.asmt.assembly import AsmtLimit, Assembly
 from haugmbd.modelfile.asmt.formulas import expression_of
-from haugmbd.modelfile.imports.limits import Limit
+from haugmbd.modelfile.imports import Limit
 
 KINDS = {"RotationLimit": ANGLE, "TranslationLimit": DISPLACEMENT}
 SIDES = {"=<": 1, "<=": 1, "=>": 0, ">=": 0}

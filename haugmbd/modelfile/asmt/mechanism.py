@@ -24,9 +24,7 @@ from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtMotion, Assembly
 from haugmbd.modelfile.asmt.couplings import coupling_between
 from haugmbd.modelfile.asmt.formulas import expression_of
 from haugmbd.modelfile.asmt.joints import joint_between
-from haugmbd.modelfile.imports.closing import OPEN
-from haugmbd.modelfile.imports.masses import heavy, substitute
-from haugmbd.modelfile.imports.transform import IDENTITY, Transform
+from haugmbd.modelfile.imports import IDENTITY, OPEN, Transform, heavy, substitute
 from haugmbd.system.system import System
 
 FIXED = "FixedJoint"

@@ -11,9 +11,7 @@ from haugmbd.modelfile.asmt.assembly import Assembly, assembly_of
 from haugmbd.modelfile.asmt.limits import limits_of
 from haugmbd.modelfile.asmt.mechanism import mechanism
 from haugmbd.modelfile.asmt.records import parse_records
-from haugmbd.modelfile.imports.closing import OPEN, close_joints
-from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
-from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
+from haugmbd.modelfile.imports import OPEN, ImportReport, LoopClosure, add_stops, close_joints, read_stiffness
 from haugmbd.modelfile.text import decode, read_bounded
 from haugmbd.modelfile.values import finite
 from haugmbd.simulation.results.io.paths import path_of

@@ -44,8 +44,7 @@ from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.asmt.formulas import WORD, WORDS
 from haugmbd.modelfile.asmt.records import HEADS
 from haugmbd.modelfile.asmt.write_couplings import record_of
-from haugmbd.modelfile.exports.export import Export, checked, finished, write_text
-from haugmbd.modelfile.exports.exported_parts import Exported, exported, kind_of
+from haugmbd.modelfile.exports import Export, Exported, checked, exported, finished, kind_of, write_text
 from haugmbd.modelfile.parts.functions import expression_text
 from haugmbd.modelfile.values import finite
 from haugmbd.system.system import System

@@ -21,7 +21,7 @@ from haugmbd.errors import UsageError
 from haugmbd.joints import CJ, RJ, TJ
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.asmt.couplings import ALIGNED
-from haugmbd.modelfile.exports.couplings import constant_terms
+from haugmbd.modelfile.exports import constant_terms
 
 
 class Record(NamedTuple):

@@ -26,7 +26,7 @@ from haugmbd.forces.base import ForceElement, LinearSpring
 from haugmbd.joints import CJ, RJ, SJ, TJ, Distance, Fixed, Planar
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.engines.base import Reduced
-from haugmbd.modelfile.exports.springs import plain_spring
+from haugmbd.modelfile.exports import plain_spring
 from haugmbd.system.system import System
 
 FREE_AXES: dict[type[Joint], tuple[int, ...]] = {

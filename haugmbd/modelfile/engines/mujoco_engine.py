@@ -10,7 +10,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.modelfile.engines.base import Reduced
-from haugmbd.modelfile.exports.tree import spanning_tree
+from haugmbd.modelfile.exports import spanning_tree
 from haugmbd.modelfile.mjcf.engine import load_engine
 from haugmbd.modelfile.mjcf.write import CLOSING, TREE, write_mjcf
 from haugmbd.system.system import System

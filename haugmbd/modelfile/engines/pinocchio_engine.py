@@ -12,7 +12,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.engines.base import Reduced
-from haugmbd.modelfile.exports.tree import spanning_tree
+from haugmbd.modelfile.exports import spanning_tree
 from haugmbd.modelfile.urdf.write import CLOSING, TREE, write_urdf
 from haugmbd.system.system import System
 

@@ -29,8 +29,7 @@ from haugmbd.errors import Fault
 from haugmbd.forces import PointForce
 from haugmbd.joints import RJ, CoordinateFunction, Coupling, Fixed, Gear, RackPinion
 from haugmbd.math.euler_parameters import cross
-from haugmbd.modelfile.imports.closing import OPEN
-from haugmbd.modelfile.imports.limits import Limit
+from haugmbd.modelfile.imports import OPEN, Limit
 from haugmbd.modelfile.mjcf.engine import BALL, FREE, HINGE, JOINT, LARGEST, ON_JOINTS, SLIDE, Engine
 from haugmbd.modelfile.mjcf.joints import ALIGNED
 

@@ -10,10 +10,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, CoordinateFunction, Coupling, Fixed, Planar
 from haugmbd.math import euler_parameters
-from haugmbd.modelfile.exports.couplings import constant_terms
-from haugmbd.modelfile.exports.export import element, numbers
-from haugmbd.modelfile.exports.exported_parts import Exported
-from haugmbd.modelfile.exports.tree import Branch
+from haugmbd.modelfile.exports import Branch, Exported, constant_terms, element, numbers
 from haugmbd.system.system import System
 
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."

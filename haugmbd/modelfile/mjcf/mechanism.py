@@ -22,8 +22,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.joints import SJ, Fixed, Place, Vectors
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
-from haugmbd.modelfile.imports.masses import heavy
-from haugmbd.modelfile.imports.transform import IDENTITY, Transform
+from haugmbd.modelfile.imports import IDENTITY, Transform, heavy
 from haugmbd.modelfile.mjcf.couplings import (
     Follower,
     Placed,

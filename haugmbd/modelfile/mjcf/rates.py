@@ -12,7 +12,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Planar
 from haugmbd.math.euler_parameters import cross
-from haugmbd.modelfile.exports.tree import Branch
+from haugmbd.modelfile.exports import Branch
 from haugmbd.tolerances import ROUNDING
 
 ALLOWED = 1e-9

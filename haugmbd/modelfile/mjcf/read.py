@@ -9,9 +9,7 @@ from typing import Any
 from haugmbd.bodies.frame import Frame
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelFileError
-from haugmbd.modelfile.imports.closing import OPEN, close_joints
-from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
-from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
+from haugmbd.modelfile.imports import OPEN, ImportReport, LoopClosure, add_stops, close_joints, read_stiffness
 from haugmbd.modelfile.mjcf.couplings import limits_of, other_limits, put_followers
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ignored, refused
 from haugmbd.modelfile.mjcf.mechanism import mechanism

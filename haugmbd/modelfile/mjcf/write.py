@@ -21,13 +21,26 @@ from haugmbd.errors import Fault, ModelFileError
 from haugmbd.forces.base import ForceElement
 from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
 from haugmbd.math import euler_parameters
-from haugmbd.modelfile.exports.drawn import positive, rgba, written_shapes
-from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, write_text
-from haugmbd.modelfile.exports.exported_parts import exported, kind_of
-from haugmbd.modelfile.exports.limits import limit_of
-from haugmbd.modelfile.exports.springs import loads_in_tree, plain_spring
-from haugmbd.modelfile.exports.tree import Branch, spanning_tree
-from haugmbd.modelfile.imports.limits import FAR
+from haugmbd.modelfile.exports import (
+    Branch,
+    Export,
+    checked,
+    element,
+    exported,
+    finished,
+    indented,
+    kind_of,
+    limit_of,
+    loads_in_tree,
+    numbers,
+    plain_spring,
+    positive,
+    rgba,
+    spanning_tree,
+    write_text,
+    written_shapes,
+)
+from haugmbd.modelfile.imports import FAR
 from haugmbd.modelfile.mjcf.equalities import REMEDY, equality
 from haugmbd.modelfile.mjcf.rates import rates_of
 from haugmbd.system.system import System

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from haugmbd.control.block import Block
-from haugmbd.control.blocks.delay_line import DelayLine
-from haugmbd.control.blocks.low_pass import LowPass
-from haugmbd.control.blocks.pid import PID
-from haugmbd.control.blocks.transfer_function import TransferFunction
+from haugmbd.control.delay_line import DelayLine
+from haugmbd.control.low_pass import LowPass
+from haugmbd.control.pid import PID
 from haugmbd.control.sampled import OUT, HeldNumber, HeldVector, Sampled
+from haugmbd.control.transfer_function import TransferFunction
 from haugmbd.drivers import Driver
 from haugmbd.modelfile.parts.functions import CODE_RECORD, SPLINE_RECORD, Code, TimeValue, Unwritable, code_name, driver_text
 from haugmbd.modelfile.reading import BAD, Path, Reading, shown

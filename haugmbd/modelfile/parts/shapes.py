@@ -5,12 +5,13 @@ A mesh is written with its vertices and triangles, so that a model file needs no
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.shapes import Box, Cone, Cylinder, Mesh, Plane, Shape, Sphere
+from haugmbd.bodies.shapes import SOLIDS, Box, Mesh, Plane, Shape
 from haugmbd.bodies.validation import frozen
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.reading import Path, Reading, shown
@@ -21,18 +22,26 @@ VECTOR, POINT, LENGTH = Array(((3,),)), Array(((3,),), "m"), Number("m")
 MOST = 1_000_000
 """Vertices or triangles of a mesh."""
 
-KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (Box, Sphere, Cylinder, Cone, Mesh)}
+KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*SOLIDS, Mesh)}
 _PLACE = (
     Field("center", POINT, False, "the middle, from the centre of mass, body frame"),
     Field("p", Array(((4,),)), False, "Euler parameters of its axes in the body frame"),
     Field("color", Text(), False, "#rrggbb"),
 )
 _AXIS = Field("axis", VECTOR, False, "direction of its axis, body frame, in place of p")
-_OWN: dict[str, tuple[Field, ...]] = {
-    "Box": (Field("edges", POINT),),
-    "Sphere": (Field("radius", LENGTH),),
-    "Cylinder": (Field("radius", LENGTH), Field("length", LENGTH), Field("inner_radius", LENGTH, False), _AXIS),
-    "Cone": (Field("radius", LENGTH), Field("length", LENGTH), _AXIS),
+PLACE = ("center", "p", "color")
+
+
+def _sizes(kind: type[Any]) -> tuple[Field, ...]:
+    """Return the keys of the arguments of a solid, but for its place: numbers are lengths, others have three components."""
+    given = [x for x in inspect.signature(kind).parameters.values() if x.name not in PLACE]
+    return tuple(
+        _AXIS if x.name == "axis" else Field(x.name, LENGTH if x.annotation == "float" else POINT, x.default is x.empty)
+        for x in given
+    )
+
+
+_OWN: dict[str, tuple[Field, ...]] = {kind.__name__: _sizes(kind) for kind in SOLIDS} | {
     "Mesh": (
         Field("vertices", ListOf(VECTOR, 3, MOST)),
         Field("triangles", ListOf(VECTOR, 1, MOST), says="numbers of the corners"),

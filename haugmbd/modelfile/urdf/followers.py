@@ -5,8 +5,7 @@ from __future__ import annotations
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.joints import RJ, TJ, Coupling
-from haugmbd.modelfile.exports.couplings import constant_terms
-from haugmbd.modelfile.exports.tree import Branch
+from haugmbd.modelfile.exports import Branch, constant_terms
 
 Followers = dict[int, tuple[Joint, float]]
 """The leader and the multiplier of each joint that follows, by its id."""

@@ -19,9 +19,7 @@ from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, JointSpring
 from haugmbd.joints import RJ, SJ, TJ, Coupling, Fixed, Planar
 from haugmbd.math import euler_parameters
-from haugmbd.modelfile.imports.limits import Limit
-from haugmbd.modelfile.imports.masses import SUBSTITUTE_PART, heavy, substitute
-from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.imports import SUBSTITUTE_PART, Limit, Transform, heavy, substitute
 from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses, without_rounding
 from haugmbd.modelfile.urdf.visual import Meshes, shape_of

@@ -10,10 +10,7 @@ from typing import Any
 from haugmbd.bodies.frame import Frame
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.modelfile.imports.closing import close_joints
-from haugmbd.modelfile.imports.limits import add_stops, read_stiffness
-from haugmbd.modelfile.imports.masses import felt
-from haugmbd.modelfile.imports.report import ImportReport, LoopClosure
+from haugmbd.modelfile.imports import ImportReport, LoopClosure, add_stops, close_joints, felt, read_stiffness
 from haugmbd.modelfile.text import MAX_BYTES_BY_HAND, decode, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
 from haugmbd.modelfile.urdf.robot import Robot, robot_of

@@ -21,7 +21,7 @@ from haugmbd.bodies.inertia import MassProperties
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, ModelFileError
-from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.imports import Transform
 from haugmbd.modelfile.text import number
 from haugmbd.modelfile.urdf.unread import unread_inside
 from haugmbd.modelfile.urdf.visual import Visual

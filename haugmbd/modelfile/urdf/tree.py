@@ -19,7 +19,7 @@ from haugmbd.bodies.inertia import MassProperties, combine
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
-from haugmbd.modelfile.imports.transform import IDENTITY, Transform
+from haugmbd.modelfile.imports import IDENTITY, Transform
 from haugmbd.modelfile.urdf.robot import SLIDING, TURNING, Robot, UrdfJoint
 from haugmbd.modelfile.values import finite
 from haugmbd.tolerances import ROUNDING, rounding_of_inertia

@@ -15,7 +15,7 @@ from haugmbd.bodies.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math import euler_parameters
-from haugmbd.modelfile.imports.transform import Transform
+from haugmbd.modelfile.imports import Transform
 
 PACKAGE = "package://"
 FILE = "file://"

@@ -24,13 +24,25 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.joints import RJ, SJ, TJ, Fixed, Planar
-from haugmbd.modelfile.exports.drawn import written_shapes
-from haugmbd.modelfile.exports.export import Export, checked, element, finished, indented, numbers, rpy, write_text
-from haugmbd.modelfile.exports.exported_parts import exported, kind_of
-from haugmbd.modelfile.exports.limits import limit_of
-from haugmbd.modelfile.exports.springs import loads_in_tree, plain_spring
-from haugmbd.modelfile.exports.tree import Branch, spanning_tree
-from haugmbd.modelfile.imports.limits import FAR, YIELD
+from haugmbd.modelfile.exports import (
+    Branch,
+    Export,
+    checked,
+    element,
+    exported,
+    finished,
+    indented,
+    kind_of,
+    limit_of,
+    loads_in_tree,
+    numbers,
+    plain_spring,
+    rpy,
+    spanning_tree,
+    write_text,
+    written_shapes,
+)
+from haugmbd.modelfile.imports import FAR, YIELD
 from haugmbd.modelfile.urdf.followers import followers
 from haugmbd.modelfile.urdf.write_visual import Visuals
 from haugmbd.simulation.results.io.paths import path_of

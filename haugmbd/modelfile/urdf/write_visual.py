@@ -9,8 +9,7 @@ import numpy as np
 from haugmbd.bodies.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.modelfile.exports.drawn import positive, rgba
-from haugmbd.modelfile.exports.export import element, numbers, rpy, write_text
+from haugmbd.modelfile.exports import element, numbers, positive, rgba, rpy, write_text
 
 
 class Visuals:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.forces import KINDS
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.registry import KINDS
 from haugmbd.model.inspection.pressed_stops import Stops
 from joints import RJ
 
@@ -43,6 +45,24 @@ SAMPLES = {
         "load", i, j, shape_i=mbd.Sphere(0.8), shape_j=mbd.Sphere(0.7), K=30.0, restitution=0.6, mu=0.3, creep=0.5, floor_speed=2.0
     ),
 }
+USUAL = {"point": (1.3, 0.2, 0.1), "point_i": (0.1, 0, 0.2), "point_j": (1.3, 0.2, 0.1)}
+
+
+def by_signature(kind):
+    """A sample of a class with the usual arguments: those without a default are bodies, joints, points, numbers and functions of time."""
+    needed = [x for x in list(inspect.signature(kind).parameters.values())[1:] if x.default is x.empty]
+
+    def make(i, j, pin):
+        known = {"i": i, "j": j, "body": j, "bodies": [i, j], "joint": pin, **USUAL}
+        return kind(
+            "load", **{x.name: known.get(x.name, 2.0 if x.annotation == "float" else lambda t: 2.0 + np.sin(t)) for x in needed}
+        )
+
+    return make
+
+
+for _kind in KINDS:
+    SAMPLES.setdefault(_kind.__name__, by_signature(_kind))
 AT_A_JOINT = ("RSDA", "JointSpring", "JointLimit", "Motor", "JointForce", "JointFriction")
 
 

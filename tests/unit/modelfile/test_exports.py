@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import excavator
 from haugmbd.math import euler_parameters
-from haugmbd.modelfile.exports.export import rpy
+from haugmbd.modelfile.exports import rpy
 from haugmbd.modelfile.mjcf import write as mjcf_write
 from haugmbd.modelfile.urdf.robot import rotation
 from joints import RJ, TJ, Coupling, Distance, Perpendicular, PointInPlane, PointOnLine, RotationDriver, TranslationDriver

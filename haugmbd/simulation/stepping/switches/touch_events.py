@@ -19,7 +19,7 @@ from haugmbd.diagnostics.histories.contact_impacts import ImpactLog
 from haugmbd.forces.compliant.contact_force import CLOSED, ContactForce, at_touch
 from haugmbd.forces.compliant.indentation import Indentation
 from haugmbd.forces.registry import table_of
-from haugmbd.forces.written_line import HELD
+from haugmbd.forces.stops import HELD
 from haugmbd.integrators.events import EventRecord, Flags
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model

@@ -26,7 +26,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, add_force, point_motion, sign_on
-from haugmbd.forces.derivatives.tangent import Tangents, add_outer, lever
+from haugmbd.forces.tangent import Tangents, add_outer, lever
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.math.vec3 import add, dot, load, scale
 

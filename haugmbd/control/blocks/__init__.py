@@ -1,7 +1,0 @@
-"""Ready-made blocks.
-
-low_pass           LowPass
-transfer_function  TransferFunction
-pid                PID
-delay_line         DelayLine
-"""
