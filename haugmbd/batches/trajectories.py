@@ -18,7 +18,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import UsageError, error_text
 from haugmbd.model.model import Model
-from haugmbd.simulation.results.load import load
+from haugmbd.simulation.load import load
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
 

@@ -148,6 +148,11 @@ class Contact:
         """The body that the point is fixed on."""
         return self.frame_j.body
 
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return f"contact {self.name!r}"
+
     def faults(self) -> tuple[Fault, ...]:
         """Return all faults of this contact."""
         return self._faults

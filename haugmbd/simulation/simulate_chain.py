@@ -24,7 +24,8 @@ from haugmbd.simulation.arguments import check_interval, wanted_times
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
 from haugmbd.simulation.results.sensor import read_sensors
-from haugmbd.simulation.run_options import Recording, RunMethods, RunOutput
+from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.stepping.run import Recorded, Run
 from haugmbd.simulation.stepping.unresolved_chains import chain_stiff_notes
 

@@ -31,6 +31,7 @@ def need_no_memory(model: Model, what: str) -> None:
     network = model.network
     ways = {
         "stops that hit": [entry.load.where for entry in _rigid_limits(model)],
+        "contacts that strike": [contact.where for contact in model.contacts],
         "the speed of the last touch": [entry.load.where for entry in _damped_contacts(model)],
         "calls that hold a value": [] if network is None else [block.where for block in network.sampled],
         "the motion before": [] if network is None else [block.where for block in network.delays],

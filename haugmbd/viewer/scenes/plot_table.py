@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.diagnostics.histories.driver_history import FORCES, driver_names
 from haugmbd.diagnostics.histories.load_history import columns_of
 from haugmbd.errors import HaugmbdError
@@ -48,7 +47,7 @@ class PlotTable:
     result, states: the motion, and the states that are shown;  some, rows: a part of it that is evaluated, and the same states in it
     """
 
-    def __init__(self, result: Result | ImpactResult, states: Ints, some: Result | ImpactResult, rows: Ints) -> None:
+    def __init__(self, result: Result, states: Ints, some: Result, rows: Ints) -> None:
         self.result, self.states, self.some, self.rows = result, states, some, rows
         self.columns = list[Array]()
         self.notes = list[str]()

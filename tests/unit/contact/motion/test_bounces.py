@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.contact.gap import PlacedContacts, gap_at
-from haugmbd.contact.motion.resting_contact import REST_HEIGHT
+from haugmbd.simulation.hybrid.resting_contact import REST_HEIGHT
 from joints import RJ
 from tests.support.bouncing import DOWN, METHODS, G, ball, box
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.contact.motion.contact_events import NormalForces, Turn
+from haugmbd.simulation.hybrid.contact_events import NormalForces, Turn
 from haugmbd.forces import PointForce, Torque
 from tests.support.bouncing import METHODS, ball, box
 

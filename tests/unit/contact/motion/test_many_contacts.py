@@ -9,9 +9,9 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.contact.gap import PlacedContacts
-from haugmbd.contact.impulses.auxiliary_rows import AuxiliaryRows
-from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
-from haugmbd.contact.motion import contact_events
+from haugmbd.impacts.auxiliary_rows import AuxiliaryRows
+from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
+from haugmbd.simulation.hybrid import contact_events
 from haugmbd.integrators.event_location import EventLocator
 from joints import RJ
 from tests.support.bouncing import DOWN, METHODS

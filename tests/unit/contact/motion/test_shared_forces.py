@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.contact.motion.shared_forces import least_norm
+from haugmbd.impacts.shared_forces import least_norm
 from tests.support.seeds import seeds
 
 G = 9.81

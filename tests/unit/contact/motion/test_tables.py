@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.contact.motion.contact_modes import ContactModes
-from haugmbd.contact.motion.resting_contact import resting_contacts
+from haugmbd.impacts.contact_modes import ContactModes
+from haugmbd.simulation.hybrid.resting_contact import resting_contacts
 
 G = 9.81
 

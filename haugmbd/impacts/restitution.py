@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.contact.impulses.spectral_solve import SpectralSolution, nonnegative
+from haugmbd.impacts.spectral_solve import SpectralSolution, nonnegative
 
 HOLDS = 1e-9
 """Relative to the largest approach velocity: a contact that is nearer than this to its bound is active.  The impulses of active contacts

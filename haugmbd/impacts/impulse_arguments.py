@@ -12,10 +12,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import Placed, placed_contacts
-from haugmbd.contact.impulses.applied_impulse import AppliedImpulse
-from haugmbd.contact.impulses.impulse_equations import RowSet
-from haugmbd.contact.impulses.joint_closure import NOTHING, Closed, as_joint, closed_rows, closing_faults
 from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.impacts.applied_impulse import AppliedImpulse
+from haugmbd.impacts.impulse_equations import RowSet
+from haugmbd.impacts.joint_closure import NOTHING, Closed, as_joint, closed_rows, closing_faults
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model

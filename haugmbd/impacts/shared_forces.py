@@ -10,18 +10,17 @@ Source: Golub and Van Loan, Matrix Computations, sec. 5.5 (minimum-norm least sq
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.impulses.auxiliary_rows import AuxiliaryRows
-from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
-from haugmbd.contact.impulses.spectral_solve import SpectralSolution
-from haugmbd.contact.motion.contact_modes import ContactModes
+from haugmbd.impacts.auxiliary_rows import AuxiliaryRows
+from haugmbd.impacts.contact_modes import ContactModes
+from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
+from haugmbd.impacts.spectral_solve import SpectralSolution
 from haugmbd.model.state import State
-from haugmbd.simulation.results.result import Result
 
 DEPENDENT = 1e-9
 """Relative to the largest singular value: a direction of forces that changes none on a body.  Of points typed with nine digits."""
@@ -42,7 +41,7 @@ class SharedForces(NamedTuple):
     unique: Flags
 
 
-def shared_forces(mechanism: ContactModes, segment: Result) -> SharedForces:
+def shared_forces(mechanism: ContactModes, segment: Any) -> SharedForces:
     """Return the normal forces of all contacts over a segment, in the order of their names."""
     names, force = mechanism.names, np.zeros((len(segment), len(mechanism.names)))
     unique = np.ones(len(names), dtype=np.bool_)

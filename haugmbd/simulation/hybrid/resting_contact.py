@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.contact.impulses.auxiliary_rows import AuxiliaryRows
-from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
-from haugmbd.contact.impulses.restitution import restitution
-from haugmbd.contact.impulses.spectral_solve import RANK_TOL, SpectralSolution, nonnegative
-from haugmbd.contact.motion.contact_modes import ContactModes
 from haugmbd.formulations.accelerations import accelerations
+from haugmbd.impacts.auxiliary_rows import AuxiliaryRows
+from haugmbd.impacts.contact_modes import ContactModes
+from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
+from haugmbd.impacts.restitution import restitution
+from haugmbd.impacts.spectral_solve import RANK_TOL, SpectralSolution, nonnegative
 from haugmbd.integrators.initial_state import projected
 from haugmbd.model.state import State
 

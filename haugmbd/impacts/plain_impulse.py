@@ -16,9 +16,9 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK
-from haugmbd.contact.impulses.impulse_equations import RowSet
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import factorize, finish, solve_system
+from haugmbd.impacts.impulse_equations import RowSet
 from haugmbd.integrators.stabilization.projection import put_velocity_residual
 from haugmbd.kkt.block_ldl import residual
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY

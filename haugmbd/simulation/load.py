@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from haugmbd.simulation.results.io.chain_file import REDUCED
 from haugmbd.simulation.results.io.checksums import check_seal
 from haugmbd.simulation.results.io.results import reader_of
 from haugmbd.simulation.results.io.schema import IMPACTS, PLAIN, Contents, checked_meta, result_of
+from haugmbd.simulation.results.reading import result_of_segments
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.simulate import run_again
 
 
 @check_keywords
@@ -55,7 +57,8 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
         data = path.read_bytes()
         check_seal(data)
         contents = read(data)
-        return _result_of_kind(contents, checked_meta(contents, str(path)), model, str(path), allow_code)
+        result = _result_of_kind(contents, checked_meta(contents, str(path)), model, str(path), allow_code)
+        return replace(result, _again=run_again) if type(result) is Result else result
     except UsageError as error:
         raise UsageError(f"{path}: {str(error).rstrip('.')}.") from error.__cause__
     except Exception as error:  # noqa: BLE001  a broken file lets NumPy, zipfile, zlib, HDF5 and json raise anything
@@ -75,6 +78,5 @@ def _result_of_kind(contents: Contents, meta: Mapping[str, Any], model: Model | 
             )
         return reduced_result_of(contents, meta)
     if kind == IMPACTS:
-        impacts = importlib.import_module("haugmbd.contact.motion.impact_file")  # it stands above this package
-        return impacts.impact_result_of(contents, meta, model, where, allow_code=allow_code)
+        return result_of_segments(contents, meta, model, where, allow_code=allow_code)
     raise UsageError(f"holds a {kind!r}, which this version does not know. Update haugmbd")

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.contact.impulses.impulse_arguments import ImpulseArguments
-from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
-from haugmbd.contact.impulses.restitution import HOLDS, restitution
-from haugmbd.contact.impulses.spectral_solve import RANK_TOL, SpectralSolution, mobility
-from haugmbd.contact.impulses.struck_chains import Chain, Struck, chain_of
 from haugmbd.errors import UsageError
+from haugmbd.impacts.impulse_arguments import ImpulseArguments
+from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
+from haugmbd.impacts.restitution import HOLDS, restitution
+from haugmbd.impacts.spectral_solve import RANK_TOL, SpectralSolution, mobility
+from haugmbd.impacts.struck_chains import Chain, Struck, chain_of
 
 ROUNDING = 1e-12
 """Relative to the velocities that a row combines: a smaller row velocity is zero.  It is some powers of ten above the rounding of a few

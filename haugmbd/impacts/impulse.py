@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.impulses.auxiliary_rows import AuxiliaryRows, AuxiliarySolution, solve_auxiliary_rows
-from haugmbd.contact.impulses.impulse_arguments import ImpulseArguments, read_arguments
-from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
-from haugmbd.contact.impulses.impulse_result import Impulse, SolvedImpulse
-from haugmbd.contact.impulses.plain_impulse import plain_impulse
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.energy import kinetic_energy
 from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import EnergyWarning, RunWarning, warn_user
+from haugmbd.impacts.auxiliary_rows import AuxiliaryRows, AuxiliarySolution, solve_auxiliary_rows
+from haugmbd.impacts.impulse_arguments import ImpulseArguments, read_arguments
+from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
+from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
+from haugmbd.impacts.plain_impulse import plain_impulse
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State

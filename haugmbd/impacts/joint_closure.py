@@ -16,8 +16,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Ints
 from haugmbd.constraints.joint import Joint
-from haugmbd.contact.impulses.impulse_equations import RowSet
 from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.impacts.impulse_equations import RowSet
 from haugmbd.model.description.labels import JointEntry
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of

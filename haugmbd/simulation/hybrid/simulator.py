@@ -10,47 +10,58 @@ A cascade of bounces ends because the bounces get lower; the first one that is t
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from haugmbd.contact.impulses.impulse import solve_impulse
-from haugmbd.contact.impulses.impulse_arguments import read_arguments
-from haugmbd.contact.impulses.impulse_result import Impulse
-from haugmbd.contact.motion.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
-from haugmbd.contact.motion.contact_modes import ContactModes
-from haugmbd.contact.motion.impact_result import Impact, ImpactResult, at_times
-from haugmbd.contact.motion.resting_contact import RestingContacts, approach, resting_contacts
-from haugmbd.contact.motion.user_events import events_from, jumps, reached
-from haugmbd.diagnostics.bristles import bristle_notes
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.deep_contacts import deep_contact_notes
 from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
-from haugmbd.diagnostics.lift_off import LIFT_OFF, lift_off_events, lift_off_notes, pulls_of
-from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, joined, with_model_notes
-from haugmbd.diagnostics.short_impacts import short_impact_notes
+from haugmbd.diagnostics.lift_off import LIFT_OFF, lift_off_events, pulls_of
+from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, joined
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SimulationError, UsageError, error_text
+from haugmbd.impacts.contact_modes import ContactModes
+from haugmbd.impacts.impact import Impact
+from haugmbd.impacts.impulse import solve_impulse
+from haugmbd.impacts.impulse_arguments import read_arguments
+from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.events import Event, EventRecord
-from haugmbd.integrators.initial_state import projected
+from haugmbd.integrators.events import Event, EventRecord, read_events
+from haugmbd.integrators.initial_state import consistent_start, projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.stick_slip.slips_between_segments import modes_of, slip_records, slips_at_opening, slips_by_impact
+from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_drivers, check_friction, check_interval, wanted_times
+from haugmbd.simulation.hybrid.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
+from haugmbd.simulation.hybrid.resting_contact import RestingContacts, approach, resting_contacts
+from haugmbd.simulation.hybrid.user_events import events_from, jumps, reached
+from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import SensorRecorder
-from haugmbd.simulation.run_options import Recording, RunMethods
+from haugmbd.simulation.results.segments import Again, at_times
+from haugmbd.simulation.results.sensor import SensorRecorder, read_sensors
+from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Recorded, Run
-from haugmbd.simulation.stepping.unresolved_steps import stiff_notes
 
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
 force of a closed contact, because it does not move anything."""
+SHORTEST = 1e-6
+"""[s] that the next segment may take where a budget is used up: it is stopped in its first batch."""
+MOST_PER_SECOND = 2000.0
+"""Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
+them, so that large restitutions are within the limit."""
 LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
 
@@ -59,19 +70,82 @@ LAST = 1e-12
 class ImpactRun:
     """The methods and limits of a motion with impacts.
 
-    most: impacts and openings per second;  settings: the methods as text
+    rule: the stabilization of the methods, or what takes its place;  most: impacts and openings per second
+    budget: longest time that the run may take [s];  until: time [s] from which on the steps are not needed
+    again: makes the run again, see `Result`
     """
 
     mechanism: ContactModes
-    method: Integrator
+    methods: RunMethods
     rule: Stabilization
     t_end: float
     most: float
     recording: Recording
-    settings: dict[str, str]
-    methods: RunMethods
+    record_method: bool = False
+    budget: float | None = None
     until: float = np.inf
-    """Time [s] from which on the steps are not needed."""
+    again: Again | None = None
+
+    @property
+    def method(self) -> Integrator:
+        """Return the integrator."""
+        return self.methods.integrator
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Return the methods as text."""
+        return settings_of(self.methods)
+
+
+def rigid_contacts(model: Model) -> tuple[Contact, ...]:
+    """Return the rigid contacts of a model: those that were added, and the stops of JointLimits with a restitution."""
+    return (*model.contacts, *stops_of(entry.load for entry in model.loads))
+
+
+def run_with_contacts(
+    model: Model,
+    contacts: Sequence[Contact],
+    start: State,
+    t_end: float,
+    methods: RunMethods,
+    output: RunOutput,
+    *,
+    rule: Stabilization,
+    again: Again,
+    project_velocity: bool = False,
+    budget: float | None = None,
+    until: float = np.inf,
+    most: float = MOST_PER_SECOND,
+    checked: bool = False,
+) -> Result:
+    """Return the result of a motion with rigid contacts, as `run_system` of a smooth one.
+
+    checked: whether the run is made again, from a state that is known to fit
+    """
+    delays = () if model.network is None else model.network.delays
+    if delays:
+        names = ", ".join(block.where for block in delays)
+        raise UsageError(
+            f"a run with impacts does not take {names}: a jump of the velocities would come back after the delay, inside a step. "
+            "Leave it out, make the stop compliant (k=, c=), or simulate without impacts."
+        )
+    modes = ContactModes(model, contacts)
+    own = () if model.network is None or checked else tuple(model.network.scope.sensors.values())
+    recording = Recording(
+        wanted_times(output.t_eval, start.t, t_end),
+        output.store_every,
+        read_events(output.events),
+        read_sensors((*own, *read_sensors(output.sensors))),
+    )
+    run = ImpactRun(modes, methods, rule, t_end, most, recording, output.record_method, budget, until, again)
+    if not checked:
+        check_interval(run.method, start.t, t_end, output.store_every)
+        check_drivers(model, start.t, t_end)
+        check_friction(model, run.method)
+        start = consistent_start(model, model.pack(), start, project_velocity=project_velocity)
+        modes.need_apart(start)
+    with Progress(output.progress, start.t, t_end) as bar:
+        return HybridSimulation(run).run(start, bar)
 
 
 class HybridSimulation:
@@ -87,13 +161,15 @@ class HybridSimulation:
         self.rest = RestingContacts({}, frozenset())
         self.h_closed = np.inf
         self.ended_by: Event | None = None
+        self.began = time.perf_counter()
+        self.exhausted = False
         self._turns: list[tuple[float, str]] = []
         self._jumps: list[EventRecord] = []
         self._jumped: list[Event] = []
         self._run_before: Run[Result] | None = None
         self._start: State | None = None
 
-    def run(self, start: State, bar: Progress) -> ImpactResult:
+    def run(self, start: State, bar: Progress) -> Result:
         """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
         self._start = start
         try:
@@ -238,7 +314,7 @@ class HybridSimulation:
         contacts, others = self._events(model, state, hit)
         rule = of.rule
         method = of.method.limited(self.h_closed) if closed else of.method
-        pack = rule.fitted(model, model.pack())
+        pack = rule.fitted(model, of.methods.formulation.pack(model))
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
         if self._run_before is not None and not hit:
             problem.slips = slips_at_opening(self._run_before.problem, state)
@@ -246,36 +322,23 @@ class HybridSimulation:
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
         deep = [] if self.segments else deep_contact_notes(model, t, state.y)
 
-        def record(found: Recorded) -> Result:
-            steps, restored = found.counters.steps, found.energy_restored
-            events = (*before, *slip_records(model, problem.slipped, state), *found.events)
-            outcome = with_model_notes(found.outcome, model, found.t, found.y, steps, restored)
-            outcome = outcome.with_notes(
-                [*deep, *bristle_notes(model, found.t, found.y), *lift_off_notes(model, found.t, found.y, events)]
-            ).with_notes(short_impact_notes(model, found.events, method, found.t, found.y))
-            segment = Result(
-                model,
-                found.t,
-                found.y,
-                counters=found.counters,
-                settings=of.settings,
-                interrupted=found.interrupted,
-                events=events,
-                _sensors=found.sensors,
-                _turns=found.turns,
-                _contact_impacts=found.contact_impacts,
-                _all_steps=of.recording.times is None and of.recording.every == 1,
-                _held=tuple(sorted(self.rest.held)),
-                outcome=outcome,
-            )
-            notes = stiff_notes(segment, found.stiffness, method) if of.until == np.inf else []
-            return replace(segment, outcome=outcome.with_notes(notes)) if notes else segment
-
         times = None if of.recording.times is None else of.recording.times[of.recording.times > t]
+        maker = ResultMaker(
+            model, replace(of.methods, integrator=method), rule, of.settings, times, of.recording.every, of.record_method, of.until
+        )
+
+        def record(found: Recorded) -> Result:
+            events = (*before, *slip_records(model, problem.slipped, state), *found.events)
+            return maker.make(found, pack, events, deep, [], _held=tuple(sorted(self.rest.held)))
+
         events, ends = (*contacts.values(), *others), times is not None
-        recording = Recording(times, of.recording.every, events, self.sensors, keeps_ends=ends)
-        run = Run(problem, method, self.t_end, recording, record, before=self._run_before, until=of.until)
-        segment = run.run_under(bar)
+        bodies = model.nb + 1 if of.record_method and method.lam_at_steps else 0
+        recording = Recording(times, of.recording.every, events, self.sensors, bodies, keeps_ends=ends)
+        left = None if of.budget is None else max(of.budget - (time.perf_counter() - self.began), SHORTEST)
+        run = Run(problem, method, self.t_end, recording, record, budget=left, before=self._run_before, until=of.until)
+        with one_blas_thread(has_large_matrices(model, of.methods.formulation)):
+            segment = run.run_under(bar)
+        self.exhausted = segment.outcome.status is RunStatus.BUDGET_EXHAUSTED
         self._run_before, ending = run, run.locator.ending if run.ended else ()
         ended_by = tuple(name for name, event in contacts.items() if any(event is one for one in ending))
         self.ended_by = next((one for one in ending if not one.of_law), None)
@@ -306,12 +369,15 @@ class HybridSimulation:
             "that its cascade is long: give a smaller restitution, or a larger most_per_second=."
         )
 
-    def _result(self, interrupted: bool, error: Exception | None = None) -> ImpactResult:
+    def _result(self, interrupted: bool, error: Exception | None = None) -> Result:
         """Return the result so far."""
         now = self.segments[-1].t[-1] if self.segments and len(self.segments[-1]) else None
         at = "at the start" if now is None else f"at t = {now:.9g} s"
         if error is not None:
             status, message = RunStatus.FAILED, error_text(error)
+        elif self.exhausted:
+            status = RunStatus.BUDGET_EXHAUSTED
+            message = f"stopped {at}, before t_end = {self.t_end:.9g} s: its budget of {self.of.budget:g} s was used up"
         elif interrupted:
             status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s"
         elif self.ended_by is not None:
@@ -320,15 +386,18 @@ class HybridSimulation:
             status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
         outcome = joined((segment.outcome for segment in self.segments), status, message).with_notes(self.notes)
         whole = tuple(self.segments)
-        return ImpactResult(
-            self.mechanism,
-            whole if self.of.recording.times is None else at_times(whole, self.of.recording.times, LAST),
-            tuple(self.impacts),
+        sparse = self.of.recording.times is not None
+        return Result.of_segments(
+            self.mechanism.free,
+            at_times(whole, self.of.recording.times, LAST) if self.of.recording.times is not None else whole,
+            complete=whole if sparse else (),
+            impacts=tuple(self.impacts),
             settings=self.of.settings,
             interrupted=interrupted,
             outcome=outcome,
-            _with_ends=() if self.of.recording.times is None else whole,
+            _mechanism=self.mechanism,
             _replays=self._replays(),
+            _again=self.of.again,
         )
 
     def _replays(self) -> tuple[Replay, ...]:
