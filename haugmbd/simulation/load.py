@@ -11,7 +11,7 @@ from typing import Any
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
-from haugmbd.simulation.results.chain_result import reduced_result_of
+from haugmbd.simulation.results.chain_result import ReducedResult, reduced_result_of
 from haugmbd.simulation.results.io.chain_file import REDUCED
 from haugmbd.simulation.results.io.checksums import check_seal
 from haugmbd.simulation.results.io.results import reader_of
@@ -19,10 +19,11 @@ from haugmbd.simulation.results.io.schema import IMPACTS, PLAIN, Contents, check
 from haugmbd.simulation.results.reading import result_of_segments
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import run_again
+from haugmbd.simulation.simulate_chain import run_chain_again
 
 
 @check_keywords
-def load(path: str | Path, *, model: Model | None = None, allow_code: bool = False) -> Any:
+def load(path: str | Path, *, model: Model | None = None, allow_code: bool = False) -> Result:
     """Return the result that `result.save` wrote.
 
     Parameters
@@ -30,16 +31,16 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
     path : str or Path
         The file, .npz or .nc.
     model : Model, optional
-        The compiled model of the result, which is compared with the file; by default the file's own. A Result compiles it when it is
-        needed, an ImpactResult at once. A ReducedResult needs none.
+        The compiled model of the result, which is compared with the file; by default the file's own. It is compiled when it is needed, of a
+        motion with impacts at once. The result of a chain needs none.
     allow_code : bool
         Whether functions that the file's model names as "module:function" are imported. Importing executes code: allow it only for
         files that you trust.
 
     Returns
     -------
-    Result, ReducedResult or ImpactResult
-        The stored result, of the kind that was saved.
+    Result
+        The stored result.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
         check_seal(data)
         contents = read(data)
         result = _result_of_kind(contents, checked_meta(contents, str(path)), model, str(path), allow_code)
-        return replace(result, _again=run_again) if type(result) is Result else result
+        return result.changed(_again=run_chain_again) if isinstance(result, ReducedResult) else replace(result, _again=run_again)
     except UsageError as error:
         raise UsageError(f"{path}: {str(error).rstrip('.')}.") from error.__cause__
     except Exception as error:  # noqa: BLE001  a broken file lets NumPy, zipfile, zlib, HDF5 and json raise anything

@@ -51,6 +51,8 @@ def join_results(first: R, second: R) -> R:
 
     Where the velocities jump between them, by an impulse from outside, both are segments of the motion.
     """
+    if type(first) is not type(second):
+        raise UsageError(f"join: {second!r:.60} is in joint coordinates: give its maximal().")
     check_model_of(first, second)
     check_contacts(first, second)
     if first._segments or second._segments:
@@ -211,6 +213,11 @@ def check_follows(first: Any, second: Any) -> bool:
         if last is None or _difference(first, second, last):
             if _difference(first, second, first, POSE):
                 raise _other_state(difference, end)
+            if second.has_model and _projected(second, 0) is None:
+                raise UsageError(
+                    f"the velocities jump between this run and the next, to some that the joints do not allow: at t = {end:.9g} s "
+                    f"{difference} at the end of this one. Take those behind an impulse: mbd.impulse(model, state, ...).state."
+                )
             return False
     return True
 
@@ -237,15 +244,15 @@ def _difference(first: Any, second: Any, last: Any, names: Collection[str] = ALL
     return ""
 
 
-def _projected(first: Any) -> Any:
-    """Return the last state of a result as a run that starts from it projects it, as a result; None if a run does not take it."""
-    model, last = first.model, first.state()
+def _projected(first: Any, k: int = -1) -> Any:
+    """Return state k of a result as a run that starts from it projects it, as a result; None if a run does not take it."""
+    model, last = first.model, first.state(k)
     try:
         check_start(model, last, project_velocity=False)
         found = projected(model, model.pack(), last)
     except HaugmbdError:
         return None
-    return replace(first.at_states(np.arange(len(first.t)) == len(first.t) - 1), y=found.y[None])
+    return replace(first.at_states(np.arange(len(first.t)) == np.arange(len(first.t))[k]), y=found.y[None])
 
 
 def _other_state(text: str, end: float) -> UsageError:

@@ -42,7 +42,7 @@ from haugmbd.diagnostics.work import (
     work_between_stored,
     work_of_powers,
 )
-from haugmbd.errors import SingularKKTError, UsageError, warn_user
+from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.impact import Impact
@@ -75,6 +75,10 @@ from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.solutions import HasSolutions
 from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
 from haugmbd.workspace.layout import WIDTH
+
+
+class NotOfAChain(UsageError, AttributeError):
+    """A coordinate of a chain was asked of a run in maximal coordinates; an AttributeError, too, as `hasattr` expects."""
 
 
 @public_class
@@ -219,7 +223,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return whether the result has its model."""
         try:
             return self.model is not None
-        except UsageError:
+        except HaugmbdError:
             return False
 
     @cached_property
@@ -231,6 +235,55 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def _bodies(self) -> Array:
         n = len(self.names.bodies)
         return self.y[:, : WIDTH * n].reshape(len(self.t), n, WIDTH)
+
+    @property
+    def chain(self) -> Any:
+        """Return the SerialChain of a run in joint coordinates. Raise UsageError for any other run, as `q`, `qd`, `qdd` and `tau` do."""
+        raise self._not_of_a_chain("chain")
+
+    @property
+    def q(self) -> Array:
+        """Return the joint coordinates of a chain, (nt, nq)."""
+        raise self._not_of_a_chain("q")
+
+    @property
+    def qd(self) -> Array:
+        """Return the joint rates of a chain, (nt, nv)."""
+        raise self._not_of_a_chain("qd")
+
+    @property
+    def qdd(self) -> Array:
+        """Return the joint accelerations of a chain, (nt, nv), recomputed."""
+        raise self._not_of_a_chain("qdd")
+
+    @property
+    def tau(self) -> Array:
+        """Return the generalized forces of a chain, (nt, nv), recomputed."""
+        raise self._not_of_a_chain("tau")
+
+    def joint_wrench(self, link: str | int) -> Array:
+        """Return the force and moment through the joint of a link of a chain on the link, (nt, 6) [N, N m]."""
+        raise self._not_of_a_chain("joint_wrench")
+
+    def _not_of_a_chain(self, name: str) -> UsageError:
+        return NotOfAChain(
+            f"{name} belongs to the run of a SerialChain, and {self.names.model!r} is a System, in maximal coordinates: use "
+            "result.joint(name).angle, .rate and .acceleration, and result.reaction(name)."
+        )
+
+    def maximal(self, model: Model | None = None) -> Result:
+        """Return the motion in maximal coordinates: this result itself, but of a chain."""
+        if model is not None and model is not self.model:
+            raise UsageError(f"this result has its model already, {self.names.model!r}: leave model= out.")
+        return self
+
+    def kinetic_energy(self) -> Array:
+        """Return the kinetic energy, (nt,) [J]."""
+        return kinetic_and_potential(self.model, self.t, self.y)[0]
+
+    def potential_energy(self) -> Array:
+        """Return the potential energy of gravity and force elements, (nt,) [J]."""
+        return kinetic_and_potential(self.model, self.t, self.y)[1]
 
     @property
     def angles(self) -> Array:
@@ -585,7 +638,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         UsageError
             If a result starts at another time or from another state, is of another model, or has recorded other sensors.
         """
-        return join_all(self, others, join_results, type(self), f"a {type(self).__name__} of simulate")
+        return join_all(self, others, join_results, Result, "a Result of simulate")
 
     def save(self, path: str | Path) -> Path:
         """Write states, impacts, names, the model, sensors, counters and settings to `path`, .npz or .nc (NetCDF-4, needs the extra `io`).
