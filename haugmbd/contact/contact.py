@@ -221,6 +221,10 @@ class Contact:
         """
         return float(self._alone(model).gap_rates(_flat(model, state))[0, 0])
 
+    def gaps(self, model: Model, y: Array) -> Array:
+        """Return the gaps [m] at flat states y (nt, ny), (nt,)."""
+        return self._alone(model).gaps(y)[:, 0]
+
     def _alone(self, model: Model) -> PlacedContacts:
         """Return this contact as arrays of one."""
         return PlacedContacts.of([self.placed(model)])

@@ -59,7 +59,20 @@ def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
                 f"{coordinate.label} is {q[k]:.6g} {unit} at t = {t[k]:.6g} s, beyond its rigid limit {side} = {limit:.6g} {unit}"
             )
             found.append(Fault(load.where, what, "Stay within the limits, move the limit, or make it compliant (k=, c=)."))
-    return tuple(found)
+    return (*found, *_contact_faults(model, t, y))
+
+
+def _contact_faults(model: Model, t: Array, y: Array) -> list[Fault]:
+    """Return one fault for each rigid contact whose bodies overlap at the states y (nt, ny) at t (nt,), with the first of them."""
+    found = []
+    for contact in model.contacts:
+        gap = contact.gaps(model, y)
+        overlap = gap < -STOP_TOL * model.length
+        if overlap.any():
+            k = int(np.argmax(overlap))
+            what = f"its gap is {gap[k]:.6g} m at t = {t[k]:.6g} s: the bodies overlap"
+            found.append(Fault(contact.where, what, "Stay on its open side, or make it compliant: mbd.ContactForce(...)."))
+    return found
 
 
 def touched_stops(model: Model, y: Array) -> tuple[str, ...]:
@@ -71,7 +84,8 @@ def touched_stops(model: Model, y: Array) -> tuple[str, ...]:
         q = float(_limited(model, entry, y[None])[0])
         if min(abs(q - load.upper), abs(q - load.lower)) <= EDGE_TOL * _unit_of(model, load.coordinates()[0]):
             found.append(load.where)
-    return tuple(found)
+    touching = (contact.where for contact in model.contacts if abs(contact.gaps(model, y[None])[0]) <= EDGE_TOL * model.length)
+    return (*found, *touching)
 
 
 def _limited(model: Model, entry: LoadEntry, y: Array) -> Array:
