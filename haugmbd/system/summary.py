@@ -29,8 +29,8 @@ def overview(
             *table_lines(("load", "kind", "bodies"), [(f.name, f.kind, ", ".join(b.name for b in f.bodies())) for f in loads]),
         ]
     if contacts:
-        lines = [(c.name, c.i.name, c.j.name, f"{c.restitution:g}") for c in contacts]
-        parts += ["", *table_lines(("contact", "plane on", "point on", "restitution"), lines)]
+        of_contacts = [(c.name, c.i.name, c.j.name, f"{c.restitution:g}") for c in contacts]
+        parts += ["", *table_lines(("contact", "plane on", "point on", "restitution"), of_contacts)]
     count = f"{free} - {sum(rows)} = {free - sum(rows)}"
     parts += ["", f"degrees of freedom (Gruebler): 6 x {len(bodies) - 1} - {sum(rows)} rows: {count}"]
     return "\n".join(parts)
