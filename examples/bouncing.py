@@ -28,7 +28,8 @@ def ball() -> mbd.ImpactResult:
     floor = mbd.Contact(
         "floor", system.ground, body, point=body.r, normal=(0, 0, 1), plane_point=(0, 0, 0), radius=0.1, restitution=E
     )
-    return mbd.simulate_impacts(system, 4.6, contacts=[floor], h=5e-3)
+    system.add(floor)
+    return mbd.simulate(system, 4.6, h=5e-3)
 
 
 def box() -> mbd.ImpactResult:
@@ -47,7 +48,9 @@ def box() -> mbd.ImpactResult:
         )
         for name, at in {"a": (1, 1, -1), "b": (-1, 1, -1), "c": (-1, -1, -1), "d": (1, -1, -1)}.items()
     ]
-    return mbd.simulate_impacts(system, 2.0, contacts=corners, h=5e-3)
+    for corner in corners:
+        system.add(corner)
+    return mbd.simulate(system, 2.0, h=5e-3)
 
 
 def main(folder: Path | None = None) -> dict[str, mbd.ImpactResult]:

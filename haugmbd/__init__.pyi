@@ -90,8 +90,7 @@ from haugmbd.formulations.udwadia_kalaba import UdwadiaKalaba as UdwadiaKalaba
 from haugmbd.formulations.udwadia_phohomsiri import UdwadiaPhohomsiri as UdwadiaPhohomsiri
 
 # motion
-from haugmbd.simulation.results.chain_result import ReducedResult as ReducedResult
-from haugmbd.simulation.results.load import load as load
+from haugmbd.simulation.load import load as load
 from haugmbd.simulation.results.result import Result as Result
 from haugmbd.simulation.results.sensor import Sensor as Sensor
 from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
@@ -151,16 +150,15 @@ from haugmbd.design.optimize import Optimum as Optimum
 from haugmbd.design.optimize import optimize as optimize
 
 # contact and impulses
-from haugmbd.contact.impulses.applied_impulse import AngularImpulse as AngularImpulse
-from haugmbd.contact.impulses.applied_impulse import PointImpulse as PointImpulse
+from haugmbd.impacts.applied_impulse import AngularImpulse as AngularImpulse
+from haugmbd.impacts.applied_impulse import PointImpulse as PointImpulse
 from haugmbd.contact.contact import Contact as Contact
-from haugmbd.contact.impulses.impulse import impulse as impulse
-from haugmbd.contact.impulses.impulse_result import Impulse as Impulse
-from haugmbd.contact.impulses.impulse_result import JointImpulse as JointImpulse
-from haugmbd.contact.motion.impact_result import ContactHistory as ContactHistory
-from haugmbd.contact.motion.impact_result import Impact as Impact
-from haugmbd.contact.motion.impact_result import ImpactResult as ImpactResult
-from haugmbd.contact.motion.simulate_impacts import simulate_impacts as simulate_impacts
+from haugmbd.impacts.impulse import impulse as impulse
+from haugmbd.impacts.impulse_result import Impulse as Impulse
+from haugmbd.impacts.impulse_result import JointImpulse as JointImpulse
+from haugmbd.impacts.impact import ContactHistory as ContactHistory
+from haugmbd.impacts.impact import Impact as Impact
+from haugmbd.simulation.simulate_impacts import simulate_impacts as simulate_impacts
 
 # analysis without simulation
 from haugmbd.analysis.assembly.assemble import assemble as assemble

@@ -70,7 +70,7 @@ result
 # %% [markdown]
 # ## A ball that bounces
 #
-# `simulate_impacts` finds the instants of the impacts. A cascade that has an end comes to rest, and the contact then
+# `simulate` finds the instants of the impacts. A cascade that has an end comes to rest, and the contact then
 # carries the weight.
 
 # %%
@@ -78,7 +78,8 @@ g, height, e = 9.81, 1.0, 0.7
 drop = mbd.System("ball", gravity=(0, 0, -g))
 ball = drop.add(mbd.Body("ball", *mbd.inertia.sphere(0.1, mass=1.0), r=(0, 0, height + 0.1)))
 floor = mbd.Contact("floor", drop.ground, ball, point=ball.r, normal=(0, 0, 1), plane_point=(0, 0, 0), radius=0.1, restitution=e)
-bounces = mbd.simulate_impacts(drop, 3.5, contacts=[floor], h=5e-3)
+drop.add(floor)
+bounces = mbd.simulate(drop, 3.5, h=5e-3)
 
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 axes.plot(bounces.t, bounces["ball"].r[:, 2] - 0.1)

@@ -42,7 +42,8 @@ from haugmbd.simulation.arguments import (
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.results.io.laws import laws_of
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, RunMethods, RunOutput
+from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
+from haugmbd.simulation.run_options import RunOutput
 from haugmbd.simulation.simulate import run_system
 from haugmbd.simulation.stepping.progress import Progress
 

@@ -84,6 +84,7 @@ def direct_model(direct: DirectTables, k: int) -> Model:
         bodies=tuple(system.bodies),
         joints={name: entry._replace(part=parts[name]) for name, entry in model.joints.items()},
         loads=tuple(entry._replace(load=loads[entry.load.name]) for entry in model.loads),
+        contacts=tuple(system.contacts),
         labels=labels,
         tables=tables,
         angles=tuple((Coordinate(parts[q.joint.name], q.what, q.number), k) for q, k in model.angles),

@@ -18,7 +18,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import UsageError, error_text
 from haugmbd.model.model import Model
-from haugmbd.simulation.results.load import load
+from haugmbd.simulation.load import load
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
 
@@ -28,7 +28,7 @@ PENDING = "not run: the batch was interrupted"
 @public_class
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """The runs of all members of a batch: `trajectories[k]` is the Result of member k (an ImpactResult with rigid stops).
+    """The runs of all members of a batch: `trajectories[k]` is the Result of member k.
 
     Attributes
     ----------
@@ -78,8 +78,7 @@ class Trajectories:
         if result is None:
             raise UsageError(f"member {int(k) % len(self)} has no states: {self.failures[int(k) % len(self)]}")
         if isinstance(result, Path):
-            found: Any = load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
-            return found  # type: ignore[no-any-return]  # a Result, or an ImpactResult of a model with rigid stops
+            return load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
         return result  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Result]:

@@ -74,6 +74,7 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     system.bodies += bodies  # as they are: force elements have added parts of their own already
     system.joints += copies[: len(model.joints)]
     system.loads += copies[len(model.joints) :]
+    system.contacts += [deepcopy(contact, memo) for contact in model.contacts]
     system.blocks += blocks
     return system
 

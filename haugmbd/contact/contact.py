@@ -148,6 +148,11 @@ class Contact:
         """The body that the point is fixed on."""
         return self.frame_j.body
 
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return f"contact {self.name!r}"
+
     def faults(self) -> tuple[Fault, ...]:
         """Return all faults of this contact."""
         return self._faults
@@ -215,6 +220,10 @@ class Contact:
             Rate of the gap [m/s]; negative where the bodies approach.
         """
         return float(self._alone(model).gap_rates(_flat(model, state))[0, 0])
+
+    def gaps(self, model: Model, y: Array) -> Array:
+        """Return the gaps [m] at flat states y (nt, ny), (nt,)."""
+        return self._alone(model).gaps(y)[:, 0]
 
     def _alone(self, model: Model) -> PlacedContacts:
         """Return this contact as arrays of one."""

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact import AngularImpulse, PointImpulse
-from haugmbd.contact.impulses.impulse import impulse
 from haugmbd.formulations.accelerations import accelerations
+from haugmbd.impacts import AngularImpulse, PointImpulse
+from haugmbd.impacts.impulse import impulse
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.model import Model

@@ -101,6 +101,8 @@ class Model(Pictured):
         How the equations of motion are solved, "block LDL^T", "tree", "trees on blocks", "multifrontal" or "dense", and why.
     angles : tuple of (Coordinate, int)
         The joint angles that couplings and loads read, and their indices among the integrated angles of the state.
+    contacts : tuple of Contact
+        The rigid contacts, which have no row while they are open: a run has the models with closed ones.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Model(Pictured):
     solver: str = BLOCK
     solver_reason: str = ""
     angles: tuple[tuple[Coordinate, int], ...] = ()
+    contacts: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {self.nb} bodies, {len(self.joints)} joints, {self.nc} rows, {len(self.loads)} loads)"

@@ -12,6 +12,7 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.part import changed
 from haugmbd.bodies.validation import frozen
 from haugmbd.constraints.joint import Joint, Single
+from haugmbd.contact.contact import Contact
 from haugmbd.drivers import as_driver
 from haugmbd.drivers.expression import parameter_fault
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
@@ -102,6 +103,8 @@ def _built(document: Any, reading: Reading) -> System | None:
                 joints[k] = parts.one("joints", k, entry, parts.joint)
                 if joints[k] is not None:
                     parts.joints.setdefault(joints[k].name, joints[k])
+    _names(sections["contacts"], "contacts", reading, {})
+    contacts = parts.read("contacts", sections["contacts"], parts.contact)
     blocks = parts.read("blocks", sections["blocks"], block_of)
     reading.blocks.update({block.name: block for block in blocks if block is not None})
     loads = parts.read("loads", sections["loads"], parts.load)
@@ -116,7 +119,7 @@ def _built(document: Any, reading: Reading) -> System | None:
         parameters=reading.parameters,
         tolerance=given.get("tolerance"),
     )
-    _with(system, parts.ground, [*bodies, *joints, *loads, *blocks, *sensors])
+    _with(system, parts.ground, [*bodies, *joints, *loads, *contacts, *blocks, *sensors])
     places = [entry.get("place") for entry in sections["loads"]]
     put_in_place(system, [(place, load.parts()) for place, load in zip(places, loads, strict=True) if place is not None])
     return system
@@ -311,6 +314,14 @@ class _Parts:
             allowed = tuple(map(freedom_of, values["freedoms"])) if "freedoms" in values else None
             return Equations(name, i, j, rows, allowed)
         return _composed(JOINT_CLASSES[kind], name, i, j, values)
+
+    def contact(self, values: dict[str, Any]) -> Contact:
+        """Return a rigid contact."""
+        values = values | {"i": self.on(values["i"]), "j": self.on(values["j"])}
+        if "frame_i" not in values:
+            return Contact(**values)
+        frames = [Frame(values.pop(side), **values.pop(f"frame_{side}")) for side in "ij"]
+        return Contact.from_frames(values.pop("name"), *frames, **values)
 
     def coupling(self, kind: str, values: dict[str, Any]) -> Joint:
         """Return a coupling of joint coordinates."""

@@ -164,7 +164,9 @@ def model_document(model: Model) -> Document:
             parameters.setdefault(name, x)
     own: dict[str, Any] = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
     own["tolerance"] = model.redundancy.given
-    document, faults = document_of(model.name, model.gravity, model.bodies, joints, loads, parameters, **own)
+    document, faults = document_of(
+        model.name, model.gravity, model.bodies, joints, loads, parameters, contacts=model.contacts, **own
+    )
     if faults:
         raise ModelFileError(f"model {model.name!r}", faults)
     return document
@@ -189,7 +191,7 @@ def _equations(joints: Iterable[Joint]) -> list[tuple[Primitive, ...]]:
 
 def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True) -> Document:
     """Return the document of a system, with its shapes if `drawn`. Raise ModelFileError with all parts that a file cannot hold."""
-    faults = membership_faults(system.bodies, system.joints, system.loads)
+    faults = membership_faults(system.bodies, system.joints, system.loads, system.contacts)
     gravity = system.gravity
     try:
         good = np.asarray(gravity, dtype=np.float64).shape == (3,) and bool(
@@ -211,6 +213,7 @@ def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True)
         blocks=system.blocks,
         sensors=system.sensors,
         tolerance=system.tolerance,
+        contacts=system.contacts,
     )
     if faults or found:
         raise ModelFileError(where, [*faults, *found], "cannot be written")

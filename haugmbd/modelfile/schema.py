@@ -345,10 +345,31 @@ HEAD = (
     Field("tolerance", Tolerance(), False, "how far redundant rows may contradict each other [rad, or part of the size]"),
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
 )
+CONTACT = OneOf(
+    (
+        Record(
+            (
+                NAME,
+                *BETWEEN,
+                Field("point", POINT, True, "of body j, global, at the modelled pose"),
+                Field("normal", VECTOR, True, "of the plane, towards the side where body j may be"),
+                Field("plane_point", POINT, False),
+                Field("radius", Number("m"), False, "of a sphere about the point"),
+                Field("restitution", Number(), False, "from 0 to 1"),
+            ),
+            "a point or sphere against a plane, rigid, without friction",
+        ),
+        Record(
+            (NAME, *BETWEEN, *FRAMES, Field("radius", Number("m"), False), Field("restitution", Number(), False)),
+            "a point or sphere against a plane, by frames of the bodies",
+        ),
+    )
+)
 SECTIONS: dict[str, tuple[str, Kind]] = {
     "bodies": ("rigid bodies; 'ground' is there", BODY),
     "joints": ("joints, equations and drivers", JOINTS),
     "loads": ("force elements", FORCES),
+    "contacts": ("rigid contacts without friction", CONTACT),
     "blocks": ("blocks, controllers and delays", _Typed(dict(BLOCKS), "block")),
     "sensors": ("quantities that blocks read, and every run records", SENSOR),
 }

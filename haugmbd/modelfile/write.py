@@ -15,6 +15,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
+from haugmbd.contact.contact import Contact
 from haugmbd.control.block import Block
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
@@ -62,6 +63,7 @@ def document_of(
     blocks: Iterable[Block] = (),
     sensors: Iterable[Sensor] = (),
     tolerance: float | None = None,
+    contacts: Iterable[Contact] = (),
 ) -> tuple[Document, list[Fault]]:
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
@@ -95,6 +97,9 @@ def document_of(
     document["loads"] = texts(loads, lambda load: load.where, load_text)
     for entry in document["loads"]:
         entry |= {"place": places[entry["name"]]} if entry["name"] in places else {}
+    own_contacts = texts(contacts, lambda contact: contact.where, contact_text)
+    if own_contacts:
+        document["contacts"] = own_contacts
     own_blocks = texts(blocks, lambda block: block.where, block_text)
     if own_blocks:
         document["blocks"] = own_blocks
@@ -107,6 +112,13 @@ def document_of(
     if own_sensors:
         document["sensors"] = own_sensors
     return document, faults
+
+
+def contact_text(contact: Contact, parameters: Parameters) -> Document:
+    """Return a rigid contact."""
+    frames = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j)}
+    numbers = {"radius": contact.radius, "restitution": contact.restitution}
+    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **frames, **numbers}
 
 
 def sensor_text(sensor: Sensor) -> Document:
@@ -344,10 +356,17 @@ def _numbers(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(x, int | float) or _numbers(x) for x in value)
 
 
-def membership_faults(bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[ForceElement]) -> list[Fault]:
+def membership_faults(
+    bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[ForceElement], contacts: Sequence[Contact]
+) -> list[Fault]:
     """Return faults of names that two parts of a kind have, and of parts that are not in the list: references of a file are names."""
     faults = []
-    groups: tuple[tuple[str, Sequence[Body | Joint | ForceElement]], ...] = (("body", bodies), ("joint", joints), ("load", loads))
+    groups: tuple[tuple[str, Sequence[Body | Joint | ForceElement | Contact]], ...] = (
+        ("body", bodies),
+        ("joint", joints),
+        ("load", loads),
+        ("contact", contacts),
+    )
     for kind, parts in groups:
         counts = Counter(part.name for part in parts)
         for name, n in counts.items():
@@ -358,6 +377,7 @@ def membership_faults(bodies: Sequence[Body], joints: Sequence[Joint], loads: Se
         (f"joint {joint.name!r}", (joint.i, joint.j, *joint.needs())) for joint in joints
     ]
     users += [(load.where, (*load.bodies(), *load.needs())) for load in loads]
+    users += [(contact.where, (contact.i, contact.j)) for contact in contacts]
     for where, used in users:
         for part in used:
             if id(part) not in known:

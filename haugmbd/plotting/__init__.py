@@ -5,7 +5,7 @@ over time     joint(result, name)   load(result, name)   driver(result, name)   
 curves        path(result, *points)   phase(result, joint)   spectrum(result, joint)
 style         theme(dark=True): a context of plots on a dark background
 
-result: a Result, ReducedResult or ImpactResult. `result.plot.energy()` is `energy(result)`.
+result: a Result. `result.plot.energy()` is `energy(result)`.
 A second call with the same `ax=` overlays: the same colours in another line style, and lines that lie on each other are marked.
 
 style                  colours, Axes, backgrounds

@@ -39,7 +39,7 @@ def violation(
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     level : {"position", "velocity", "acceleration"}
         Level of the constraints.

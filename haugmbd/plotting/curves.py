@@ -34,7 +34,7 @@ def path(
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     *points : str or (str, array_like (3,))
         Points as in `result.point`; by default the centres of mass of all bodies.
@@ -79,7 +79,7 @@ def phase(result: HasQuantities, joint: str, *, what: str | None = None, ax: Axe
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     joint : str
         Name of the joint.
@@ -121,7 +121,7 @@ def spectrum(
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result. States at uneven times are interpolated by a cubic spline.
     joint : str
         Name of the joint.

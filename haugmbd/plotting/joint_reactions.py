@@ -34,7 +34,7 @@ def reactions(
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     joint : str
         Name of the joint.

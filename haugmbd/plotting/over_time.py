@@ -39,7 +39,7 @@ def joint(
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     name : str
         Name of the joint.
@@ -76,7 +76,7 @@ def load(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes 
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     name : str
         Name of the element.
@@ -122,7 +122,7 @@ def driver(result: HasQuantities, name: str, *, what: str | None = None, ax: Axe
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     name : str
         Name of the driver.
@@ -166,7 +166,7 @@ def coordinates(
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     body : str
         Name of the body.
@@ -203,7 +203,7 @@ def energy(result: HasQuantities, *, ax: Axes | None = None, label: str | None =
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The result.
     ax : Axes, optional
         Axes of the plot; by default new ones.

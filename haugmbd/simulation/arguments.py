@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from itertools import chain
 from numbers import Real
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -57,6 +58,12 @@ def check_flags(**flags: Any) -> None:
     for name, value in flags.items():
         if not isinstance(value, bool | np.bool_):
             raise UsageError(f"{name} = {value!r} must be True or False.")
+
+
+def check_limit(most: Any) -> None:
+    """Raise UsageError unless the limit is a number of 1 or more."""
+    if not (isinstance(most, int | float) and np.isfinite(most) and most >= 1.0):
+        raise UsageError(f"most_per_second = {most!r} must be a number, 1 or more.")
 
 
 def check_budget(budget: float | None) -> None:
@@ -217,9 +224,10 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
 
 
 def rigid_stop(system: System | Model) -> str:
-    """Return the first JointLimit with a restitution; "" if there is none."""
+    """Return the first JointLimit with a restitution, or rigid contact; "" if there is none."""
     loads = system.loads if isinstance(system, System) else [entry.load for entry in system.loads]
-    return next((load.where for load in loads if load.impulsive), "")
+    limits = (load.where for load in loads if load.impulsive)
+    return next(chain(limits, (contact.where for contact in system.contacts)), "")
 
 
 def need_no_stops(model: Model, what: str) -> None:

@@ -12,7 +12,6 @@ The states of a replay are taken in parts, as it goes: a run of any number of st
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -29,6 +28,7 @@ from haugmbd.integrators.implicit import constraint_form, newton
 from haugmbd.model import dependent_rows
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.run_methods import PROJECTION, RunMethods
 
 SAME_MOTION = 1e-6
 """Relative to the largest number of a column: steps that are made again are the same to the last digit, and those of another motion leave
@@ -116,16 +116,15 @@ def _method_of(data: Any) -> Any:
 
 def replays_of(data: Any, ny: int) -> tuple[Replay, ...]:
     """Return the replays in the metadata of a file; none where they cannot be read."""
-    options = importlib.import_module("haugmbd.simulation.run_options")  # it stands above the results
     found = []
     try:
         for one in data or ():
             y0 = np.array(one["y0"], dtype=np.float64)
             if y0.shape != (ny,):
                 return ()
-            methods = options.RunMethods(**{name: _method_of(one["methods"][name]) for name in METHODS})
-            if methods.stabilization == options.PROJECTION:  # the default itself, which methods that need none leave out
-                methods = replace(methods, stabilization=options.PROJECTION)
+            methods = RunMethods(**{name: _method_of(one["methods"][name]) for name in METHODS})
+            if methods.stabilization == PROJECTION:  # the default itself, which methods that need none leave out
+                methods = replace(methods, stabilization=PROJECTION)
             found.append(
                 Replay(
                     float(one["t0"]), y0, float(one["t_end"]), float(one["last"]), methods, bool(one["exact"]), float(one["most"])

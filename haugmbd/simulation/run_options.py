@@ -9,34 +9,8 @@ from typing import NamedTuple
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.formulations import Formulation, NewtonEuler
-from haugmbd.integrators import Event, Projection
-from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.stabilization.base import Stabilization
-from haugmbd.model.dependent_rows import Rule
+from haugmbd.integrators import Event
 from haugmbd.simulation.results.sensor import Sensor
-
-NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
-"""Default formulation and default stabilization of a system."""
-
-
-@dataclass(frozen=True)
-class RunMethods:
-    """The methods of a run;  redundancy: the rule for multipliers of dependent rows, None for that of the model."""
-
-    integrator: Integrator
-    formulation: Formulation = NEWTON_EULER
-    stabilization: Stabilization | None = PROJECTION
-    redundancy: Rule | None = None
-
-    @property
-    def texts(self) -> dict[str, str]:
-        """The methods as text, for the settings of a result."""
-        return {
-            "formulation": repr(self.formulation),
-            "integrator": repr(self.integrator),
-            "stabilization": repr(self.stabilization),
-        }
 
 
 @dataclass(frozen=True)

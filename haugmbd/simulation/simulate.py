@@ -6,26 +6,21 @@ adaptive          simulate(system, t_end, rtol=1e-8, atol=1e-10)  Dormand-Prince
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.bristles import bristle_notes
 from haugmbd.diagnostics.deep_contacts import deep_contact_notes
-from haugmbd.diagnostics.lift_off import lift_off_events, lift_off_notes
-from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
-from haugmbd.diagnostics.run_warnings import delay_notes, issue, with_model_notes
-from haugmbd.diagnostics.short_impacts import short_impact_notes
+from haugmbd.diagnostics.lift_off import lift_off_events
+from haugmbd.diagnostics.run_warnings import delay_notes, issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
-from haugmbd.formulations.python_formulation import PythonFormulation, statistics_of
 from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events
@@ -33,7 +28,6 @@ from haugmbd.integrators.initial_state import check_start, projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
-from haugmbd.kkt.solver import DENSE, MULTIFRONTAL
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import Rule, check_rule
 from haugmbd.model.inspection.given import no_tolerance
@@ -48,71 +42,27 @@ from haugmbd.simulation.arguments import (
     check_friction,
     check_interval,
     check_kinds,
+    check_limit,
     check_numbers,
     choose_integrator,
-    rigid_stop,
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
+from haugmbd.simulation.hybrid.simulator import MOST_PER_SECOND, rigid_contacts, run_with_contacts
+from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
-from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import Sensor, read_sensors
-from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, Recording, RunMethods, RunOutput
+from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
+from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.stepping.run import Recorded, Run
-from haugmbd.simulation.stepping.unresolved_steps import stiff_notes
 from haugmbd.system.system import System
 
 ALL_STEPS = RunOutput()
 """Every step is stored, and nothing else is recorded."""
 
-MANY_BODIES = 15
-"""Their matrices have rows enough that BLAS divides operations between threads."""
 
-
-@overload
-def simulate(
-    system: SerialChain,
-    t_end: float,
-    *,
-    h: float | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    t_eval: npt.ArrayLike | None = None,
-    events: Sequence[Event] = (),
-    sensors: Sequence[Sensor] = (),
-    state: ChainState | None = None,
-    tau: Tau | None = None,
-    wrenches: npt.ArrayLike | None = None,
-    integrator: Integrator | None = None,
-    store_every: int = 1,
-    progress: bool = False,
-    budget: float | None = None,
-) -> ReducedResult: ...
-@overload
-def simulate(
-    system: System | Model,
-    t_end: float,
-    *,
-    h: float | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    t_eval: npt.ArrayLike | None = None,
-    events: Sequence[Event] = (),
-    sensors: Sequence[Sensor] = (),
-    state: State | None = None,
-    formulation: Formulation = ...,
-    integrator: Integrator | None = None,
-    stabilization: Stabilization | None = ...,
-    project_velocity: bool = False,
-    redundancy: Rule | None = None,
-    tolerance: float | None = None,
-    store_every: int = 1,
-    progress: bool = False,
-    budget: float | None = None,
-    record_method: bool = False,
-) -> Result: ...
 @check_keywords
 def simulate(
     system: System | Model | SerialChain,
@@ -135,9 +85,10 @@ def simulate(
     progress: bool = False,
     budget: float | None = None,
     record_method: bool = False,
+    most_per_second: float = MOST_PER_SECOND,
     tau: Tau | None = None,
     wrenches: npt.ArrayLike | None = None,
-) -> Result | ReducedResult:
+) -> Result:
     """Simulate a system from `state` to time `t_end`.
 
     Parameters
@@ -183,6 +134,8 @@ def simulate(
     record_method : bool
         If True, keep the accelerations and multipliers that the method itself computed at the stored states: see
         `Result.accelerations_of_method` and `Result.lam_of_method`.
+    most_per_second : float
+        Impacts and openings of rigid contacts and stops per second of simulated time; more of them raise SimulationError.
     tau : array_like, (nv,), or callable, optional
         Generalized forces of a SerialChain, or a function tau(t, q, qd) that returns them.
     wrenches : array_like, (n, 6), optional
@@ -190,10 +143,10 @@ def simulate(
 
     Returns
     -------
-    Result or ReducedResult
-        States of the run; a ReducedResult for a SerialChain; an ImpactResult where a JointLimit has a restitution. After Ctrl-C, or at the
-        end of its budget, the result so far, with `interrupted` set. A run that ends before it has stored a state keeps the one that it has
-        reached.
+    Result
+        States of the run, whatever the parts of the system: with its impacts, where it has a Contact, or a JointLimit with a restitution;
+        with `.q`, `.qd`, `.qdd` and `.tau` of a SerialChain. After Ctrl-C, or at the end of its budget, the result so far, with
+        `interrupted` set. A run that ends before it has stored a state keeps the one that it has reached.
         `status`, `success` and `message` describe the end of the run, `warnings` lists its diagnostics.
 
     Raises
@@ -216,10 +169,15 @@ def simulate(
     -----
     For a SerialChain, formulation, stabilization, project_velocity, redundancy and record_method have no meaning: there are no
     constraints.
-    `cite` returns the references of the methods.
+    Each rigid contact strikes by Newton's law with its own restitution, without friction. It closes when its bounces become too low to be
+    resolved (at once with restitution 0), and opens when its normal force would pull. Between impacts the closed contacts are constraint
+    rows; at an impact the velocities change by `mbd.impulse`. With `t_eval` the state at an impact is the one after it; without, both are
+    stored. An event whose g reaches zero at an impact is recorded there, and one whose g jumps across zero with its jump.
+    `cite` returns the references of the methods. Sources of impacts: Moreau 1988; Mirtich 1996.
     """
     check_formulation(formulation)
     check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every, budget=budget)
+    check_limit(most_per_second)
     check_flags(project_velocity=project_velocity, progress=progress, record_method=record_method)
     check_budget(budget)
     t_end = float(t_end)
@@ -234,7 +192,15 @@ def simulate(
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     methods = RunMethods(method, formulation, stabilization, redundancy)
     result = run_system(
-        system, t_end, methods, output, state=state, project_velocity=project_velocity, tolerance=tolerance, budget=budget
+        system,
+        t_end,
+        methods,
+        output,
+        state=state,
+        project_velocity=project_velocity,
+        tolerance=tolerance,
+        budget=budget,
+        most=most_per_second,
     )
     issue(result.outcome)
     return result
@@ -252,6 +218,7 @@ def run_system(
     budget: float | None = None,
     until: float = np.inf,
     take: Callable[[Array, Array], None] | None = None,
+    most: float = MOST_PER_SECOND,
 ) -> Result:
     """Return the result of a run, as `simulate` does, without issuing its warnings.
 
@@ -260,27 +227,32 @@ def run_system(
     method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
     check_kinds(system, state, methods.stabilization)
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
-    if stopped := rigid_stop(system):
-        others = {"redundancy": methods.redundancy is not None, "tolerance": tolerance is not None}
-        others |= {"budget": budget is not None, "record_method": record_method}
-        if wrong := [name for name, given in others.items() if given]:
-            raise UsageError(
-                f"{stopped} has a restitution, and a run with impacts takes no {' and no '.join(wrong)}: leave it out."
-            )
-        run = importlib.import_module("haugmbd.contact.motion.simulate_impacts").simulate_stops
-        return run(  # type: ignore[no-any-return]
-            system, t_end, methods, output, rule=rule, state=state, project_velocity=project_velocity
-        )
     model = _compiled(system, tolerance)
     if methods.redundancy is not None:
         check_rule(methods.redundancy)
         model = model.with_redundancy(methods.redundancy)
     start = state if isinstance(state, State) else model.state()
+    contacts = rigid_contacts(model)
     times = wanted_times(output.t_eval, start.t, t_end)
     if record_method and times is not None and method.lam_at_steps:
         raise UsageError(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
+        )
+    if contacts:
+        return run_with_contacts(
+            model,
+            contacts,
+            start,
+            t_end,
+            methods,
+            output,
+            rule=rule,
+            project_velocity=project_velocity,
+            budget=budget,
+            until=until,
+            most=most,
+            again=run_again,
         )
     events = read_events([*read_events(output.events), *lift_off_events(model)])
     sensors = read_sensors((*sensors_of(model), *read_sensors(output.sensors))) if take is None else ()
@@ -294,46 +266,11 @@ def run_system(
     deep = deep_contact_notes(model, start.t, start.y)
     problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
     again = replace(methods, redundancy=None)  # the model has it
-    settings = replace(methods, stabilization=None).texts if method.solves_constraints else methods.texts
+    maker = ResultMaker(model, methods, rule, settings_of(methods), times, output.store_every, record_method, until)
 
     def record(found: Recorded) -> Result:
-        work = statistics_of(pack)
-        counters = replace(found.counters, solves=work.solves, iterations=work.iterations, repartitions=work.repartitions)
-        own, own_u_dot = found.lam, None
-        if (method.own_multipliers or record_method) and method.lam_at_steps and times is None and own is None:
-            own = np.full((len(found.t), model.nc), np.nan)  # it did not make a step
-        if record_method and method.lam_at_steps:
-            own_u_dot = steps_only(own, found.u_dot)
-        elif record_method:
-            fresh = rule.fitted(model, formulation.pack(model))
-            own_u_dot, own = solutions_of_rates(model, fresh, rule.rates, rule.options(), found.t, found.y)
-        elif not method.own_multipliers:
-            own = None
-        outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
-        outcome = outcome.with_notes(
-            [*deep, *bristle_notes(model, found.t, found.y), *short_impact_notes(model, found.events, method, found.t, found.y)]
-        )
-        outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, found.events), *delay_notes(model, start)])
-        result = Result(
-            model,
-            found.t,
-            found.y,
-            counters=counters,
-            settings=settings,
-            interrupted=found.interrupted,
-            events=found.events,
-            singular_crossings=found.singular_crossings,
-            _own=own,
-            _own_u_dot=own_u_dot,
-            _sensors=found.sensors,
-            _turns=found.turns,
-            _contact_impacts=found.contact_impacts,
-            _replays=(Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None),),
-            _all_steps=times is None and output.store_every == 1 and method.dense,
-            outcome=outcome,
-        )
-        notes = stiff_notes(result, found.stiffness, method) if until == np.inf else []
-        return replace(result, outcome=outcome.with_notes(notes)) if notes else result
+        replay = Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None)
+        return maker.make(found, pack, found.events, deep, delay_notes(model, start), _replays=(replay,), _again=run_again)
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
     recording = Recording(times, output.store_every, events, sensors, bodies, take=take)
@@ -342,19 +279,20 @@ def run_system(
 
 
 def run_again(
-    model: Model, one: Replay, t_eval: npt.ArrayLike | None, until: float, take: Callable[[Array, Array], None] | None
+    result: Result, one: Replay, t_eval: npt.ArrayLike | None, until: float, take: Callable[[Array, Array], None] | None
 ) -> Result:
     """Return a run made again to the time `until` [s]: all steps, or the states at the times `t_eval`.
 
     take: takes its states (t, y) in parts; the result has the last ones
     """
-    return run_system(model, one.t_end, one.methods, RunOutput(t_eval), state=one.start(model), until=until, take=take)
-
-
-def has_large_matrices(model: Model, formulation: Formulation) -> bool:
-    """Return whether an evaluation may have matrices that BLAS divides between threads."""
-    dense = isinstance(formulation, PythonFormulation) or model.solver in (DENSE, MULTIFRONTAL)
-    return dense and model.nb >= MANY_BODIES
+    methods, model, output = one.methods, result.model, RunOutput(t_eval)
+    if result._mechanism is None:
+        return run_system(model, one.t_end, methods, output, state=one.start(model), until=until, take=take)
+    rule = resolve_stabilization(methods.formulation, methods.integrator, methods.stabilization, PROJECTION)
+    contacts, start = tuple(result.contacts.values()), one.start(model)
+    return run_with_contacts(
+        model, contacts, start, one.t_end, methods, output, rule=rule, until=until, most=one.most, again=run_again, checked=True
+    )
 
 
 def sensors_of(model: Model) -> tuple[Sensor, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,10 @@ from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import check_interval, wanted_times
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import read_sensors
-from haugmbd.simulation.run_options import Recording, RunMethods, RunOutput
+from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.stepping.run import Recorded, Run
 from haugmbd.simulation.stepping.unresolved_chains import chain_stiff_notes
 
@@ -40,7 +41,7 @@ def simulate_chain(
     tau: Tau | None,
     wrenches: Any,
     budget: float | None = None,
-) -> ReducedResult:
+) -> Result:
     """Simulate `chain` from `state` (by default at rest with every joint at zero) to `t_end` [s]; see `simulate`."""
     start = ChainState(chain.q_zero(), np.zeros(chain.nv)) if state is None else state
     if not isinstance(start, ChainState):
@@ -59,8 +60,9 @@ def simulate_chain(
     return result
 
 
-def run_again(state_space: ChainStateSpace, one: Replay, t_eval: npt.ArrayLike | None, until: float) -> ReducedResult:
-    """Return a run made again to the time `until` [s]: all steps, or the states at the times `t_eval`."""
+def run_chain_again(result: Any, one: Replay, t_eval: npt.ArrayLike | None, until: float, take: Any) -> Result:
+    """Return a run made again to the time `until` [s], in one part: all steps, or the states at the times `t_eval`."""
+    state_space = result.state_space
     nq = state_space.chain.nq
     recording = Recording(wanted_times(t_eval, one.t0, one.t_end))
     return _run(
@@ -99,8 +101,9 @@ def _run(
             outcome=found.outcome,
             _replays=(Replay(start.t, start.y, t_end, float(found.t[-1]), RunMethods(method), exact=recording.times is None),),
             _all_steps=whole,
+            _again=run_chain_again,
         )
         notes = energy_notes_of(result) + (chain_stiff_notes(result, found.stiffness, method) if until == np.inf else [])
-        return replace(result, outcome=found.outcome.with_notes(notes))
+        return result.changed(outcome=found.outcome.with_notes(notes))
 
     return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(progress)

@@ -27,7 +27,7 @@ from haugmbd.model.state import State
 from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.arguments import check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
+from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
 from haugmbd.study.order_fit import slope_of

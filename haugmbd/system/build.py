@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +37,12 @@ def build_model(
     solver: str | None = None,
     equations: JointEquations | None = None,
     network: Network | None = None,
+    contacts: tuple[Any, ...] = (),
 ) -> Model:
     """Return the frozen Model of faultless parts, the ground first, without checks.
 
     redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
-    equations: those of the joints, if they have been read;  network: the blocks
+    equations: those of the joints, if they have been read;  network: the blocks;  contacts: the rigid ones, which have no rows while open
     """
     joints = list(joints)
     given = equations.of_all(joints) if equations else [joint.primitives() for joint in joints]
@@ -79,6 +81,7 @@ def build_model(
         warnings=warnings,
         solver=compiled.solver,
         solver_reason=compiled.solver_reason,
+        contacts=contacts,
     )
 
 

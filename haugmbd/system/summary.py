@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 from haugmbd.bodies.body import Body
 from haugmbd.constraints.joint import Joint
+from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
 from haugmbd.system.custom_joint import Wrapped, read_primitives
 from haugmbd.text_table import table_lines
 
 
-def overview(name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[ForceElement]) -> str:
+def overview(
+    name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: Sequence[ForceElement], contacts: Sequence[Contact] = ()
+) -> str:
     """Return the table; `bodies` with the ground first."""
     rows = [len(read_primitives(joint)[0]) for joint in joints]
     free = 6 * (len(bodies) - 1)
@@ -25,6 +28,9 @@ def overview(name: str, bodies: Sequence[Body], joints: Sequence[Joint], loads: 
             "",
             *table_lines(("load", "kind", "bodies"), [(f.name, f.kind, ", ".join(b.name for b in f.bodies())) for f in loads]),
         ]
+    if contacts:
+        of_contacts = [(c.name, c.i.name, c.j.name, f"{c.restitution:g}") for c in contacts]
+        parts += ["", *table_lines(("contact", "plane on", "point on", "restitution"), of_contacts)]
     count = f"{free} - {sum(rows)} = {free - sum(rows)}"
     parts += ["", f"degrees of freedom (Gruebler): 6 x {len(bodies) - 1} - {sum(rows)} rows: {count}"]
     return "\n".join(parts)

@@ -20,6 +20,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
+from haugmbd.contact.contact import Contact
 from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.build import build_network, try_network
@@ -78,8 +79,8 @@ class System(Compilable):
         The fixed body.
     bodies : list of Body
         The bodies, the ground first.
-    joints, loads, blocks, sensors : list
-        Joints, force elements, blocks and sensors, in the order in which they were added.
+    joints, loads, contacts, blocks, sensors : list
+        Joints, force elements, rigid contacts, blocks and sensors, in the order in which they were added.
     import_report : ImportReport or None
         What an importer did with the file that the system comes from, such as `read_urdf`; None without one.
 
@@ -106,6 +107,7 @@ class System(Compilable):
         self.bodies: list[Body] = [self.ground]
         self.joints: list[Joint] = []
         self.loads: list[ForceElement] = []
+        self.contacts: list[Contact] = []
         self.blocks: list[Block] = []
         self.sensors: list[Any] = []
         self._parameters = read_parameters(parameters or {})
@@ -126,9 +128,9 @@ class System(Compilable):
 
         Parameters
         ----------
-        part : Body, Joint, Primitive, ForceElement, Block, Sensor, or object with `name` and `primitives()`
-            A body, a joint, a single constraint equation (it is named by its kind), a force element, a block, or a sensor that blocks
-            read; every run records it.
+        part : Body, Joint, Primitive, ForceElement, Contact, Block, Sensor, or object with `name` and `primitives()`
+            A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact, a block, or a sensor
+            that blocks read; every run records it.
 
         Returns
         -------
@@ -146,6 +148,8 @@ class System(Compilable):
             for own in part.parts():
                 self.add(own)
             self.loads.append(part)
+        elif isinstance(part, Contact):
+            self.contacts.append(part)
         elif isinstance(part, Block):
             self.blocks.append(part)
         elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
@@ -161,7 +165,7 @@ class System(Compilable):
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
         """Yield the names of all parts, and the parts as they were given to `add`."""
-        for part in chain(self.bodies, self.joints, self.loads, self.blocks, self.sensors):
+        for part in chain(self.bodies, self.joints, self.loads, self.contacts, self.blocks, self.sensors):
             yield part.name, part.as_added() if isinstance(part, Joint) else part
 
     def _as_joint(self, part: Any) -> Joint:
@@ -207,7 +211,7 @@ class System(Compilable):
 
     def table(self) -> str:
         """Return a text table: bodies, loads, joints with the degrees of freedom that they remove, and Gruebler's count."""
-        return overview(self.name, self.bodies, self.joints, self.loads)
+        return overview(self.name, self.bodies, self.joints, self.loads, self.contacts)
 
     def save(self, path: str | Path) -> Path:
         """Write the system to a model file, .json; `haugmbd.load_model` reads it.
@@ -318,7 +322,7 @@ class System(Compilable):
             else {"warnings": checked.notes, "redundancy": checked.redundancy}
         )
         if checked.model is not None and not self.loads and checked.network is None and not no_tree:  # it is whole
-            model = checked.model.changed(**found)
+            model = checked.model.changed(**found, contacts=tuple(self.contacts))
         else:
             gravity = np.array(self.gravity, dtype=np.float64)
             model = build_model(
@@ -331,6 +335,7 @@ class System(Compilable):
                 solver=BLOCK if no_tree else solver,
                 equations=equations,
                 network=checked.network,
+                contacts=tuple(self.contacts),
             )
         if no_tree:
             model = replace(model, solver_reason="because rows depend on others")
@@ -355,6 +360,7 @@ class System(Compilable):
             self.bodies,
             self.joints,
             self.loads,
+            self.contacts,
             _owner,
             equations,
             getattr(self.import_report, "nothing_moves", ""),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from haugmbd.contact.joint_stop import JointStop
-from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.errors import UsageError
 from haugmbd.formats import PAGES
 from haugmbd.simulation.results.chain_result import ReducedResult
@@ -27,13 +26,13 @@ def animate(result: Seen, path: str | Path, *, frames: int | None = None, other:
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The motion, with its model.
     path : str or Path
         The file, .html.
     frames : int, optional
         Number of drawn instants, at equal steps; by default the stored states, up to the size limit of a page.
-    other : Result, ReducedResult or ImpactResult, optional
+    other : Result, optional
         A second run of the same bodies, shown as a ghost.
 
     Returns
@@ -70,9 +69,7 @@ def animation(result: Seen, *, frames: int | None = None, other: Seen | None = N
     return html_page(scene, packer.text())
 
 
-def _ghost(
-    result: Result | ImpactResult, other: Result | ImpactResult, frames: int | None, size: float, packer: Packer, meshes: MeshTable
-) -> dict[str, Any]:
+def _ghost(result: Result, other: Result, frames: int | None, size: float, packer: Packer, meshes: MeshTable) -> dict[str, Any]:
     """Return the second run as the page reads it. Raise UsageError if it has no body of the first."""
     names = result.model.body_names[1:]
     if not set(names) & set(other.model.body_names[1:]):
@@ -86,13 +83,13 @@ def _ghost(
     return {"bodies": bodies, "motion": motion(drawn, packer), "label": label}
 
 
-def mechanism_of(result: Result | ImpactResult) -> Mechanism:
+def mechanism_of(result: Result) -> Mechanism:
     """Return the mechanism of a result."""
-    contacts = result.contacts.values() if isinstance(result, ImpactResult) else ()
+    contacts = result.contacts.values()
     return of_model(result.model, [contact for contact in contacts if not isinstance(contact, JointStop)])
 
 
-def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:
+def maximal(result: Seen) -> tuple[Result, bool]:
     """Return the result in maximal coordinates, and whether its forces are known. Raise UsageError for another type.
 
     If a function tau moved the chain, the model in maximal coordinates does not have this force, and reactions are not shown.
@@ -102,7 +99,7 @@ def maximal(result: Seen) -> tuple[Result | ImpactResult, bool]:
             return result.maximal(), True
         except UsageError:
             return result.maximal(result.chain.to_system().compile()), False
-    if not isinstance(result, Result | ImpactResult):
+    if not isinstance(result, Result):
         raise UsageError(f"{type(result).__name__} is not a result to draw: give what mbd.simulate(...) returned.")
     return result, True
 

@@ -40,7 +40,7 @@ def snapshot(result: Seen, t: float, path: str | Path, *, through: Through = "ma
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The motion, with its model.
     t : float
         Time [s].
@@ -89,7 +89,7 @@ def film(
 
     Parameters
     ----------
-    result : Result, ReducedResult or ImpactResult
+    result : Result
         The motion, with its model.
     path : str or Path
         The file: .gif, or .mp4 and .webm, which need ffmpeg.

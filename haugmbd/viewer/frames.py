@@ -16,10 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.errors import UsageError, warn_user
 from haugmbd.math.euler_parameters import p_dot_from
-from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.result import Result
 
 Ints = npt.NDArray[np.int64]
@@ -36,7 +34,7 @@ LEAST, MOST = 200, 4000
 TURN = 0.2
 """[rad] A body that turns farther between two states gets instants between them: a chord of it is 0.5 % from its arc."""
 
-Seen = Result | ReducedResult | ImpactResult
+Seen = Result
 
 
 class Frames(NamedTuple):
@@ -52,7 +50,7 @@ class Frames(NamedTuple):
     notes: tuple[str, ...]
 
 
-def frames_of(result: Result | ImpactResult, frames: int | None = None) -> Frames:
+def frames_of(result: Result, frames: int | None = None) -> Frames:
     """Return the instants to be drawn, and the poses there.
 
     frames: so many at equal steps of time, or by default what the file's head says.
@@ -94,7 +92,7 @@ def check_frames(frames: int | None, nb: int) -> None:
         raise UsageError(f"frames is {frames}: a page of {nb} bodies holds at most {most} frames ({MOST_POSES} poses).")
 
 
-def _interruptions(result: Result | ImpactResult, finite: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+def _interruptions(result: Result, finite: npt.NDArray[np.bool_]) -> tuple[str, ...]:
     """Return notes on a run that was stopped, or failed."""
     said = []
     if result.interrupted:

@@ -58,7 +58,7 @@ def to_gltf(result: Seen | System, path: str | Path, *, frames: int | None = Non
 
     Parameters
     ----------
-    result : Result, ReducedResult, ImpactResult or System
+    result : Result or System
         The motion, with its model; of a system, its modelled pose.
     path : str or Path
         The file, .glb.

@@ -14,7 +14,6 @@ import numpy as np
 
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.diagnostics.histories.driver_history import FORCES, driver_names
 from haugmbd.diagnostics.histories.load_history import columns_of
 from haugmbd.errors import HaugmbdError
@@ -40,7 +39,7 @@ FLOOR = 1e-17
 """Logarithms of violations begin here."""
 
 
-def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: Packer, *, reactions: bool = True) -> dict[str, Any]:
+def describe_quantities(result: Result, frames: Frames, packer: Packer, *, reactions: bool = True) -> dict[str, Any]:
     """Return the curves as the page reads them; what cannot be computed is a sentence in `notes`."""
     model, notes = result.model, list[str]()
     states = shown_states(frames.finite, 6 * model.nb + 7 * len(model.joints) + 3 * len(model.loads))
@@ -55,7 +54,7 @@ def describe_quantities(result: Result | ImpactResult, frames: Frames, packer: P
         wanted["torque"] = lambda: np.hstack([reaction.torque[rows] for reaction in asked()])
         wanted["violation"] = lambda: np.log10(np.maximum(violations(some, model)[rows], FLOOR))
     struck, pressed = (
-        tuple(some.contacts) if isinstance(some, ImpactResult) else (),
+        tuple(some.contacts),
         forces_on_planes(entry.load for entry in model.loads),
     )
     if struck or pressed:
@@ -89,9 +88,9 @@ def shown_states(finite: Any, channels: int) -> Ints:
     return states[np.unique(np.rint(np.linspace(0, len(states) - 1, most)).astype(np.int64))]
 
 
-def thinned(result: Result | ImpactResult, states: Ints) -> tuple[Result | ImpactResult, Ints]:
+def thinned(result: Result, states: Ints) -> tuple[Result, Ints]:
     """Return a result with the drawn states, and their rows in it; the result itself if it is small."""
-    if isinstance(result, ImpactResult) or len(result.t) * (result.model.nb + 1) <= EASY:
+    if result._segments or len(result.t) * (result.model.nb + 1) <= EASY:
         return result, states
     turns = None if result._turns is None else result._turns[states]
     few = replace(result, t=result.t[states], y=result.y[states], _own=None, _own_u_dot=None, _sensors={}, _turns=turns)
@@ -103,15 +102,15 @@ def flat(values: Array) -> Array:
     return values.reshape(len(values), -1)
 
 
-def energies(result: Result | ImpactResult) -> Array:
+def energies(result: Result) -> Array:
     """Return kinetic, potential and total energy, (nt, 3) [J]."""
     energy = result.energy()
     return np.stack([energy.kinetic, energy.potential, energy.total], axis=1)
 
 
-def violations(result: Result | ImpactResult, model: Model) -> Array:
+def violations(result: Result, model: Model) -> Array:
     """Return the violation of each joint at position level, (nt, joints)."""
-    parts = result.segments if isinstance(result, ImpactResult) else (result,)
+    parts = result.segments
     by_joint = [part.violation("position", by="joint") for part in parts if len(part)]
     return np.stack([np.concatenate([part[name] for part in by_joint]) for name in model.joints], axis=1)
 
@@ -159,7 +158,7 @@ class PlotTable:
     result, states: the motion, and the states that are shown;  some, rows: a part of it that is evaluated, and the same states in it
     """
 
-    def __init__(self, result: Result | ImpactResult, states: Ints, some: Result | ImpactResult, rows: Ints) -> None:
+    def __init__(self, result: Result, states: Ints, some: Result, rows: Ints) -> None:
         self.result, self.states, self.some, self.rows = result, states, some, rows
         self.columns = list[Array]()
         self.notes = list[str]()

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from haugmbd.analysis.mobility.mobility import mobility
-from haugmbd.contact.motion.impact_result import ImpactResult
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.model.inspection.given import no_model
@@ -195,7 +194,7 @@ def notebook(shown: Any) -> str:
     try:
         if isinstance(shown, System | Model):
             return picture(shown)._repr_html_()
-        if isinstance(shown, Result | ReducedResult | ImpactResult):
+        if isinstance(shown, Result):
             return _motion(shown)
     except HaugmbdError as error:
         return f"<pre>{html.escape(repr(shown))}\n{html.escape(str(error))}</pre>"

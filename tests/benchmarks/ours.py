@@ -12,7 +12,7 @@ import numpy as np
 import haugmbd as mbd
 from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.jit import entry
-from haugmbd.contact.impulses.impulse_equations import FactoredSystem
+from haugmbd.impacts.impulse_equations import FactoredSystem
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import make_options
 from haugmbd.kkt.block_solver import backward_blocks, eliminated, forward_blocks

@@ -21,6 +21,7 @@ from haugmbd.gallery import windows
 from haugmbd.simulation.stepping.run import Run
 from tests.support.runs import INTEGRATORS, KINDS, Probe, method_for, pendulum, run
 from tests.support.seeds import seeds
+from tests.support.with_contacts import simulate_with
 
 STEPS = 3
 """Steps of a run, about."""
@@ -196,7 +197,7 @@ def test_none_is_lost_between_impacts(rng, monkeypatch):
     floor = mbd.Contact("floor", system.ground, ball, point=(0, 0, 0), normal=(0, 0, 1), restitution=0.0)
 
     def make():
-        return mbd.simulate_impacts(system, 0.2, contacts=[floor], h=0.02)
+        return simulate_with(system, 0.2, contacts=[floor], h=0.02)
 
     assert make().impacts
     assert_none_is_lost(make, rng, monkeypatch)

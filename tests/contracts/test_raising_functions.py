@@ -9,6 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from joints import RJ, RotationDriver
+from tests.support.with_contacts import simulate_with
 
 FUSE = 0.05
 """[s] From here on the functions raise."""
@@ -156,7 +157,7 @@ def test_members_of_a_batch_and_runs_with_impacts_name_the_element(kind: str):
     assert all("'drive'" in reason and "boom" in reason for reason in runs.failures.values())
     floor = mbd.Contact("floor", system.ground, system.bodies[1], point=(0, 0, -9), normal=(0, 0, 1), restitution=0.0)
     with pytest.raises(BrokenError) as caught:
-        mbd.simulate_impacts(system, 0.2, contacts=[floor], h=0.01)
+        simulate_with(system, 0.2, contacts=[floor], h=0.01)
     assert "'drive'" in caught.value.result.message
 
 

@@ -9,6 +9,7 @@ import haugmbd as mbd
 from haugmbd.bodies.inertia import steiner
 from haugmbd.integrators.base import methods_below
 from joints import RJ
+from tests.support.with_contacts import simulate_with
 
 MASKED = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
 ADAPTIVE = [kind for kind in methods_below() if kind.takes_tolerances]
@@ -127,7 +128,7 @@ def results():
     yield mbd.simulate(pendulum(), 0.1, integrator=mbd.GeneralizedAlpha(h=1e-2))
     system = pendulum()
     floor = mbd.Contact("floor", system.ground, system["bar"], point=(1, 0, 0), normal=(0, 0, 1), plane_point=(0, 0, -0.1))
-    yield mbd.simulate_impacts(system, 0.3, h=1e-2, contacts=floor)
+    yield simulate_with(system, 0.3, h=1e-2, contacts=floor)
     yield mbd.simulate(mbd.random_chain(3, seed=1), 0.1, h=1e-2)
 
 

@@ -40,7 +40,6 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
 from haugmbd.simulation.arguments import check_flags
-from haugmbd.simulation.results.piecewise import Piecewise
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, velocity_faults
@@ -134,7 +133,7 @@ def inverse_dynamics(
     ----------
     system : System or Model
         A mechanism with as many drivers as degrees of freedom. Joints may be redundant.
-    motion : array_like (nt,), Result, ReducedResult, ImpactResult, State or sequence of State
+    motion : array_like (nt,), Result, State or sequence of State
         Times [s], at which the motion is computed as by `kinematics`; or states that fulfil the constraints and drivers; of an
         ImpactResult with impacts one of its segments.
     drivers : iterable of Joint or str, optional
@@ -188,7 +187,7 @@ def inverse_dynamics(
 
 def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progress: bool, tolerance: float | None) -> Result:
     """Return the motion as a Result of a model whose redundancy is examined."""
-    if isinstance(motion, Piecewise):
+    if isinstance(motion, Result):
         motion = _only_piece(motion)
     if not isinstance(motion, Result | State) and not _are_states(motion):
         times = read_times(motion)
@@ -216,14 +215,14 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progre
     return result
 
 
-def _only_piece(motion: Piecewise) -> Result:
+def _only_piece(motion: Result) -> Result:
     """Return the one piece of a motion. Raise UsageError where impacts divide it."""
     pieces = motion._pieces()
     if len(pieces) > 1:
         raise UsageError(
             f"the motion has {len(pieces)} pieces between impacts, whose impulses are no forces: give one of them, result.segments[0]."
         )
-    return pieces[0]  # type: ignore[no-any-return]
+    return pieces[0]
 
 
 def _states(motion: Result | State | Sequence[State]) -> list[State]:

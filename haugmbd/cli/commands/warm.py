@@ -17,7 +17,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.notices import LOGGER
-from haugmbd.contact import Contact, simulate_impacts
+from haugmbd.contact import Contact
 from haugmbd.forces.torque import Torque
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.accelerations import accelerations
@@ -109,7 +109,7 @@ def _simulate_impacts() -> None:
     """Simulate a ball that falls on the ground."""
     system = System("ball", gravity=(0.0, 0.0, -9.81))
     ball = system.add(Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.1)))
-    contact = Contact(
-        "floor", system.ground, ball, point=ball.r, normal=(0.0, 0.0, 1.0), plane_point=(0.0, 0.0, 0.0), restitution=0.5
+    system.add(
+        Contact("floor", system.ground, ball, point=ball.r, normal=(0.0, 0.0, 1.0), plane_point=(0.0, 0.0, 0.0), restitution=0.5)
     )
-    simulate_impacts(system, 0.2, contacts=[contact], h=STEP)
+    simulate(system, 0.2, h=STEP)

@@ -47,8 +47,8 @@ class JointLimit(JointLoad):
     c : float
         Damping of the stops, not negative [N m s/rad or N s/m].
     restitution : float, optional
-        In place of k and c, Newton's coefficient of restitution of rigid stops, from 0 (no bounce) to 1 (no loss). `simulate` then returns
-        an ImpactResult: `result.impacts` has the hits.
+        In place of k and c, Newton's coefficient of restitution of rigid stops, from 0 (no bounce) to 1 (no loss). `result.impacts`
+        then has the hits.
 
     Raises
     ------

@@ -31,6 +31,7 @@ def need_no_memory(model: Model, what: str) -> None:
     network = model.network
     ways = {
         "stops that hit": [entry.load.where for entry in _rigid_limits(model)],
+        "contacts that strike": [contact.where for contact in model.contacts],
         "the speed of the last touch": [entry.load.where for entry in _damped_contacts(model)],
         "calls that hold a value": [] if network is None else [block.where for block in network.sampled],
         "the motion before": [] if network is None else [block.where for block in network.delays],
@@ -58,7 +59,20 @@ def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
                 f"{coordinate.label} is {q[k]:.6g} {unit} at t = {t[k]:.6g} s, beyond its rigid limit {side} = {limit:.6g} {unit}"
             )
             found.append(Fault(load.where, what, "Stay within the limits, move the limit, or make it compliant (k=, c=)."))
-    return tuple(found)
+    return (*found, *_contact_faults(model, t, y))
+
+
+def _contact_faults(model: Model, t: Array, y: Array) -> list[Fault]:
+    """Return one fault for each rigid contact whose bodies overlap at the states y (nt, ny) at t (nt,), with the first of them."""
+    found = []
+    for contact in model.contacts:
+        gap = contact.gaps(model, y)
+        overlap = gap < -STOP_TOL * model.length
+        if overlap.any():
+            k = int(np.argmax(overlap))
+            what = f"its gap is {gap[k]:.6g} m at t = {t[k]:.6g} s: the bodies overlap"
+            found.append(Fault(contact.where, what, "Stay on its open side, or make it compliant: mbd.ContactForce(...)."))
+    return found
 
 
 def touched_stops(model: Model, y: Array) -> tuple[str, ...]:
@@ -70,7 +84,8 @@ def touched_stops(model: Model, y: Array) -> tuple[str, ...]:
         q = float(_limited(model, entry, y[None])[0])
         if min(abs(q - load.upper), abs(q - load.lower)) <= EDGE_TOL * _unit_of(model, load.coordinates()[0]):
             found.append(load.where)
-    return tuple(found)
+    touching = (contact.where for contact in model.contacts if abs(contact.gaps(model, y[None])[0]) <= EDGE_TOL * model.length)
+    return (*found, *touching)
 
 
 def _limited(model: Model, entry: LoadEntry, y: Array) -> Array:

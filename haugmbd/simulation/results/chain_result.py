@@ -1,26 +1,26 @@
-r"""The result of a simulation in joint coordinates. Other quantities are computed from coordinates and rates on request.
+r"""The Result of a simulation in joint coordinates: its maximal arrays, and all that follows from them, are made when they are asked for.
 
-t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)
+t (nt,)   q (nt, nq)   qd (nt, nv)   qdd (nt, nv)   tau (nt, nv)            r, p, v, omega_bar, lam, ...: of the links as bodies
 """
 
 from __future__ import annotations
 
-import importlib
+import copyreg
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import MISSING, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.bodies.validation import for_kernels, read_only
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.histories.body_history import BodyHistory
 from haugmbd.diagnostics.joint_motions.turns import turning_joints
-from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, HasOutcome, Outcome, RunNote, drift_notes, warn_of_stored_work
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, Outcome, RunNote, drift_notes, warn_of_stored_work
 from haugmbd.diagnostics.work import GAUSS, QuadratureRule, Work, integral, times_between
 from haugmbd.errors import UsageError
 from haugmbd.integrators.chain_state_space import ChainStateSpace
@@ -28,7 +28,6 @@ from haugmbd.integrators.events import EventRecord
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import from_rotation_matrix
 from haugmbd.model.model import Model
-from haugmbd.model.views import Animated
 from haugmbd.serial_chain.base import NONE
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.chain_arrays import TURN
@@ -45,79 +44,110 @@ from haugmbd.simulation.results.continuation import (
     joined_outcome,
     joined_sensors,
     joined_settings,
-    total,
 )
 from haugmbd.simulation.results.io.chain_file import ChainRun, chain_run_of, contents_of_chain
 from haugmbd.simulation.results.io.results import write_contents
 from haugmbd.simulation.results.io.schema import Contents
-from haugmbd.simulation.results.piecewise import Piecewise
-from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.records import Counters, total
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.segments import Again
 from haugmbd.simulation.results.sensor import SensorHistory
-from haugmbd.simulation.results.spans import check_number, check_time, times_within
+from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
 from haugmbd.workspace.layout import WIDTH
 
+OWN = (
+    "state_space",
+    "t",
+    "q",
+    "qd",
+    "counters",
+    "settings",
+    "interrupted",
+    "events",
+    "_sensors",
+    "outcome",
+    "_replays",
+    "_all_steps",
+    "_again",
+)
+"""What the result of a chain is made of."""
+DEFAULTS = {one.name: one.default for one in fields(Result) if one.default is not MISSING and one.name not in ("_turns", *OWN)}
+"""The other fields of a Result, but for those that are made when they are asked for."""
 
-@public_class
-@dataclass(frozen=True, eq=False)
-class ReducedResult(Piecewise, Animated, HasOutcome):
-    """The joint coordinates of a serial chain over time.
 
-    Attributes
-    ----------
-    chain : SerialChain
-        The chain.
-    t : ndarray, (nt,)
-        Times [s].
-    q : ndarray, (nt, nq)
-        Joint coordinates.
-    qd : ndarray, (nt, nv)
-        Joint rates.
-    qdd : ndarray, (nt, nv)
-        Joint accelerations, recomputed.
-    tau : ndarray, (nt, nv)
-        Generalized forces, recomputed.
-    counters : Counters
-        Numbers of steps and evaluations.
-    settings : dict of str to str
-        The methods of the run, as text.
-    interrupted : bool
-        Whether the run was stopped by Ctrl-C.
-    events : tuple of EventRecord
-        The located events, in the order of time.
-    outcome : Outcome
-        End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
+class ReducedResult(Result):
+    """The Result of a serial chain, in its joint coordinates `q` (nt, nq) and rates `qd` (nt, nv); see `Result`.
 
-    Notes
-    -----
-    `result["link 1"]` is the history of one link. `maximal()` returns the same motion in maximal coordinates.
+    state_space: the chain with its tau and wrenches
     """
 
-    state_space: ChainStateSpace
-    t: Array
-    q: Array
-    qd: Array
-    _: KW_ONLY
-    counters: Counters = field(default_factory=Counters)
-    settings: dict[str, str] = field(default_factory=dict)
-    interrupted: bool = False
-    events: tuple[EventRecord, ...] = ()
-    _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
-    outcome: Outcome = Outcome()
-    _replays: tuple[Replay, ...] = ()
-    """How the run, or the runs that were joined, can be made again."""
-    _all_steps: bool = False
-    """Whether the states are the steps of the run, between which dense output is as accurate as its method."""
-
-    def __post_init__(self) -> None:
-        for name in ("t", "q", "qd"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+    def __init__(
+        self,
+        state_space: ChainStateSpace,
+        t: Array,
+        q: Array,
+        qd: Array,
+        *,
+        counters: Counters | None = None,
+        settings: dict[str, str] | None = None,
+        interrupted: bool = False,
+        events: tuple[EventRecord, ...] = (),
+        _sensors: Mapping[str, SensorHistory] | None = None,
+        outcome: Outcome = Outcome(),  # noqa: B008  frozen
+        _replays: tuple[Replay, ...] = (),
+        _all_steps: bool = False,
+        _again: Again | None = None,
+    ) -> None:
+        given = (
+            state_space,
+            read_only(t),
+            read_only(q),
+            read_only(qd),
+            counters or Counters(),
+            settings or {},
+            interrupted,
+            events,
+        )
+        values = (*given, _sensors or {}, outcome, _replays, _all_steps, _again)
+        vars(self).update(DEFAULTS | dict(zip(OWN, values, strict=True)))
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
         """Restore a copy or an unpickled result: its arrays are read-only, and computed quantities are not copied."""
-        for name in self.__dataclass_fields__:
-            object.__setattr__(self, name, stored[name])
-        self.__post_init__()
+        vars(self).update(DEFAULTS | {name: stored[name] for name in OWN})
+        vars(self).update({name: read_only(stored[name]) for name in ("t", "q", "qd")})
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return the state for pickle, without what is made when it is asked for."""
+        return copyreg.__newobj__, (type(self),), {name: getattr(self, name) for name in OWN}  # type: ignore[attr-defined]
+
+    def changed(self, **changes: Any) -> ReducedResult:
+        """Return the result with other values of its own fields."""
+        return ReducedResult(**{name: getattr(self, name) for name in OWN} | changes)
+
+    @property
+    def q(self) -> Array:
+        """Return the joint coordinates, (nt, nq)."""
+        coordinates: Array = vars(self)["q"]
+        return coordinates
+
+    @property
+    def qd(self) -> Array:
+        """Return the joint rates, (nt, nv)."""
+        rates: Array = vars(self)["qd"]
+        return rates
+
+    @cached_property
+    def _model(self) -> Model:  # type: ignore[override]  # made when it is asked for
+        return self._twin.model
+
+    @cached_property
+    def y(self) -> Array:  # type: ignore[override]  # made when it is asked for
+        """Return the flat states in maximal coordinates, (nt, ny)."""
+        return self._twin.y
+
+    @property
+    def _turns(self) -> Array | None:  # type: ignore[override]  # likewise
+        return self._twin._turns
 
     @property
     def chain(self) -> SerialChain:
@@ -163,10 +193,10 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
     @overload
     def __getitem__(self, link: str | int) -> BodyHistory: ...
     @overload
-    def __getitem__(self, link: slice) -> ReducedResult: ...
-    def __getitem__(self, link: str | int | slice) -> BodyHistory | ReducedResult:
+    def __getitem__(self, link: slice) -> Result: ...
+    def __getitem__(self, link: str | int | slice) -> BodyHistory | Result:
         if isinstance(link, slice):
-            return self._between(link)
+            return self.within(*_span(link, self.t))
         k = self.chain.link(link)
         r, v, omega, A = (np.array([getattr(m, name)[k] for m in self._motions]) for name in ("r", "v", "omega", "A"))
         p = continuous(from_rotation_matrix(A.reshape(-1, 3, 3)))
@@ -256,12 +286,13 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
 
     def _run_again(self, one: Replay, t_eval: Array | None, until: float, take: Callable[[Any], None]) -> Any:
         """Return the run made again to the time `until` [s], in one part: all steps, or the states at the times `t_eval`."""
-        again = importlib.import_module("haugmbd.simulation.simulate_chain").run_again  # it stands above this package
-        return again(self.state_space, one, t_eval, until)
+        if self._again is None:
+            raise UsageError("nothing says how its run is made again")
+        return self._again(self, one, t_eval, until, None)
 
     def _of_states(self, some: Any) -> ReducedResult:
         """Return the result with some of its states."""
-        return replace(self, t=self.t[some], q=self.q[some], qd=self.qd[some], _sensors={}, _all_steps=False)
+        return self.changed(t=self.t[some], q=self.q[some], qd=self.qd[some], _sensors={}, _all_steps=False)
 
     def _power(self, times: Array, states: Array) -> Array:
         """Return the power of tau and wrenches at states (k, nq + nv)."""
@@ -328,20 +359,31 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         except (KeyError, IndexError):
             return None
 
-    def _between(self, span: slice) -> ReducedResult:
-        """Return the states within a span of time, with the events there."""
-        keep, (first, last) = times_within(span, self.t)
-        return replace(
-            self,
+    def within(self, keep: npt.NDArray[np.bool_], first: float, last: float) -> ReducedResult:
+        """Return the result with some of its states, keep (nt,), and its events from `first` to `last` [s]."""
+        return self.at_states(keep).changed(events=tuple(event for event in self.events if first <= event.t <= last))
+
+    def at_states(self, keep: npt.NDArray[np.bool_]) -> ReducedResult:
+        """Return the result with some of its states, keep (nt,)."""
+        return self.changed(
             t=self.t[keep],
             q=self.q[keep],
             qd=self.qd[keep],
-            events=tuple(event for event in self.events if first <= event.t <= last),
             _sensors={name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()},
             _all_steps=self._all_steps and bool(np.all(np.diff(np.flatnonzero(keep)) == 1)),
         )
 
-    def at(self, t: float) -> ChainState:
+    def resample(self, t_new: npt.ArrayLike, *, kind: Literal["dense", "linear", "cubic"] = "dense") -> ReducedResult:
+        """Return the result at other times, by dense output in joint coordinates, see `Result.resample`."""
+        if kind != "dense":
+            raise UsageError(f"kind is {kind!r}: the coordinates of a chain have dense output, kind='dense'.")
+        times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
+        check_times_within(times, self.t)
+        states = [self.at(float(t)) for t in times]
+        q, qd = np.array([state.q for state in states]), np.array([state.qd for state in states])
+        return self.changed(t=times, q=q, qd=qd, _sensors={}, _all_steps=False)
+
+    def at(self, t: float) -> Any:
         """Return the state at any time of the motion, by dense output.
 
         Parameters
@@ -367,17 +409,17 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         found = self.state_space.between(np.array([time]), self.t, y, self.state_space.rates_of(y, self.qdd))[0]
         return ChainState(time, found[: self.chain.nq], found[self.chain.nq :])
 
-    def join(self, *others: ReducedResult) -> ReducedResult:
+    def join(self, *others: Result) -> Result:
         """Return this result and those that follow on it as one.
 
         Parameters
         ----------
-        *others : ReducedResult
+        *others : Result
             Results of the same chain, tau and wrenches, each of which starts with the last state of the one before.
 
         Returns
         -------
-        ReducedResult
+        Result
             All states, events, sensors, warnings and counters, as of `Result.join`.
 
         Raises
@@ -385,7 +427,7 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         UsageError
             If a result starts at another time or from another state, is of another chain, tau or wrenches, or has recorded other sensors.
         """
-        return join_all(self, others, _joined_pair, ReducedResult, "a ReducedResult")
+        return join_all(self, others, _joined_pair, ReducedResult, "a Result of a chain")
 
     def save(self, path: str | Path) -> Path:
         """Write coordinates, rates, forces, the chain, sensors and settings to `path`, .npz or .nc (needs the extra `io`).
@@ -428,14 +470,10 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
         )
         return write_contents(path, lambda: contents_of_chain(run))
 
-    def to_csv(self, path: str | Path) -> Path:
-        """Write one line for each state, with the links as bodies, with columns such as `link 1.r.x`, and return the path."""
-        return self._twin.to_csv(path)
-
     def _attributes(self) -> dict[str, str]:
         return {"model": self.chain.name, **self.settings}
 
-    def state(self, k: int = -1) -> ChainState:
+    def state(self, k: int = -1) -> Any:
         """Return the k-th state; by default the last. Raise UsageError if there is none of that number."""
         k = check_number(k, len(self.t))
         return ChainState(float(self.t[k]), self.q[k], self.qd[k])
@@ -445,7 +483,13 @@ class ReducedResult(Piecewise, Animated, HasOutcome):
 
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
-        return f"ReducedResult({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+        return f"Result({self.chain.name!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+
+
+def _span(span: slice, times: Array) -> tuple[npt.NDArray[np.bool_], float, float]:
+    """Return which times are within a span, and its ends."""
+    keep, (first, last) = times_within(span, times)
+    return keep, first, last
 
 
 def _chain_work(work: Array) -> Work:
@@ -483,8 +527,7 @@ def _joined_pair(first: ReducedResult, second: ReducedResult) -> ReducedResult:
         raise UsageError("the next run has other wrenches: a result has those of all its states.")
     check_coordinates_follow(first, second)
     q, t = (np.concatenate([getattr(first, name), getattr(second, name)[1:]]) for name in ("q", "t"))
-    return replace(
-        first,
+    return first.changed(
         state_space=replace(one, tau=_joined_tau(one.tau, other.tau)),
         t=t,
         q=q,
@@ -556,6 +599,6 @@ def energy_notes_of(result: ReducedResult) -> list[RunNote]:
     ):
         return []
     k = np.unique(np.linspace(0, len(result) - 1, min(len(result), ENERGY_SAMPLES)).astype(int))
-    few = replace(result, t=result.t[k], q=result.q[k], qd=result.qd[k])
+    few = result.changed(t=result.t[k], q=result.q[k], qd=result.qd[k])
     with np.errstate(all="ignore"):
         return drift_notes(few.t, few.kinetic_energy(), few.potential_energy())

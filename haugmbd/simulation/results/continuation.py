@@ -8,8 +8,8 @@ A run counts the turns of a joint from its own start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +22,8 @@ from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.integrators.initial_state import check_start, projected
 from haugmbd.simulation.results.io.laws import difference_of_laws, law_digests
 from haugmbd.simulation.results.io.schema import difference_of_models, numbers_of
-from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.records import Names, total
+from haugmbd.simulation.results.segments import with_segments
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.spans import ROUNDING
 
@@ -46,10 +47,19 @@ def join_all(first: R, others: Iterable[R], pair: Callable[[R, R], R], kind: typ
 
 
 def join_results(first: R, second: R) -> R:
-    """Return both results as one. Raise UsageError unless the second follows on the first, and is of the same model."""
+    """Return both results as one. Raise UsageError unless the second follows on the first, and is of the same model.
+
+    Where the velocities jump between them, by an impulse from outside, both are segments of the motion.
+    """
+    if type(first) is not type(second):
+        raise UsageError(f"join: {second!r:.60} is in joint coordinates: give its maximal().")
     check_model_of(first, second)
+    check_contacts(first, second)
+    if first._segments or second._segments:
+        return _joined_segments(first, second)
     first = after_calls(first, second)
-    check_follows(first, second)
+    if not check_follows(first, second):
+        return _joined_segments(first, second)
     later = second.at_states(np.arange(len(second.t)) > 0)
     rows = len(first.names.rows), (len(first.names.bodies), 6)
     kept = first._contact_impacts is not None or second._contact_impacts is not None
@@ -75,6 +85,53 @@ def join_results(first: R, second: R) -> R:
         outcome=joined_outcome(first.outcome, second.outcome),
     )
     return joined
+
+
+def _joined_segments(first: R, second: R) -> R:
+    """Return both results as one of all their segments; the state that both have is no state of the second one's first segment."""
+    before, after = ([piece for piece in one._complete if len(piece)] for one in (first, second))
+    if not before or not after:
+        raise UsageError("a run without states cannot be joined.")
+    last = after_calls(before[-1], after[0])
+    follows = check_follows(last, after[0])
+    check_sensors(before[-1]._sensors, after[0]._sensors)
+
+    def counted_on(piece: Any) -> Any:
+        counts = before[-1]._turns is not None and after[0]._turns is not None and piece._turns is not None
+        return replace(piece, _turns=turned(before[-1], after[0], piece)) if counts else piece
+
+    def called(piece: Any) -> Any:
+        return after_calls(piece, after[0]) if len(piece) and piece.t[-1] == last.t[-1] else piece
+
+    segments = [counted_on(piece) for piece in second.segments]
+    if follows:
+        k = next(k for k, piece in enumerate(second._complete) if len(piece))
+        segments[k] = segments[k].at_states(segments[k].t > before[-1].t[-1])
+    sparse = follows or first._with_ends or second._with_ends
+    known = bool(follows and first._replays and second._replays)
+    return with_segments(
+        replace(first, _model=first._model if first._model is not None else second._model),
+        (*map(called, first.segments), *segments),
+        (*map(called, first._complete), *map(counted_on, second._complete)) if sparse else (),
+        impacts=(*first.impacts, *second.impacts),
+        settings=joined_settings(first.settings, second.settings),
+        interrupted=second.interrupted,
+        outcome=joined_outcome(first.outcome, second.outcome),
+        counters=total([first.counters, second.counters]),
+        _mechanism=first._mechanism,
+        _replays=(*first._replays, *second._replays) if known else (),
+    )
+
+
+def check_contacts(first: Any, second: Any) -> None:
+    """Raise UsageError unless both results have the same rigid contacts."""
+    loose = [{name: contact.restitution for name, contact in one.contacts.items()} for one in (first, second)]
+    difference = ""
+    if first._mechanism is not None and second._mechanism is not None:
+        rows = [(Names.of(model), numbers_of(model), 0) for model in (first._mechanism._rows, second._mechanism._rows)]
+        difference = difference_of_models(rows[0], rows[1], ("in this run", "in the next"))
+    if difference or loose[0] != loose[1]:
+        raise UsageError(f"the next run has other contacts: {difference or f'restitution {loose[0]} and {loose[1]}'}.")
 
 
 def turned(first: Any, second: Any, part: Any) -> Array:
@@ -143,9 +200,10 @@ def after_calls(first: R, second: Any) -> R:
     return called
 
 
-def check_follows(first: Any, second: Any) -> None:
-    """Raise UsageError, with the numbers, unless the second result starts with the last state of the first.
+def check_follows(first: Any, second: Any) -> bool:
+    """Return whether the second result starts with the last state of the first; False where only the velocities jump.
 
+    Raise UsageError, with the numbers, for another pose.
     The last state of a method that leaves a part of a velocity across the constraints is projected by the next run.
     """
     end = check_times(first, second)
@@ -153,7 +211,15 @@ def check_follows(first: Any, second: Any) -> None:
     if difference:
         last = _projected(first) if first.has_model else None
         if last is None or _difference(first, second, last):
-            raise _with_a_jump(difference, end) if not _difference(first, second, first, POSE) else _other_state(difference, end)
+            if _difference(first, second, first, POSE):
+                raise _other_state(difference, end)
+            if second.has_model and _projected(second, 0) is None:
+                raise UsageError(
+                    f"the velocities jump between this run and the next, to some that the joints do not allow: at t = {end:.9g} s "
+                    f"{difference} at the end of this one. Take those behind an impulse: mbd.impulse(model, state, ...).state."
+                )
+            return False
+    return True
 
 
 def _difference(first: Any, second: Any, last: Any, names: Collection[str] = ALL) -> str:
@@ -178,31 +244,22 @@ def _difference(first: Any, second: Any, last: Any, names: Collection[str] = ALL
     return ""
 
 
-def _projected(first: Any) -> Any:
-    """Return the last state of a result as a run that starts from it projects it, as a result; None if a run does not take it."""
-    model, last = first.model, first.state()
+def _projected(first: Any, k: int = -1) -> Any:
+    """Return state k of a result as a run that starts from it projects it, as a result; None if a run does not take it."""
+    model, last = first.model, first.state(k)
     try:
         check_start(model, last, project_velocity=False)
         found = projected(model, model.pack(), last)
     except HaugmbdError:
         return None
-    return replace(first.at_states(np.arange(len(first.t)) == len(first.t) - 1), y=found.y[None])
-
-
-def _with_a_jump(text: str, end: float) -> UsageError:
-    """Return the error of a run that starts from the same pose with other velocities, as behind an impulse."""
-    return UsageError(
-        f"the velocities jump between this run and the next: at t = {end:.9g} s {text} at the end of this one. A Result is one smooth "
-        "motion, each of whose steps its dense output, energies and accelerations go through, and this jump is no step. Keep the runs in a "
-        "list, and take what you need of each: [run.energy() for run in runs]."
-    )
+    return replace(first.at_states(np.arange(len(first.t)) == np.arange(len(first.t))[k]), y=found.y[None])
 
 
 def _other_state(text: str, end: float) -> UsageError:
     """Return the error of a run that starts from another state."""
     return UsageError(
-        f"the next run starts from another state: at t = {end:.9g} s {text} at the end of this one. {CONTINUE}. Where velocities jump or "
-        "joints are moved by hand, there are two motions."
+        f"the next run starts from another state: at t = {end:.9g} s {text} at the end of this one. {CONTINUE}. Where joints are moved by "
+        "hand, there are two motions."
     )
 
 
@@ -273,10 +330,3 @@ def joined_settings(first: Mapping[str, str], second: Mapping[str, str]) -> dict
 def joined_outcome(first: Outcome, second: Outcome) -> Outcome:
     """Return the end of the second run, with the warnings of both."""
     return second._replace(notes=tuple(dict.fromkeys([*first.notes, *second.notes])))
-
-
-def total(counters: Sequence[Counters]) -> Counters:
-    """Return the work of several runs: sums, and the largest `max_euler_drift`."""
-    sums: dict[str, Any] = {f.name: sum(getattr(c, f.name) for c in counters) for f in fields(Counters)}
-    sums["max_euler_drift"] = max((c.max_euler_drift for c in counters), default=0.0)
-    return Counters(**sums)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 from haugmbd.deprecated import public_class
 from haugmbd.model.model import Model
@@ -59,3 +61,10 @@ class Names:
     def of(cls, model: Model) -> Names:
         """Return the names in a model."""
         return cls(model.name, model.body_names, tuple(model.joints), tuple(map(str, model.labels)))
+
+
+def total(counters: Sequence[Counters]) -> Counters:
+    """Return the work of several runs: sums, and the largest `max_euler_drift`."""
+    sums: dict[str, Any] = {f.name: sum(getattr(c, f.name) for c in counters) for f in fields(Counters)}
+    sums["max_euler_drift"] = max((c.max_euler_drift for c in counters), default=0.0)
+    return Counters(**sums)

@@ -8,9 +8,8 @@ Solutions of the equations of motion at the states are in `solutions`, quantitie
 from __future__ import annotations
 
 import copyreg
-import importlib
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -20,17 +19,34 @@ import numpy.typing as npt
 
 from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.dense_states import rates_of
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.histories.body_history import BodyHistory
-from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, impacts_of_states
-from haugmbd.diagnostics.histories.load_history import load_named
+from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, impacts_of_states, joined_impacts
+from haugmbd.diagnostics.histories.driver_history import DriverHistory, driven_row
+from haugmbd.diagnostics.histories.load_history import LoadHistory, load_named, work_of_load
 from haugmbd.diagnostics.joint_motions.turns import TurnCounter
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus, warn_of_stored_work
-from haugmbd.diagnostics.work import QuadratureRule, Work, does_work, rule_of, work_between, work_between_stored, work_of_powers
-from haugmbd.errors import SingularKKTError, UsageError, warn_user
+from haugmbd.diagnostics.work import (
+    QuadratureRule,
+    Work,
+    does_work,
+    joined_work,
+    moving_rows,
+    no_work,
+    rule_of,
+    work_between,
+    work_between_stored,
+    work_of_powers,
+)
+from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
+from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.impacts.contact_modes import ContactModes
+from haugmbd.impacts.impact import Impact
+from haugmbd.impacts.shared_forces import SharedForces, shared_forces
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
@@ -44,10 +60,25 @@ from haugmbd.simulation.results.continuation import join_all, join_results
 from haugmbd.simulation.results.io.carried_model import restore
 from haugmbd.simulation.results.quantities import HasQuantities
 from haugmbd.simulation.results.records import Counters, Names
+from haugmbd.simulation.results.segments import (
+    Again,
+    contact_history,
+    fields_of_segments,
+    piece_at,
+    resampled,
+    split,
+    stored_states,
+    with_segments,
+    work_at_nodes,
+)
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.solutions import HasSolutions
-from haugmbd.simulation.results.spans import check_number, check_time, times_within
+from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
 from haugmbd.workspace.layout import WIDTH
+
+
+class NotOfAChain(UsageError, AttributeError):
+    """A coordinate of a chain was asked of a run in maximal coordinates; an AttributeError, too, as `hasattr` expects."""
 
 
 @public_class
@@ -85,11 +116,15 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         The singular configurations that the run crossed.
     outcome : Outcome
         End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
+    impacts : tuple of Impact
+        The impacts of rigid contacts and stops, in the order of time; () without any.
 
     Notes
     -----
     `result["crank"]` is the history of one body, `result[t0:t1]` the part of the motion between two times. The arrays are read-only,
     because accelerations, multipliers, reactions, violations and energies are computed from them; change a copy, `result.r.copy()`.
+    At an impact the time stands twice, with the state before and with the state after, but in a run with `t_eval`: there it is the one
+    after. Rows are those of the model with all contacts open; `contact(name)` has the normal forces.
     `Result(model, t, y)` is that of states of your own, flat ones as `State.y` in the rows of y, which is not copied.
 
     Raises
@@ -128,6 +163,15 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     _all_steps: bool = False
     """Whether the states are the steps of the run, between which dense output is as accurate as its method."""
     outcome: Outcome = Outcome()
+    impacts: tuple[Impact, ...] = ()
+    _segments: tuple[Result, ...] = ()
+    """The smooth segments between jumps of the velocities, each with the model of its closed contacts; none of one smooth motion."""
+    _with_ends: tuple[Result, ...] = ()
+    """The segments with their first and last states, of a run with `t_eval`; otherwise the segments have them."""
+    _mechanism: ContactModes | None = None
+    """The rigid contacts and stops of the run, and its models for each set of closed ones."""
+    _again: Again | None = None
+    """Makes the run again: handed over by what has made it, which stands above."""
 
     def __post_init__(self) -> None:
         for name in ("t", "y"):
@@ -153,6 +197,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         if model is not None and why and self.outcome.status is RunStatus.FAILED:
             note = RunNote("model", f"the model {model.name!r} was left behind when this result was pickled: it {why}")
             state |= {"_model": None, "_names": self.names, "outcome": self.outcome._replace(notes=(*self.outcome.notes, note))}
+            state |= {"_segments": (), "_with_ends": (), "_mechanism": None, "impacts": ()}
         return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
     @property
@@ -178,7 +223,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return whether the result has its model."""
         try:
             return self.model is not None
-        except UsageError:
+        except HaugmbdError:
             return False
 
     @cached_property
@@ -190,6 +235,55 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def _bodies(self) -> Array:
         n = len(self.names.bodies)
         return self.y[:, : WIDTH * n].reshape(len(self.t), n, WIDTH)
+
+    @property
+    def chain(self) -> Any:
+        """Return the SerialChain of a run in joint coordinates. Raise UsageError for any other run, as `q`, `qd`, `qdd` and `tau` do."""
+        raise self._not_of_a_chain("chain")
+
+    @property
+    def q(self) -> Array:
+        """Return the joint coordinates of a chain, (nt, nq)."""
+        raise self._not_of_a_chain("q")
+
+    @property
+    def qd(self) -> Array:
+        """Return the joint rates of a chain, (nt, nv)."""
+        raise self._not_of_a_chain("qd")
+
+    @property
+    def qdd(self) -> Array:
+        """Return the joint accelerations of a chain, (nt, nv), recomputed."""
+        raise self._not_of_a_chain("qdd")
+
+    @property
+    def tau(self) -> Array:
+        """Return the generalized forces of a chain, (nt, nv), recomputed."""
+        raise self._not_of_a_chain("tau")
+
+    def joint_wrench(self, link: str | int) -> Array:
+        """Return the force and moment through the joint of a link of a chain on the link, (nt, 6) [N, N m]."""
+        raise self._not_of_a_chain("joint_wrench")
+
+    def _not_of_a_chain(self, name: str) -> UsageError:
+        return NotOfAChain(
+            f"{name} belongs to the run of a SerialChain, and {self.names.model!r} is a System, in maximal coordinates: use "
+            "result.joint(name).angle, .rate and .acceleration, and result.reaction(name)."
+        )
+
+    def maximal(self, model: Model | None = None) -> Result:
+        """Return the motion in maximal coordinates: this result itself, but of a chain."""
+        if model is not None and model is not self.model:
+            raise UsageError(f"this result has its model already, {self.names.model!r}: leave model= out.")
+        return self
+
+    def kinetic_energy(self) -> Array:
+        """Return the kinetic energy, (nt,) [J]."""
+        return kinetic_and_potential(self.model, self.t, self.y)[0]
+
+    def potential_energy(self) -> Array:
+        """Return the potential energy of gravity and force elements, (nt,) [J]."""
+        return kinetic_and_potential(self.model, self.t, self.y)[1]
 
     @property
     def angles(self) -> Array:
@@ -216,10 +310,99 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return the angular velocities, body frames [rad/s], (nt, nb + 1, 3)."""
         return self._bodies[..., OMEGA_BAR:WIDTH]
 
+    @classmethod
+    def of_segments(cls, model: Model, segments: Sequence[Result], *, complete: Sequence[Result] = (), **other: Any) -> Result:
+        """Return the result of a motion of several smooth segments.
+
+        model: with all contacts open;  complete: the segments with their ends, of a run with `t_eval`;  other: fields of the result
+        """
+        return cls(model, **fields_of_segments(model, segments) | other, _segments=tuple(segments), _with_ends=tuple(complete))
+
+    @property
+    def segments(self) -> tuple[Result, ...]:
+        """Return the smooth segments of the motion, each a Result with the model of its closed contacts; (result,) without impacts."""
+        return self._segments or (self,)
+
+    @property
+    def _complete(self) -> tuple[Result, ...]:
+        """Return the segments with their first and last states."""
+        return self._with_ends or self.segments
+
     def _pieces(self) -> tuple[Result, ...]:
-        return (self,)
+        return tuple(segment for segment in self._segments if len(segment)) or (self,)
+
+    @property
+    def contacts(self) -> dict[str, Contact]:
+        """Return the rigid contacts and stops of the run by name; {} without any."""
+        return {} if self._mechanism is None else dict(self._mechanism.contacts)
+
+    @cached_property
+    def _shared(self) -> tuple[SharedForces, ...]:
+        """Return the normal forces of all rigid contacts, by segment."""
+        assert self._mechanism is not None
+        return tuple(shared_forces(self._mechanism, segment) for segment in self.segments)
+
+    def contact(self, name: str) -> Any:
+        """Return a contact over time.
+
+        Parameters
+        ----------
+        name : str
+            Name of a Contact, of a stop ("NAME lower", "NAME upper" of a JointLimit with a restitution), or of a ContactForce.
+
+        Returns
+        -------
+        ContactHistory or CompliantContact
+            Of a rigid contact gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip
+            of each point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
+            largest indentation, and the lost energy.
+
+        Raises
+        ------
+        UsageError
+            If there is no contact of that name.
+        """
+        rigid = tuple(self.contacts)
+        if name in rigid and self._mechanism is not None:
+            return contact_history(self._mechanism, name, self, self._shared)
+        compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
+        if name not in compliant:
+            raise no_such("contact", name, (*rigid, *compliant))
+        return super().contact(name)
+
+    def load(self, name: str) -> LoadHistory:
+        if not self._segments:
+            return super().load(name)
+        found = super().load(name)
+        return replace(found, _work=lambda: work_of_load(self.model, self._work, name, found.energy))
+
+    load.__doc__ = HasQuantities.load.__doc__
+
+    def driver(self, name: str) -> DriverHistory:
+        if not self._segments:
+            return super().driver(name)
+        whole, keep = super().driver(name), np.ones(len(self.t), dtype=np.bool_)
+        if self._with_ends:
+            whole, keep = with_segments(self, self._with_ends, ()).driver(name), self._stored
+        values = {one.name: getattr(whole, one.name) for one in fields(whole)}
+        kept: dict[str, Any] = {key: value[keep] for key, value in values.items() if isinstance(value, np.ndarray)}
+        row = driven_row(self.model, name)
+
+        def work() -> Array:
+            rows = moving_rows(self.model)
+            return self._work.driven[:, rows.index(row)] if row in rows else np.zeros(len(self.t))
+
+        return replace(whole, **kept, _work=work)
+
+    driver.__doc__ = HasQuantities.driver.__doc__
+
+    @property
+    def _stored(self) -> npt.NDArray[np.bool_]:
+        return stored_states(self.segments, self._complete)
 
     def _impacts_of(self, name: str) -> tuple[ContactImpact, ...]:
+        if self._segments:
+            return joined_impacts(piece._impacts_of(name) for piece in self._complete if len(piece))
         if self._contact_impacts is not None:
             return tuple(impact for impact in self._contact_impacts if impact.contact == name)
         if not len(self.t):
@@ -266,6 +449,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             warn_user("kind='cubic' is now kind='dense', the default: leave it out.", DeprecationWarning)
             kind = "dense"
         times = np.atleast_1d(np.asarray(t_new, dtype=np.float64))
+        if self._segments:
+            check_times_within(times, self.t)
+            return with_segments(self, resampled(self._complete, times, kind), self._complete, outcome=self.outcome)
         model = self.model if self.has_model else None
         y = resample_states(model, self.t, self.y, len(self.names.bodies), times, kind, self._solve)
         return Result(
@@ -284,12 +470,16 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _model_laws=self._model_laws,
             _carried=self._carried,
             _replays=self._replays,
+            _again=self._again,
+            _held=self._held,
             outcome=self.outcome,
         )
 
     @cached_property
     def _work(self) -> Work:
         """Return the work since the first state, along the steps of the run; between stored states, with a note, where it is not known."""
+        if self._segments:
+            return self._work_of_segments()
         if self._all_steps or not len(self.t) or not does_work(self.model):
             return self._work_at(None)
         along, why = work_or_why(self._replays, self)
@@ -299,8 +489,27 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, why)
         return found
 
+    def _work_of_segments(self) -> Work:
+        """Return the work since the first state, along the steps of all segments."""
+        complete = [piece for piece in self._complete if len(piece)]
+        if not len(self.t) or not does_work(self.model):
+            return no_work(self.model, len(self.t))
+        if self._mechanism is None:  # runs that were joined across a kick: each knows its own steps
+            return joined_work([piece._work for piece in complete]).at(self._stored).since_first()
+        if all(piece._all_steps for piece in complete):
+            return joined_work([piece._work_at(None) for piece in complete]).at(self._stored).since_first()
+        along, why = work_or_why(self._replays, self)
+        if along is not None:
+            return along
+        parts = [work_between_stored(piece.model, piece.t, piece.y, piece._solve) for piece in complete]
+        found = joined_work(parts).at(self._stored).since_first()
+        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, why)
+        return found
+
     def _work_at(self, nodes: Array | None) -> Work:
         """Return the work since the first state at times `nodes` (k,), by default those of the states, which are steps."""
+        if self._segments and nodes is not None:
+            return work_at_nodes(self._segments, nodes)
         return work_between(self.model, self.t, self.y, self._solve, nodes)
 
     @property
@@ -320,10 +529,11 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
         take: takes results of its parts before; a delay reads the whole motion before, so that a model with one has no parts
         """
-        again = importlib.import_module("haugmbd.simulation.simulate").run_again  # it stands above this package
-        if self.model.network is not None and self.model.network.delays:
-            return again(self.model, one, t_eval, until, None)
-        return again(self.model, one, t_eval, until, lambda t, y: take(Result(self.model, t, y, settings=self.settings)))
+        if self._again is None:
+            raise UsageError("nothing says how its run is made again")
+        if self._segments or (self.model.network is not None and self.model.network.delays):
+            return self._again(self, one, t_eval, until, None)
+        return self._again(self, one, t_eval, until, lambda t, y: take(Result(self.model, t, y, settings=self.settings)))
 
     def _turns_at(self, times: Array, y: Array) -> Array | None:
         """Return the joint angles at interpolated states, where they are known at the stored ones."""
@@ -339,7 +549,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return counter.follow(self.t, self.y, rates, times, y, None if self._turns is None else np.asarray(self._turns))
 
     def at(self, t: float) -> State:
-        """Return the state at any time of the motion, by dense output.
+        """Return the state at any time of the motion, by dense output; at an impact the state after it.
 
         Parameters
         ----------
@@ -359,6 +569,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             If an interpolated state cannot be brought to the constraints.
         """
         time = check_time(t, self.t)
+        if self._segments:
+            return piece_at(self._complete, time).at(time)
         stored = np.flatnonzero(self.t == time)
         return self.state(int(stored[-1])) if len(stored) else self.resample([time]).state()
 
@@ -369,6 +581,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
     def within(self, keep: npt.NDArray[np.bool_], first: float, last: float) -> Result:
         """Return the result with some of its states, keep (nt,), and its events from `first` to `last` [s]."""
+        if self._segments:
+            return self._segments_within(keep, first, last)
         return replace(
             self.at_states(keep),
             events=tuple(event for event in self.events if first <= event.t <= last),
@@ -378,8 +592,21 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             else tuple(one for one in self._contact_impacts if not (one.release < first or one.touch > last)),
         )
 
+    def _segments_within(self, keep: npt.NDArray[np.bool_], first: float, last: float) -> Result:
+        """Return the result with some of the states of its segments, keep (nt,), and its impacts from `first` to `last` [s]."""
+        parts = split(keep, self._segments)
+        (kept,) = np.nonzero([part.any() for part in parts])
+        some, span = slice(kept[0], kept[-1] + 1), self.t[keep][[0, -1]]
+        segments = [one.within(part, first, last) for one, part in zip(self._segments[some], parts[some], strict=True)]
+        complete = [one.within((one.t >= span[0]) & (one.t <= span[1]), first, last) for one in self._with_ends[some]]
+        impacts = tuple(impact for impact in self.impacts if first <= impact.t <= last)
+        return with_segments(self, segments, complete, impacts=impacts)
+
     def at_states(self, keep: npt.NDArray[np.bool_]) -> Result:
         """Return the result with some of its states, keep (nt,)."""
+        if self._segments:
+            parts = zip(self._segments, split(np.asarray(keep), self._segments), strict=True)
+            return with_segments(self, [one.at_states(part) for one, part in parts], self._complete)
         sensors = {name: replace(one, t=one.t[keep], value=one.value[keep]) for name, one in self._sensors.items()}
         return replace(
             self,
@@ -414,10 +641,31 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return join_all(self, others, join_results, Result, "a Result of simulate")
 
     def save(self, path: str | Path) -> Path:
-        """Write states, names, counters and settings to `path`, and return the path: .npz, or .nc (NetCDF-4, needs the extra `io`)."""
-        from haugmbd.simulation.results.io.results import save  # noqa: PLC0415  imported only where a result is written
+        """Write states, impacts, names, the model, sensors, counters and settings to `path`, .npz or .nc (NetCDF-4, needs the extra `io`).
 
-        return save(self, path)
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file. `mbd.load(path)` reads it.
+
+        Raises
+        ------
+        UsageError
+            For another ending, a missing extra, states that are not finite, or a file that cannot be written (then it is an OSError, too).
+
+        Notes
+        -----
+        `to_xarray` and `to_pandas` make tables of all quantities for other programs.
+        """
+        from haugmbd.simulation.results.io.results import write_contents  # noqa: PLC0415  imported only where a result is written
+        from haugmbd.simulation.results.saving import contents_of_result  # noqa: PLC0415  likewise
+
+        return write_contents(path, lambda: contents_of_result(self))
 
     def to_csv(self, path: str | Path) -> Path:
         """Write one line for each state, with columns such as `crank.r.x`, and return the path.
@@ -429,7 +677,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return to_csv(self, path)
 
     def _attributes(self) -> dict[str, str]:
-        return {"model": self.names.model, **self.settings}
+        struck = {"impacts": str([impact.t for impact in self.impacts])} if self._mechanism is not None else {}
+        return {"model": self.names.model, **struck, **self.settings}
 
     def __len__(self) -> int:
         return len(self.t)
@@ -441,7 +690,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def __getitem__(self, body: str | slice) -> BodyHistory | Result:
         if isinstance(body, slice):
             return self._between(body)
-        if body not in self.names.bodies:
+        if not isinstance(body, str) or body not in self.names.bodies:
             raise no_such("body", body, self.names.bodies, {"result.joint": self.names.joints})
         k = self.names.bodies.index(body)
         accelerations = lambda: (self.v_dot[:, k], self.omega_bar_dot[:, k])  # noqa: E731  solved for only where they are asked for
@@ -454,7 +703,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
     def __repr__(self) -> str:
         span = f", t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self.t) else ""
-        return f"Result({self.names.model!r}, {len(self.t)} states{span}, {self.counters.steps} steps)"
+        struck = "" if self._mechanism is None else f", {len(self.impacts)} impacts"
+        return f"Result({self.names.model!r}, {len(self.t)} states{span}, {self.counters.steps} steps{struck})"
 
 
 def _numbers(name: str, given: Any) -> Array:

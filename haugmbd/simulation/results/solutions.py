@@ -10,6 +10,7 @@ states: `lam_of_method`, because the multipliers that an implicit method solves 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal, overload
 
@@ -18,7 +19,7 @@ import numpy as np
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
-from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
+from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, check_wrench_arguments
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses, self_stresses
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction, reactions_over_time
 from haugmbd.diagnostics.method_solutions import multipliers_of_method
@@ -30,6 +31,8 @@ from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.determined_motion import solve_determined_states
 from haugmbd.integrators.base import methods_below
 from haugmbd.model.model import Model
+from haugmbd.simulation.results.joining import join_reactions
+from haugmbd.simulation.results.segments import solutions_of_segments
 
 DETERMINED = ("kinematics", "inverse dynamics")
 """The analyses, by the settings of their results, of motions that the drivers determine: accelerations follow from the rows alone."""
@@ -59,6 +62,10 @@ class HasSolutions(ABC):
     def p(self) -> Array:
         """Return the Euler parameters, (nt, nb + 1, 4)."""
 
+    @abstractmethod
+    def _pieces(self) -> Sequence[HasSolutions]:
+        """Return the smooth pieces of the motion; itself if it is one."""
+
     @property
     @abstractmethod
     def _work(self) -> Work:
@@ -67,6 +74,9 @@ class HasSolutions(ABC):
     @cached_property
     def _solutions(self) -> Array:
         """Return (u_dot, lam) by nodes at every state, (nt, nn, 6); NaN at states that are not finite."""
+        pieces = self._pieces()
+        if pieces != (self,):  # each with the model of its closed contacts
+            return read_only(solutions_of_segments(self.model, pieces))
         solve = solve_determined_states if self.settings.get("analysis") in DETERMINED else solve_states
         finite = np.isfinite(self.y).all(axis=1)
         if finite.all():
@@ -157,6 +167,9 @@ class HasSolutions(ABC):
                 f"{have} have them, at the steps of a run without t_eval; other methods with simulate(..., record_method=True). "
                 "`lam` has those of the accelerations, at every state."
             )
+        pieces = self._pieces()
+        if pieces != (self,):
+            return read_only(np.concatenate([piece.lam_of_method[:, : self.model.nc] for piece in pieces]))
         if not self.has_model:
             return self._own
         return read_only(multipliers_of_method(self.model, self.t, self.y, self._own))
@@ -219,6 +232,10 @@ class HasSolutions(ABC):
         UsageError
             If the joint, side or frame does not exist.
         """
+        pieces = self._pieces()
+        if pieces != (self,):
+            check_wrench_arguments(self.model.joints, self.model.body_names, joint, on, frame)
+            return join_reactions([piece.reaction(joint, on=on, frame=frame) for piece in pieces])
         stresses = lambda: self._self_stresses  # noqa: E731  computed only where it is asked for
         return reactions_over_time(self._wrenches, joint, on=on, frame=frame, stresses=stresses)
 

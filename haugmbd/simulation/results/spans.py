@@ -26,6 +26,13 @@ def check_time(t: Any, times: Array) -> float:
     return float(t)
 
 
+def check_times_within(times: Array, within: Array) -> None:
+    """Raise UsageError unless times (k,) are those of a result with the times `within` (nt,)."""
+    if not len(within) or times.ndim != 1 or not np.all((times >= within[0]) & (times <= within[-1])):
+        span = f"{within[0]:g} .. {within[-1]:g} s" if len(within) else "no time: the result has no states"
+        raise UsageError(f"t_new must be times (k,) within {span}; got {times.tolist()!r:.60}.")
+
+
 def check_number(k: Any, n: int) -> int:
     """Return the number of a state, from 0 on. Raise UsageError if a result of n states has none of that number, which may be negative."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -n <= k < n:

@@ -23,6 +23,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
+from haugmbd.contact.contact import Contact
 from haugmbd.control.diagram.network import Network
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
@@ -53,13 +54,19 @@ class Parts(NamedTuple):
     bodies: Sequence[Body]
     joints: Sequence[Joint]
     loads: Sequence[ForceElement]
+    contacts: Sequence[Contact]
     owner: Callable[[Body], str]
     equations: JointEquations
     nothing_moves: str = ""
 
     def each_once(self) -> Parts:
         """Return the parts, each once, however often it was added."""
-        return self._replace(bodies=_distinct(self.bodies), joints=_distinct(self.joints), loads=_distinct(self.loads))
+        return self._replace(
+            bodies=_distinct(self.bodies),
+            joints=_distinct(self.joints),
+            loads=_distinct(self.loads),
+            contacts=_distinct(self.contacts),
+        )
 
 
 Build = Callable[[Sequence[Body], Sequence[Joint]], Model]
@@ -95,6 +102,7 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     ]
     faults += [fault for body in once.bodies for fault in body.faults()]
     faults += [fault for load in once.loads for fault in _once(load.faults())]
+    faults += [fault for contact in once.contacts for fault in contact.faults()]
     bodies = [body for body in once.bodies if posed(body)]
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign
@@ -240,21 +248,35 @@ def _system_faults(parts: Parts) -> list[Fault]:
     faults: list[Fault] = []
     where = f"system {parts.name!r}"
     read_array(faults, where, "gravity", parts.gravity, (3,), unit="m/s2")
-    if len(parts.bodies) == 1 and not (parts.joints or parts.loads):
+    if len(parts.bodies) == 1 and not (parts.joints or parts.loads or parts.contacts):
         faults.append(
             Fault(where, "it has no body", parts.nothing_moves or "Add at least one: system.add(Body(name, mass, J_bar)).")
         )
     return faults
 
 
+def _names_of_contacts(parts: Parts) -> list[Fault]:
+    """Return a fault for each contact that has the name of a joint or load: a closed contact is a joint."""
+    known = {joint.name: "joint" for joint in parts.joints if _is_name(joint.name)}
+    known |= {load.name: "load" for load in parts.loads if _is_name(load.name)}
+    remedy = "A closed contact becomes a joint: give it a name of its own."
+    return [
+        Fault(f"contact {contact.name!r}", f"a {known[contact.name]} has this name", remedy)
+        for contact in parts.contacts
+        if _is_name(contact.name) and contact.name in known
+    ]
+
+
 def _name_faults(parts: Parts) -> list[Fault]:
     """Return faults for empty names of joints and loads, names used twice within a kind, and parts added twice."""
-    faults = []
-    groups: tuple[tuple[str, Sequence[Body | Joint | ForceElement]], ...] = (
+    faults: list[Fault] = []
+    groups: tuple[tuple[str, Sequence[Body | Joint | ForceElement | Contact]], ...] = (
         ("body", parts.bodies),
         ("joint", parts.joints),
         ("load", parts.loads),
+        ("contact", parts.contacts),
     )
+    faults += _names_of_contacts(parts) if parts.contacts else []
     for kind, group in groups:
         if _are_different_names([part.name for part in group]):
             continue
@@ -290,9 +312,10 @@ def _foreign_body_faults(parts: Parts) -> list[Fault]:
     """Return one fault for each body that joints or loads are attached to and that is not in the system.  parts: each once"""
     members = set(map(id, parts.bodies))
     users: dict[int, tuple[Body, list[str]]] = {}
-    attached: list[tuple[str, Joint | ForceElement, Iterable[Body]]] = []
+    attached: list[tuple[str, Joint | ForceElement | Contact, Iterable[Body]]] = []
     attached += [("joint", joint, parts.equations.bodies_of(joint)) for joint in parts.equations.outside(parts.joints, members)]
     attached += [("load", load, load.bodies()) for load in parts.loads]
+    attached += [("contact", contact, (contact.i, contact.j)) for contact in parts.contacts]
     for kind, user, bodies in attached:
         for body in bodies:
             if id(body) not in members:

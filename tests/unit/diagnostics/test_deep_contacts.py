@@ -8,6 +8,7 @@ import pytest
 
 import haugmbd as mbd
 from joints import TJ
+from tests.support.with_contacts import simulate_with
 
 G = 9.81
 
@@ -59,5 +60,5 @@ def test_a_run_with_impacts_tells_it_at_its_start_alone():
     system = ball(0.08)
     wall = mbd.Contact("wall", system.ground, system.bodies[1], point=(0, 0, -1), normal=(0, 0, 1), restitution=0.5)
     with pytest.warns(mbd.RunWarning, match="starts 0.02 m deep"):
-        result = mbd.simulate_impacts(system, 0.01, contacts=[wall], h=1e-4)
+        result = simulate_with(system, 0.01, contacts=[wall], h=1e-4)
     assert sum("starts" in str(one) for one in result.warnings) == 1

@@ -8,6 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
 from joints import RJ, RotationDriver
+from tests.support.with_contacts import simulate_with
 
 PRECISE = mbd.DOP853(rtol=1e-12, atol=1e-12, h_max=0.05)
 FINE = 1e-8
@@ -110,7 +111,7 @@ def test_turns_go_on_over_impacts():
     system.add(RJ("pin", system.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
     floor = mbd.Contact("floor", system.ground, ball, point=ball.r, normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=0.6)
     sensor = mbd.Sensor("angle", mbd.JointCoordinate(system, "pin"))
-    result = mbd.simulate_impacts(system, 2.0, contacts=[floor], integrator=PRECISE, sensors=[sensor])
+    result = simulate_with(system, 2.0, contacts=[floor], integrator=PRECISE, sensors=[sensor])
     assert len(result.impacts) > 2
     np.testing.assert_allclose(result.sensor("angle").value, 9.0 * result.t, rtol=0.0, atol=FINE)
     np.testing.assert_allclose(result.joint("pin").angle, 9.0 * result.t, rtol=0.0, atol=FINE)

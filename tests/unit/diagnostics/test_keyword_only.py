@@ -10,8 +10,6 @@ import haugmbd as mbd
 
 POSITIONAL = {
     mbd.Result: ["_model", "t", "y"],
-    mbd.ReducedResult: ["state_space", "t", "q", "qd"],
-    mbd.ImpactResult: ["_mechanism", "segments", "impacts"],
 }
 
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import haugmbd as mbd
 from haugmbd.math import blas_threads
 from haugmbd.math.blas_threads import one_blas_thread
-from haugmbd.simulation.simulate import MANY_BODIES
+from haugmbd.simulation.recorded_result import MANY_BODIES
 from joints import RJ
 
 TWO = 2

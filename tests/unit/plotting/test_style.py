@@ -12,6 +12,7 @@ from haugmbd.gallery import four_bar
 from haugmbd.plotting.curves import amplitudes
 from joints import CJ, RJ
 from tests.support.redundant_loops import loop, planar_points
+from tests.support.with_contacts import simulate_with
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -30,7 +31,7 @@ def results(bar):
     arm = system.add(mbd.Body("arm", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0.3)))
     system.add(RJ("pin", system.ground, arm, point=(0, 0, 0.3), axis=(0, 1, 0)))
     floor = mbd.Contact("floor", system.ground, arm, point=(1, 0, 0.3), normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=0.3)
-    impacts = mbd.simulate_impacts(system, 0.5, contacts=floor, h=2e-3)
+    impacts = simulate_with(system, 0.5, contacts=floor, h=2e-3)
     twin = reduced.maximal()
     joint = next(name for name, entry in twin.model.joints.items() if entry.freedoms)
     return {

@@ -103,12 +103,16 @@ def test_an_event_behind_the_start_is_found():
     assert [one.t for one in mbd.simulate(pendulum(), 0.1, h=1e-2, events=[event]).events] == pytest.approx([1e-7])
 
 
-def test_runs_with_a_kick_between_are_not_one_smooth_motion():
-    """They are refused with the body, its velocities and the reason; those without a kick are joined."""
+def test_runs_with_a_kick_between_are_one_motion_of_two_segments():
+    """Time and pose stand twice at the kick; energies, accelerations and multipliers are those of each run."""
     model, event = pendulum().compile(), mbd.Event("passage", place, terminal=True)
     first = mbd.simulate(model, 2.0, h=5e-3, events=[event])
     plain = mbd.simulate(model, 2.0, h=5e-3, state=first.state())
     assert first.join(plain).t[-1] == 2.0
     behind = mbd.simulate(model, 2.0, h=5e-3, state=kicked(model, first.state()))
-    with pytest.raises(mbd.UsageError, match=r"velocities jump .* body 'bob' .* smooth motion.* in a list"):
-        first.join(behind)
+    joined = first.join(behind)
+    assert [len(one) for one in joined.segments] == [len(first), len(behind)]
+    for name in ("t", "y", "lam", "v_dot"):
+        np.testing.assert_array_equal(getattr(joined, name), np.concatenate([getattr(first, name), getattr(behind, name)]))
+    np.testing.assert_array_equal(joined.energy().kinetic, np.concatenate([first.energy().kinetic, behind.energy().kinetic]))
+    assert joined.at(first.t[-1]).v[1, 0] == behind.v[0, 1, 0]

@@ -9,6 +9,7 @@ from haugmbd.formulations import FORMULATIONS
 from haugmbd.gallery import double_pendulum, heavy_top
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.simulation.compatibility import STABILIZATIONS, incompatibility, integrators, table
+from tests.support.with_contacts import simulate_with
 
 METHODS = integrators()
 FEW = {name: METHODS[name] for name in ("RK4", "DOP853", "SciPySolver Radau, BDF, LSODA", "GeneralizedAlpha", "BDF", "HEM4")}
@@ -100,4 +101,4 @@ def test_impacts_ask_the_same():
         "floor", system.ground, ball, point=ball.r, normal=(0, 0, 1), plane_point=(0, 0, 0), radius=0.1, restitution=0.5
     )
     with pytest.raises(mbd.UsageError, match="cannot be corrected between steps"):
-        mbd.simulate_impacts(system, 1.0, contacts=[floor], integrator=mbd.SciPySolver(method="LSODA"), rtol=1e-8)
+        simulate_with(system, 1.0, contacts=[floor], integrator=mbd.SciPySolver(method="LSODA"), rtol=1e-8)

@@ -9,6 +9,7 @@ import haugmbd as mbd
 from haugmbd.gallery import pendulum
 from haugmbd.simulation.stepping.run import Run
 from joints import RJ, TJ, Cam
+from tests.support.with_contacts import simulate_with
 
 
 class Armed:
@@ -85,7 +86,7 @@ def test_impacts_keep_the_initial_state(options: dict, monkeypatch):
     ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.1)))
     system.add(mbd.PointForce("wind", ball, force=lambda t, r, p, v, omega_bar: wind()))
     floor = mbd.Contact("floor", system.ground, ball, point=(0, 0, 0), normal=(0, 0, 1), restitution=0.5)
-    result = mbd.simulate_impacts(system, 1.0, contacts=[floor], h=0.01, **options)
+    result = simulate_with(system, 1.0, contacts=[floor], h=0.01, **options)
     assert result.interrupted
     assert result.t.tolist() == [0.0]
     np.testing.assert_array_equal(result.r[0, 1], [0.0, 0.0, 0.1])

@@ -10,6 +10,7 @@ from haugmbd.gallery import slider_crank
 from haugmbd.workspace.layout import WIDTH
 from joints import RJ
 from tests.support.bouncing import ball
+from tests.support.with_contacts import simulate_with
 
 H = 1e-2
 ROUNDING = 1e-12
@@ -152,7 +153,7 @@ def test_motions_with_impacts_are_joined(stored, tmp_path):
 
     def run(first, last, **more):
         given = {"t_eval": np.linspace(first, last, 6)} if stored else {}
-        return mbd.simulate_impacts(system, last, contacts=contacts, h=H, **given, **more)
+        return simulate_with(system, last, contacts=contacts, h=H, **given, **more)
 
     one = run(0.0, 0.3)
     two, whole = run(0.3, 0.6, state=one.state()), run(0.0, 0.6)
@@ -167,7 +168,7 @@ def test_motions_with_impacts_are_joined(stored, tmp_path):
         assert result.energy().total[-1] == pytest.approx(whole.energy().total[-1], rel=1e-9)
         assert len(result.contact("floor").force) == len(result)
     other_floor = ball(0.6, z=0.3)
-    other = mbd.simulate_impacts(other_floor[0], 0.6, contacts=other_floor[1], h=H, state=one.state())
+    other = simulate_with(other_floor[0], 0.6, contacts=other_floor[1], h=H, state=one.state())
     with pytest.raises(mbd.UsageError, match="other contacts: restitution {'floor': 0.5} and {'floor': 0.6}"):
         one.join(other)
 
@@ -201,7 +202,7 @@ def test_chains_are_joined(tmp_path):
         (mbd.simulate(chain, 0.4, h=H, state=first.state()), "another tau"),
         (mbd.simulate(mbd.random_chain(3, 2), 0.4, h=H), "another chain"),
         (whole, "starts at t = 0 s, and this one ends at t = 0.2 s"),
-        (3, "is not a ReducedResult"),
+        (3, "is not a Result of a chain"),
     ):
         with pytest.raises(mbd.UsageError, match=words):
             first.join(other)

@@ -8,6 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import pendulum
 from joints import RJ
+from tests.support.with_contacts import simulate_with
 
 
 def tip(t, state):
@@ -40,7 +41,7 @@ def test_of_chains_and_of_motions_with_impacts():
     floor = mbd.Contact(
         "floor", system.ground, ball, point=(0, 0, 0.25), radius=0.05, normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=0.5
     )
-    bounced = mbd.simulate_impacts(system, 0.4, contacts=floor, h=1e-3, sensors=SENSORS)
+    bounced = simulate_with(system, 0.4, contacts=floor, h=1e-3, sensors=SENSORS)
     np.testing.assert_array_equal(bounced.sensor("height").value, bounced.r[:, 1, 2])
 
 

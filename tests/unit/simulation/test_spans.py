@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import pendulum
+from tests.support.with_contacts import simulate_with
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def bounced():
     floor = mbd.Contact(
         "floor", system.ground, ball, point=(0, 0, 0.25), radius=0.05, normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=0.5
     )
-    return mbd.simulate_impacts(system, 1.5, contacts=floor, h=1e-3)
+    return simulate_with(system, 1.5, contacts=floor, h=1e-3)
 
 
 def test_a_span_is_a_result(swung):
@@ -59,7 +60,7 @@ def test_of_a_chain():
     chain = mbd.random_chain(2, 1)
     result = mbd.simulate(chain, 0.2, h=1e-2)
     part = result[0.05:0.1]
-    assert isinstance(part, mbd.ReducedResult)
+    assert isinstance(part, mbd.Result)
     np.testing.assert_array_equal(part.q, result.q[5:11])
     state = result.at(0.0512)
     assert isinstance(state, mbd.ChainState)

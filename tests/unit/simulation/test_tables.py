@@ -10,6 +10,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import four_bar, slider_crank
 from joints import RJ
+from tests.support.with_contacts import simulate_with
 
 xr = pytest.importorskip("xarray")
 pytest.importorskip("pandas")
@@ -30,7 +31,7 @@ def bounced():
     arm = system.add(mbd.Body("arm", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0, 0.3)))
     system.add(RJ("pin", system.ground, arm, point=(0, 0, 0.3), axis=(0, 1, 0)))
     floor = mbd.Contact("floor", system.ground, arm, point=(1, 0, 0.3), normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=0.3)
-    return mbd.simulate_impacts(system, 0.6, contacts=floor, h=2e-3)
+    return simulate_with(system, 0.6, contacts=floor, h=2e-3)
 
 
 @pytest.fixture(scope="module")

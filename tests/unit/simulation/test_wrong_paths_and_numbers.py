@@ -13,6 +13,7 @@ import haugmbd as mbd
 from haugmbd.gallery import pendulum
 from haugmbd.simulation.results.io.atomic import replace_file
 from tests.support.bouncing import ball
+from tests.support.with_contacts import simulate_with
 
 SPAN, H = 0.05, 1e-2
 
@@ -23,7 +24,7 @@ def results():
     return {
         "result": mbd.simulate(pendulum(), SPAN, h=H),
         "chain": mbd.simulate(mbd.random_chain(2, 1), SPAN, h=H),
-        "impacts": mbd.simulate_impacts(system, SPAN, contacts=contacts, h=H),
+        "impacts": simulate_with(system, SPAN, contacts=contacts, h=H),
     }
 
 

@@ -8,6 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import pendulum
 from joints import RJ, RotationDriver
+from tests.support.with_contacts import simulate_with
 
 CURVE = 1.0 / 16000.0
 """Curves are stored to this part of their range."""
@@ -111,7 +112,7 @@ def test_joints_of_a_motion_with_impacts_have_their_coordinates(chromium, tmp_pa
     system = pendulum()
     bar = system["bar"]
     wall = mbd.Contact("wall", system.ground, bar, point=bar.r, normal=(0, 1, 0), plane_point=(0, -0.5, 0), restitution=0.8)
-    result = mbd.simulate_impacts(system, 2.0, contacts=[wall], h=1e-2)
+    result = simulate_with(system, 2.0, contacts=[wall], h=1e-2)
     assert result.impacts
     chromium.open(f"{result.animate(tmp_path / 'wall.html').as_uri()}#t=0")
     drawn = curves(chromium, "ofJoint(0)")

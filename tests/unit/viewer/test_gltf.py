@@ -15,6 +15,7 @@ import haugmbd as mbd
 from haugmbd.bodies import inertia
 from haugmbd.gallery import andrews, delta_robot, pendulum, slider_crank
 from haugmbd.viewer import to_gltf
+from tests.support.with_contacts import simulate_with
 
 VALIDATOR = """
 const validator = require("gltf-validator"), fs = require("fs");
@@ -86,7 +87,7 @@ def test_times_increase_where_an_impact_stands_twice(tmp_path):
     floor = mbd.Contact(
         "floor", system.ground, ball, point=(0.0, 0.0, 0.2), normal=(0.0, 0.0, 1.0), plane_point=(0.0, 0.0, 0.0), restitution=0.5
     )
-    result = mbd.simulate_impacts(system, 0.5, contacts=[floor], h=1e-2)
+    result = simulate_with(system, 0.5, contacts=[floor], h=1e-2)
     content, array = read(result.to_gltf(tmp_path / "ball.glb"))
     assert np.all(np.diff(array(content["animations"][0]["samplers"][0]["input"])[:, 0]) > 0.0)
 

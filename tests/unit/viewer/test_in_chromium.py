@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import pendulum, slider_crank
+from tests.support.with_contacts import simulate_with
 
 COMPLAINTS = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
 POSE = 2e-6
@@ -168,7 +169,7 @@ def test_an_impact_stands_twice_and_the_state_after_is_shown(chromium, tmp_path)
         radius=0.1,
         restitution=0.7,
     )
-    result = mbd.simulate_impacts(system, 1.0, contacts=[floor], h=1e-2)
+    result = simulate_with(system, 1.0, contacts=[floor], h=1e-2)
     chromium.open(f"{result.animate(tmp_path / 'ball.html').as_uri()}#t=0")
     t = result.impacts[0].t
     for moment in (t, 0.0, 1.0):

@@ -22,7 +22,6 @@ import numpy as np
 
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
-from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.checksums import seal, seal_zip
 from haugmbd.simulation.results.io.paths import path_of, path_with_ending
 from haugmbd.simulation.results.io.schema import (
@@ -39,18 +38,12 @@ from haugmbd.simulation.results.io.schema import (
     UNITS,
     Contents,
     Saved,
-    contents_of,
 )
 
 SMALL = 2**31
 """Bytes of arrays that are always read."""
 MOST_COMPRESSED = 100
 """Largest ratio of the bytes of longer arrays to those of the file; moving states are compressed to a half."""
-
-
-def save(result: Saved, path: str | Path) -> Path:
-    """Write `result` to `path`, .npz or .nc; return the path; see `write_contents`."""
-    return write_contents(path, lambda: contents_of(result, carry))
 
 
 def write_contents(path: str | Path, make: Callable[[], Contents]) -> Path:

@@ -304,9 +304,7 @@ def result_of(
         interrupted=bool(meta["interrupted"]),
         _names=names,
         events=events_of(meta, len(names.bodies), y.shape[1]),
-        singular_crossings=tuple(
-            SingularCrossing(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in meta.get("passed", ())
-        ),
+        singular_crossings=crossings_of(meta),
         _own=arrays.get(OWN),
         _own_u_dot=arrays.get(OWN_U_DOT),
         _turns=arrays.get(TURNS),
@@ -319,6 +317,12 @@ def result_of(
         _all_steps=bool(meta.get("all_steps", False)),
         outcome=Outcome.from_data(meta.get("outcome"), interrupted=bool(meta["interrupted"])),
     )
+
+
+def crossings_of(meta: Mapping[str, Any]) -> tuple[SingularCrossing, ...]:
+    """Return the singular configurations that were crossed, in metadata."""
+    places = meta.get("passed", ())
+    return tuple(SingularCrossing(float(at["t"]), tuple(map(_text, at["joints"])), float(at["pivot"])) for at in places)
 
 
 def replays_data(replays: Sequence[Replay]) -> list[dict[str, Any]] | None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.contact.impulses import impulse_equations
-from haugmbd.contact.impulses.auxiliary_rows import AuxiliaryRows, solve_auxiliary_rows
-from haugmbd.contact.impulses.impulse_arguments import read_arguments
-from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
-from haugmbd.contact.impulses.restitution import restitution
+from haugmbd.impacts import impulse_equations
+from haugmbd.impacts.auxiliary_rows import AuxiliaryRows, solve_auxiliary_rows
+from haugmbd.impacts.impulse_arguments import read_arguments
+from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
+from haugmbd.impacts.restitution import restitution
 from joints import SJ, Distance
 from tests.support.dense_impulse import Dense, consistent, rows_of
 from tests.support.random_trees import random_contacts, random_tree

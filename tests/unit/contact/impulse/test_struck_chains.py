@@ -9,6 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from joints import TJ
+from tests.support.with_contacts import simulate_with
 
 
 def row(n, e, gap=0.0, masses=None):
@@ -54,7 +55,7 @@ def test_a_row_of_touching_balls_is_doubtful(n):
     hard = "(" + ", ".join(["0"] * (n - 2) + ["2"]) + ")"
     assert hard in said[0]
     assert said[0] in blow.messages
-    said, result = said_of(lambda: mbd.simulate_impacts(system, 0.05, contacts=contacts, h=5e-3))
+    said, result = said_of(lambda: simulate_with(system, 0.05, contacts=contacts, h=5e-3))
     assert len(said) == 1
     assert said[0] in result.warnings
 
@@ -65,7 +66,7 @@ def test_the_second_answer_is_that_of_small_gaps(masses):
     touching, contacts = row(3, 0.8, masses=masses)
     (text,), _ = said_of(lambda: mbd.impulse(touching.compile(), contacts=contacts))
     system, contacts = row(3, 0.8, gap=1e-7, masses=masses)
-    said, result = said_of(lambda: mbd.simulate_impacts(system, 1e-4, contacts=contacts, h=1e-5))
+    said, result = said_of(lambda: simulate_with(system, 1e-4, contacts=contacts, h=1e-5))
     assert said == []
     rates = np.diff(result.v[-1, 1:, 0])
     assert "(" + ", ".join(f"{rate:.4g}" for rate in rates) + ")" in text
@@ -74,7 +75,7 @@ def test_the_second_answer_is_that_of_small_gaps(masses):
 @pytest.mark.parametrize(("e", "gap"), [(0.0, 0.0), (1.0, 1e-6)])
 def test_laws_that_agree_are_not_doubtful(e, gap):
     system, contacts = row(4, e, gap)
-    assert said_of(lambda: mbd.simulate_impacts(system, 0.05, contacts=contacts, h=5e-3))[0] == []
+    assert said_of(lambda: simulate_with(system, 0.05, contacts=contacts, h=5e-3))[0] == []
 
 
 def test_the_corners_of_a_box_are_no_row():

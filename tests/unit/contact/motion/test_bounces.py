@@ -7,9 +7,10 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.contact.gap import PlacedContacts, gap_at
-from haugmbd.contact.motion.resting_contact import REST_HEIGHT
+from haugmbd.simulation.hybrid.resting_contact import REST_HEIGHT
 from joints import RJ
 from tests.support.bouncing import DOWN, METHODS, G, ball, box
+from tests.support.with_contacts import simulate_with
 
 METHOD = pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 
@@ -22,7 +23,7 @@ def test_all_bounces_of_a_ball_and_its_rest(options, e):
     t_1 = np.sqrt(2.0 / G)
     zeno = t_1 * (1.0 + e) / (1.0 - e)
     system, contacts = ball(e)
-    result = mbd.simulate_impacts(system, zeno + 0.5, contacts=contacts, **options)
+    result = simulate_with(system, zeno + 0.5, contacts=contacts, **options)
     n = np.arange(len(result.impacts))
     expected = t_1 * (1.0 + 2.0 * e * (1.0 - e**n) / (1.0 - e))
     np.testing.assert_allclose([i.t for i in result.impacts], expected, rtol=0.0, atol=1e-10)
@@ -52,7 +53,7 @@ def test_a_point_whose_only_length_is_its_height_comes_to_rest(e, height):
     first = np.sqrt(2.0 * height / G) + 2.0 * rise / G
     speed = np.sqrt(2.0 * G * height) + rise
     zeno = first + 2.0 * speed * e / (1.0 - e) / G
-    result = mbd.simulate_impacts(system, zeno + 0.5, contacts=[floor], h=1e-2)
+    result = simulate_with(system, zeno + 0.5, contacts=[floor], h=1e-2)
     closed = result.contact("floor").closed
     assert result.contact("floor").t[closed][-1] == zeno + 0.5
     highest = max(height, rise**2 / (2.0 * G))
@@ -63,7 +64,7 @@ def test_a_point_whose_only_length_is_its_height_comes_to_rest(e, height):
 
 def test_both_states_of_an_impact_are_kept():
     system, contacts = ball(0.5)
-    result = mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-2)
+    result = simulate_with(system, 1.0, contacts=contacts, h=1e-2)
     assert len(result.impacts) == 2
     assert len(result.segments) == 3
     twice = np.nonzero(np.diff(result.t) == 0.0)[0]
@@ -80,11 +81,11 @@ def test_both_states_of_an_impact_are_kept():
 @pytest.mark.slow
 def test_a_ball_that_loses_nothing_and_one_that_loses_all():
     system, contacts = ball(1.0)
-    result = mbd.simulate_impacts(system, 5.0, contacts=contacts, h=1e-2)
+    result = simulate_with(system, 5.0, contacts=contacts, h=1e-2)
     assert abs(result.energy().drift).max() <= 1e-11
     assert len(result.impacts) == 6  # at 0.45 s, then every 0.90 s
     system, contacts = ball(0.0)
-    result = mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-2)
+    result = simulate_with(system, 1.0, contacts=contacts, h=1e-2)
     assert [i.t for i in result.impacts] == pytest.approx([np.sqrt(2.0 / G)], rel=0.0, abs=1e-12)
     assert len(result.segments) == 2
     assert result.segments[1].t[0] == result.impacts[0].t
@@ -103,7 +104,7 @@ def test_a_sphere_on_a_slope(options):
     slope = mbd.Contact(
         "slope", system.ground, sphere, point=sphere.r, normal=5.0 * n, plane_point=foot, restitution=e, radius=radius
     )
-    result = mbd.simulate_impacts(system, 2.0, contacts=[slope], **options)
+    result = simulate_with(system, 2.0, contacts=[slope], **options)
     t_1 = np.sqrt(2.0 * height / (G * np.cos(alpha)))
     k = np.arange(len(result.impacts))
     expected = t_1 * (1.0 + 2.0 * e * (1.0 - e**k) / (1.0 - e))
@@ -129,7 +130,7 @@ def test_a_rod_that_falls_on_a_smooth_plane(e, theta):
         "tip", system.ground, rod, point=rod.r - 0.5 * L * axis, normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=e
     )
     v = np.sqrt(2.0 * G * drop)
-    result = mbd.simulate_impacts(system, v / G + 0.05, contacts=[tip], rtol=1e-10, atol=1e-12)
+    result = simulate_with(system, v / G + 0.05, contacts=[tip], rtol=1e-10, atol=1e-12)
     P = m * v * (1.0 + e) / (1.0 + 3.0 * np.cos(theta) ** 2)
     first = result.impacts[0]
     assert first.t == pytest.approx(v / G, rel=0.0, abs=1e-11)
@@ -155,7 +156,7 @@ def test_a_pendulum_at_a_wall(options, e):
     side = np.array([-np.cos(wall), 0.0, -np.sin(wall)])  # against the motion of the end there
     at = L * np.array([np.sin(wall), 0.0, -np.cos(wall)])
     stop = mbd.Contact("wall", system.ground, bar, point=(-L, 0, 0), normal=side, plane_point=at, restitution=e)
-    result = mbd.simulate_impacts(system, 2.0, contacts=[stop], **options)
+    result = simulate_with(system, 2.0, contacts=[stop], **options)
     assert len(result.impacts) >= 2
     first = result.impacts[0]
     fallen = m * G * 0.5 * L * np.cos(wall)
@@ -176,7 +177,7 @@ def test_a_box_that_lands_flat(e):
     """All four corners at once; at rest they carry the box: four forces are not unique, and those of least norm are equal."""
     system, contacts = box(e)
     t_1 = np.sqrt(2.0 / G)
-    result = mbd.simulate_impacts(system, t_1 * (1.0 + e) / (1.0 - e) + 0.2, contacts=contacts, h=1e-2)
+    result = simulate_with(system, t_1 * (1.0 + e) / (1.0 - e) + 0.2, contacts=contacts, h=1e-2)
     assert set(result.impacts[0].contacts) == {"a", "b", "c", "d"}
     total = sum(result.impacts[0].normal.values())
     assert total == pytest.approx(3.0 * G * t_1 * (1.0 + e), rel=1e-11)
@@ -211,7 +212,7 @@ def test_a_torsion_spring_keeps_its_angle_over_impacts():
     pin = system.add(RJ("pin", system.ground, arm, point=(0, 0, 0.2), axis=(0, 1, 0)))
     system.add(mbd.RSDA("spring", pin, k=0.5))
     floor = mbd.Contact("floor", system.ground, arm, point=(1, 0, 0.2), normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=0.6)
-    result = mbd.simulate_impacts(system, 0.6, contacts=[floor], h=1e-3)
+    result = simulate_with(system, 0.6, contacts=[floor], h=1e-3)
     assert len(result.impacts) > 1
     np.testing.assert_allclose(result.load("spring").angle, result.joint("pin").angle, rtol=0.0, atol=1e-9)
     total, at_impact = result.energy().total, np.diff(result.t) == 0.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import haugmbd as mbd
-from haugmbd.contact.motion.contact_events import NormalForces, Turn
 from haugmbd.forces import PointForce, Torque
+from haugmbd.simulation.hybrid.contact_events import NormalForces, Turn
 from tests.support.bouncing import METHODS, ball, box
+from tests.support.with_contacts import simulate_with
 
 
 def shaken():
@@ -35,7 +35,7 @@ CASES = {"shaken": shaken, "tipped": tipped, "rattling": lambda: box(0.3, z=0.3,
 def test_the_course_is_the_same(name, options, monkeypatch):
     def run():
         system, contacts = CASES[name]()
-        return mbd.simulate_impacts(system, 1.2, contacts=contacts, **options)
+        return simulate_with(system, 1.2, contacts=contacts, **options)
 
     quick = run()
     monkeypatch.setattr(Turn, "clear", lambda self, t, y: np.zeros(len(t), dtype=bool))
@@ -54,7 +54,7 @@ def test_a_box_at_rest_is_asked_for_its_forces_a_batch_at_a_time(monkeypatch):
     monkeypatch.setattr(NormalForces, "of", lambda self, name, state: alone.append(name) or of(self, name, state))
     monkeypatch.setattr(NormalForces, "over", lambda self, name, t, y: together.append(len(t)) or over(self, name, t, y))
     system, contacts = box(0.0, z=0.0)
-    result = mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-3)
+    result = simulate_with(system, 1.0, contacts=contacts, h=1e-3)
     assert len(result) == 1001
     assert len(alone) <= 8
     assert sum(together) > 2000
@@ -71,6 +71,6 @@ def test_a_force_that_fails_only_beyond_an_opening_is_not_asked_there_to_the_end
         return (0.0, 0.0, 80.0 * t)
 
     system.add(PointForce("lift", system["ball"], point=system["ball"].r, force=force))
-    result = mbd.simulate_impacts(system, 0.5, contacts=contacts, h=1e-3)
+    result = simulate_with(system, 0.5, contacts=contacts, h=1e-3)
     assert len(result.segments) == 2
     assert result.t[-1] == 0.5

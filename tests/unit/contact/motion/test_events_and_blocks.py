@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 from joints import RJ, TJ, TranslationDriver
+from tests.support.with_contacts import simulate_with
 
 LOCATED = 1e-9
 """Accuracy of the times of impacts [s]."""
@@ -323,7 +324,7 @@ def test_a_stop_is_pressed_or_left_by_the_friction_of_the_whole_load(way):
     system.add(mbd.PointForce("up", lift, point=(0, 0, 0), force=(0, 30.0, 0)))
     system.add(mbd.PointForce("push", sledge, point=(0, 0, 0), force=(-5.0 * way, 0, 0)))
     ceiling = mbd.Contact("ceiling", system.ground, block, point=(0, 0, 0), normal=(0, -1, 0))
-    result = mbd.simulate_impacts(system, 0.1, contacts=[ceiling], h=1e-2)
+    result = simulate_with(system, 0.1, contacts=[ceiling], h=1e-2)
     np.testing.assert_allclose(result.contact("ceiling").force, 30.0, rtol=1e-9)
     np.testing.assert_allclose(result.contact("stop upper").force, 9.0 - 5.0 if way > 0.0 else 0.0, rtol=1e-9)
     left = 0.0 if way > 0.0 else -0.5 * 4.0 * result.t**2

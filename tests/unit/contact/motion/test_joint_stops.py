@@ -9,6 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from joints import RJ, TJ, Gear, TranslationDriver
+from tests.support.with_contacts import simulate_with
 
 ROOT = 1e-9
 """Accuracy of the times of impacts [s], and what follows from it: events are located to rounding, RK4 steps of 1e-3 are exact here."""
@@ -128,7 +129,7 @@ def test_stops_act_with_contacts_and_survive_files_and_pickles(tmp_path):
     state = system.compile().state()
     v = state.v.copy()
     v[1, 0] = 5.0
-    result = mbd.simulate_impacts(system, 1.0, contacts=floor, h=1e-3, state=state.replace(v=v))
+    result = simulate_with(system, 1.0, contacts=floor, h=1e-3, state=state.replace(v=v))
     assert [hit.contacts for hit in result.impacts[:2]] == [("ceiling",), ("floor lower",)]
     path = result.save(tmp_path / "run.npz")
     again = mbd.load(path)
@@ -150,14 +151,26 @@ def test_a_driver_that_runs_into_a_stop_is_named():
         mbd.simulate(system, 1.0, h=1e-2)
 
 
-def test_what_a_run_with_impacts_does_not_take_is_refused_by_name():
+def test_a_run_with_impacts_takes_what_a_smooth_one_takes():
     system = falling(0.5)
-    with pytest.raises(
-        mbd.UsageError, match="JointLimit 'floor' has a restitution, and a run with impacts takes no redundancy and no budget"
-    ):
-        mbd.simulate(system, 1.0, h=1e-2, redundancy=mbd.MinimumNorm(), budget=1.0)
-    with pytest.raises(mbd.UsageError, match="NewtonEuler"):
-        mbd.simulate(system, 1.0, h=1e-2, formulation=mbd.NullSpace())
+    plain = mbd.simulate(system, 1.0, h=1e-2)
+    other = mbd.simulate(
+        system,
+        1.0,
+        h=1e-2,
+        redundancy=mbd.MinimumNorm(),
+        budget=100.0,
+        tolerance=1e-3,
+        formulation=mbd.NullSpace(),
+        record_method=True,
+    )
+    np.testing.assert_allclose(other.y, plain.y, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(other.lam_of_method, plain.lam, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(other.accelerations_of_method[..., :3], plain.v_dot, rtol=0.0, atol=1e-6)
+
+
+def test_a_start_beyond_a_stop_is_refused():
+    system = falling(0.5)
     state = system.compile().state()
     r = state.r.copy()
     r[1, 0] = -0.25

@@ -9,13 +9,14 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.contact.gap import PlacedContacts
-from haugmbd.contact.impulses.auxiliary_rows import AuxiliaryRows
-from haugmbd.contact.impulses.impulse_equations import FactoredSystem, RowSet
-from haugmbd.contact.motion import contact_events
+from haugmbd.impacts.auxiliary_rows import AuxiliaryRows
+from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
 from haugmbd.integrators.event_location import EventLocator
+from haugmbd.simulation.hybrid import contact_events
 from joints import RJ
 from tests.support.bouncing import DOWN, METHODS
 from tests.support.random_trees import random_tree
+from tests.support.with_contacts import simulate_with
 
 HEIGHTS = (0.2, 0.31, 0.43, 0.56, 0.7, 0.85, 1.01, 1.18)
 RESTITUTIONS = (0.8, 0.0, 0.5, 0.3)
@@ -37,10 +38,10 @@ def balls(numbers):
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 def test_each_ball_bounces_as_if_it_were_alone(options):
     system, contacts = balls(range(8))
-    together = mbd.simulate_impacts(system, 0.6, contacts=contacts, **options)
+    together = simulate_with(system, 0.6, contacts=contacts, **options)
     for k in range(8):
         system, contacts = balls([k])
-        alone = mbd.simulate_impacts(system, 0.6, contacts=contacts, **options)
+        alone = simulate_with(system, 0.6, contacts=contacts, **options)
         strikes = [impact.t for impact in together.impacts if f"floor {k}" in impact.contacts]
         np.testing.assert_allclose(strikes, [impact.t for impact in alone.impacts], **AS_ALONE)
         np.testing.assert_allclose(together[f"ball {k}"].r[-1], alone[f"ball {k}"].r[-1], **AS_ALONE)
@@ -53,7 +54,7 @@ def test_only_contacts_that_are_near_are_evaluated_one_by_one(monkeypatch):
     gap_at = contact_events.gap_at
     monkeypatch.setattr(contact_events, "gap_at", lambda c, state: asked.update([c.name]) or gap_at(c, state))
     system, contacts = balls(range(8))
-    result = mbd.simulate_impacts(system, 0.26, contacts=contacts, h=1e-3)
+    result = simulate_with(system, 0.26, contacts=contacts, h=1e-3)
     assert [impact.contacts for impact in result.impacts] == [("floor 0",), ("floor 1",)]
     assert set(asked) == {"floor 0", "floor 1"}
     assert max(asked.values()) < 60
@@ -68,7 +69,7 @@ def test_of_events_in_one_step_those_after_the_first_that_ends_the_run_are_not_l
         EventLocator, "_locate", lambda self, event, *rest: located.append(event.name) or locate(self, event, *rest)
     )
     system, contacts = balls(range(8))
-    few = mbd.simulate_impacts(system, 0.5, contacts=contacts, h=5e-2)
+    few = simulate_with(system, 0.5, contacts=contacts, h=5e-2)
     times = [impact.t for impact in few.impacts]
     assert times == sorted(times)
     exact = sorted(t for k, h in enumerate(HEIGHTS) for t in bounces(h, RESTITUTIONS[k % 4]) if t < 0.5)

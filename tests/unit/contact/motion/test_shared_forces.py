@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.contact.motion.shared_forces import least_norm
+from haugmbd.impacts.shared_forces import least_norm
 from tests.support.seeds import seeds
+from tests.support.with_contacts import simulate_with
 
 G = 9.81
 
@@ -34,7 +35,7 @@ def test_the_feet_of_a_table(n, tmp_path):
     """Three feet are determined; of more the forces of least norm are those of `mbd.impulse`, that grow linearly over the table."""
     feet, centre = circle(n), (0.08, 0.03)
     system, contacts = table(feet, centre)
-    result = mbd.simulate_impacts(system, 0.02, contacts=contacts, h=5e-3)
+    result = simulate_with(system, 0.02, contacts=contacts, h=5e-3)
     for one in (result, mbd.load(result.save(tmp_path / "table.npz"))):
         histories = [one.contact(f"foot {k}") for k in range(n)]
         assert all(history.closed.all() for history in histories)
@@ -71,7 +72,7 @@ def test_feet_that_a_load_lifts_are_unique_again():
     system, contacts = table(feet, (0.0, 0.0))
     system.add(mbd.Torque("tip", system["top"], torque=lambda t: (0.0, 40.0 * t, 0.0)))
     tips = 2.0 * G * 0.3 / 40.0
-    result = mbd.simulate_impacts(system, tips + 0.03, contacts=contacts, h=5e-3)
+    result = simulate_with(system, tips + 0.03, contacts=contacts, h=5e-3)
     lifted = [result.contact(f"foot {k}") for k in (0, 1)]
     carry = [result.contact(f"foot {k}") for k in (2, 3)]
     assert not any(history.closed[-1] or history.force[-1] for history in lifted)

@@ -10,6 +10,7 @@ import haugmbd as mbd
 from haugmbd.forces import PointForce, Torque
 from joints import RJ, TJ, TranslationDriver
 from tests.support.bouncing import DOWN, METHODS, G, ball, box
+from tests.support.with_contacts import simulate_with
 
 METHOD = pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 
@@ -20,7 +21,7 @@ def test_a_body_that_is_lifted_from_the_floor(options):
     system, contacts = ball(0.3, z=0.0)
     system.add(PointForce("lift", system["ball"], point=system["ball"].r, force=lambda t: (0.0, 0.0, 40.0 * t)))
     t_0 = 2.0 * G / 40.0
-    result = mbd.simulate_impacts(system, 1.0, contacts=contacts, **options)
+    result = simulate_with(system, 1.0, contacts=contacts, **options)
     assert result.impacts == ()
     assert len(result.segments) == 2
     floor = result.contact("floor")
@@ -37,7 +38,7 @@ def test_it_is_put_down_and_lifted_again(options):
     system, contacts = ball(0.2, z=0.0)
     w = 2.0 * np.pi
     system.add(PointForce("shake", system["ball"], point=system["ball"].r, force=lambda t: (0.0, 0.0, -30.0 * np.sin(w * t))))
-    result = mbd.simulate_impacts(system, 3.0, contacts=contacts, **options)
+    result = simulate_with(system, 3.0, contacts=contacts, **options)
     floor = result.contact("floor")
     closed = floor.closed.astype(int)
     opens = floor.t[np.nonzero(np.diff(closed) == -1)[0]]
@@ -59,7 +60,7 @@ def test_a_table_that_is_tipped():
     system, contacts = box(0.0, z=0.0)
     system.add(Torque("tip", system["box"], torque=lambda t: (0.0, 10.0 * t, 0.0)))
     t_0 = 3.0 * G * 0.3 / 10.0
-    result = mbd.simulate_impacts(system, t_0 + 0.1, contacts=contacts, h=1e-2)
+    result = simulate_with(system, t_0 + 0.1, contacts=contacts, h=1e-2)
     assert result.impacts == ()
     ends = [segment.t[-1] for segment in result.segments]
     assert min(abs(np.array(ends) - t_0)) <= 1e-9
@@ -78,7 +79,7 @@ def test_a_table_that_is_tipped():
 def test_a_box_that_lands_on_an_edge_comes_to_rest_flat():
     """Inclined by 0.1 rad, e = 0.3: it rattles from edge to edge, and carries m g in the end; the energy only falls."""
     system, contacts = box(0.3, z=0.3, turned=0.1)
-    result = mbd.simulate_impacts(system, 2.0, contacts=contacts, h=5e-3)
+    result = simulate_with(system, 2.0, contacts=contacts, h=5e-3)
     histories = [result.contact(name) for name in "abcd"]
     np.testing.assert_allclose([h.gap[-1] for h in histories], 0.0, rtol=0.0, atol=1e-11)
     assert sum(h.force[-1] for h in histories) == pytest.approx(3.0 * G, rel=1e-10)
@@ -99,7 +100,7 @@ def test_a_double_pendulum_on_the_floor_never_gains_energy(e):
         mbd.Contact("hand", system.ground, lower, point=(2, 0, 0), **at),
         mbd.Contact("joint", system.ground, upper, point=(1, 0, 0), **at),
     ]
-    result = mbd.simulate_impacts(system, 3.0, contacts=contacts, rtol=1e-10, atol=1e-11)
+    result = simulate_with(system, 3.0, contacts=contacts, rtol=1e-10, atol=1e-11)
     assert len(result.impacts) >= 2
     assert all(i.energy_after <= i.energy_before * (1.0 + 1e-12) for i in result.impacts)
     total = result.energy().total
@@ -140,7 +141,7 @@ def test_a_redundant_mechanism_on_a_stop(e):
     v, omega = np.array(state.v), 0.5
     omega_bar = np.array(state.omega_bar)
     v[1:3, 0], v[3, 0], omega_bar[1:3, 1] = 0.5 * omega, omega, omega
-    result = mbd.simulate_impacts(system, 4.0, contacts=[stop], h=2e-3, state=state.replace(v=v, omega_bar=omega_bar))
+    result = simulate_with(system, 4.0, contacts=[stop], h=2e-3, state=state.replace(v=v, omega_bar=omega_bar))
     for impact in result.impacts[:5]:
         assert impact.energy_after == pytest.approx(e**2 * impact.energy_before, rel=1e-9, abs=1e-20)
     history = result.contact("stop")
@@ -163,7 +164,7 @@ def test_a_ladder_leaves_the_wall_at_two_thirds_of_its_height(options):
         mbd.Contact("foot", system.ground, rod, point=foot, normal=(0, 0, 1)),
         mbd.Contact("wall", system.ground, rod, point=foot + L * axis, normal=(1, 0, 0)),
     ]
-    result = mbd.simulate_impacts(system, 0.75, contacts=contacts, **options)
+    result = simulate_with(system, 0.75, contacts=contacts, **options)
     assert result.impacts == ()
     first = result.segments[0]
     assert first.r[-1, 1, 2] == pytest.approx(2.0 / 3.0 * rod.r[2], rel=1e-8)
@@ -187,7 +188,7 @@ def test_a_stack_of_two_balls_comes_to_rest():
         ),
         mbd.Contact("between", lower, upper, point=upper.r, normal=(0, 0, 1), plane_point=(0, 0, 0.6), radius=0.1, restitution=0.5),
     ]
-    result = mbd.simulate_impacts(system, 3.0, contacts=contacts, h=5e-3)
+    result = simulate_with(system, 3.0, contacts=contacts, h=5e-3)
     assert result.contact("floor").force[-1] == pytest.approx(2.0 * G, rel=1e-12)
     assert result.contact("between").force[-1] == pytest.approx(G, rel=1e-12)
     assert np.diff(result.energy().total).max() <= 1e-10
@@ -200,7 +201,7 @@ def test_a_contact_that_the_joints_carry_is_left_to_them():
     slider = system.add(mbd.Body("slider", 1.0, (0.1, 0.1, 0.1), v=(1.0, 0.0, 0.0)))
     system.add(TJ("guide", system.ground, slider, point=(0, 0, 0), axis=(1, 0, 0)))
     floor = mbd.Contact("floor", system.ground, slider, point=(0, 0, 0), normal=(0, 0, 1))
-    result = mbd.simulate_impacts(system, 1.0, contacts=[floor], h=1e-2)
+    result = simulate_with(system, 1.0, contacts=[floor], h=1e-2)
     assert len(result.segments) == 1
     assert result["slider"].r[-1, 0] == pytest.approx(1.0, rel=1e-12)
     np.testing.assert_allclose(result.reaction("guide").force[:, 2], G, rtol=1e-12)
@@ -210,7 +211,7 @@ def test_a_contact_that_the_joints_carry_is_left_to_them():
 def test_an_endless_cascade_is_stopped_and_keeps_what_there_is():
     system, contacts = ball(0.9)
     with pytest.raises(mbd.SimulationError, match=r"more than 50 impacts .*'floor meets' 51 times.*most_per_second") as caught:
-        mbd.simulate_impacts(system, 20.0, contacts=contacts, h=1e-2, most_per_second=50)
+        simulate_with(system, 20.0, contacts=contacts, h=1e-2, most_per_second=50)
     result = caught.value.result
     assert isinstance(result, mbd.ImpactResult)
     assert 50 < len(result.impacts) < 150
@@ -229,7 +230,7 @@ def test_a_ball_between_plates_that_close_is_stopped():
         mbd.Contact("bottom", system.ground, point, point=point.r, normal=(0, 0, 1), plane_point=(0, 0, 0), restitution=1.0),
     ]
     with pytest.raises(mbd.SimulationError, match="a body bounces faster and faster|A body bounces faster and faster") as caught:
-        mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-2, most_per_second=200)
+        simulate_with(system, 1.0, contacts=contacts, h=1e-2, most_per_second=200)
     assert 0.9 < caught.value.result.t[-1] < 1.0
 
 
@@ -245,5 +246,5 @@ def test_a_ball_that_a_press_crushes_is_stopped():
         mbd.Contact("top", plate, body, point=body.r, normal=(0, 0, -1), plane_point=plate.r, radius=0.1, restitution=0.3),
     ]
     with pytest.raises(mbd.SimulationError, match=r"the impact at t = 0\.6 s has no solution: .*'floor', 'top'") as caught:
-        mbd.simulate_impacts(system, 1.0, contacts=contacts, h=1e-2)
+        simulate_with(system, 1.0, contacts=contacts, h=1e-2)
     assert caught.value.result.t[-1] == pytest.approx(0.6, rel=0.0, abs=1e-10)

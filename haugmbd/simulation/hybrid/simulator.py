@@ -1,0 +1,424 @@
+r"""The simulation of a motion with impacts: smooth segments, and transitions between them.
+
+    segment      the equations of motion with the closed contacts as rows, until an open contact meets or a closed one would pull
+    transition   for all contacts that touch:   velocities jump, by `impulse`, if one of them approaches
+                                                contacts at rest close, and those that pull open, by `resting_contacts`
+                 every contact that meets or opens in it is an event, whichever of them has ended the segment
+
+A cascade of bounces ends because the bounces get lower; the first one that is too low closes the contact.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.joint_stop import stops_of
+from haugmbd.diagnostics.deep_contacts import deep_contact_notes
+from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
+from haugmbd.diagnostics.lift_off import LIFT_OFF, lift_off_events, pulls_of
+from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, joined
+from haugmbd.drivers.driver import Constant
+from haugmbd.errors import SimulationError, UsageError, error_text
+from haugmbd.impacts.contact_modes import ContactModes
+from haugmbd.impacts.impact import Impact
+from haugmbd.impacts.impulse import solve_impulse
+from haugmbd.impacts.impulse_arguments import read_arguments
+from haugmbd.impacts.impulse_result import Impulse
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.events import Event, EventRecord, read_events
+from haugmbd.integrators.initial_state import consistent_start, projected
+from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.stick_slip.slips import modes_of, slip_records, slips_at_opening, slips_by_impact
+from haugmbd.math.blas_threads import one_blas_thread
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_drivers, check_friction, check_interval, wanted_times
+from haugmbd.simulation.hybrid.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
+from haugmbd.simulation.hybrid.resting_contact import RestingContacts, approach, resting_contacts
+from haugmbd.simulation.hybrid.user_events import events_from, jumps, reached
+from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
+from haugmbd.simulation.replay import Replay
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.segments import Again, at_times
+from haugmbd.simulation.results.sensor import SensorRecorder, read_sensors
+from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import Recording, RunOutput
+from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.simulation.stepping.run import Recorded, Run
+
+CLOSED_STEPS = 200
+"""While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
+force of a closed contact, because it does not move anything."""
+SHORTEST = 1e-6
+"""[s] that the next segment may take where a budget is used up: it is stopped in its first batch."""
+MOST_PER_SECOND = 2000.0
+"""Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
+them, so that large restitutions are within the limit."""
+LAST = 1e-12
+"""Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactRun:
+    """The methods and limits of a motion with impacts.
+
+    rule: the stabilization of the methods, or what takes its place;  most: impacts and openings per second
+    budget: longest time that the run may take [s];  until: time [s] from which on the steps are not needed
+    again: makes the run again, see `Result`
+    """
+
+    mechanism: ContactModes
+    methods: RunMethods
+    rule: Stabilization
+    t_end: float
+    most: float
+    recording: Recording
+    record_method: bool = False
+    budget: float | None = None
+    until: float = np.inf
+    again: Again | None = None
+
+    @property
+    def method(self) -> Integrator:
+        """Return the integrator."""
+        return self.methods.integrator
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Return the methods as text."""
+        return settings_of(self.methods)
+
+
+def rigid_contacts(model: Model) -> tuple[Contact, ...]:
+    """Return the rigid contacts of a model: those that were added, and the stops of JointLimits with a restitution."""
+    return (*model.contacts, *stops_of(entry.load for entry in model.loads))
+
+
+def run_with_contacts(
+    model: Model,
+    contacts: Sequence[Contact],
+    start: State,
+    t_end: float,
+    methods: RunMethods,
+    output: RunOutput,
+    *,
+    rule: Stabilization,
+    again: Again,
+    project_velocity: bool = False,
+    budget: float | None = None,
+    until: float = np.inf,
+    most: float = MOST_PER_SECOND,
+    checked: bool = False,
+) -> Result:
+    """Return the result of a motion with rigid contacts, as `run_system` of a smooth one.
+
+    checked: whether the run is made again, from a state that is known to fit
+    """
+    delays = () if model.network is None else model.network.delays
+    if delays:
+        names = ", ".join(block.where for block in delays)
+        raise UsageError(
+            f"a run with impacts does not take {names}: a jump of the velocities would come back after the delay, inside a step. "
+            "Leave it out, make the stop compliant (k=, c=), or simulate without impacts."
+        )
+    modes = ContactModes(model, contacts)
+    own = () if model.network is None or checked else tuple(model.network.scope.sensors.values())
+    recording = Recording(
+        wanted_times(output.t_eval, start.t, t_end),
+        output.store_every,
+        read_events(output.events),
+        read_sensors((*own, *read_sensors(output.sensors))),
+    )
+    run = ImpactRun(modes, methods, rule, t_end, most, recording, output.record_method, budget, until, again)
+    if not checked:
+        check_interval(run.method, start.t, t_end, output.store_every)
+        check_drivers(model, start.t, t_end)
+        check_friction(model, run.method)
+        start = consistent_start(model, model.pack(), start, project_velocity=project_velocity)
+        modes.need_apart(start)
+    with Progress(output.progress, start.t, t_end) as bar:
+        return HybridSimulation(run).run(start, bar)
+
+
+class HybridSimulation:
+    """One motion with impacts in progress: the segments and impacts so far."""
+
+    def __init__(self, of: ImpactRun) -> None:
+        self.of, self.mechanism, self.t_end = of, of.mechanism, of.t_end
+        self.sensors = tuple(map(counting_turns, of.recording.sensors))  # once: turns continue from segment to segment
+        self.events = tuple(map(counting_turns, of.recording.events))
+        self.segments: list[Result] = []
+        self.impacts: list[Impact] = []
+        self.notes: list[RunNote] = []
+        self.rest = RestingContacts({}, frozenset())
+        self.h_closed = np.inf
+        self.ended_by: Event | None = None
+        self.began = time.perf_counter()
+        self.exhausted = False
+        self._turns: list[tuple[float, str]] = []
+        self._jumps: list[EventRecord] = []
+        self._jumped: list[Event] = []
+        self._run_before: Run[Result] | None = None
+        self._start: State | None = None
+
+    def run(self, start: State, bar: Progress) -> Result:
+        """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
+        self._start = start
+        try:
+            return self._result(interrupted=self._run(start, bar))
+        except KeyboardInterrupt:
+            self._keep_start(start)
+            return self._result(interrupted=True)
+        except Exception as error:
+            partial = getattr(error, "result", None)
+            if isinstance(partial, Result):
+                self.segments.append(partial)
+            self._keep_start(start)
+            error.result = self._result(interrupted=False, error=error)  # type: ignore[attr-defined]
+            raise
+
+    def _keep_start(self, start: State) -> None:
+        """Keep the initial state, without a call of sensors, where the run ended before its first segment."""
+        if not self.segments:
+            t = np.array([start.t])
+            sensors = SensorRecorder(self.sensors, MaximalStateSpace(self.mechanism.free).state).histories(t)
+            self.segments.append(Result(self.mechanism.free, t, start.y[None].copy(), settings=self.of.settings, _sensors=sensors))
+
+    def _run(self, state: State, bar: Progress) -> bool:
+        """Run segment after segment from `state`; return whether Ctrl-C ended it."""
+        self.h_closed = (self.t_end - state.t) / CLOSED_STEPS
+        met: tuple[str, ...] = ()
+        leaving: frozenset[str] = frozenset()
+        while True:
+            state, hit = self._turn(state, met, leaving)
+            if self.ended_by is not None:
+                self.segments.append(self._only(state))
+                return False
+            segment, ended_by = self._piece(state, hit, bar)
+            state = segment.state() if len(segment) else state
+            self.segments.append(self._before_jump(segment) if ended_by else segment)
+            self.mechanism.observe(segment.r)
+            if segment.interrupted or self.ended_by is not None or not ended_by or state.t >= self.of.until:
+                return segment.interrupted
+            if self.t_end - state.t <= LAST * (1.0 + abs(state.t)):
+                return False
+            self._count(state.t, segment.events[-1].name)
+            self._note(reached(self.events, state, segment.events))
+            if self.ended_by is not None:
+                self.segments[-1] = replace(segment, events=(*segment.events, *self._jumps))
+                return False
+            met = tuple(name for name in ended_by if name not in self.rest.closed)
+            leaving = frozenset(name for name in ended_by if name in self.rest.closed)
+
+    def _before_jump(self, segment: Result) -> Result:
+        """Return a segment whose last state has the values of sampled blocks under which its contacts were closed."""
+        before = None if self._run_before is None else self._run_before.before_jump
+        return segment if before is None else replace(segment, y=np.vstack([segment.y[:-1], before]))
+
+    def _turn(self, state: State, met: tuple[str, ...], leaving: frozenset[str]) -> tuple[State, set[str]]:
+        """Return the state after the jump at `state`, if there is one, and the contacts that have struck; resting contacts are updated.
+
+        met: contacts that touch by an event;  leaving: contacts that would pull
+        """
+        m = self.mechanism
+        near = m.gaps(state) <= TOUCH * m.sizes
+        touching = [name for name, is_near in zip(m.names, near, strict=True) if is_near or name in self.rest.closed or name in met]
+        hit: set[str] = set()
+        if approach(m, state, touching):
+            after_impact = self._struck(state, touching)
+            hit = {name for name, f in after_impact.normal.items() if f > 0.0}
+            if hit:
+                self.impacts.append(Impact(state.t, after_impact))
+                self._note_chain(after_impact)
+                found, self._jumped = jumps(self.events, state, after_impact.state)
+                self._note(found)
+                state = after_impact.state
+                if self._run_before is not None:
+                    self._jumps += slips_by_impact(self._run_before.problem, m.free, state)
+                pulls = pulls_of(m.free, after_impact.Lam)
+                self._jumps += [EventRecord(f"{name}: {LIFT_OFF}", state.t, state) for name in pulls]
+        before = self.rest
+        self.rest = resting_contacts(m, state, touching, leaving)
+        self._jumps += self._with_others(state, before.held, hit, {*met, *leaving})
+        self._forget_openings(leaving & self.rest.held)
+        if set(self.rest.closed) - set(before.closed):
+            model = m.model(self.rest.closed, state)
+            state = projected(model, model.pack(), state)
+        return state, hit
+
+    def _forget_openings(self, names: frozenset[str]) -> None:
+        """Remove the last event of contacts that others hold: they do not open, but carry their load in another way."""
+        if names:
+            last, whats = self.segments[-1], {f"{name} {OPENS}" for name in names}
+            kept = tuple(event for event in last.events if event.name not in whats or event.t < last.t[-1])
+            self.segments[-1] = replace(last, events=kept)
+
+    def _note_chain(self, found: Impulse) -> None:
+        """Note the first impact through closed contacts, and the first whose result is doubtful."""
+        text, doubtful = found._chain
+        if text and not any(note.doubtful >= doubtful for note in self.notes):
+            self.notes.append(RunNote("chain", text, doubtful=doubtful))
+
+    def _with_others(self, state: State, held: frozenset[str], hit: set[str], known: set[str]) -> list[EventRecord]:
+        """Return the events of the contacts that meet or open at the instant of others; those at the start of the motion are none.
+
+        held: those that did not open before;  hit: those that have struck;  known: those with an event of their own
+        """
+        if not self.segments:
+            return []
+        meets = (hit | self.rest.held) - held - known
+        opens = held - self.rest.held - known
+        whats = [f"{name} {what}" for name in self.mechanism.names for what in _what(name in meets, name in opens)]
+        return [EventRecord(what, state.t, state) for what in whats]
+
+    def _note(self, found: list[tuple[Event, EventRecord]]) -> None:
+        """Record events at an impact; one that is terminal ends the motion."""
+        self._jumps += [record for _, record in found]
+        self.ended_by = next((event for event, _ in found if event.terminal), self.ended_by)
+
+    def _struck(self, state: State, touching: list[str]) -> Impulse:
+        """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
+        m = self.mechanism
+        try:
+            return solve_impulse(read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False))
+        except UsageError as error:
+            raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}{_prescribed(m.free)}") from error
+
+    def _events(self, model: Model, state: State, hit: set[str]) -> tuple[dict[str, Event], tuple[Event, ...]]:
+        """Return the events of the contacts, by name, in the segment from `state`, and all other events."""
+        m = self.mechanism
+        rate = dict(zip(m.names, m.gap_rates(state), strict=True))
+        flying = {name: float(rate[name]) for name in hit - self.rest.still}
+        sizes = m.sizes
+        near = {
+            name: max(LEAN * size, -2.0 * gap)
+            for name, gap, size in zip(m.names, m.gaps(state), sizes, strict=True)
+            if gap <= TOUCH * size and name not in flying
+        }
+        own = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, sizes)
+        begun = events_from(self.events, state, LEAN * m.size, self._jumped) if self.segments else self.events
+        return own, (*begun, *lift_off_events(model))
+
+    def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]]:
+        """Return the smooth segment from `state`, and the contacts whose event ends it."""
+        of, m, t, closed = self.of, self.mechanism, state.t, self.rest.closed
+        model = m.model(closed, state)
+        contacts, others = self._events(model, state, hit)
+        rule = of.rule
+        method = of.method.limited(self.h_closed) if closed else of.method
+        pack = rule.fitted(model, of.methods.formulation.pack(model))
+        problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
+        if self._run_before is not None and not hit:
+            problem.slips = slips_at_opening(self._run_before.problem, state)
+            problem.modes_before = modes_of(self._run_before.problem)
+        before, self._jumps, self._jumped = tuple(self._jumps), [], []
+        deep = [] if self.segments else deep_contact_notes(model, t, state.y)
+
+        times = None if of.recording.times is None else of.recording.times[of.recording.times > t]
+        maker = ResultMaker(
+            model, replace(of.methods, integrator=method), rule, of.settings, times, of.recording.every, of.record_method, of.until
+        )
+
+        def record(found: Recorded) -> Result:
+            events = (*before, *slip_records(model, problem.slipped, state), *found.events)
+            return maker.make(found, pack, events, deep, [], _held=tuple(sorted(self.rest.held)))
+
+        events, ends = (*contacts.values(), *others), times is not None
+        bodies = model.nb + 1 if of.record_method and method.lam_at_steps else 0
+        recording = Recording(times, of.recording.every, events, self.sensors, bodies, keeps_ends=ends)
+        left = None if of.budget is None else max(of.budget - (time.perf_counter() - self.began), SHORTEST)
+        run = Run(problem, method, self.t_end, recording, record, budget=left, before=self._run_before, until=of.until)
+        with one_blas_thread(has_large_matrices(model, of.methods.formulation)):
+            segment = run.run_under(bar)
+        self.exhausted = segment.outcome.status is RunStatus.BUDGET_EXHAUSTED
+        self._run_before, ending = run, run.locator.ending if run.ended else ()
+        ended_by = tuple(name for name, event in contacts.items() if any(event is one for one in ending))
+        self.ended_by = next((one for one in ending if not one.of_law), None)
+        return segment, ended_by
+
+    def _only(self, state: State) -> Result:
+        """Return a segment of one state, at which an event of an impact ends the motion."""
+        model, settings = self.mechanism.model(self.rest.closed, state), self.of.settings
+        y, counter = state.y[None], None if self._run_before is None else self._run_before.stored.counter
+        turns = None if counter is None else counter.start(y, counter.last)
+        sensors = SensorRecorder(self.sensors, MaximalStateSpace(model).state)
+        sensors.record(np.array([state.t]), y)
+        histories = sensors.histories(np.array([state.t]))
+        return Result(model, np.array([state.t]), y, settings=settings, events=tuple(self._jumps), _sensors=histories, _turns=turns)
+
+    def _count(self, t: float, what: str) -> None:
+        """Raise SimulationError if transitions occur more often than the limit."""
+        self._turns.append((t, what))
+        if len(self._turns) <= self.of.most:
+            return
+        recent = self._turns[-int(self.of.most) - 1 :]
+        if t - recent[0][0] >= 1.0:
+            return
+        often = ", ".join(f"{name!r} {n} times" for name, n in Counter(name for _, name in recent).most_common(3))
+        raise SimulationError(
+            f"more than {self.of.most:g} impacts and openings of contacts in a second of simulated time, from t = {recent[0][0]:.9g} s "
+            f"to t = {t:.9g} s: {often}. A body bounces faster and faster between others, or a restitution is so close to 1 "
+            "that its cascade is long: give a smaller restitution, or a larger most_per_second=."
+        )
+
+    def _result(self, interrupted: bool, error: Exception | None = None) -> Result:
+        """Return the result so far."""
+        now = self.segments[-1].t[-1] if self.segments and len(self.segments[-1]) else None
+        at = "at the start" if now is None else f"at t = {now:.9g} s"
+        if error is not None:
+            status, message = RunStatus.FAILED, error_text(error)
+        elif self.exhausted:
+            status = RunStatus.BUDGET_EXHAUSTED
+            message = f"stopped {at}, before t_end = {self.t_end:.9g} s: its budget of {self.of.budget:g} s was used up"
+        elif interrupted:
+            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s"
+        elif self.ended_by is not None:
+            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended_by.name!r} {at}"
+        else:
+            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+        outcome = joined((segment.outcome for segment in self.segments), status, message).with_notes(self.notes)
+        whole = tuple(self.segments)
+        sparse = self.of.recording.times is not None
+        return Result.of_segments(
+            self.mechanism.free,
+            at_times(whole, self.of.recording.times, LAST) if self.of.recording.times is not None else whole,
+            complete=whole if sparse else (),
+            impacts=tuple(self.impacts),
+            settings=self.of.settings,
+            interrupted=interrupted,
+            outcome=outcome,
+            _mechanism=self.mechanism,
+            _replays=self._replays(),
+            _again=self.of.again,
+        )
+
+    def _replays(self) -> tuple[Replay, ...]:
+        """Return how the run is made again."""
+        start, ends = self._start, [segment.t[-1] for segment in self.segments if len(segment)]
+        if start is None or not ends:
+            return ()
+        exact = self.of.recording.times is None
+        return (Replay(start.t, start.y, self.t_end, float(ends[-1]), self.of.methods, exact, self.of.most),)
+
+
+def _what(meets: bool, opens: bool) -> list[str]:
+    """Return what a contact does, as in the names of `contact_events`."""
+    return [word for word, does in ((MEETS, meets), (OPENS, opens)) if does]
+
+
+def _prescribed(model: Model) -> str:
+    """Return a sentence on the drivers of a model that move, which no impulse stops; "" if there are none."""
+    moves = [not isinstance(model.drivers[k], Constant) for k in model.drivers_of_rows()]
+    joints = dict.fromkeys(label.joint for label, driven in zip(model.labels, moves, strict=True) if driven)
+    if not joints:
+        return ""
+    names = ", ".join(map(repr, joints))
+    return f" Motions are prescribed here by {names}: let them end before a stop, or drive by a force, as a Motor does."

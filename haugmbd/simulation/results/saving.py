@@ -1,0 +1,102 @@
+r"""A result as the contents of a file, and back: its states; of a motion with impacts also its segments, contacts and impacts.
+
+variable              shape                   what
+t, r, p, ...          (nt, ...)               as of a Result; the time of an impact occurs twice
+impact_before, impact_after  (k, ny)          flat states just before and just after each impact
+impact_multipliers    (k, nc)                 impulsive multipliers of the rows of the model
+
+The metadata hold the contacts, and for each segment its number of states, its closed contacts, those that others hold, counters, outcome
+and events. Models with closed contacts are made again from the model of the file. Of a run with `t_eval` the states include the ends of all
+segments; `stored` has, for each segment, the numbers of those at the given times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.joint_stop import JointStop
+from haugmbd.simulation.results.io.carried_model import carry
+from haugmbd.simulation.results.io.schema import (
+    IMPACT,
+    IMPACTS,
+    Contents,
+    More,
+    contents_of,
+    event_data,
+    impact_data,
+)
+from haugmbd.simulation.results.segments import split, with_segments
+
+BEFORE, AFTER, MULTIPLIERS = IMPACT
+
+
+def contents_of_result(result: Any) -> Contents:
+    """Return the contents to be written. Raise UsageError if the file could not be read back."""
+    if not result._segments:
+        return contents_of(result, carry)
+    complete = with_segments(result, result._complete, ())
+    return contents_of(replace(complete, events=()), carry, IMPACTS, _more(complete, _numbers_stored(result)))
+
+
+def _numbers_stored(result: Any) -> list[list[int]]:
+    """Return the numbers of the stored states of each segment of a run with `t_eval`; none if all are stored."""
+    if not result._with_ends:
+        return []
+    return [np.flatnonzero(part).tolist() for part in split(result._stored, result._with_ends)]
+
+
+def _more(result: Any, stored: list[list[int]]) -> More:
+    """Return the contents of the file besides the states."""
+    contacts = result.contacts
+    segments = [
+        {
+            "n": len(segment),
+            "closed": [name for name in contacts if name in segment.model.joints],
+            "held": list(segment._held),
+            "counters": asdict(segment.counters),
+            "interrupted": segment.interrupted,
+            "outcome": segment.outcome.as_data(),
+            "events": [event_data(event) for event in segment.events],
+            "contact_impacts": impact_data(segment._contact_impacts),
+            "all_steps": segment._all_steps,
+            "passed": [place._asdict() for place in segment.singular_crossings],
+        }
+        for segment in result.segments
+    ]
+    impulses = [impact.impulse for impact in result.impacts]
+    impacts = [
+        {
+            "t": impact.t,
+            "normal": list(one.normal.items()),
+            "energies": [one.energy_before, one.energy_after],
+            "messages": one.messages,
+        }
+        for impact, one in zip(result.impacts, impulses, strict=True)
+    ]
+    arrays: dict[str, Array] = {}
+    if impulses:
+        arrays = {BEFORE: np.array([one.before.y for one in impulses]), AFTER: np.array([one.state.y for one in impulses])}
+        if result.model.nc:
+            arrays[MULTIPLIERS] = np.array([one.Lam for one in impulses])
+    planes = [
+        contact for contact in contacts.values() if not isinstance(contact, JointStop)
+    ]  # the limits of joints are loads of the model
+    data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
+    data["rigid"] = result._mechanism is not None
+    if stored:
+        data["stored"] = stored
+    return More(data, arrays, dict.fromkeys(arrays, "impact"), tuple(len(segment) for segment in result.segments))
+
+
+def _contact_data(contact: Contact) -> dict[str, Any]:
+    """Return a contact as numbers and texts."""
+    frames = {
+        side: {"body": frame.body.name, "s_bar": frame.s_bar.tolist(), "A_bar": frame.A_bar.tolist()}
+        for side, frame in (("i", contact.frame_i), ("j", contact.frame_j))
+    }
+    return {"name": contact.name, **frames, "restitution": contact.restitution, "radius": contact.radius}

@@ -1,0 +1,33 @@
+"""The methods of a run, which its result keeps: by them the run can be made again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from haugmbd.formulations import Formulation, NewtonEuler
+from haugmbd.integrators import Projection
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.model.dependent_rows import Rule
+
+NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
+"""Default formulation and default stabilization of a system."""
+
+
+@dataclass(frozen=True)
+class RunMethods:
+    """The methods of a run;  redundancy: the rule for multipliers of dependent rows, None for that of the model."""
+
+    integrator: Integrator
+    formulation: Formulation = NEWTON_EULER
+    stabilization: Stabilization | None = PROJECTION
+    redundancy: Rule | None = None
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The methods as text, for the settings of a result."""
+        return {
+            "formulation": repr(self.formulation),
+            "integrator": repr(self.integrator),
+            "stabilization": repr(self.stabilization),
+        }
