@@ -116,8 +116,13 @@ VIEWS = {
     "snapshot": "haugmbd.viewer:snapshot",
     "to_gltf": "haugmbd.viewer:to_gltf",
     "evaluator": "haugmbd.formulations.evaluator:Evaluator",
+    "document of a model": "haugmbd.modelfile:model_document",
+    "system of a document": "haugmbd.modelfile:system_of_document",
+    "text of a shape": "haugmbd.modelfile.parts.shapes:shape_text",
+    "shapes of a text": "haugmbd.modelfile.parts.shapes:shapes_of",
+    "contradictions when closed": "haugmbd.analysis.assembly.assemble:contradictions_when_closed",
 }
-"""What methods of systems, models and results call of the packages above them, by the name that they call it by."""
+"""What systems, models, results and their files call of the packages above them, by the name that they call it by."""
 SUFFIXES = (JSON, TOML)
 """Of model files."""
 PAGES = (".html", ".htm")

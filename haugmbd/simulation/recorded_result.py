@@ -20,7 +20,7 @@ from haugmbd.formulations import Formulation
 from haugmbd.formulations.python_formulation import PythonFormulation, statistics_of
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.stabilization.base import Stabilization
-from haugmbd.kkt.solver_choice import DENSE, MULTIFRONTAL
+from haugmbd.kkt.solver import DENSE, MULTIFRONTAL
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import RunMethods

@@ -2,7 +2,6 @@ r"""The mechanism as the user builds it: bodies, joints and loads by name; valid
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -29,6 +28,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
 from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
@@ -236,7 +236,7 @@ class System(Compilable):
         -----
         No digit is lost: the system that is read has the same equations, bit by bit. The same system gives the same bytes.
         """
-        where: Path = importlib.import_module("haugmbd.modelfile").save_model(self, path)
+        where: Path = named(MODELS[0].writer)(self, path)
         return where
 
     def faults(self) -> tuple[Fault, ...]:

@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -79,9 +80,9 @@ def other_methods() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "impacts", _simulate_impacts
 
 
-def _simulate(**how: object) -> None:
+def _simulate(**how: Any) -> None:
     """Simulate two pendulums for a few steps."""
-    simulate(double_pendulum(), 5 * STEP, **how)  # type: ignore[call-overload]
+    simulate(double_pendulum(), 5 * STEP, **how)
 
 
 def _move_chain() -> None:
@@ -91,12 +92,12 @@ def _move_chain() -> None:
     simulate(chain, 5 * STEP, rtol=1e-6, atol=1e-8)
 
 
-def _compute_diagnostics(system: System, **how: object) -> None:
+def _compute_diagnostics(system: System, **how: Any) -> None:
     """Simulate a mechanism with a force element, and compute all diagnostics of its result."""
     if not system.loads:
         system.add(Torque("load", system.bodies[-1], torque=(0.0, 0.0, 0.0)))
     model = system.compile()
-    result = simulate(model, 5 * STEP, **how)  # type: ignore[call-overload]
+    result = simulate(model, 5 * STEP, **how)
     accelerations(model)
     for level in ("position", "velocity", "acceleration"):
         result.violation(level)

@@ -81,6 +81,8 @@ class ReducedResult(Result):
     state_space: the chain with its tau and wrenches
     """
 
+    state_space: ChainStateSpace
+
     def __init__(
         self,
         state_space: ChainStateSpace,
@@ -137,7 +139,7 @@ class ReducedResult(Result):
         return rates
 
     @cached_property
-    def _model(self) -> Model:  # type: ignore[override]  # made when it is asked for
+    def _model(self) -> Model:  # made when it is asked for
         return self._twin.model
 
     @cached_property
@@ -146,7 +148,7 @@ class ReducedResult(Result):
         return self._twin.y
 
     @property
-    def _turns(self) -> Array | None:  # type: ignore[override]  # likewise
+    def _turns(self) -> Array | None:  # likewise
         return self._twin._turns
 
     @property
@@ -272,8 +274,9 @@ class ReducedResult(Result):
     def _rule(self) -> QuadratureRule:
         return GAUSS
 
-    def _work_at(self, nodes: Array) -> Work:
+    def _work_at(self, nodes: Array | None) -> Work:
         """Return the work since the first state at times `nodes` (k,), from dense states between those of the result."""
+        nodes = self.t if nodes is None else nodes
         times = times_between(nodes)
         if not self._is_forced or not len(times):
             return _chain_work(np.zeros(len(nodes)))
@@ -517,7 +520,7 @@ class RecordedTau:
         return np.asarray(self._spline(t))
 
 
-def _joined_pair(first: ReducedResult, second: ReducedResult) -> ReducedResult:
+def _joined_pair(first: Any, second: Any) -> Any:
     """Return both results as one."""
     one, other = first.state_space, second.state_space
     same = all(np.array_equal(getattr(one.chain.tables, name), getattr(other.chain.tables, name)) for name in ("ints", "reals"))

@@ -9,7 +9,6 @@ A joint with a fault, or on a body with a faulty pose, is left out of the later 
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -27,6 +26,7 @@ from haugmbd.contact.contact import Contact
 from haugmbd.control.diagram.network import Network
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
+from haugmbd.formats import view
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
@@ -210,11 +210,10 @@ def _open_joints(
     if measured is not None and not (left or beyond):
         return (), (), found
     if alone:  # `assemble` judges, because the model is told to be assembled
-        assemble = importlib.import_module("haugmbd.analysis.assembly.assemble")
         closable = model.with_redundancy(model.redundancy.rule, tolerance)
         put_row_scale(closable, rows)
         put_length(closable, rows)
-        beyond = assemble.contradictions_when_closed(closable)
+        beyond = view("contradictions when closed")(closable)
         left = left or faults
     elif not beyond:
         wide = examine(model, rows, limit=LARGEST_TOLERANCE)

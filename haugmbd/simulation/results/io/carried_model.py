@@ -5,13 +5,13 @@ The package of model files is imported by name at the call, because it stands ab
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import HaugmbdError, LockedModelWarning, ModelError, ModelFileError, UsageError
+from haugmbd.formats import view
 from haugmbd.model.dependent_rows import DropDependentRows, MinimumNorm
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -29,7 +29,7 @@ RULES = {rule.__name__: rule for rule in (DropDependentRows, MinimumNorm)}
 def carry(model: Model) -> dict[str, Any]:
     """Return the contents of a model for a file: its document, and how it was compiled; or why there is none."""
     try:
-        document = importlib.import_module("haugmbd.modelfile").model_document(model)
+        document = view("document of a model")(model)
     except ModelFileError as error:
         return {"why": f"it could not be written: {'; '.join(f'{fault.where}: {fault.what}' for fault in error.faults)}"}
     return {"document": document, "rule": type(model.redundancy.rule).__name__, "tolerance": model.redundancy.given}
@@ -51,8 +51,8 @@ def restore(
     if "document" not in carried:
         raise UsageError(str(carried.get("why", "the file has none")))
     try:
-        modelfile = importlib.import_module("haugmbd.modelfile")
-        system = modelfile.system_of_document(carried["document"], where, allow_code=bool(carried.get("allow_code")))
+        read = view("system of a document")
+        system = read(carried["document"], where, allow_code=bool(carried.get("allow_code")))
         rule, tolerance = RULES[carried["rule"]](), _tolerance(carried["tolerance"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LockedModelWarning)  # the run has warned

@@ -10,7 +10,6 @@ The metadata hold the links, and tau and wrenches that were constant. Numbers of
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from haugmbd.bodies.validation import frozen
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import UsageError
+from haugmbd.formats import view
 from haugmbd.integrators.events import EventRecord
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.link import Link
@@ -120,15 +120,15 @@ def _check(arrays: Mapping[str, Array], chain: SerialChain) -> None:
 
 def chain_data(chain: SerialChain) -> dict[str, Any]:
     """Return a chain as numbers, texts and lists."""
-    shapes = importlib.import_module("haugmbd.modelfile.parts.shapes")  # it stands above this package
+    text_of = view("text of a shape")
     links = [
         {
             "name": link.name,
             "kind": link.kind,
             "ways": [[int(kind), axis.tolist()] for kind, axis in link.ways],
             **{name: np.asarray(getattr(link, name)).tolist() for name in NUMBERS},
-            "shape": [shapes.shape_text(shape) for shape in link.shape],
-            "solid": [shapes.shape_text(shape) for shape in link.solid],
+            "shape": [text_of(shape) for shape in link.shape],
+            "solid": [text_of(shape) for shape in link.solid],
         }
         for link in chain.links
     ]
@@ -138,7 +138,7 @@ def chain_data(chain: SerialChain) -> dict[str, Any]:
 
 def chain_of(data: Mapping[str, Any]) -> SerialChain:
     """Return the chain that `chain_data` wrote. Raise UsageError, or ModelError with its faults, if it is not a chain."""
-    read: Callable[[Any], tuple[Any, ...]] = importlib.import_module("haugmbd.modelfile.parts.shapes").shapes_of
+    read: Callable[[Any], tuple[Any, ...]] = view("shapes of a text")
     links = [_link(link, read) for link in data["links"]]
     return SerialChain(links, gravity=data["gravity"], base=data["base"], name=data["name"], order=data["order"])
 
