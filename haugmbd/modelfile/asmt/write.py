@@ -114,7 +114,7 @@ def write_asmt(system: System, path: str | FilePath, *, length: float = 1.0, lea
         raise UsageError(f"length is {length!r}, must be a positive number of metres, such as 0.001 for millimetres.")
     writer = _Writer(exported(system), unit)
     text = writer.text()
-    left = finished(path, writer.faults, leave_out)
+    left = finished(path, system, writer.faults, leave_out)
     write_text(path, text)
     return Export((path,), (*left, *writer.left))
 

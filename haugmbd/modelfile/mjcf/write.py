@@ -116,7 +116,7 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
         inside[id(branch.parent)].insert(0, _body(branch, [*geoms, *inside[id(branch.body)]], springs, faults))
         rates[id(branch.parent)][:0] = own + rates[id(branch.body)]
     equalities = [text for joint in cut for text in equality(system, joint, branches, faults)]
-    left = [*finished(path, faults, leave_out), *reversed(undrawn)]
+    left = [*finished(path, system, faults, leave_out), *reversed(undrawn)]
     ground = written_shapes(system.ground, _geom, left)
     sections = [
         element("compiler", angle="radian", inertiafromgeom="false", autolimits="true"),

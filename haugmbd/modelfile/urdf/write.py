@@ -116,7 +116,7 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     rows: list[tuple[str, str, str]] = []
     for joint in loose:
         parts += _cut(joint, names, points, rows, faults)
-    left = finished(path, faults, leave_out)
+    left = finished(path, system, faults, leave_out)
     files = [path, *visuals.write()]
     write_text(path, '<?xml version="1.0"?>\n' + indented(element("robot", parts, name=system.name)))
     if rows:

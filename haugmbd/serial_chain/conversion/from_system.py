@@ -52,6 +52,8 @@ def from_system(make: type[Chain], system: System | Model, without_loads: bool) 
     faults += [fault for e in model.joints.values() for fault in _out_of_place(model, e, e.name in driven)]
     if not without_loads:
         faults += [Fault(entry.load.where, "a chain does not carry it over", LOADS) for entry in model.loads]
+    remedy = "Simulate the system itself, or leave the contact out."
+    faults += [Fault(contact.where, "a chain in joint coordinates has no contacts", remedy) for contact in model.contacts]
     if faults:
         raise ModelError(faults)
     base = np.zeros(3) if steps[0].joint is None else _place(steps[0].joint, steps[0].body)

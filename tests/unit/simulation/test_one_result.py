@@ -137,3 +137,16 @@ def test_a_budget_ends_a_run_with_contacts():
 def test_an_equilibrium_below_a_rigid_floor_is_refused():
     with pytest.raises(mbd.HaugmbdError, match="contact 'floor'"):
         mbd.equilibrium(arm("floor"))
+
+
+@pytest.mark.parametrize("write", [mbd.write_mjcf, mbd.write_urdf, mbd.write_asmt])
+def test_formats_without_contacts_name_the_contact_that_they_cannot_hold(write, tmp_path):
+    system = mbd.System("ball on a rod", gravity=(0.0, 0.0, -9.81))
+    rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.01), r=(0.5, 0.0, 1.0)))
+    system.add(RJ("pin", system.ground, rod, point=(0.0, 0.0, 1.0), axis=(0.0, 1.0, 0.0)))
+    system.add(mbd.Contact("floor", system.ground, rod, point=(1.0, 0.0, 1.0), normal=(0.0, 0.0, 1.0), plane_point=(0.0, 0.0, 0.0)))
+    ending = {"write_mjcf": ".xml", "write_urdf": ".urdf", "write_asmt": ".asmt"}[write.__name__]
+    with pytest.raises(mbd.ModelError, match="contact 'floor'"):
+        write(system, tmp_path / f"out{ending}")
+    with pytest.raises(mbd.ModelError, match="contact 'floor'"):
+        mbd.SerialChain.from_system(system)
