@@ -546,7 +546,7 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     X = [sp.Symbol(f"_x{k}", real=True) for k in range(3)]
     c = [functions["c", k] for k in range(3)]
     n = [functions["n", k] for k in range(3)]
-    phi = sum(n[k] * (X[k] - c[k]) for k in range(3))
+    surface = sum(n[k] * (X[k] - c[k]) for k in range(3))
     E = sum(sp.diff(c[k], s) * (X[k] - c[k]) for k in range(3))
     E_s = sp.diff(E, s)
     s_1 = [-sp.diff(E, a) / E_s for a in X]
@@ -555,12 +555,12 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
         a, b = X[k], X[m]
         return sp.diff(F, a, b) + sp.diff(F, a, s) * s_1[m] + sp.diff(F, s, b) * s_1[k] + sp.diff(F, s, 2) * s_1[k] * s_1[m]
 
-    phi_s = sp.diff(phi, s)
+    surface_s = sp.diff(surface, s)
     put = dict(zip(X, (each.value for each in x), strict=True))
-    first = [(sp.diff(phi, X[k]) + phi_s * s_1[k]).xreplace(put) for k in range(3)]
-    both = [[(second(phi, k, m) - phi_s * second(E, k, m) / E_s).xreplace(put) for m in range(3)] for k in range(3)]
+    first = [(sp.diff(surface, X[k]) + surface_s * s_1[k]).xreplace(put) for k in range(3)]
+    both = [[(second(surface, k, m) - surface_s * second(E, k, m) / E_s).xreplace(put) for m in range(3)] for k in range(3)]
     tex = r"n(s)^{T} \left(x - c(s)\right)"
-    scalar = composed(symbols, x, phi.xreplace(put), first, both, tex)
+    scalar = composed(symbols, x, surface.xreplace(put), first, both, tex)
     return with_scalars(make.of_products(joint, p, number, scalar, None), tuple(x))
 
 

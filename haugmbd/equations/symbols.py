@@ -111,7 +111,7 @@ class BodySymbols:
 class PlanarBodySymbols:
     """The motion of a body in a plane: two coordinates and an angle, as `BodySymbols`.
 
-    turned: A = R(phi) turned, the identity where the body frame itself turns in the plane
+    turned: A = R(angle) turned, the identity where the body frame itself turns in the plane
     """
 
     def __init__(self, sp: Any, body: Body, name: str, tex: str, tex_of: dict[Any, str], plane: str) -> None:
@@ -119,7 +119,7 @@ class PlanarBodySymbols:
         e1, e2 = np.eye(3)[first], np.eye(3)[second]
         n = np.cross(e1, e2)
         self.first, self.second, self.n = first, second, n
-        x, z, phi = (
+        x, z, angle = (
             named(sp, tex_of, f"{c}_{name}", f"{t}_{{{tex}}}") for c, t in zip((*plane, "phi"), (*plane, r"\varphi"), strict=True)
         )
         rates = [
@@ -130,14 +130,14 @@ class PlanarBodySymbols:
             named(sp, tex_of, f"{c}_ddot_{name}", rf"\ddot{{{t}}}_{{{tex}}}")
             for c, t in zip((*plane, "phi"), (*plane, r"\varphi"), strict=True)
         )
-        self.coordinates, self.velocities = (x, z, phi), tuple(rates)
+        self.coordinates, self.velocities = (x, z, angle), tuple(rates)
         normal = sp.Matrix([int(c) for c in n])
         out = 3 - first - second
         self.r = sp.zeros(3, 1)
         self.r[first], self.r[second] = x, z
         self.r[out] = snapped(sp, float(body.r[out])) if abs(body.r[out]) < SNAP else sp.Float(float(body.r[out]))
         self.out = out
-        c, s = sp.cos(phi), sp.sin(phi)
+        c, s = sp.cos(angle), sp.sin(angle)
         self.A = sp.zeros(3, 3)
         self.A[first, first] = self.A[second, second] = c
         self.A[first, second], self.A[second, first], self.A[out, out] = -s, s, sp.Integer(1)
@@ -157,12 +157,12 @@ class PlanarBodySymbols:
     def values(self, sp: Any, state: State, row: int) -> dict[Any, float]:
         """Return the numbers of the symbols at a state."""
         A = rotation(state.p[row]) @ self.turned.T
-        phi = float(np.arctan2(A[self.second, self.first], A[self.first, self.first]))
+        angle = float(np.arctan2(A[self.second, self.first], A[self.first, self.first]))
         phi_dot = float(self.n @ (rotation(state.p[row]) @ state.omega_bar[row]))
         numbers = (
             state.r[row, self.first],
             state.r[row, self.second],
-            phi,
+            angle,
             state.v[row, self.first],
             state.v[row, self.second],
             phi_dot,
@@ -184,11 +184,11 @@ class GroundSymbols:
         return {}
 
 
-def plane_rotation(e1: Any, e2: Any, phi: float) -> Any:
-    """Return the rotation by phi from e1 to e2, (3, 3)."""
+def plane_rotation(e1: Any, e2: Any, angle: float) -> Any:
+    """Return the rotation by angle from e1 to e2, (3, 3)."""
     n = np.cross(e1, e2)
     tilde = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
-    return np.eye(3) + np.sin(phi) * tilde + (1.0 - np.cos(phi)) * tilde @ tilde
+    return np.eye(3) + np.sin(angle) * tilde + (1.0 - np.cos(angle)) * tilde @ tilde
 
 
 def rotation(p: Any) -> Any:

@@ -81,7 +81,10 @@ def checked(system: Any, path: Any, ending: str) -> Path:
 def finished(path: Path, system: System, faults: list[Fault], leave_out: bool) -> list[str]:
     """Return the faults as texts of parts that are left out. Raise ModelFileError, with all of them, unless that is allowed."""
     remedy = "Leave it out, or save the system as a model file, .json, which has it."
-    faults = [*faults, *(Fault(contact.where, "a rigid contact has no place in this format", remedy) for contact in system.contacts)]
+    faults = [
+        *faults,
+        *(Fault(contact.where, "a rigid contact has no place in this format", remedy) for contact in system.contacts),
+    ]
     if faults and not leave_out:
         raise ModelFileError(str(path), faults, "cannot hold the system")
     return [f"{fault.where}: {fault.what}" for fault in faults]

@@ -12,6 +12,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.modelfile import at_state
 from joints import RJ
+from tests.support.with_contacts import simulate_with
 
 TIGHT = 1e-11  # rounding of one formula in another order, over a few hundred evaluations
 H = 1e-2
@@ -106,7 +107,7 @@ RUNS = {
     "adaptive": lambda system: mbd.simulate(system, 0.2, integrator=mbd.DormandPrince(rtol=1e-12, atol=1e-13)).y[-1],
     "implicit": lambda system: mbd.simulate(system, 0.1, integrator=mbd.GeneralizedAlpha(h=H)).y[-1],
     "another formulation": lambda system: mbd.simulate(system, 0.1, h=H, formulation=mbd.NullSpace()).y[-1],
-    "impacts": lambda system: mbd.simulate_impacts(
+    "impacts": lambda system: simulate_with(
         system,
         0.3,
         h=H,

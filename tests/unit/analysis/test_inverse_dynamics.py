@@ -210,7 +210,7 @@ def test_a_motion_that_may_have_impacts_is_taken_piece_by_piece():
     free = mbd.simulate(pendulum(driven=True), 0.5, h=1e-3)
     system = with_stop(pendulum(driven=True), 10.0)
     unhit = mbd.simulate(system, 0.5, h=1e-3)
-    assert isinstance(unhit, mbd.ImpactResult)
+    assert isinstance(unhit, mbd.Result)
     assert len(unhit.segments) == 1
     found, wanted = mbd.inverse_dynamics(system, unhit), mbd.inverse_dynamics(pendulum(driven=True), free)
     np.testing.assert_allclose(found["drive"], wanted["drive"], rtol=0.0, atol=SAME)

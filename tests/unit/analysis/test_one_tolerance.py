@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd import tolerances
 from haugmbd.math.euler_parameters import exponential, product
+from haugmbd.tolerances import rounding_of_inertia
 from joints import RJ
 from tests.support.perturbed_loops import FAMILIES, hinge_loop
 
@@ -247,7 +247,7 @@ def test_an_inertia_of_the_size_of_rounding_is_that_of_a_point():
         assert not body.J_bar.any()
     assert mbd.Body("a", 1.3, (-1e-9, 1.0, 1.0)).faults()
     assert mbd.Body("molecule", 1e-24, (-1e-42, 1e-42, 1e-42)).faults()
-    assert tolerances.rounding_of_inertia(1e-24) < 1e-50
+    assert rounding_of_inertia(1e-24) < 1e-50
 
 
 def test_velocities_of_the_size_of_rounding_are_none():

@@ -162,6 +162,9 @@ CASES += [(name, method) for name in ("damper", "motor", "driver") for method in
 CASES += [("stop", "DOP853"), ("contact", "RadauIIA"), ("rigid stop", "DOP853"), ("sampled", "DOP853")]
 
 
+@pytest.mark.filterwarnings(
+    "ignore:the step h = 0.003 s is too large for ContactForce"
+)  # the ball rolls, and its friction chatters
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_the_ledger_does_not_depend_on_what_is_stored(name: str, method: str):
@@ -189,6 +192,9 @@ def test_a_loaded_result_makes_its_run_again_by_its_own_method(method: str, tmp_
     np.testing.assert_array_equal(balance(mbd.load(few.save(tmp_path / "run.npz"), model=model)), balance(few))
 
 
+@pytest.mark.filterwarnings(
+    "ignore:the step h = 0.003 s is too large for ContactForce"
+)  # the ball rolls, and its friction chatters
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["motor", "driver", "rigid stop", "contact"])
 def test_joined_saved_loaded_and_cut_results_have_the_same_ledger(name: str, tmp_path: Any):

@@ -72,7 +72,7 @@ def test_of_a_chain():
 def test_of_a_motion_with_impacts(bounced):
     t = bounced.impacts[1].t
     part = bounced[t - 0.05 : t + 0.05]
-    assert isinstance(part, mbd.ImpactResult)
+    assert isinstance(part, mbd.Result)
     assert [impact.t for impact in part.impacts] == [t]
     keep = (bounced.t >= t - 0.05) & (bounced.t <= t + 0.05)
     np.testing.assert_array_equal(part.y, bounced.y[keep])

@@ -93,7 +93,7 @@ def test_of_a_motion_with_impacts(bounced):
     np.testing.assert_array_equal(data["reaction_force"].sel(joint="pin"), bounced.reaction("pin").force)
     np.testing.assert_allclose(data["energy.total"], bounced.energy().total)
     assert data["lam"].shape == (len(bounced), bounced.model.nc)
-    np.testing.assert_array_equal(bounced.violation("position")["pin"], data["violation_position"].sel(joint="pin"))
+    np.testing.assert_array_equal(bounced.violation("position", by="joint")["pin"], data["violation_position"].sel(joint="pin"))
     assert bounced.violation(by="row").shape == (len(bounced), bounced.model.nc)
     assert bounced.momentum().linear.shape == bounced.euler_violation().shape[:1] + (3,)
 
@@ -107,7 +107,7 @@ def test_of_a_chain(reduced):
     np.testing.assert_allclose(frame["energy.kinetic"], reduced.kinetic_energy(), rtol=1e-9)
     for name in twin.model.joints:
         np.testing.assert_array_equal(reduced.reaction(name).force, twin.reaction(name).force)
-    assert set(reduced.violation()) == set(twin.model.joints)
+    assert set(reduced.violation(by="joint")) == set(twin.model.joints)
 
 
 def test_turns_of_a_chain_are_those_of_its_coordinates():
