@@ -19,7 +19,7 @@ T_1 = (2.0 * HEIGHT / G) ** 0.5
 REST = T_1 * (1.0 + E) / (1.0 - E)
 
 
-def ball() -> mbd.ImpactResult:
+def ball() -> mbd.Result:
     """Falls from 1 m, comes to rest, and is lifted by a force that grows from t = 3 s on."""
     system = mbd.System("ball", gravity=(0, 0, -G))
     body = system.add(mbd.Body("ball", *mbd.inertia.sphere(0.1, density=500.0), r=(0, 0, HEIGHT + 0.1)))
@@ -32,7 +32,7 @@ def ball() -> mbd.ImpactResult:
     return mbd.simulate(system, 4.6, h=5e-3)
 
 
-def box() -> mbd.ImpactResult:
+def box() -> mbd.Result:
     """Falls on an edge."""
     system = mbd.System("box", gravity=(0, 0, -G))
     body = system.add(mbd.Body("box", *mbd.inertia.box(SIZES, density=100.0), r=(0, 0, 0.5), p=(np.cos(0.1), 0, np.sin(0.1), 0)))
@@ -53,7 +53,7 @@ def box() -> mbd.ImpactResult:
     return mbd.simulate(system, 2.0, h=5e-3)
 
 
-def main(folder: Path | None = None) -> dict[str, mbd.ImpactResult]:
+def main(folder: Path | None = None) -> dict[str, mbd.Result]:
     results = {"ball": ball(), "box": box()}
     floor = results["ball"].contact("floor")
     closes, opens = floor.t[floor.closed][[0, -1]]
