@@ -234,5 +234,6 @@ def need_no_stops(model: Model, what: str) -> None:
     """Raise UsageError if a JointLimit has a restitution: the velocities jump at its hits;  what: that needs a smooth motion."""
     if stop := rigid_stop(model):
         raise UsageError(
-            f"{what} needs a smooth motion, and {stop} has a restitution, at whose hits the velocities jump: make it compliant (k=, c=)."
+            f"{what} needs a smooth motion, and {stop} is rigid: the velocities jump at its hits. Make it compliant: k= and c= of a "
+            "JointLimit, or a ContactForce."
         )

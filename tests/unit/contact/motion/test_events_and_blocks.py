@@ -280,7 +280,7 @@ def test_wrong_times_and_events_are_refused():
     ],
 )
 def test_studies_of_methods_refuse_stops(study, options):
-    with pytest.raises(mbd.UsageError, match=f"{study} needs a smooth motion, and JointLimit 'floor' has a restitution"):
+    with pytest.raises(mbd.UsageError, match=f"{study} needs a smooth motion, and JointLimit 'floor' is rigid"):
         getattr(mbd, study)(falling(), t_end=1.0, **options)
 
 
