@@ -1,7 +1,8 @@
 """Ready-made mechanisms, with their sources and published values.
 
-One file a mechanism or a family; `building` has what they share, `published` the published values, `shown` how long each is shown.
-A new mechanism is one file and one line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
+`mechanisms` has a file for each mechanism or family, `building` what they share, `published` the published values, and `shown` how long
+each is shown.
+A new mechanism is one file there and one line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
 """
 
 from collections.abc import Callable
@@ -9,37 +10,37 @@ from collections.abc import Callable
 from haugmbd.compiled.collection import collection_paused
 
 with collection_paused():  # most of the package is imported, and Numba
-    from haugmbd.gallery.andrews import andrews
-    from haugmbd.gallery.bouncing_toy import bouncing_toy
-    from haugmbd.gallery.chain import chain
-    from haugmbd.gallery.delta_robot import delta_robot
-    from haugmbd.gallery.differential import differential
-    from haugmbd.gallery.double_pendulum import double_pendulum
-    from haugmbd.gallery.double_wishbone import double_wishbone
-    from haugmbd.gallery.excavator import excavator
-    from haugmbd.gallery.four_bar import four_bar
-    from haugmbd.gallery.free_body import dzhanibekov, gyroscope
-    from haugmbd.gallery.governor import governor
-    from haugmbd.gallery.heavy_top import heavy_top
-    from haugmbd.gallery.hoberman_ring import hoberman_ring
-    from haugmbd.gallery.indexing_cam import indexing_cam
-    from haugmbd.gallery.jansen_leg import jansen_leg
-    from haugmbd.gallery.net import net
-    from haugmbd.gallery.peaucellier import peaucellier
-    from haugmbd.gallery.pendulum import pendulum
-    from haugmbd.gallery.piston_engine import piston_engine
-    from haugmbd.gallery.planar_slider_crank import planar_slider_crank
-    from haugmbd.gallery.planetary_gear import planetary_gear
+    from haugmbd.gallery.mechanisms.andrews import andrews
+    from haugmbd.gallery.mechanisms.bouncing_toy import bouncing_toy
+    from haugmbd.gallery.mechanisms.chain import chain
+    from haugmbd.gallery.mechanisms.delta_robot import delta_robot
+    from haugmbd.gallery.mechanisms.differential import differential
+    from haugmbd.gallery.mechanisms.double_pendulum import double_pendulum
+    from haugmbd.gallery.mechanisms.double_wishbone import double_wishbone
+    from haugmbd.gallery.mechanisms.excavator import excavator
+    from haugmbd.gallery.mechanisms.four_bar import four_bar
+    from haugmbd.gallery.mechanisms.free_body import dzhanibekov, gyroscope
+    from haugmbd.gallery.mechanisms.governor import governor
+    from haugmbd.gallery.mechanisms.heavy_top import heavy_top
+    from haugmbd.gallery.mechanisms.hoberman_ring import hoberman_ring
+    from haugmbd.gallery.mechanisms.indexing_cam import indexing_cam
+    from haugmbd.gallery.mechanisms.jansen_leg import jansen_leg
+    from haugmbd.gallery.mechanisms.net import net
+    from haugmbd.gallery.mechanisms.peaucellier import peaucellier
+    from haugmbd.gallery.mechanisms.pendulum import pendulum
+    from haugmbd.gallery.mechanisms.piston_engine import piston_engine
+    from haugmbd.gallery.mechanisms.planar_slider_crank import planar_slider_crank
+    from haugmbd.gallery.mechanisms.planetary_gear import planetary_gear
+    from haugmbd.gallery.mechanisms.rolling_disc import rolling_disc
+    from haugmbd.gallery.mechanisms.scissor_lift import scissor_lift
+    from haugmbd.gallery.mechanisms.slider_crank import slider_crank
+    from haugmbd.gallery.mechanisms.spatial_loops import bennett, bricard, bricard_cube
+    from haugmbd.gallery.mechanisms.stewart_platform import stewart_platform
+    from haugmbd.gallery.mechanisms.trebuchet import trebuchet
+    from haugmbd.gallery.mechanisms.universal_shaft import universal_shaft
+    from haugmbd.gallery.mechanisms.windows import windows
     from haugmbd.gallery.published import Published
-    from haugmbd.gallery.rolling_disc import rolling_disc
-    from haugmbd.gallery.scissor_lift import scissor_lift
     from haugmbd.gallery.shown import SHOWN
-    from haugmbd.gallery.slider_crank import slider_crank
-    from haugmbd.gallery.spatial_loops import bennett, bricard, bricard_cube
-    from haugmbd.gallery.stewart_platform import stewart_platform
-    from haugmbd.gallery.trebuchet import trebuchet
-    from haugmbd.gallery.universal_shaft import universal_shaft
-    from haugmbd.gallery.windows import windows
     from haugmbd.system.system import System
 
 GALLERY: tuple[Callable[[], System], ...] = (

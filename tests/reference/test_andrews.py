@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import andrews
-from haugmbd.gallery.andrews import CRANK, beta
+from haugmbd.gallery.mechanisms.andrews import CRANK, beta
 
 SHARP = {"DOP853": (mbd.DOP853(rtol=1e-12, atol=1e-12), 1e-9), "BDF": (mbd.BDF(rtol=1e-13, atol=1e-13), 2e-9)}
 

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import governor
-from haugmbd.gallery.governor import SLIDER
+from haugmbd.gallery.mechanisms.governor import SLIDER
 
 
 @pytest.mark.slow

@@ -8,7 +8,17 @@ from math import cos, sin
 import numpy as np
 
 from haugmbd import Body, System
-from haugmbd.gallery.spatial_loops import GRAVITY, J_BAR, Link, bennett, bennett_angle, bricard, hinges, link_frames, loop
+from haugmbd.gallery.mechanisms.spatial_loops import (
+    GRAVITY,
+    J_BAR,
+    Link,
+    bennett,
+    bennett_angle,
+    bricard,
+    hinges,
+    link_frames,
+    loop,
+)
 from joints import RJ
 
 __all__ = ["GRAVITY", "J_BAR", "bennett", "bennett_angle", "bricard", "denavit_hartenberg", "ladder", "loop", "planar_points"]

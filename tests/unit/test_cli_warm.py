@@ -25,8 +25,8 @@ main(["warm"])
 """
 FIRST = """
 import haugmbd as mbd
-from haugmbd.gallery.four_bar import four_bar
-from haugmbd.gallery.pendulum import pendulum
+from haugmbd.gallery.mechanisms.four_bar import four_bar
+from haugmbd.gallery.mechanisms.pendulum import pendulum
 for make in (four_bar, pendulum):
     for how in ({"h": 1e-3}, {"rtol": 1e-6, "atol": 1e-8, "t_eval": [0.0, 0.01]}):
         result = mbd.simulate(make(), 0.02, **how)

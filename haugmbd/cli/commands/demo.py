@@ -19,8 +19,8 @@ from haugmbd.cli.parser import SIX, parser
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import SimulationError
 from haugmbd.gallery import SHOWN, slider_crank
+from haugmbd.gallery.mechanisms.slider_crank import FREE, crank_angle
 from haugmbd.gallery.shown import shown_system
-from haugmbd.gallery.slider_crank import FREE, crank_angle
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
 from haugmbd.study.comparison.compare import compare

@@ -22,9 +22,9 @@ from haugmbd.contact import Contact
 from haugmbd.forces.torque import Torque
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.accelerations import accelerations
-from haugmbd.gallery.double_pendulum import double_pendulum
-from haugmbd.gallery.four_bar import four_bar
-from haugmbd.gallery.slider_crank import slider_crank
+from haugmbd.gallery.mechanisms.double_pendulum import double_pendulum
+from haugmbd.gallery.mechanisms.four_bar import four_bar
+from haugmbd.gallery.mechanisms.slider_crank import slider_crank
 from haugmbd.integrators.base import Adaptive
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.simulation.compatibility import STABILIZATIONS, integrators

@@ -11,13 +11,13 @@ import pytest
 import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.gallery import bouncing_toy, differential, indexing_cam, planar_slider_crank, planetary_gear, rolling_disc
-from haugmbd.gallery.excavator import digging
-from haugmbd.gallery.free_body import PERIOD
-from haugmbd.gallery.hoberman_ring import ARM
-from haugmbd.gallery.peaucellier import LINE
-from haugmbd.gallery.piston_engine import AREA, ATMOSPHERE, CLEARANCE, CRANK, GAMMA, ROD
-from haugmbd.gallery.scissor_lift import BAR
-from haugmbd.gallery.spatial_loops import CUBE
+from haugmbd.gallery.mechanisms.excavator import digging
+from haugmbd.gallery.mechanisms.free_body import PERIOD
+from haugmbd.gallery.mechanisms.hoberman_ring import ARM
+from haugmbd.gallery.mechanisms.peaucellier import LINE
+from haugmbd.gallery.mechanisms.piston_engine import AREA, ATMOSPHERE, CLEARANCE, CRANK, GAMMA, ROD
+from haugmbd.gallery.mechanisms.scissor_lift import BAR
+from haugmbd.gallery.mechanisms.spatial_loops import CUBE
 from haugmbd.math.euler_parameters import rotation_matrix
 
 GEOMETRY = 1e-8

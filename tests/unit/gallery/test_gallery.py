@@ -7,10 +7,10 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import chain, double_pendulum, heavy_top, pendulum, slider_crank
-from haugmbd.gallery.double_pendulum import ANGLES
-from haugmbd.gallery.heavy_top import CENTER
-from haugmbd.gallery.pendulum import DRIVE_TORQUE
-from haugmbd.gallery.slider_crank import DRIVEN, FREE, crank_angle
+from haugmbd.gallery.mechanisms.double_pendulum import ANGLES
+from haugmbd.gallery.mechanisms.heavy_top import CENTER
+from haugmbd.gallery.mechanisms.pendulum import DRIVE_TORQUE
+from haugmbd.gallery.mechanisms.slider_crank import DRIVEN, FREE, crank_angle
 from tests.support.loops import FIRST
 
 MOBILITY = {

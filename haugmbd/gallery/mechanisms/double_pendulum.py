@@ -10,7 +10,7 @@ from math import pi
 
 from haugmbd.bodies import inertia
 from haugmbd.bodies.body import Body
-from haugmbd.gallery.pendulum import BAR, turned
+from haugmbd.gallery.mechanisms.pendulum import BAR, turned
 from haugmbd.gallery.published import Published
 from haugmbd.joints import RJ
 from haugmbd.system.system import System
