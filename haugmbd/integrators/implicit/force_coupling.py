@@ -9,8 +9,7 @@ Coloring of bodies: which bodies may be displaced at once when forces are differ
     N(k) = k and all that share a force, or an edge, with it;      color a = color b   only if   N(a) and N(b) are disjoint
 
 Every force that changes is then due to one body.  A model is differenced with six evaluations per color: three colors for a chain
-of any
-length; as many as there are arms for bodies on a moving hub.
+of any length; as many as there are arms for bodies on a moving hub.
 Source: Coleman, More, Estimation of sparse Jacobian matrices and graph coloring problems, SIAM J. Numer. Anal. 20 (1983) 187-209.
 """
 

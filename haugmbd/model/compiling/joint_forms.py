@@ -1,22 +1,19 @@
-"""The edges whose rows are those of a revolute joint: three CD along x, y, z between the same points, then two DP1 of unit vectors.
+"""Edges whose rows have a form that a solver knows: those of revolute, of separable and of coupled joints.
 
-Where the recursion over a forest is the solver, the rows of such a joint are also written at once, unless one of them is driven.
-It is the rows that count, not the class of the joint: they may be written by hand, and belong to several joints.
+It is the rows that count, not the class of the joint: they may be written by hand, belong to several joints, or be those of drivers.
 
-The edges whose rows restrict the translation of one point, or the rotation, but no row both; see `kkt.tree.separable_joint`.
+A revolute joint: three CD along x, y, z between the same points, then two DP1 of unit vectors. Where the recursion over a forest is the
+solver, its rows are also written at once, unless one of them is driven.
+
+A separable joint: rows that restrict the translation of one point, or the rotation, but no row both; see `kkt.separable_joint`.
 
     translation    CD that join one pair of points;  or DP2 of vectors of one body and a point of the other
     rotation       DP1, Rotation, ConstantVelocity: their rows have no force
     thread         beside two of each: one Coupling of the angle and of the displacement along the direction that DP2 rows leave free,
                    see `kkt.helical_joint`
 
-It is the rows that count, not the class of the joint: drivers, and rows that are written by hand, belong to them.
-
-The edges whose rows are couplings of joint coordinates: the recursion over a forest takes them out of the graph.
-
-It is the rows that count: such an edge has no other row, and each coordinate is that of two bodies between which there is an edge
-of the
-forest.
+A coupled joint: couplings of joint coordinates, which the recursion over a forest takes out of the graph. Such an edge has no other row,
+and each coordinate is that of two bodies between which there is an edge of the forest.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ KINDS = np.array([ROW_KINDS.index(kind) for kind in (CD, CD, CD, DP1, DP1)])
 
 
 def revolute_edges(equations: Equations, edges: Edges, x_bar: Array) -> Ints:
-    """Return the markers of those edges, (ne, 6), see `kkt.tree.tree_order`; -1 for the others.  x_bar: (nm, 3) all markers."""
+    """Return the markers of those edges, (ne, 6), see `kkt.tree_order`; -1 for the others.  x_bar: (nm, 3) all markers."""
     found = np.full((len(edges.bodies), REVOLUTE_FORM), NO_FORM, dtype=np.int64)
     edge, rows = _edges_of_five(edges)
     right = (equations.kind[rows] == KINDS).all(axis=1)

@@ -1,7 +1,6 @@
 """The table of rows: sorted by kind, with integers (slot, side, driver, markers) and constants, as the kernels of `constraints` read them.
 
-Most equations have one line. Couplings have one for each term, and curves and functions of coordinates have further ones for their
-data.
+Most equations have one line. Couplings have one for each term, and curves and functions of coordinates have further ones for their data.
 
 Edges: the pairs of bodies between which there are rows, six at most each, and the place of every row on its edge.
 
