@@ -15,7 +15,7 @@ import numpy as np
 
 import haugmbd as mbd
 import joints
-from haugmbd.forces.registry import KINDS
+from haugmbd.forces import KINDS
 from haugmbd.viewer.drawing import Drawing
 from haugmbd.viewer.frames import Frames
 from haugmbd.viewer.mechanism import of_system
