@@ -403,7 +403,7 @@ class Equations:
         Returns
         -------
         callable
-            f(state=None, **parameters): by default at the modelled state; parameters by their names, such as m_crank=2.0.
+            `f(state=None, **parameters)`: by default at the modelled state; parameters by their names, such as m_crank=2.0.
 
         Raises
         ------

@@ -132,7 +132,7 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
     Parameters
     ----------
     build : callable or System
-        build(**p) returns a System, or (System, arguments of the run). Or a System, and p has paths of it, as of a batch.
+        `build(**p)` returns a System, or (System, arguments of the run). Or a System, and p has paths of it, as of a batch.
     p : Parameters or mapping
         The parameters.
     outputs : str, sequence of str, or callable
