@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from haugmbd.contact.contact import Contact
-from haugmbd.deprecated import check_keywords
+from haugmbd.deprecated import check_keywords, warn_deprecated
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
@@ -44,11 +43,7 @@ def simulate_impacts(system: System, t_end: float, *, contacts: Iterable[Contact
     DeprecationWarning
         Always: write `system.add(contact)`, and `simulate(system, t_end, ...)`.
     """
-    warnings.warn(
-        "simulate_impacts(contacts=) is now system.add(contact) for each contact, and simulate(system, t_end, ...).",
-        DeprecationWarning,
-        stacklevel=3,
-    )
+    warn_deprecated("simulate_impacts(contacts=) is now system.add(contact) for each contact, and simulate(system, t_end, ...)", 2)
     if not isinstance(system, System):
         raise UsageError(f"simulate_impacts got {system!r}, and needs a System: a contact that closes is a row of a new model.")
     given = _read_contacts(contacts)

@@ -74,7 +74,6 @@ def test_warnings_name_the_line_of_the_user():
     others = {str(file.relative_to(package)) for file in package.rglob("*.py") if "warnings.warn(" in file.read_text()}
     assert others == {
         "errors.py",
-        "simulation/simulate_impacts.py",
         "deprecated.py",
         str(Path("compiled", "choice.py")),
         str(Path("compiled", "notices.py")),
