@@ -18,8 +18,6 @@ from haugmbd.errors import UsageError
 
 LONGEST_COMPONENTS = 400
 """Characters of TeX of a formula in components that is still shown beside its form in vectors."""
-MOST_MATRIX = 12
-"""Largest number of velocities for which the mass matrix is shown as a matrix."""
 NOTATION = (
     (r"\Phi = 0", "position"),
     (r"\Phi_{q} u = \nu", "velocity"),

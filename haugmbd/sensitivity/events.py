@@ -59,10 +59,8 @@ def time_tangents(
     span = max(float(run[0][-1] - run[0][0]), 1e-300)
     d = STEP * min(span, 1.0)
     rate = (g(event, t + d, y + d * y_dot) - g(event, t - d, y - d * y_dot)) / (2.0 * d)
-    largest = max(
-        abs(g(event, float(s), x))
-        for s, x in zip(run[0][:: max(1, len(run[0]) // 20)], run[1][:: max(1, len(run[0]) // 20)], strict=True)
-    )
+    every = max(1, len(run[0]) // SAMPLES)
+    largest = max(abs(g(event, float(s), x)) for s, x in zip(run[0][::every], run[1][::every], strict=True))
     if abs(rate) * span <= GRAZING * largest:
         raise UsageError(
             f"event {name!r} at t = {t:.9g} s is grazing: its g changes by {rate:.2g} a second there, so that its time has no derivative."

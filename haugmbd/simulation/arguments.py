@@ -16,7 +16,6 @@ import numpy.typing as npt
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import ModelError, UsageError
-from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
@@ -32,14 +31,6 @@ ADAPTIVE, FIXED = DormandPrince(), RK4()
 """The integrators of a run for which none is chosen."""
 MOST_STEPS = 2.0**53
 """Number of steps beyond which t + h equals t."""
-
-
-def need_newton_euler(formulation: Formulation, who: str) -> None:
-    """Raise UsageError for another formulation if `who` uses the block LDL^T itself."""
-    if not isinstance(formulation, NewtonEuler):
-        raise UsageError(
-            f"{who} uses the block LDL^T of NewtonEuler() for its own equations: leave out formulation={formulation!r}."
-        )
 
 
 def check_numbers(integrator: Any, **numbers: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.histories.block_history import BlockHistory
-from haugmbd.diagnostics.histories.body_history import Accelerations, BodyHistory, PointHistory
+from haugmbd.diagnostics.histories.body_history import PointHistory
 from haugmbd.diagnostics.histories.driver_history import DriverHistory
 from haugmbd.diagnostics.histories.load_history import LoadHistory
 from haugmbd.diagnostics.joint_motions.joint_history import JointHistory
@@ -47,18 +47,6 @@ def join_joints(parts: Sequence[JointHistory]) -> JointHistory:
             values["angle"], last, end = angle, angle[-1], part.t[-1]
         turned.append(replace(part, _values=values))
     return joined(turned)
-
-
-def join_bodies(parts: Sequence[BodyHistory]) -> BodyHistory:
-    """Return the history of a body, joined from its parts; accelerations of each part are those of its own model."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def accelerations() -> Accelerations:
-        found = [part._accelerations() for part in parts]
-        return np.concatenate([v_dot for v_dot, _ in found]), np.concatenate([omega_bar_dot for _, omega_bar_dot in found])
-
-    return replace(joined(parts), _accelerations=accelerations)
 
 
 def join_points(parts: Sequence[PointHistory]) -> PointHistory:

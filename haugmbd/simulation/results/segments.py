@@ -19,7 +19,6 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.gap import placed_contacts
 from haugmbd.diagnostics.work import Work, joined_work
-from haugmbd.errors import UsageError
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.impact import ContactHistory
 from haugmbd.impacts.shared_forces import SharedForces
@@ -137,14 +136,6 @@ def piece_at(complete: Sequence[R], t: float) -> R:
     """Return the segment that has the state at a time; at a jump the one that begins there."""
     found: R = [piece for piece in complete if len(piece) and piece.t[0] <= t][-1]
     return found
-
-
-def need_one_piece(result: Any, what: str) -> None:
-    """Raise UsageError if a motion has several segments;  what: that needs a smooth one."""
-    if len(result._pieces()) > 1:
-        raise UsageError(
-            f"{what} needs a smooth motion, and this one has {len(result._pieces())} segments: give one of result.segments."
-        )
 
 
 def with_segments(result: R, segments: Sequence[Any], complete: Sequence[Any], **changes: Any) -> R:
