@@ -15,6 +15,7 @@ from haugmbd.equations.derivation import gamma_tex, gradient_tex
 from haugmbd.equations.mathml import mathml
 from haugmbd.equations.rows import Row
 from haugmbd.errors import UsageError
+from haugmbd.simulation.results.io.atomic import replace_file
 
 LONGEST_COMPONENTS = 400
 """Characters of TeX of a formula in components that is still shown beside its form in vectors."""
@@ -89,12 +90,11 @@ def write_report(eq: Any, path: Path) -> Path:
     if path.suffix not in (".html", ".tex"):
         raise UsageError(f"report got {str(path)!r}: give a file that ends in .html or .tex.")
     tex = path.with_suffix(".tex")
-    try:
-        tex.write_text(tex_document(eq), encoding="utf-8")
-        if path.suffix == ".html":
-            path.write_text(page(eq), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+    with replace_file(tex) as file:
+        file.write(tex_document(eq).encode())
+    if path.suffix == ".html":
+        with replace_file(path) as file:
+            file.write(page(eq).encode())
     return path
 
 

@@ -52,7 +52,7 @@ from haugmbd.simulation.hybrid.simulator import MOST_PER_SECOND, rigid_contacts,
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import Sensor, read_sensors
+from haugmbd.simulation.results.sensor import Sensor, all_sensors
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
@@ -255,7 +255,7 @@ def run_system(
             again=run_again,
         )
     events = read_events([*read_events(output.events), *lift_off_events(model)])
-    sensors = read_sensors((*sensors_of(model), *read_sensors(output.sensors))) if take is None else ()
+    sensors = all_sensors(model, output.sensors) if take is None else ()
     check_interval(method, start.t, t_end, output.store_every)
     check_drivers(model, start.t, t_end)
     check_friction(model, method)
@@ -293,11 +293,6 @@ def run_again(
     return run_with_contacts(
         model, contacts, start, one.t_end, methods, output, rule=rule, until=until, most=one.most, again=run_again, checked=True
     )
-
-
-def sensors_of(model: Model) -> tuple[Sensor, ...]:
-    """Return the sensors that were added to the system."""
-    return () if model.network is None else tuple(model.network.scope.sensors.values())
 
 
 def _compiled(system: System | Model, tolerance: float | None) -> Model:

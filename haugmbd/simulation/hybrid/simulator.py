@@ -48,7 +48,7 @@ from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, 
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import Again, at_times
-from haugmbd.simulation.results.sensor import SensorRecorder, read_sensors
+from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.run_methods import RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.stepping.progress import Progress
@@ -130,12 +130,11 @@ def run_with_contacts(
             "Leave it out, make the stop compliant (k=, c=), or simulate without impacts."
         )
     modes = ContactModes(model, contacts)
-    own = () if model.network is None or checked else tuple(model.network.scope.sensors.values())
     recording = Recording(
         wanted_times(output.t_eval, start.t, t_end),
         output.store_every,
         read_events(output.events),
-        read_sensors((*own, *read_sensors(output.sensors))),
+        () if checked else all_sensors(model, output.sensors),
     )
     run = ImpactRun(modes, methods, rule, t_end, most, recording, output.record_method, budget, until, again)
     if not checked:

@@ -18,6 +18,7 @@ from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError, UsageError, error_text
+from haugmbd.model.model import Model
 
 
 @public_class
@@ -92,6 +93,12 @@ def read_sensors(sensors: Any) -> tuple[Sensor, ...]:
     if twice:
         raise UsageError(f"{', '.join(map(repr, twice))} names more than one sensor: give each a name of its own.")
     return given
+
+
+def all_sensors(model: Model, given: Any) -> tuple[Sensor, ...]:
+    """Return the sensors that were added to the system, and those that are given to a run. Raise UsageError as `read_sensors`."""
+    own = () if model.network is None else tuple(model.network.scope.sensors.values())
+    return read_sensors((*own, *read_sensors(given)))
 
 
 class SensorRecorder:
