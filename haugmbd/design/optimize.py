@@ -2,17 +2,17 @@ r"""`optimize`: the parameters that make a number of a run least, within bounds 
 
     min O(z(p))    lower <= p <= upper     lower_k <= c_k(z(p)) <= upper_k         SLSQP or trust-constr of SciPy
 
-Every evaluation is a line of a journal, written and synchronized before the next one begins: a study that was killed goes on from its
+Every evaluation is a line of a journal, that of a sweep, written before the next one begins: a search that was killed goes on from its
 file, with the same numbers, because the optimizer meets the same answers.
 Source: Kraft (1988), SLSQP; Nocedal and Wright (2006).
 """
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,10 @@ from haugmbd.design.objective import Objective
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
 from haugmbd.sensitivity.parameters import Parameters
 from haugmbd.sensitivity.problem import Problem
+from haugmbd.simulation.results.io.paths import path_of, unwritable
+from haugmbd.study.sweeps.evaluate import Row
+from haugmbd.study.sweeps.identity import cell_key, study_identity
+from haugmbd.study.sweeps.journal import Journal
 
 METHODS = ("SLSQP", "trust-constr", "L-BFGS-B")
 NOWHERE = 100.0
@@ -87,87 +91,70 @@ class Optimum:
     __repr__ = __str__
 
 
-class Journal:
-    """Evaluations in a file, a line of JSON each, behind a head with the names of the parameters and constraints."""
+class Kept:
+    """The evaluations of a search, in memory or in a journal as that of a sweep: a point is a cell, its numbers are a row."""
 
-    def __init__(self, path: Any, head: dict[str, Any]) -> None:
-        self.path = None if path is None else Path(path)
-        self.known: dict[bytes, Evaluation] = {}
-        if self.path is None:
-            return
+    def __init__(self, path: Any, identity: Mapping[str, Any], n_constraints: int) -> None:
+        self._identity, self._n = identity, n_constraints
+        where = None if path is None else path_of(path, "store")
         try:
-            lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+            self._journal = None if where is None else Journal(where, identity, "search")
         except OSError as error:
-            raise UsageError(f"store = {str(path)!r} cannot be read: {error}.") from None
-        if lines:
-            self._read(lines, head)
-        else:
-            self._append(head)
+            raise unwritable(where or Path(), error) from None
+        self._rows: dict[str, Row] = {} if self._journal is None else self._journal.rows
 
-    def _read(self, lines: Sequence[str], head: dict[str, Any]) -> None:
-        first = _loaded(lines[0])
-        if first != head:
-            raise UsageError(
-                f"store = {str(self.path)!r} has another search, of {first!r:.120}: this is {head!r:.120}. Give another file, or remove it."
-            )
-        for line in lines[1:]:
-            one = _loaded(line)
-            if one is None:  # the line that was being written when the process was killed
-                continue
-            x, gradient, c, J = (np.array(one[k], dtype=np.float64) for k in ("x", "gradient", "c", "J"))
-            self.known[x.tobytes()] = Evaluation(x, float(one["value"]), gradient, c, J.reshape(-1, len(x)))
+    def at(self, p: Parameters) -> Evaluation | None:
+        """Return the evaluation at values of the parameters, if there is one."""
+        row = self._rows.get(cell_key(self._identity, dict(p)))
+        if row is None:
+            return None
+        # a line of the table is a value and its gradient: of the objective, then of each constraint
+        table = np.array(list(row.values.values()), dtype=np.float64).reshape(1 + self._n, 1 + len(p))
+        return Evaluation(p.values_array, float(table[0, 0]), table[0, 1:], table[1:, 0], table[1:, 1:])
 
-    def add(self, point: Evaluation) -> None:
-        """Write an evaluation, to the disk."""
-        self.known[point.x.tobytes()] = point
-        if self.path is not None:
-            line = {"x": point.x.tolist(), "value": point.value, "gradient": point.gradient.tolist()}
-            self._append(line | {"c": point.constraints.tolist(), "J": point.jacobian.tolist()})
+    def add(self, p: Parameters, point: Evaluation) -> None:
+        """Keep an evaluation."""
+        lines = {"objective": (point.value, point.gradient)}
+        lines |= {f"constraint {k}": line for k, line in enumerate(zip(point.constraints, point.jacobian, strict=True))}
+        values: dict[str, float] = {}
+        for name, (value, slopes) in lines.items():
+            values[name] = float(value)
+            values |= {f"{name} by {each}": float(slope) for each, slope in zip(p.names, slopes, strict=True)}
+        key, row = cell_key(self._identity, dict(p)), Row("ok", values)
+        self._rows[key] = row
+        if self._journal is not None:
+            self._journal.append(key, dict(p), row)
 
-    def _append(self, line: dict[str, Any]) -> None:
-        assert self.path is not None
-        try:
-            whole = not self.path.exists() or not self.path.stat().st_size or self.path.read_bytes().endswith(b"\n")
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(("" if whole else "\n") + json.dumps(line) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise UsageError(f"store = {str(self.path)!r} cannot be written: {error}.") from None
-
-
-def _loaded(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None
+    def close(self) -> None:
+        """Close the file."""
+        if self._journal is not None:
+            self._journal.close()
 
 
 class Search:
     """The functions that an optimizer calls, in relative values x / size of the parameters."""
 
-    def __init__(self, problem: Problem, objective: Objective, constraints: Sequence[Objective], journal: Journal) -> None:
-        self.problem, self.objective, self.limits, self.journal = problem, objective, constraints, journal
+    def __init__(self, problem: Problem, objective: Objective, constraints: Sequence[Objective], kept: Kept) -> None:
+        self.problem, self.objective, self.limits, self.kept = problem, objective, constraints, kept
         self.history: list[Evaluation] = []
         self._seen: set[bytes] = set()
 
     def at(self, x: Array) -> Evaluation:
         """Return the evaluation at relative values x."""
-        values = self.problem.p.at(x * self.problem.p.sizes).values_array
-        key = values.tobytes()
-        point = self.journal.known.get(key)
+        p = self.problem.p.at(x * self.problem.p.sizes)
+        point = self.kept.at(p)
         if point is None:
             try:
-                over = self.problem.over_time(values)
+                over = self.problem.over_time(p.values_array)
             except HaugmbdError:
                 if not self.history:
                     raise
-                return self._nowhere(values)
-            n = len(values)
+                return self._nowhere(p.values_array)
             c = np.array([limit.value(over) for limit in self.limits])
-            J = np.array([limit.gradient(over) for limit in self.limits]).reshape(-1, n)
-            point = Evaluation(values, self.objective.value(over), self.objective.gradient(over), c, J)
-            self.journal.add(point)
+            J = np.array([limit.gradient(over) for limit in self.limits]).reshape(-1, len(p))
+            point = Evaluation(p.values_array, self.objective.value(over), self.objective.gradient(over), c, J)
+            self.kept.add(p, point)
+        key = point.x.tobytes()
         if key not in self._seen:
             self._seen.add(key)
             self.history.append(point)
@@ -191,6 +178,7 @@ def optimize(
     run: str = "simulate",
     t: Any = None,
     store: Any = None,
+    version: str = "",
     most: int = MOST,
     **arguments: Any,
 ) -> Optimum:
@@ -205,7 +193,10 @@ def optimize(
     method : {"SLSQP", "trust-constr", "L-BFGS-B"}
         The optimizer of SciPy; the last one takes no constraints.
     store : path, optional
-        A file that keeps every evaluation. A search that was interrupted, or killed, goes on from it.
+        A file that keeps every evaluation. A search that was interrupted, or killed, goes on from it; a search of another build,
+        objective or start, or whose functions read other values, is refused.
+    version : str, optional
+        Stands for values that `build` or `objective` reads and that cannot be compared, as of `sweep`: give another one when they change.
     most : int
         Iterations, at most.
 
@@ -234,9 +225,31 @@ def optimize(
     names = (objective,) if outputs is None else tuple(o.text for o in problem.names(dict(problem.p)))
     limits = [Objective(limit[0], names, over_time=t is not None) for limit in constraints]
     ranges = [(float(limit[1]), float(limit[2])) for limit in constraints]
-    head = {"search": 1, "parameters": list(problem.p), "start": problem.p.values_array.tolist(), "method": method}
-    head |= {"objective": of.text, "constraints": [[limit.text, *map(str, r)] for limit, r in zip(limits, ranges, strict=True)]}
-    search = Search(problem, of, limits, Journal(store, head))
+    limited = [(limit[0], *r) for limit, r in zip(constraints, ranges, strict=True)]
+    asked = partial(
+        optimize,
+        objective=objective,
+        p=dict(problem.p),
+        constraints=limited,
+        outputs=outputs,
+        method=method,
+        run=run,
+        t=t,
+        **arguments,
+    )
+    library = sys.modules["haugmbd"].__version__  # an import would be a circle
+    identity = {} if store is None else study_identity(build, asked, None, None, version, library, list(problem.p), "optimize")
+    kept = Kept(store, identity, len(limits))
+    search = Search(problem, of, limits, kept)
+    try:
+        return _found(search, ranges, method, most)
+    finally:
+        kept.close()
+
+
+def _found(search: Search, ranges: Sequence[tuple[float, float]], method: str, most: int) -> Optimum:
+    """Return what a search finds; after Ctrl-C the best so far."""
+    problem = search.problem
     try:
         found = _minimized(search, ranges, method, most)
         success, message, x = bool(found.success), str(found.message), found.x

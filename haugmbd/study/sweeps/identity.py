@@ -45,10 +45,18 @@ def digest(text: str) -> str:
 
 
 def study_identity(
-    build: Callable[..., Any], run: Callable[..., Any], method: Any, seed: int | None, version: str, library: str, names: list[str]
+    build: Callable[..., Any],
+    run: Callable[..., Any],
+    method: Any,
+    seed: int | None,
+    version: str,
+    library: str,
+    names: list[str],
+    who: str = "sweep",
 ) -> dict[str, Any]:
     """Return the identity of a study, as texts: two studies with the same identity may share a store.
 
+    who: the function that asks for it.
     Raise UsageError if `build`, `run` or `method` holds something that cannot be compared, and there is no version that stands for it.
     """
     vouched = bool(version)
@@ -61,7 +69,7 @@ def study_identity(
             found |= {name: describe(given, vouched=vouched), f"{name}{READS}": values_of(given, vouched=vouched)}
         except NoContent as error:
             raise UsageError(
-                f"sweep: {name} reads {error}, which cannot be compared with that of another call: the store could return rows of "
+                f"{who}: {name} reads {error}, which cannot be compared with that of another call: the store could return rows of "
                 'another study. Give version="1" with this store, and another version whenever that changes; or make it inside of '
                 f"{name}, from numbers."
             ) from None

@@ -39,10 +39,13 @@ _open: set[Path] = set()
 
 
 class Journal:
-    """An open journal: `rows` has what was there, `append` adds a row."""
+    """An open journal: `rows` has what was there, `append` adds a row.
 
-    def __init__(self, path: Path, study: Mapping[str, Any]) -> None:
-        self.path = path.resolve()
+    what: the word for what is kept, in messages
+    """
+
+    def __init__(self, path: Path, study: Mapping[str, Any], what: str = "study") -> None:
+        self.path, self._what = path.resolve(), what
         if self.path in _open:
             raise UsageError(f"store {str(path)!r} is in use by another sweep of this process.")
         self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
@@ -71,7 +74,7 @@ class Journal:
         """Return the rows by key, and go to the end of the good lines."""
         records, good = good_lines(self._content(), self.path)
         if len(records) > 1:
-            refuse_other_study(records[0], study, self.path)
+            refuse_other_study(records[0], study, self.path, self._what)
         else:  # a study without rows: nothing is lost if this one begins anew
             records, good = [], 0
         os.ftruncate(self._handle, good)
@@ -160,8 +163,8 @@ def _record(line: bytes) -> Record | None:
     return record if check == _check(record) else None
 
 
-def refuse_other_study(head: Record, study: Mapping[str, Any], path: Path) -> None:
-    """Raise UsageError, with what differs, if a store is that of another study."""
+def refuse_other_study(head: Record, study: Mapping[str, Any], path: Path, what: str = "study") -> None:
+    """Raise UsageError, with what differs, if a store is that of another study;  what: the word for it."""
     if head.get("sweep") != FORMAT:
         why = ", whose studies do not hold the values that their functions read" if head.get("sweep") == 1 else ""
         raise UsageError(
@@ -174,8 +177,8 @@ def refuse_other_study(head: Record, study: Mapping[str, Any], path: Path) -> No
     other = [_difference(name, stored, study) for name in differ]
     if other:
         raise UsageError(
-            f"store {str(path)!r} is that of another study: {'; '.join(other)}. Give another store, or delete this one. "
-            "(A study is build, run and the values that they read, method, seed, version, and the names of its parameters.)"
+            f"store {str(path)!r} is that of another {what}: {'; '.join(other)}. Give another store, or delete this one. "
+            f"(A {what} is build, run and the values that they read, method, seed, version, and the names of its parameters.)"
         )
 
 

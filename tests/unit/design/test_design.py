@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,31 @@ def test_a_search_goes_on_from_its_file_with_the_same_numbers(tmp_path):
     assert search(50).runs == 0.0
     with pytest.raises(mbd.UsageError, match="another search"):
         mbd.optimize(spring, "body.body.r[0]", {"k": 8.0}, store=store, **RUN)
+
+
+def test_a_search_of_another_model_or_objective_gets_no_numbers_from_a_file(tmp_path):
+    """What the functions read is part of the search, as it is part of a study."""
+
+    def search(name, c=1.0, wanted=0.5, most=2):
+        build = lambda k: spring(k, m=c)  # noqa: E731  it reads c
+        goal = lambda z: (z[0] - wanted) ** 2  # noqa: E731  it reads wanted
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return mbd.optimize(build, goal, {"k": 8.0}, outputs=["body.body.r[0]"], store=tmp_path / name, most=most, **RUN)
+
+    first = search("one.jsonl")
+    assert search("one.jsonl").value == first.value
+    for other, told in (({"c": 2.0}, "'c' was 1.0, is 2.0"), ({"wanted": 0.1}, "'objective='")):
+        with pytest.raises(mbd.UsageError, match=f"another search: .*{told}"):
+            search("one.jsonl", **other)
+    lines = (tmp_path / "one.jsonl").read_text().splitlines()
+    assert len(lines) > 2
+    lines[1] = lines[1].replace("1", "2", 1)
+    (tmp_path / "two.jsonl").write_text("\n".join(lines) + "\n")
+    with pytest.raises(mbd.UsageError, match="damaged in line 2"):
+        search("two.jsonl")
+    with pytest.raises(OSError, match="no folder"):
+        search(tmp_path / "nowhere" / "three.jsonl")
 
 
 def test_parameters_are_checked():
