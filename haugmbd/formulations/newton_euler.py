@@ -22,6 +22,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
 from haugmbd.formulations.error_messages import explain
 from haugmbd.friction.routine import SOLVE as SOLVE_FRICTION
+from haugmbd.kkt.solver import finish_solution
 from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate
@@ -93,13 +94,8 @@ def begin(P: Pack) -> int:
     return P.begin(P, P.python_solver)
 
 
-@kernel
-def finish(P: Pack) -> int:
-    """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
-    code = P.finish(P, P.python_solver)
-    if ws.refines_solutions(P):
-        code = P.refine(P, P.python_solver)
-    return code
+finish = finish_solution
+"""Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
 
 
 @kernel

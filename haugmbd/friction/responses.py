@@ -16,6 +16,7 @@ from haugmbd.friction.load import moments_press, wrench_of
 from haugmbd.friction.loop_arrays import Loop, slides_now
 from haugmbd.kkt.block_solver import factor_of, steps_of
 from haugmbd.kkt.many_right_sides import LANES, solve_many
+from haugmbd.kkt.solver import finish_solution
 from haugmbd.math.vec3 import Vec, cross, load, store, sub, to_global
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
@@ -25,16 +26,7 @@ from haugmbd.workspace.layout import Pack
 def solve_again(P: Pack) -> int:
     """Solve K x = b with the current factor."""
     P.begin(P, P.python_solver)
-    return finish(P)
-
-
-@kernel
-def finish(P: Pack) -> int:
-    """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
-    code = P.finish(P, P.python_solver)
-    if ws.refines_solutions(P):
-        code = P.refine(P, P.python_solver)
-    return code
+    return finish_solution(P)
 
 
 FEW = 2

@@ -19,9 +19,9 @@ from haugmbd.friction.channels import add_friction, put_rest_of_revolute, put_te
 from haugmbd.friction.load import normal_force, thrust, wrench_of
 from haugmbd.friction.locks import change_with_locks
 from haugmbd.friction.loop import solve_loop, solve_with_forces
-from haugmbd.friction.responses import finish
 from haugmbd.friction.sticking import hold_joints
 from haugmbd.friction.sweeps import solve_by_sweeps
+from haugmbd.kkt.solver import finish_solution
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout
 from haugmbd.workspace.body_kinematics import update_kinematics
@@ -63,7 +63,7 @@ def friction(stage: int, t: float, P: Pack, y: Array) -> int:
             if solve_by_sweeps(P):
                 return OK
             put_rest(P)
-        code = finish(P)
+        code = finish_solution(P)
         if code == OK:
             code = solve_loop(P, ws.friction_base(P))
         if code == OK and ws.friction_mode(P) == ws.SOLVES_AGAIN:

@@ -30,7 +30,7 @@ from haugmbd.kkt.block_ldl import CONVERGED, LEAST_DIGITS, AugmentedMatrix, refi
 from haugmbd.kkt.least_squares import fitter
 from haugmbd.kkt.pivot_trials import SINGULAR_TOL, copy
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import SOLVE_SIGNATURE, Tables, Workspace
+from haugmbd.workspace.layout import SOLVE_SIGNATURE, Pack, Tables, Workspace
 
 DENSE, BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS = "dense", "block LDL^T", "multifrontal", "tree", "trees on blocks"
 """The names of the solvers, as users write them."""
@@ -205,3 +205,12 @@ def refiner(solve: Any) -> Any:
         return OK
 
     return refined
+
+
+@kernel
+def finish_solution(P: Pack) -> int:
+    """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
+    code = P.finish(P, P.python_solver)
+    if ws.refines_solutions(P):
+        code = P.refine(P, P.python_solver)
+    return code

@@ -17,6 +17,7 @@ from haugmbd.integrators.explicit.tableau import Tableau as Tableau
 from haugmbd.integrators.explicit.tableau import combine as combine
 from haugmbd.integrators.stabilization.projection import put_position_residual as put_position_residual
 from haugmbd.integrators.stabilization.projection import put_velocity_residual as put_velocity_residual
+from haugmbd.kkt.pivot_trials import copy as copy
 from haugmbd.math.body_columns import VELOCITY as VELOCITY
 from haugmbd.math.body_columns import WIDTH as WIDTH
 from haugmbd.math.euler_kernels import normalize as normalize

@@ -38,6 +38,7 @@ from haugmbd.sensitivity.kernels import (
     borrow,
     clear,
     combine,
+    copy,
     factorize,
     finish,
     kernel,
@@ -253,15 +254,6 @@ def solve_lane(P: Pack, memory: Memory, kind: float) -> int:
 
 
 @kernel
-def keep_solution(P: Pack, memory: Memory) -> None:
-    """Copy the solution array to memory.x."""
-    x = ws.solution(P)
-    for k in range(x.shape[0]):
-        for a in range(6):
-            memory.x[k, a] = x[k, a]
-
-
-@kernel
 def rate_lanes(P: Pack, V: Pack, lanes: Lanes, memory: Memory, t: float, y: Array, dY: Array, dK: Array) -> int:
     """Write d(y') of all lanes to dK (n, ny);  memory.x: (u_dot, lam);  the factor is that of y."""
     for lane in range(dY.shape[0]):
@@ -293,7 +285,7 @@ def evaluate(P: Pack, memory: Memory, t: float, y: Array, y_dot: Array, factors:
     code = finish(P)
     if code == OK:
         put_rates(P, t, y, y_dot)
-        keep_solution(P, memory)
+        copy(ws.solution(P), memory.x)
     return code
 
 
@@ -484,7 +476,7 @@ def project_lanes(P: Pack, V: Pack, lanes: Lanes, memory: Memory, t: float, y: A
         code = finish(P)
         if code != OK:
             return code
-        keep_solution(P, memory)
+        copy(ws.solution(P), memory.x)
         size = 0.0
         for b in range(1, n):
             for a in range(6):
@@ -505,7 +497,7 @@ def project_lanes(P: Pack, V: Pack, lanes: Lanes, memory: Memory, t: float, y: A
     code = finish(P)
     if code != OK:
         return code
-    keep_solution(P, memory)
+    copy(ws.solution(P), memory.x)
     code = velocity_lanes(P, V, lanes, memory, t, y, dY)
     for b in range(1, n):
         for a in range(6):
