@@ -105,9 +105,12 @@ def sections(eq: Any) -> list[tuple[str, str, list[tuple[Row, list[tuple[str, st
     place = {row.number: k for k, row in enumerate(eq.rows)}
     found = []
     for name in eq.joints:
-        rows = [(row, formulas(eq, row, depth), tuple(float(x) for x in numbers[place[row.number]])) for row in eq.rows_of(name)]
+        rows = []
+        for row in eq.rows_of(name):
+            Phi, nu, gamma = numbers[place[row.number]].tolist()
+            rows.append((row, formulas(eq, row, depth), (Phi, nu, gamma)))
         found.append((name, eq.model.joints[name].kind, rows))
-    return found  # type: ignore[return-value]
+    return found
 
 
 def parameter_table(eq: Any) -> list[tuple[str, str, float]]:
