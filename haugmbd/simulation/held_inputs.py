@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from haugmbd.bodies.part import changed
 from haugmbd.bodies.validation import numbers
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.drivers import Constant, Driver
@@ -30,17 +31,22 @@ from haugmbd.forces.user_function import Value
 from haugmbd.model.model import Model
 from haugmbd.system.system import System
 from haugmbd.text_table import first_few
-from haugmbd.workspace.layout import Pack, workspace_array
+from haugmbd.workspace.layout import Pack, place_in
 
 LISTED = 30
 """Names in a message."""
 
 
 class HeldNumber(Driver):
-    """A number of a force element, held until it is set again."""
+    """A number of a force element, held until it is set again.  held: (1,), part of the values of all inputs."""
 
     def __init__(self, value: float) -> None:
-        self.value = value
+        self.held = np.array([value])
+
+    @property
+    def value(self) -> float:
+        """Return the number that is held now."""
+        return float(self.held[0])
 
     def values(self, t: ArrayLike) -> Array:
         """Return (value, 0, 0) at every t."""
@@ -198,8 +204,13 @@ class Inputs:
         self._drivers = [driver for own in drivers for driver in own]
         number = {id(driver): k for k, driver in enumerate(model.drivers)}
         held = [k for k, driver in enumerate(self._drivers) if isinstance(driver, HeldNumber)]
+        for k, driver in enumerate(self._drivers):
+            if isinstance(driver, HeldNumber):
+                driver.held = self.values[k : k + 1]
         self._held = np.array(held, dtype=np.int64)
+        self._all_held = len(held) == len(self._drivers)
         self._rows = np.array([number[id(self._drivers[k])] for k in held], dtype=np.int64)
+        self._places_in_work: Ints | None = None
         self._moving = [(k, driver) for k, driver in enumerate(self._drivers) if isinstance(driver, HeldAcceleration)]
         self._places = [self._places_of(model, number[id(driver)]) for _, driver in self._moving]
 
@@ -213,6 +224,14 @@ class Inputs:
 
     def read(self, given: Any, who: str) -> Array:
         """Return values of all inputs, (m,): those that are given, and the others as they are. Raise UsageError for anything else."""
+        if given.__class__ is np.ndarray and given.dtype == np.float64 and given.shape == self.values.shape:
+            if all(map(isfinite, given.tolist())):
+                return given
+        elif given.__class__ is float and self.values.shape == (1,) and isfinite(given):
+            return np.array([given])
+        elif given.__class__ in (list, tuple) and len(given) == len(self.values):
+            if all(x.__class__ is float and isfinite(x) for x in given):
+                return np.array(given)
         if isinstance(given, Mapping):
             values = self.values.copy()
             for name, value in given.items():
@@ -239,13 +258,19 @@ class Inputs:
         """Hold other values from the time t [s] on."""
         self.values[:] = values
         if len(self._rows):
-            workspace_array(pack, "F")[self._rows, 0] = values[self._held]
-            for k in self._held.tolist():
-                self._drivers[k].value = float(values[k])
+            place = self._place_in(pack)
+            pack.work[place] = values if self._all_held else values[self._held]
         for (k, driver), places in zip(self._moving, self._places, strict=True):
             f, f_dot, _ = driver.values(t)
             driver.coefficients[:] = t, f, f_dot, 0.5 * values[k]
             pack.reals[places] = driver.coefficients
+
+    def _place_in(self, pack: Pack) -> Ints:
+        """Return the places of the held numbers in the workspace of a run."""
+        if self._places_in_work is None:
+            first, _, columns = place_in(pack.ints, "F")
+            self._places_in_work = first + columns * self._rows
+        return self._places_in_work
 
     def restart(self, pack: Pack, t: float) -> None:
         """Hold the values as modelled again, from the time t [s] on."""
@@ -265,6 +290,8 @@ class Inputs:
 
     def keep_in_model(self) -> None:
         """Let all that is computed of the model have the values of now: its constants, and the workspaces that it lends."""
+        for (_, driver), places in zip(self._moving, self._places, strict=True):
+            self._model.tables.reals[places] = driver.coefficients
         if len(self._rows):
             F0 = np.array(self._model._F0)
             F0[self._rows, 0] = self.values[self._held]

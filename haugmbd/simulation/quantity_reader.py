@@ -111,20 +111,24 @@ class QuantityReader:
         self.values = np.zeros(len(lines))
         self.asks = bool(self._asked)
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what `read_entry` takes behind the states and rates."""
+        return self._ints, self._x_bar, self._offsets, self._X, self.values
+
     def begin(self) -> None:
         """Forget the turns of angles that nothing counts."""
         self.values[:] = 0.0
 
-    def read(self, t: float, Y: Array, y_dot: Array) -> None:
-        """Write the numbers at the last of the states Y (n, ny) since the last call, at t [s] with the rates y_dot (ny,)."""
-        self.follow(Y, y_dot)
+    def ask(self, t: float, y: Array) -> None:
+        """Write the numbers that need a Result of the state y (ny,) at t [s]."""
         if self._asked:
-            result = self._result(t, Y[-1])
+            result = self._result(t, y)
             for place, ask in self._asked:
                 self.values[place] = np.ravel(ask(result))
 
     def follow(self, Y: Array, y_dot: Array) -> None:
-        """Write the numbers that compiled code reads."""
+        """Write what compiled code reads, at the last of the states Y (n, ny) since the last call, with the rates y_dot (ny,)."""
         if len(self._ints):
             _read(Y, y_dot, self._ints, self._x_bar, self._offsets, self._X, self.values)
 

@@ -26,16 +26,15 @@ from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.explicit.runge_kutta import OneStep, RungeKutta, run
+from haugmbd.integrators.explicit.runge_kutta import OneStep, RungeKutta
 from haugmbd.integrators.initial_state import check_start, projected
 from haugmbd.integrators.singularities.branch_crossing import CrossingStart
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, crossing_search
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import NUMBERS, StepBatch
-from haugmbd.integrators.step_context import Point, Problem, Steps, steps_to
+from haugmbd.integrators.step_context import Problem, Steps, steps_to
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
-from haugmbd.integrators.watches.rank_watch import WATCH_STATE
 from haugmbd.model.inspection.driver_breaks import driven_joints
 from haugmbd.model.inspection.given import model_given, need_state
 from haugmbd.model.model import Model
@@ -51,6 +50,7 @@ from haugmbd.simulation.arguments import (
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.held_inputs import model_with_inputs
+from haugmbd.simulation.held_steps import ROWS, TURNS, Plan, held_steps, new_plan
 from haugmbd.simulation.quantity_reader import QuantityReader
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.run_options import Recording
@@ -60,13 +60,11 @@ from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Run
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
-from haugmbd.system.checks.known_turns import counts_turns
+from haugmbd.system.checks.known_turns import counted_angles, counts_turns
 
 WHO = "Stepper"
 LOOK_AHEAD = 100
 """Steps after which drivers are examined for breaks in as many steps ahead, and rows that no equation watches are looked at."""
-ARMED, DUE = WATCH_STATE.names.index("armed"), WATCH_STATE.names.index("due")  # type: ignore[union-attr]
-"""Places in the state of the watch of rows: whether it ends a step where rows are about to become dependent, and whether some are."""
 
 
 class Methods(NamedTuple):
@@ -92,8 +90,8 @@ class Advance(Protocol):
     def renew(self) -> None:
         """Evaluate the rates anew, which an input has changed."""
 
-    def advance(self, n: int) -> Array:
-        """Make n steps, at most `most`; return the states at their ends, (n, ny)."""
+    def advance(self, n: int) -> None:
+        """Make n steps, at most `most`, and read the outputs at their ends that compiled code reads."""
 
     def kept(self) -> dict[str, Any]:
         """Return what steps depend on, for a pickle."""
@@ -105,7 +103,7 @@ class Advance(Protocol):
 class CompiledSteps:
     """Steps of a method of fixed step, of a motion without switches."""
 
-    def __init__(self, problem: Problem, method: OneStep, h: float) -> None:
+    def __init__(self, problem: Problem, method: OneStep, h: float, reader: QuantityReader) -> None:
         self.problem, self.method, self.h, self.t = problem, method, h, problem.t
         self.y_dot = np.zeros(problem.y.size)
         self.model: Model = problem.state_space.model  # type: ignore[attr-defined]
@@ -117,8 +115,10 @@ class CompiledSteps:
         self.has_branches = has_branches(self.model) or has_ranges(self.model)
         self.t_start, self.done, self.since, self.looked = problem.t, 0, 0, 0
         self.broken: tuple[float, SimulationError] | None = None
-        self.arguments: tuple[Any, ...] = ()
-        self.watched = np.zeros(0)
+        self.angles = counted_angles(self.model)
+        self.reader = reader
+        self.plan: Plan | None = None
+        self.renews = False
 
     def begin(self) -> None:
         """Apply the stabilization to the start."""
@@ -134,50 +134,58 @@ class CompiledSteps:
         self.done = 0
         if self.search is not None:
             self.search.begin(CrossingStart(p.t, p.y.copy(), self.y_dot.copy()), self.method)
-            self.watched = _numbers(self.search.watch.state)
-        known = isinstance(self.method, RungeKutta) and self.method.tableau.b.size > 1
-        if isinstance(self.method, RungeKutta):
-            tableau = self.method.tableau
-            stiffness = p.stiffness(bool(known and tableau.c[-1] == 1.0))
-            self.arguments = p.dynamics, p.options, tableau, stiffness
+        self.plan = None
 
     def renew(self) -> None:
-        """Evaluate the rates anew, which an input has changed."""
-        p = self.problem
-        self._need(p.rates(p.pack, p.options, self.t, p.y, self.y_dot), self.t)
+        """Evaluate the rates anew in the next step, because an input has changed."""
+        self.renews = True
 
-    def advance(self, n: int) -> Array:
-        """Make n steps at once; return the states at their ends, (n, ny)."""
+    def advance(self, n: int) -> None:
+        """Make n steps at once, and read the outputs at their ends."""
+        if n == 0:
+            return
         p, steps = self.problem, self.steps
         if len(steps.t) != n:
             steps = self.steps = steps_to(np.zeros(n), p.y.size)
+            self.plan = None
         if n == 1:
             steps.t[0] = self.t_start + self.h * (self.done + 1.0)
         else:
             steps.t[:] = self.t_start + self.h * np.arange(self.done + 1, self.done + 1 + n, dtype=np.float64)
         if self.has_breaks or self.has_branches:
             self._look_ahead(n)
-        y_before = (self.t, p.y.copy(), self.y_dot.copy()) if self.search is not None or self.counts_turns else None
-        if self.arguments:
-            k = p.stages(self.arguments[2].b.size - 1)
-            code, made = run(*self.arguments, self.t, self.h, Point(p.y, self.y_dot), k, steps)
-        else:
-            code, made = self.method.steps(p, self.t, self.h, self.y_dot, steps)
+        t_before = self.t
+        code, made, search = self._make(steps)
         self.done += made
         if made:
             self.t = p.t = float(steps.t[made - 1])
+            self.since += made
         if code != OK:
             self._need(code, float(steps.t[min(made, n - 1)]))
-        if y_before is not None:
-            self._check(CrossingStart(*y_before), steps, made)
-        if made < n:  # rows or places have ended the steps, and nothing was found
-            rest = self.advance(n - made)
-            return np.concatenate([steps.y[:made], rest]) if rest is not steps.y else rest
-        return steps.y
+        if search:
+            self._check(CrossingStart(t_before, *self.before), steps, made, search)
+        if made < n:  # rows have ended the steps, and nothing was found
+            self.advance(n - made)
 
-    def _check(self, before: CrossingStart, steps: Steps, made: int) -> None:
+    def _make(self, steps: Steps) -> tuple[int, int, int]:
+        """Make steps to the times in `steps`, and read the outputs; return the code, the number done, and what is to be searched."""
+        p, renews, self.renews = self.problem, self.renews, False
+        if self.plan is None and isinstance(self.method, RungeKutta):
+            self.plan = new_plan(p, self.method.tableau, self.y_dot, steps, self.angles, self.reader)
+            self.before = self.plan.before
+        if self.plan is not None:
+            return held_steps(self.plan, self.t, self.h, renews)  # type: ignore[no-any-return]
+        if renews:
+            self._need(p.rates(p.pack, p.options, self.t, p.y, self.y_dot), self.t)
+        self.before = np.stack([p.y, self.y_dot])
+        code, made = self.method.steps(p, self.t, self.h, self.y_dot, steps)
+        if made:
+            self.reader.follow(steps.y[:made], self.y_dot)
+        return code, made, (ROWS | TURNS) if made else 0
+
+    def _check(self, before: CrossingStart, steps: Steps, made: int, search: int) -> None:
         """Search the steps for singular configurations, and for turns that are not known; take out the drift of integrated angles."""
-        if self.search is not None and made and not (self.watched[ARMED] == 1.0 and self.watched[DUE] == 0.0):
+        if self.search is not None and search & ROWS:
             batch = self._batch(steps, made)
             crossing, _ = self.search.find(before, batch, self.method)
             if crossing is not None:
@@ -187,21 +195,21 @@ class CompiledSteps:
                     f"the mechanism passes a singular configuration at t = {at:.6g} s ({', '.join(map(repr, joints))}), which a Stepper "
                     "does not cross, because it would have to go back behind steps that were made. `simulate` crosses it."
                 )
-        if self.counts_turns and made:
+        if self.counts_turns and search & TURNS:
             batch, stopped = with_known_turns(self.problem.state_space, self._batch(steps, made), None)
             if stopped is not None:
                 raise stopped
-            total = self.since + made
-            batch, _ = self.drift.cut(batch, None, self.since)
-            self.since = total
-            state = self.drift.state_without(total)
+            kept = len(self.drift.cut(batch, None, self.since - made)[0].t)
+            self.since += kept - made
+            state = self.drift.state_without(self.since)
             if state is not None:
-                self._restart_from(state)
+                self._restart_from(float(steps.t[kept - 1]), state)
+                self.advance(made - kept)
 
-    def _restart_from(self, state: Array) -> None:
-        """Continue from a state without drift of its integrated angles."""
+    def _restart_from(self, t: float, state: Array) -> None:
+        """Continue from a state at t [s] without drift of its integrated angles."""
         p = self.problem
-        p.t, p.y[:] = self.t, state
+        p.t, p.y[:] = t, state
         self._need(p.post_step(p.pack, p.options, p.t, p.y, self.y_dot), p.t)
         self._begin_steps()
 
@@ -268,8 +276,8 @@ class RunWithStops:
 
     most = 1
 
-    def __init__(self, problem: Problem, method: Integrator, h: float) -> None:
-        self.problem, self.method, self.h, self.t = problem, method, h, problem.t
+    def __init__(self, problem: Problem, method: Integrator, h: float, reader: QuantityReader) -> None:
+        self.problem, self.method, self.h, self.t, self.reader = problem, method, h, problem.t, reader
         recording = Recording(take=_drop)
         self.run: Run[None] = Run(problem, method, np.inf, recording, _no_result)
         if self.run.crossings is None:
@@ -290,11 +298,11 @@ class RunWithStops:
         self.run._need(p.rates(p.pack, p.options, p.t, p.y, self.y_dot), p.t)
         self.run._continue_from_state(self.y_dot)
 
-    def advance(self, n: int) -> Array:
-        """Make a step; return the state at its end, (1, ny)."""
+    def advance(self, n: int) -> None:
+        """Make a step, and read the outputs at its end."""
         self._to(self.t_start + self.h * (self.done + 1.0))
         self.done += 1
-        return self.problem.y[None]
+        self.reader.follow(self.problem.y[None], self.y_dot)
 
     def _to(self, t: float) -> None:
         """Go to the time t [s]; blocks are called there at the beginning of the next step."""
@@ -328,7 +336,7 @@ class RunWithStops:
         """Begin anew at the state where another one was: what touches or sticks follows from it."""
         p = self.problem
         p.t, p.y[:] = kept["t"], kept["y"]
-        self.__init__(p, self.method, self.h)  # type: ignore[misc]
+        self.__init__(p, self.method, self.h, self.reader)  # type: ignore[misc]
         self.begin()
 
 
@@ -529,11 +537,11 @@ class Stepper:
             steps.renew()
             self._stale = False
         while n > steps.most:
-            self._reader.follow(steps.advance(steps.most), steps.y_dot)
+            steps.advance(steps.most)
             n -= steps.most
-        Y = steps.advance(n)
-        if self._reader.names:
-            self._read(Y)
+        steps.advance(n)
+        if self._reader.asks:
+            self._ask()
         return self._reader.values
 
     def reset(self, state: State | None = None) -> Array:
@@ -569,29 +577,30 @@ class Stepper:
         self._start = start
         problem = Problem(MaximalStateSpace(self._model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
         if is_smooth(self._model, method):
-            self._steps = CompiledSteps(problem, method, self.h)  # type: ignore[arg-type]
+            self._steps = CompiledSteps(problem, method, self.h, self._reader)  # type: ignore[arg-type]
         else:
-            self._steps = RunWithStops(problem, method, self.h)
+            self._steps = RunWithStops(problem, method, self.h, self._reader)
         self._steps.begin()
         self._stale = False
         self._reader.begin()
-        self._read(self._steps.problem.y[None])
+        self._reader.follow(self._steps.problem.y[None], self._steps.y_dot)
+        if self._reader.asks:
+            self._ask()
         return self._reader.values
 
     def _hold(self, inputs: Any) -> None:
         """Hold other values of the inputs; the rates are evaluated anew if one of them changes."""
         own = self._inputs
         values = own.read(inputs, WHO)
-        if (values == own.values).all():
+        if values.tobytes() == own.values.tobytes():
             return
         own.put(self._steps.problem.pack, self._steps.t, values)
         self._stale = True
 
-    def _read(self, Y: Array) -> None:
-        """Read the outputs at the last of the states (n, ny)."""
-        if self._reader.asks:
-            self._inputs.keep_in_model()
-        self._reader.read(self._steps.t, Y, self._steps.y_dot)
+    def _ask(self) -> None:
+        """Read the outputs that need a Result of the state."""
+        self._inputs.keep_in_model()
+        self._reader.ask(self._steps.t, self._steps.problem.y)
 
 
 def _whole(n: Any) -> int:
