@@ -173,6 +173,8 @@ class EventLocator:
 
     def cut(self, last: Moment, batch: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
         """Return the batch up to a terminal event, the events in it and at its end, and whether it was cut."""
+        if not self.events:
+            return batch, [], False
         records = []
         for of_step in self._by_steps(last, batch):
             terminal = next((one for one in of_step if one.event.terminal), None)

@@ -131,6 +131,8 @@ def read_events(events: Any) -> tuple[Event, ...]:
     if isinstance(events, Event | np.ndarray) or not isinstance(events, Iterable):
         raise UsageError(f"events = {events!r} must be a list of Event objects: events=[Event('floor', lambda t, state: ...)].")
     given = tuple(events)
+    if not given:
+        return ()
     for event in given:
         if not isinstance(event, Event):
             raise UsageError(f"events has {event!r}, which is not an Event: give Event('floor', lambda t, state: ...).")
