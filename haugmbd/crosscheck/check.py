@@ -21,18 +21,28 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.crosscheck.balances import largest, length_of, masses, momentum, per, power, relative, relative_twist, relative_wrench
+from haugmbd.crosscheck.balances import (
+    CrossCheck,
+    Difference,
+    largest,
+    length_of,
+    masses,
+    momentum,
+    per,
+    power,
+    relative,
+    relative_twist,
+    relative_wrench,
+)
 from haugmbd.crosscheck.maximal import Jump, MaximalChain, MaximalSolution, accelerated, maximal_chain, struck
-from haugmbd.crosscheck.report import CrossCheck, Difference
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
+from haugmbd.serial_chain.base import need_chain, need_finite
 from haugmbd.serial_chain.chain import SerialChain
-from haugmbd.serial_chain.error_messages import need_chain, need_finite
-from haugmbd.serial_chain.impulse.chain_impulse import chain_impulse
+from haugmbd.serial_chain.impulses import chain_impulse
 from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.crba import crba
-from haugmbd.serial_chain.recursions.link_motion import LinkMotion, jacobians, link_motion
-from haugmbd.serial_chain.recursions.projected_newton_euler import projected_newton_euler
+from haugmbd.serial_chain.recursions.link_motion import LinkMotion, jacobians, link_motion, projected_newton_euler
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches, rnea
 
 TOL = 1e-9

@@ -9,10 +9,10 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd import Link, SerialChain
-from haugmbd.cli.commands.crosscheck import chain_of
+from haugmbd.cli.crosscheck import chain_of
 from haugmbd.crosscheck import check, maximal
 from haugmbd.serial_chain import random_motion
-from haugmbd.serial_chain.random_chain import KINDS
+from haugmbd.serial_chain.chain import KINDS
 from tests.support.seeds import seeds
 
 J = (0.1, 0.15, 0.2)

@@ -39,7 +39,7 @@ from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_f
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.lift_off import pulls_of
+from haugmbd.diagnostics.contact_warnings import pulls_of
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm

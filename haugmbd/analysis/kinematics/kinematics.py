@@ -26,7 +26,7 @@ from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, m
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
+from haugmbd.diagnostics.contact_warnings import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue, singular_notes
 from haugmbd.errors import AssemblyError, ModelError, SimulationError, SingularKKTError, UsageError, error_text
 from haugmbd.integrators.singularities.branch_crossing import EXACT

@@ -29,7 +29,7 @@ from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint
 from haugmbd.analysis.mobility.remaining_freedom import freedom_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
-from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.formulations.determined_motion import geometric_pack, without_forces
 from haugmbd.integrators.singularities.branch_selection import BranchSelection
 from haugmbd.integrators.singularities.run_motion import Way

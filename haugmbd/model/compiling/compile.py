@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.bodies.body import Body
-from haugmbd.callbacks.force_callbacks import ForceCallbacks
-from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.callbacks import ForceCallbacks, JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.hinge import COLUMNS as HINGE_COLUMNS

@@ -9,7 +9,7 @@ from scipy.optimize import root
 import haugmbd as mbd
 from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, Viscous
 from haugmbd.compiled.jit import entry
-from haugmbd.diagnostics.energy_balance import FrictionValues, friction_over_time
+from haugmbd.diagnostics.work import FrictionValues, friction_over_time
 from haugmbd.formulations.newton_euler import factorize, prepare, put_right_hand_side, rates_at_hand, right_hand_side
 from haugmbd.friction import columns as at
 from haugmbd.friction.own_slopes import largest_own_slope
