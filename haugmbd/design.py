@@ -39,8 +39,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
 from haugmbd.sensitivity.outputs import names_of
 from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
-from haugmbd.sensitivity.problem import Problem, need_times
-from haugmbd.sensitivity.sensitivity import OverTime, Sensitivity, sensitivity, values_at_end
+from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, sensitivity, values_at_end
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.study.sweeps.cells import cell_key, study_identity
 from haugmbd.study.sweeps.executors import Row
@@ -357,7 +356,7 @@ def optimize(
         A file that keeps every evaluation. A search that was interrupted, or killed, goes on from it; a search of another build,
         objective or start, or whose functions read other values, is refused.
     version : str, optional
-        Stands for values that `build` or `design` reads and that cannot be compared, as of `sweep`: give another one when they change.
+        Stands for values that `build` or `objective` reads and that cannot be compared, as of `sweep`: give another one when they change.
     most : int
         Iterations, at most.
 

@@ -28,7 +28,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
 from haugmbd.sensitivity.parameters import Parameters, as_parameters
-from haugmbd.sensitivity.problem import Problem, need_times
+from haugmbd.sensitivity.sensitivity import Problem, need_times
 
 RANK_TOL = 1e-7
 """Singular value, relative to the largest, that is zero: derivatives are exact to about 1e-9 of their rows."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.steady_motion import Steady
 from haugmbd.analysis.equilibrium.tangent_space import INDIFFERENT_TOL
-from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
+from haugmbd.analysis.mobility.free_motions import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.joint_reactions import Axes, Reaction, Side, reactions_over_time

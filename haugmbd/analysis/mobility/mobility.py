@@ -22,10 +22,8 @@ import numpy as np
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import start_of
 from haugmbd.analysis.mobility.dependent_rows import dependent_sets
-from haugmbd.analysis.mobility.instantaneous_motions import remaining
-from haugmbd.analysis.mobility.joints_of_blocks import joints_of_blocks
-from haugmbd.analysis.mobility.locked_loops import locked_loops
-from haugmbd.analysis.mobility.plausibility import angles_in_degrees, implausible_parts
+from haugmbd.analysis.mobility.instantaneous_motions import joints_of_blocks, remaining
+from haugmbd.analysis.mobility.likely_mistakes import angles_in_degrees, implausible_parts, locked_loops
 from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.collection import collection_paused

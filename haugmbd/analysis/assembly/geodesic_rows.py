@@ -1,4 +1,4 @@
-r"""Rows of a pose far from closed: by the turn, angle or length that is missing, in place of dot products and squares.
+"""Rows of a pose far from closed: by the turn, angle or length that is missing, in place of dot products and squares.
 
     perp-1   a, b against c              v = theta e,  e along h x c',  theta from h to c'      rows f . v, g . v        h = a x b
     perp-1   with a lock                 v = log(R_j R_i^T)                                      rows f . v, g . v, h . v
@@ -9,7 +9,7 @@ r"""Rows of a pose far from closed: by the turn, angle or length that is missing
 
 All in metres: an angle counts at the size of the model. Of sum |v|^2 / 2 the gradient along the relative rotation is v itself, so that
 the rows f, g, h of the identity are its Jacobian: it vanishes where the axes agree, and nowhere else. At half a turn, where the dot
-products hold as well, it is largest. `sign` tells which way c points in the joint that is meant, see `branch_signs`.
+products hold as well, it is largest. `sign` tells which way c points in the joint that is meant, see `branches`.
 Source: Bullo and Murray (1995), proportional control on the Euclidean group (gradient of the squared rotation vector); derived here.
 """
 
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.assembly.branch_signs import LockedAxis, Twist, locked_axes_of, twists_of
+from haugmbd.analysis.assembly.branches import LockedAxis, Twist, locked_axes_of, twists_of
 from haugmbd.analysis.assembly.constraint_system import Gradient, Pose, Problem, gradient, pose_at
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import FIRST_MARKER, SLOT
