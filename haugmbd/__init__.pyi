@@ -214,8 +214,8 @@ from haugmbd.serial_chain.recursions.rnea import rnea as rnea
 from haugmbd.serial_chain.base import ChainState as ChainState
 from haugmbd.math.spatial import apparent_inverse_inertia as apparent_inverse_inertia
 from haugmbd.math.spatial import split_wrench as split_wrench
-from haugmbd.crosscheck.check import crosscheck as crosscheck
-from haugmbd.crosscheck.balances import CrossCheck as CrossCheck
+from haugmbd.crosscheck import crosscheck as crosscheck
+from haugmbd.crosscheck import CrossCheck as CrossCheck
 from haugmbd.modelfile.engines.check import crosscheck_engine as crosscheck_engine
 from haugmbd.modelfile.engines.report import EngineCheck as EngineCheck
 

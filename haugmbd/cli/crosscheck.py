@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.cli.answers import CommandError, json_line
-from haugmbd.crosscheck import CrossCheck, crosscheck
-from haugmbd.crosscheck.check import TOL
+from haugmbd.crosscheck import TOL, CrossCheck, crosscheck
 from haugmbd.errors import SimulationError
 from haugmbd.serial_chain.chain import KINDS, SerialChain, random_chain, random_motion
 from haugmbd.simulation.stepping.progress import Progress

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.compiled.ffi import NO_CALLBACK
-from haugmbd.crosscheck.maximal import dense_system
+from haugmbd.crosscheck import dense_system
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
 from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
 from haugmbd.kkt.block_solver import WITH_WIDE_BLOCKS

@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.bodies import inertia
-from haugmbd.crosscheck.maximal import solve_dense
+from haugmbd.crosscheck import solve_dense
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.redundancy.rank import analyse_rank, only_here
 from haugmbd.redundancy.redundancy import redundant_at
