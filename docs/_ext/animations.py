@@ -14,7 +14,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from haugmbd.viewer import page as player
+from haugmbd.viewer import animate as player
 
 SRCDOC = re.compile(r'<iframe srcdoc="([^"]*)"')
 FOLDER = "_animations"

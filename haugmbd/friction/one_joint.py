@@ -5,7 +5,7 @@ r"""The friction of a revolute joint that is the only one: a scalar equation, as
 
 u, v: the forces of both bearings, p: the thrust; without a length all of the force is u.  Changes by unit friction are du, dv and dp.
 C is convex: Newton's iteration converges from either side.  It starts without friction.
-Source: `forces.joint_friction` has the formulas; `uniqueness` what happens where A is 1 or more.
+Source: `forces.joint_friction` has the formulas; `sliding` what happens where A is 1 or more.
 """
 
 from __future__ import annotations

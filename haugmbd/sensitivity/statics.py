@@ -23,13 +23,20 @@ import numpy as np
 import scipy.linalg
 from scipy.spatial.transform import Rotation
 
+from haugmbd.analysis.equilibrium.equilibrium import equilibrium
+from haugmbd.analysis.equilibrium.small_motions.linearize import linearize
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import UsageError
+from haugmbd.formulations.accelerations import accelerations
+from haugmbd.math.body_columns import VELOCITY, WIDTH
+from haugmbd.model.evaluate import evaluate_rows
+from haugmbd.model.state import State
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, packs_of
-from haugmbd.sensitivity.kernels import OK, VELOCITY, WIDTH, evaluate_rows, workspace_array
-from haugmbd.sensitivity.models import State, accelerations, equilibrium, failure, linearize
 from haugmbd.sensitivity.outputs import Output
+from haugmbd.sensitivity.parameters import failure
 from haugmbd.sensitivity.variations import Design
+from haugmbd.workspace.layout import workspace_array
 
 STEP = 2e-3
 """Of differences of fourth order, relative to the size of the mechanism and the parameter: truncation and rounding are about 1e-12."""

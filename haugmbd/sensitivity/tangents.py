@@ -1,4 +1,4 @@
-r"""Tangents of a motion by parameters: lanes beside the state, through the same kernels and the same factor as the motion itself.
+"""Tangents of a motion by parameters: lanes beside the state, through the same kernels and the same factor as the motion itself.
 
     y' = f(t, y, p)          one lane a parameter:   dy' = f_y dy + f_p,     dy(0) = d(modelled state)/dp
     K x = b                  K dx = db - dK x        the right-hand side is the derivative of the residual b - K x at fixed x
@@ -23,35 +23,22 @@ import numpy as np
 from numba.extending import intrinsic
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.sensitivity.kernels import (
-    ACCELERATIONS,
-    OK,
-    PACK_TYPE,
-    POSITIONS,
-    VELOCITIES,
-    VELOCITY,
-    WIDTH,
-    DirectCall,
-    Pack,
-    Tableau,
-    begin,
-    borrow,
-    clear,
-    combine,
-    copy,
-    factorize,
-    finish,
-    kernel,
-    normalize,
-    prepare,
-    put_position_residual,
-    put_rates,
-    put_right_hand_side,
-    put_velocity_residual,
-    released,
-    rotate_by,
-    ws,
-)
+from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.jit import DirectCall, kernel, released
+from haugmbd.compiled.status_codes import OK
+from haugmbd.formulations.newton_euler import begin, factorize, finish, put_rates, put_right_hand_side
+from haugmbd.integrators.explicit.tableau import Tableau, combine
+from haugmbd.integrators.stabilization.projection import put_position_residual, put_velocity_residual
+from haugmbd.kkt.pivot_trials import copy
+from haugmbd.math.body_columns import VELOCITY, WIDTH
+from haugmbd.math.euler_kernels import normalize, rotate_by
+from haugmbd.model.evaluate import prepare
+from haugmbd.model.generalized_forces import clear
+from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.layout import ACCELERATIONS, PACK_TYPE, POSITIONS, VELOCITIES, Pack
+
+__all__ = ["ws"]
+
 
 STEP = 1e-5
 """Half the distance of the two sides of a directional derivative, relative to the size of the mechanism, its speed and the parameter:

@@ -15,22 +15,24 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.frame import TriadChoices
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.function_pointers import resolve
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.sensitivity.kernels import Pack
-from haugmbd.sensitivity.models import (
+from haugmbd.model.model import Model
+from haugmbd.sensitivity.outputs import Names
+from haugmbd.sensitivity.parameters import (
     FROZEN,
-    Model,
-    TriadChoices,
+    Builder,
+    Built,
+    Parameters,
     calls_python,
     driver_constants,
     nominal_model,
-    resolve,
     varied_model,
 )
-from haugmbd.sensitivity.outputs import Names
-from haugmbd.sensitivity.parameters import Builder, Built, Parameters
 from haugmbd.sensitivity.tangents import STEP, Lanes
+from haugmbd.workspace.layout import Pack
 
 CURVED = 1e-9
 """Second difference, relative to the largest number of its kind, above which two points are not trusted: of a smooth number it is
