@@ -21,7 +21,6 @@ from haugmbd.batches.parameters import variables_of as variables_of
 from haugmbd.batches.variant import variant_system as variant_system
 from haugmbd.bodies.frame import TriadChoices as TriadChoices
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.function_pointers import resolve as resolve
 from haugmbd.control.diagram.build import build_network
 from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
 from haugmbd.drivers import Expression as Expression
@@ -30,10 +29,10 @@ from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import accelerations as accelerations
 from haugmbd.formulations.error_messages import explain
+from haugmbd.formulations.newton_euler import NewtonEuler as NewtonEuler
 from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta as EmbeddedRungeKutta
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta as RungeKutta
 from haugmbd.integrators.stabilization.projection import Projection as Projection
-from haugmbd.kkt.solver import BLOCK
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.driver_breaks import break_between as break_between
 from haugmbd.model.model import Model as Model
@@ -57,7 +56,7 @@ FROZEN = ("ROW_WEIGHT", "LENGTH", "SCALE", "KEPT", "PAD")
 def nominal_model(system: System) -> Model:
     """Return the checked model of a system, with tables that keep their structure when a parameter changes."""
     with numbered_by_origin():
-        return system.compile(solver=BLOCK)
+        return system.compile()
 
 
 def varied_model(system: System, nominal: Model) -> Model:
@@ -73,7 +72,7 @@ def varied_model(system: System, nominal: Model) -> Model:
             system.loads,
             np.array(system.gravity, dtype=np.float64),
             redundancy=nominal.redundancy,
-            solver=BLOCK,
+            solver=nominal.solver,
             equations=equations,
             network=network,
         )
