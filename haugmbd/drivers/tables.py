@@ -62,7 +62,7 @@ def evaluate_drivers(t: float, table: Ints, ops: Ints, numbers: Floats, F: Float
     """Fill the rows of F (nd, 3) that belong to tapes and splines; the rows of constants (from F0) and Python drivers stay."""
     if table.shape[0] == 0:
         return
-    W = np.empty((scratch_size(table), 3))
+    W = np.empty((scratch_size(table), 3), F.dtype)
     for k in range(table.shape[0]):
         evaluate_row(t, k, table, ops, numbers, W, F, table[k, 0])
 

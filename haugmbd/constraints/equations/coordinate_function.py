@@ -111,7 +111,7 @@ def evaluate_profile(x: float, ints: Ints, floats: Array, k: int) -> Three:
     numbers = borrow_line(floats, 0, first + n_numbers)
     if ints[k, KIND] == SPLINE:
         return evaluate_spline(x, numbers, first, first + n_numbers)
-    W = np.empty((1 + n_numbers + n_ops, 3))
+    W = np.empty((1 + n_numbers + n_ops, 3), floats.dtype)
     run_tape(x, ints[:, PROGRAM:COLUMNS], k + 2, k + 2 + n_ops, numbers, first, first + n_numbers, W)
     a = ints[k + 1, PROGRAM]
     if ints[k, KIND] == JET:
