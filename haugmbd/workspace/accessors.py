@@ -43,8 +43,8 @@ def accessor(name: str, *shape: int, flat: bool = False) -> Any:
 
     def typed(typing: Any, P: Any) -> Any:
         """Return the signature of the accessor for a record of type `P`, and its code."""
-        item = types.int64 if buffer == "ints" else types.float64
-        return types.Array(item, 1 if flat else 1 + max(1, len(shape)), "C")(P), lower
+        record = P.fields[buffer] if isinstance(P, TuplePointer) else P.types[P.fields.index(buffer)]
+        return types.Array(record.dtype, 1 if flat else 1 + max(1, len(shape)), "C")(P), lower
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         """Write the code: start, rows and columns are in the head of `ints`."""

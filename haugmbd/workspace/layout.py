@@ -96,7 +96,7 @@ WORK = {
     "TANGENT": "(nb + 1, 36) the tangents of the forces in the bodies' blocks of M, for an implicit step",
     "COUPLED_TANGENTS": "(n, 36) the same, of two bodies i and j",
     "DIFFERENCES": "(1, .) differences of forces: a state, and Phi_q^T lam - Q before and after",
-    "USER_JACOBIANS": "(1, .) values of the user's jacobians, see `callbacks.jacobian_callbacks`",
+    "USER_JACOBIANS": "(1, .) values of the user's jacobians, see `callbacks`",
     "DISPLACEMENT": "(nb + 1, 6) of an implicit step: from the base pose [m, rad]; a failed step restores the matrices from here on",
     "BASE_POSE": "(nb + 1, 7) of an implicit step: the pose from which displacements are counted",
     "U_DOT": "(nb + 1, 6) of an implicit step: u' = (v', omega_bar')",

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.bodies.body import Body
-from haugmbd.callbacks.force_callbacks import ForceCallbacks
-from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.callbacks import ForceCallbacks, JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.coordinate_function import room_for_profiles
@@ -32,8 +31,8 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.stops import WrittenLine
 from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.kkt.cluster_order import CoupledRow
+from haugmbd.kkt.registry import choose_solver
 from haugmbd.kkt.solver import TREE, TREES_ON_BLOCKS, SolverTables
-from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.kkt.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
 from haugmbd.kkt.tree_solver import Forest
 from haugmbd.model.compiling.equations import Equations, Given, read_equations
@@ -113,7 +112,7 @@ def compile_tables(
 ) -> Compiled:
     """Return tables, numbers and callbacks; `bodies` with the ground first, `given` the equations of each joint.
 
-    solver: see `kkt.solver_choice`;  network: the blocks
+    solver: see `kkt.registry`;  network: the blocks
     """
     number = new_numbering(bodies)
     number.driver(Constant(0.0))

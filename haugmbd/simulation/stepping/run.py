@@ -12,10 +12,10 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
-from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
-from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
-from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.contact_impacts import ContactImpact
+from haugmbd.diagnostics.joint_coordinates import counting_turns
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
 from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.event_location import EventLocator, Moment
