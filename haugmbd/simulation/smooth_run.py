@@ -36,6 +36,7 @@ from haugmbd.model.model import MOST_KEPT, Model
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.stepping.run import Recorded
+from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import DRIFTED, counts_turns, gaps_beyond
@@ -105,6 +106,7 @@ def short_run(model: Model, method: Any, formulation: Any, rule: Any, start: Any
     idle = idle_runs(model)
     if idle.given_up:
         return None
+    need_memory_for_states((t_end - start.t) / method.h, model.y0.size)
     try:
         run = idle.runs.pop()
     except IndexError:
