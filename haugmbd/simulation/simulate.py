@@ -286,6 +286,13 @@ def run_system(
         return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
 
 
+def result_of_short_run(model: Model, methods: RunMethods, start: State, t_end: float, found: Recorded) -> Result:
+    """Return the result of what `short_run` has recorded."""
+    maker = ResultMaker(model, methods, PROJECTION, settings_of(methods), None, 1, False, np.inf)
+    replay = Replay(start.t, start.y, t_end, float(found.t[-1]), methods, exact=True)
+    return maker.make(found, None, (), [], [], _replays=(replay,), _again=run_again)
+
+
 def run_again(
     result: Result, one: Replay, t_eval: npt.ArrayLike | None, until: float, take: Callable[[Array, Array], None] | None
 ) -> Result:

@@ -20,7 +20,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.diagnostics.run_warnings import LARGEST_GAP, Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.integrators.explicit.runge_kutta import Explicit
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.singularities.singularity_search import SingularSearch, may_be_singular
@@ -32,6 +32,7 @@ from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.integrators.watches.rank_watch import NO_WATCH
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.driver_breaks import driven_joints
+from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import MOST_KEPT, Model
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
@@ -66,6 +67,7 @@ def suited(model: Model) -> Suited:
     callbacks = model.force_callbacks
     called = callbacks.any and not callbacks.compiled
     switches = model.has_contacts or model.has_stops or may_stick(model) or bool(model.contacts)
+    switches = switches or any(entry.load.impulsive for entry in model.loads)
     smooth = not (called or switches or model.network is not None) and model.tables.work_size <= MOST_KEPT
     smooth = smooth and not any(entry.part.unilateral for entry in model.joints.values())
     branches = has_branches(model) or has_ranges(model)
@@ -94,8 +96,13 @@ def is_short(method: Any, span: float) -> bool:
     return isinstance(method, Explicit) and method.h_first is None and span <= LONGEST * (method.h or 0.0)
 
 
-def short_run(model: Model, method: Any, formulation: Any, rule: Any, start: Any, t_end: float) -> Recorded | None:
-    """Return what a run records, made in a workspace that is used again; None if the loop has to make it."""
+def short_run(
+    model: Model, method: Any, formulation: Any, rule: Any, start: Any, t_end: float, reals: Array | None = None
+) -> Recorded | None:
+    """Return what a run records, made in a workspace that is used again; None if the loop has to make it.
+
+    reals: constants in place of those of the model, with other loads and another gravity
+    """
     if (
         formulation is not NEWTON_EULER
         or rule is not PROJECTION
@@ -111,7 +118,7 @@ def short_run(model: Model, method: Any, formulation: Any, rule: Any, start: Any
         run = idle.runs.pop()
     except IndexError:
         run = SmoothRun(model)
-    found = run.recorded(method, start.t, start.flat, t_end)
+    found = run.recorded(method, start.t, start.flat, t_end, reals)
     idle.runs.append(run)
     idle.given_up = found is None
     return found
@@ -122,18 +129,20 @@ class SmoothRun:
 
     def __init__(self, model: Model) -> None:
         self.model, self.needs = model, suited(model)
-        pack = NEWTON_EULER.pack(model)
+        self.pack = pack = NEWTON_EULER.pack(model)
         self.new_work = pack.work.copy()
         space = MaximalStateSpace(model)
         self.problem = Problem(
             space, pack, PROJECTION.rates, PROJECTION.post_step, PROJECTION.options(), 0.0, np.zeros(model.y0.size)
         )
         self.names, self.columns = space.spinning()
+        self.length = model.length
         self.search = SingularSearch(model, pack.callback) if self.needs.singular else None
 
-    def recorded(self, method: Any, t: float, y: Array, t_end: float) -> Recorded | None:
-        """Return what a run from the state y (ny,) at t [s] records; None if the loop has to make it."""
+    def recorded(self, method: Any, t: float, y: Array, t_end: float, reals: Array | None = None) -> Recorded | None:
+        """Return what a run from the state y (ny,) at t [s] records, with these constants; None if the loop has to make it."""
         began, p = time.process_time(), self.problem
+        p.pack = self.pack if reals is None else self.pack._replace(reals=reals)
         p.pack.work[:] = self.new_work
         p.t, p.y[:], p.options = t, y, PROJECTION.options()
         p.longest_batch, p.watch, p.events, p.watched = None, NO_WATCH, NO_EVENTS, None
@@ -186,8 +195,9 @@ class SmoothRun:
                 if batch.code != OK or not len(batch.t) or batch.curve is not None or p.singular_crossings:
                     return [], False
                 turns.observe(batch.t, batch.y)
-                gap, joint = p.state_space.worst_gap(p.pack)
+                gap = largest_gap(p.pack, self.length)[0]
                 if gap > self._gap[0]:
+                    joint = p.state_space.worst_gap(p.pack)[1] if gap > LARGEST_GAP else ""
                     self._gap = (gap, joint, float(batch.t[-1]))
                 found.append(batch)
         except KeyboardInterrupt:
