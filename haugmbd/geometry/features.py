@@ -3,7 +3,7 @@ r"""A pair of features: gap, normal, nearest points, and their rates, while the 
     n        unit normal from body i to body j           x_i, x_j     the points on the surfaces, of radius rho about lines and points
     gap      g = n . (x_j - x_i)                         g' = n . (v_j(x_j) - v_i(x_i)),   v_k(x) = v_k + omega_k x (x - r_k)
 
-    nearest points P, Q of two features      n = (Q - P) / |Q - P|    n' = (d' - (n . d') n) / |d|,  d = Q - P     x_i = P + rho_i n,  x_j = Q - rho_j n
+    nearest points P, Q of two features     d = Q - P,  n = d / |d|    n' = (d' - (n . d') n) / |d|    x_i = P + rho_i n,  x_j = Q - rho_j n
     vertex, edge      Q + s e,  s = e . (P - Q)                       s' = e' . (P - Q) + e . (P' - Q')
     edge, edge        c = e_i x e_j,  n = +-c / |c|                   s = (w . e_i - k w . e_j) / c^2,  t = (k w . e_i - w . e_j) / c^2
                       w = P_j - P_i,  k = e_i . e_j                   sign: out of the edges' arcs, or along w between lines without faces
@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined_kernel, kernel
-from haugmbd.geometry.tables import EDGE, FACE, HOLE, INDEX_BITS, RIM, SIDE_BITS, SURFACE, VERTEX, Shapes
+from haugmbd.geometry.tables import FACE, HOLE, INDEX_BITS, RIM, SIDE_BITS, VERTEX, Shapes
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
-from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_body, to_global
+from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_global
 
 INDEX_MASK, SIDE_MASK = (1 << INDEX_BITS) - 1, (1 << SIDE_BITS) - 1
 
@@ -121,9 +121,7 @@ def foot(P: Turning, Q: Turning, e: Turning) -> Turning:
 
 
 @kernel
-def between_edges(
-    P: Turning, a: Turning, out_i: Vec, rho_i: float, Q: Turning, b: Turning, out_j: Vec, rho_j: float
-) -> Nearest:
+def between_edges(P: Turning, a: Turning, out_i: Vec, rho_i: float, Q: Turning, b: Turning, out_j: Vec, rho_j: float) -> Nearest:
     """Return the contact of two lines that cross;  out: a direction out of the edge's arc, 0 of a line without faces."""
     w, k = difference(Q, P), dot(a.x, b.x)
     wa, wb = dot(w.x, a.x), dot(w.x, b.x)

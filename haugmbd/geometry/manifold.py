@@ -15,7 +15,7 @@ from math import sqrt
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
 from haugmbd.geometry.features import Nearest, nearest, pair_number, turned_pair
-from haugmbd.geometry.polytopes import points_of_lines, points_of_polytopes
+from haugmbd.geometry.polytopes import SAME_SCORE, points_of_lines, points_of_polytopes
 from haugmbd.geometry.tables import (
     CONE,
     CYLINDER,
@@ -35,7 +35,7 @@ from haugmbd.geometry.tables import (
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_global
 
 FLAT_TILT = 1e-8
-"""[rad] A rim stands flat below it: the rounding of a direction across it is 1e-8 there, and the rim leaves the plane by 1e-8 of its radius."""
+"""[rad] A rim stands flat below it: its lowest point has rounding of 1e-8 there, and the rim leaves the plane by 1e-8 of its radius."""
 
 
 @kernel
@@ -48,7 +48,9 @@ def write_point(found: Nearest, origin: Vec, out: Array, n: int) -> None:
 
 
 @kernel
-def keep(shapes: Shapes, a: int, b: int, pair: int, bodies: Array, A: Array, margin: float, out: Array, features: Ints, n: int) -> int:
+def keep(
+    shapes: Shapes, a: int, b: int, pair: int, bodies: Array, A: Array, margin: float, out: Array, features: Ints, n: int
+) -> int:
     """Write the pair of features as point n, if it is within the margin; return the number of points."""
     found = nearest(shapes, a, b, pair, bodies, A)
     if not found.gap <= margin:
@@ -92,7 +94,7 @@ def on_plane(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: fl
 
 @kernel
 def lowest_corners(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: float, out: Array, features: Ints) -> int:
-    """Return the number of points of a mesh on a plane: of its corners within the margin, the lowest and those farthest from one another."""
+    """Return the number of points of a mesh on a plane: the lowest corner, and those within the margin that are farthest apart."""
     i, j = shapes.body[a], shapes.body[b]
     N = to_global(A, i, load(shapes.faces, shapes.first[a, 2], 3))
     P = to_global(A, i, load(shapes.faces, shapes.first[a, 2], 0))
@@ -113,7 +115,7 @@ def lowest_corners(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, marg
                     score = min(score, dot(sub(x, y), sub(x, y)))
                 if score == 0.0:
                     continue
-            if score > best:
+            if score > best + SAME_SCORE * abs(best):
                 best, chosen = score, k
         if chosen < 0:
             break

@@ -1,7 +1,7 @@
 r"""Contacts of two shapes, as Python asks for them; and the pairs that exist.
 
-    manifold_entry, rates_entry     kernels, with bodies (nb + 1, 13) and A (nb + 1, 3, 3)
-    points_of, rates_of             the same for a flat state y
+manifold_entry, rates_entry     kernels, with bodies (nb + 1, 13) and A (nb + 1, 3, 3)
+points_of, rates_of             the same for a flat state y
 """
 
 from __future__ import annotations

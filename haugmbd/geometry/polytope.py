@@ -176,9 +176,7 @@ def _check_closed(shape: Mesh, triangles: Ints) -> dict[tuple[int, int], int]:
     return sides
 
 
-def _grown(
-    seed: int, number: int, face_of: Ints, neighbour: dict[tuple[int, int], int], triangles: Ints, flat: Any
-) -> list[int]:
+def _grown(seed: int, number: int, face_of: Ints, neighbour: dict[tuple[int, int], int], triangles: Ints, flat: Any) -> list[int]:
     """Return the triangles that are joined to the first one in its plane, and mark them with the number of the face."""
     group, waiting = [], [int(seed)]
     face_of[seed] = number

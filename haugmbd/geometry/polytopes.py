@@ -1,10 +1,10 @@
 r"""Which features of two convex polytopes touch; a segment and a point are polytopes without faces.
 
-1. Separating axes: the normals of faces, and e_i x e_j of edges whose arcs of normals cross. The largest separation s, along n, is the distance
-   of the polytopes, negative where they overlap, unless two corners, or a corner and an edge, are nearest.
-2. The faces that touch: of those with a corner that is farthest along n (on i), or along -n (on j), the most parallel one.
-3. Points: corners of either face over the other one, and crossings of their edges. A crossing counts if e_i x e_j is nearly along n.
-4. If the nearest of them is not at the distance s: the pair of the axis itself, where it is over the features, or the nearest corner and edge.
+1. Separating axes: the normals of faces, and e_i x e_j of edges whose arcs of normals cross. The largest separation s, along n, is the
+   distance, negative where they overlap, unless two corners, or a corner and an edge, are nearest.
+2. The faces that touch: of those with a corner that is farthest along n (of i), or -n (of j), the most parallel one.
+3. Points: corners of either face over the other one, and crossings of their edges. A crossing counts if e_i x e_j is in both arcs.
+4. If the nearest of them is farther than s: the pair of the axis itself, if its points lie on both, or the nearest corner and edge.
 
 Every point is a pair of features whose nearest points lie on both. So gaps are distances, and their rates those of material points.
 Sources: Gottschalk, Lin, Manocha, OBBTree (1996); Gregorius, The separating axis test between convex polyhedra (2013).
@@ -18,7 +18,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
 from haugmbd.geometry.features import pair_number
 from haugmbd.geometry.tables import EDGE, FACE, MOST_POINTS, VERTEX, Shapes
-from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_global
+from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_global
 
 PARALLEL = 1e-6
 """Sine of the angle below which two edges are parallel: their crossing would be uncertain by 1e-10 of their length."""
@@ -30,7 +30,13 @@ SAME_GAP = 1e-11
 """Of the size: gaps that differ by less are equal; far above rounding."""
 
 TOUCHING = 1e-7
-"""Of the size: corners and edges nearer than this take the normal of the best separating axis, as their difference has no certain direction."""
+"""Of the size: corners and edges nearer than this take the normal of the best separating axis: their own has no certain direction."""
+
+SAME_SCORE = 1e-9
+"""Relative: depths and squared distances that differ by less are equal, and the first of such points is chosen."""
+
+FLAT_ARC = 1e-6
+"""[rad] A crossing whose normal is so near to the arc counts: where two faces lie on one another, the normal is at the end of both arcs."""
 
 NEARLY = 0.9
 """Cosine between n and the normal of a point beside the nearest one: at larger angles other features are nearer."""
@@ -129,6 +135,12 @@ def edge_axes(
             if s > best:
                 best, edge_i, edge_j, normal = s, k, m, n
     return best, edge_i, edge_j, normal
+
+
+@kernel
+def outside_arc(n: Vec, side: float, scratch: Array, edge: int) -> bool:
+    """Return whether side n is outside of the arc of normals of an edge by more than FLAT_ARC; False for a line without faces."""
+    return side * dot(n, take(scratch, edge + 3)) < -FLAT_ARC or side * dot(n, take(scratch, edge + 6)) < -FLAT_ARC
 
 
 @kernel
@@ -239,8 +251,12 @@ def crossing_points(
             s, t = dot(cross(w, f), c) / cc, dot(cross(w, e), c) / cc
             if not (tol < s < length_a - tol and tol < t < shapes.edges[shapes.first[b, 1] + edge_b, 13] - tol):
                 continue
-            gap = dot(c, w) / sqrt(cc)
-            gap = gap if along > 0.0 else -gap
+            normal = scale((1.0 if along > 0.0 else -1.0) / sqrt(cc), c)
+            if outside_arc(normal, 1.0, scratch, edges_a + 12 * edge_a) or outside_arc(
+                normal, -1.0, scratch, edges_b + 12 * edge_b
+            ):
+                continue
+            gap = dot(normal, w)
             m = add_point(scratch, list_at, m, add(Q, scale(t, f)), gap, pair_number(EDGE, edge_a, EDGE, edge_b), tol)
     return m
 
@@ -285,7 +301,7 @@ def chosen_points(scratch: Array, list_at: int, m: int, features: Ints) -> int:
                 for p in range(n):
                     d = sub(take(scratch, list_at + 5 * k), take(scratch, list_at + 5 * p))
                     score = min(score, dot(d, d))
-            if score > best:
+            if score > best + SAME_SCORE * abs(best):
                 best, chosen = score, k
         for q in range(5):
             x = scratch[list_at + 5 * chosen + q]
@@ -320,9 +336,7 @@ def points_of_polytopes(
         n = scale(-1.0, take(scratch, faces_b + 4 * face_of_b))
     if s > margin + rho:
         return 0
-    best, edge_a, edge_b, normal = edge_axes(
-        scratch, edges_a, ne_a, nf_a == 0, edges_b, ne_b, nf_b == 0, s + SAME_GAP * size
-    )
+    best, edge_a, edge_b, normal = edge_axes(scratch, edges_a, ne_a, nf_a == 0, edges_b, ne_b, nf_b == 0, s + SAME_GAP * size)
     if edge_a >= 0:
         s, axis, n = best, pair_number(EDGE, edge_a, EDGE, edge_b), normal
     if s > margin + rho:

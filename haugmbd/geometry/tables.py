@@ -6,7 +6,7 @@ r"""The tables of shapes that contact kernels read, and what a shape is made of:
     rim        a circle of radius R about P, across h        h outward;  its lowest and its highest point above a plane
     surface    an ellipsoid of the semi-axes a about P
 
-    an edge of a polytope, between faces with the normals N_0, N_1 (the arc of normals of the edge; in it is c with c . w_0 >= 0, c . w_1 >= 0):
+    an edge of a polytope between faces with the normals N_0, N_1, the ends of its arc of normals; c is in it if c . w_0 >= 0, c . w_1 >= 0:
         w_0 = N_0 - (N_0 . N_1) N_1      w_1 = N_1 - (N_0 . N_1) N_0
 
 Everything is in the body frame. Polytopes (Box, Mesh), segments (Capsule) and points (Sphere) are one kind: their features are corners,
@@ -199,7 +199,8 @@ def _capsule(shape: Capsule) -> _Features:
 
 def _box(shape: Box) -> _Features:
     polytope = box_polytope(shape)
-    return _made(POLYTOPE, shape.center, _form(0.5 * shape.edges), polytope, 0.5 * np.linalg.norm(shape.edges))
+    form = _form(0.5 * shape.edges, rotation_matrix(shape.p))
+    return _made(POLYTOPE, shape.center, form, polytope, 0.5 * np.linalg.norm(shape.edges))
 
 
 def _mesh(shape: Mesh) -> _Features:
@@ -236,9 +237,7 @@ def _cone(shape: Cone) -> _Features:
     base, tip = shape.center - half * h, shape.center + half * h
     vertices = np.concatenate([_round_points(base, axes, R), tip[None]])
     polytope = Polytope.of(vertices, faces=np.concatenate([base, -h])[None])
-    return _made(
-        CONE, shape.center, _form((R, half, 0.0), axes), polytope, np.hypot(R, half), rims=np.array([(*base, *(-h), R)])
-    )
+    return _made(CONE, shape.center, _form((R, half, 0.0), axes), polytope, np.hypot(R, half), rims=np.array([(*base, *(-h), R)]))
 
 
 def _ellipsoid(shape: Ellipsoid) -> _Features:

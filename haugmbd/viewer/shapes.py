@@ -50,8 +50,9 @@ INSIDE = 1.1
 class DrawnShape:
     """A solid in the frame of its body.
 
-    kind: "box", "cylinder" and "cone" (along z), "sphere" (also of an ellipsoid), "tube", each of unit size and stretched by `size` (3,) [m]: edges, or diameters
-        and length; "plate": triangles in the body's frame; "mesh": triangles in their own axes, stretched by size
+    kind: "box", "cylinder" and "cone" (along z), "sphere" (of an ellipsoid, too), "tube", each of unit size and stretched by
+        `size` (3,) [m]: edges, or diameters and length
+        "plate": triangles in the body's frame; "mesh": triangles in their own axes, stretched by size
     r: its centre [m], (3,);  p: its Euler parameters, scalar first, (4,)
     vertices (n, 3) [m], triangles (m, 3): of a plate;  mesh: of a mesh
     inner: radius of the hole of a tube, relative to the outer radius;  color: "#rrggbb", "" for that of the body

@@ -94,10 +94,7 @@ def state_of(*bodies):
 def random_state(rng, size=1.0, reach=0.9):
     """Return a state of two bodies near one another."""
     return state_of(
-        *(
-            (size * rng.uniform(-reach, reach, 3), random_turn(rng), size * rng.normal(size=3), rng.normal(size=3))
-            for _ in range(2)
-        )
+        *((size * rng.uniform(-reach, reach, 3), random_turn(rng), size * rng.normal(size=3), rng.normal(size=3)) for _ in range(2))
     )
 
 

@@ -53,7 +53,9 @@ class Shape:
     color: str | None
 
     def __init__(self) -> None:
-        raise UsageError(f"{type(self).__name__} has no size of its own. Use Box, Sphere, Ellipsoid, Cylinder, Capsule, Cone or Mesh.")
+        raise UsageError(
+            f"{type(self).__name__} has no size of its own. Use Box, Sphere, Ellipsoid, Cylinder, Capsule, Cone or Mesh."
+        )
 
     @property
     def size(self) -> FloatArray:
@@ -140,6 +142,6 @@ def read_shapes(faults: list[Fault], where: str, given: Any) -> Drawn:
     drawn = tuple(several)
     for one in drawn:
         if one is not ... and not isinstance(one, Shape):
-            remedy = "Give mbd.Box, Sphere, Ellipsoid, Cylinder, Capsule, Cone or Mesh, or a list of them; ... stands for what is drawn by default."
+            remedy = "Give a shape, such as mbd.Box or mbd.Mesh, or a list of them; ... stands for what is drawn by default."
             faults.append(Fault(where, f"shape has {one!r:.60}, which is not a shape", remedy))
     return tuple(one for one in drawn if one is ... or isinstance(one, Shape))

@@ -2,7 +2,7 @@ r"""Box, Sphere, Ellipsoid, Cylinder, Capsule and Cone.
 
     Box        edges along x, y, z of its own axes                    Cylinder, Cone     along z, from -length/2 to length/2
     Cone       base at -length/2, tip at length/2                     tube               a Cylinder with inner_radius > 0
-    Ellipsoid  sum (x_k / a_k)^2 <= 1                                 Capsule            all points within its radius of a line from -length/2 to length/2
+    Ellipsoid  sum (x_k / a_k)^2 <= 1                                 Capsule            nearer than radius to a line of this length
 
 A length of 0 makes a line, a disc or a plate, which is drawn as thin as can be seen.
 """

@@ -60,6 +60,7 @@ def test_points_lie_on_both_shapes(pair):
     if in_hole(pair):
         pytest.skip("a hole has no support function")
     directions = rng.normal(size=(300, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
     for _ in range(15):
         y = random_state(rng)
         for point in points_of(tables, 0, 1, y, margin=0.2)[0]:
