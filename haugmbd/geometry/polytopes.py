@@ -26,6 +26,12 @@ PARALLEL = 1e-6
 SAME_PLACE = 1e-9
 """Of the size of the smaller shape: points nearer than this are one, and a corner so near to a side is over a face."""
 
+POINT_WIDTH = 6
+"""Numbers of a point in the list: place (3), gap, pair, cosine of its normal and n."""
+
+SAME_NORMAL = 1.0 - 1e-9
+"""Cosine above which a point has the normal of the best axis: 4e-5 rad, far above the rounding of crossings of faces that touch."""
+
 SAME_GAP = 1e-11
 """Of the size: gaps that differ by less are equal; far above rounding."""
 
@@ -202,22 +208,22 @@ def side_edge(shapes: Shapes, a: int, face: int, k: int) -> int:
 
 
 @kernel
-def add_point(scratch: Array, list_at: int, m: int, x: Vec, gap: float, pair: int, tol: float) -> int:
-    """Add a point (x, gap, pair) to the list, unless one is there at the same place; return the number of points."""
+def add_point(scratch: Array, list_at: int, m: int, x: Vec, gap: float, pair: int, cosine: float, tol: float) -> int:
+    """Add a point (x, gap, pair, n . its normal) to the list, unless one is there at the same place; return the number of points."""
     for k in range(m):
-        d = sub(x, take(scratch, list_at + 5 * k))
+        d = sub(x, take(scratch, list_at + POINT_WIDTH * k))
         if dot(d, d) <= tol * tol:
             return m
-    at = list_at + 5 * m
+    at = list_at + POINT_WIDTH * m
     put(scratch, at, x)
-    scratch[at + 3], scratch[at + 4] = gap, pair
+    scratch[at + 3], scratch[at + 4], scratch[at + 5] = gap, pair, cosine
     return m + 1
 
 
 @kernel
 def corner_points(
     shapes: Shapes, a: int, face_a: int, corners_a: int, N: Vec, offset: float, b: int, face_b: int, corners_b: int,
-    scratch: Array, list_at: int, m: int, tol: float, exchanged: bool,
+    scratch: Array, list_at: int, m: int, cosine: float, tol: float, exchanged: bool,
 ) -> int:  # fmt: skip
     """Add the corners of the face of b (or of a segment or point) that are over the face of a."""
     for k in range(side_count(shapes, b, face_b)):
@@ -225,7 +231,7 @@ def corner_points(
         x = take(scratch, corners_b + 3 * v)
         if over_face(shapes, a, face_a, scratch, corners_a, N, x, tol):
             pair = pair_number(VERTEX, v, FACE, face_a) if exchanged else pair_number(FACE, face_a, VERTEX, v)
-            m = add_point(scratch, list_at, m, x, dot(N, x) - offset, pair, tol)
+            m = add_point(scratch, list_at, m, x, dot(N, x) - offset, pair, cosine, tol)
     return m
 
 
@@ -257,16 +263,18 @@ def crossing_points(
             ):
                 continue
             gap = dot(normal, w)
-            m = add_point(scratch, list_at, m, add(Q, scale(t, f)), gap, pair_number(EDGE, edge_a, EDGE, edge_b), tol)
+            m = add_point(
+                scratch, list_at, m, add(Q, scale(t, f)), gap, pair_number(EDGE, edge_a, EDGE, edge_b), dot(normal, n), tol
+            )
     return m
 
 
 @kernel
 def nearest_corner_and_edge(
     shapes: Shapes, a: int, corners_a: int, b: int, corners_b: int, edges_b: int, scratch: Array, least: float, exchanged: bool
-) -> tuple[float, int, Vec]:
-    """Return the least distance below `least` of a corner of a from an edge or corner of b, with pair and place; pair -1 if none."""
-    squared, pair, place = least * least, -1, (0.0, 0.0, 0.0)
+) -> tuple[float, int]:
+    """Return the least distance of a corner of a from an edge or corner of b, with the pair; `least` and -1 if none is below `least`."""
+    squared, pair = least * least, -1
     for v in range(shapes.count[a, 0]):
         x = take(scratch, corners_a + 3 * v)
         for k in range(shapes.count[b, 1]):
@@ -277,12 +285,24 @@ def nearest_corner_and_edge(
             inner = min(max(s, 0.0), length)
             d = sub(w, scale(inner, e))
             if dot(d, d) < squared:
-                squared, place = dot(d, d), x
+                squared = dot(d, d)
                 kind, index = EDGE, k
                 if s <= 0.0 or s >= length:
                     kind, index = VERTEX, shapes.ends[row, 0 if s <= 0.0 else 1]
                 pair = pair_number(kind, index, VERTEX, v) if exchanged else pair_number(VERTEX, v, kind, index)
-    return sqrt(squared), pair, place
+    return sqrt(squared), pair
+
+
+@kernel
+def without_deeper(scratch: Array, list_at: int, m: int, least: float) -> int:
+    """Leave out points of the list whose gap is below that of the best axis: along other normals; return the number of points."""
+    kept = 0
+    for k in range(m):
+        if scratch[list_at + POINT_WIDTH * k + 3] >= least:
+            for q in range(POINT_WIDTH):
+                scratch[list_at + POINT_WIDTH * kept + q] = scratch[list_at + POINT_WIDTH * k + q]
+            kept += 1
+    return kept
 
 
 @kernel
@@ -290,24 +310,24 @@ def chosen_points(scratch: Array, list_at: int, m: int, features: Ints) -> int:
     """Write the pairs of at most 8 points: the deepest, and then those farthest from the ones before."""
     if m <= MOST_POINTS:
         for k in range(m):
-            features[k] = int(scratch[list_at + 5 * k + 4])
+            features[k] = int(scratch[list_at + POINT_WIDTH * k + 4])
         return m
     for n in range(MOST_POINTS):
         best, chosen = -1e300, 0
         for k in range(n, m):
-            score = -scratch[list_at + 5 * k + 3]
+            score = -scratch[list_at + POINT_WIDTH * k + 3]
             if n > 0:
                 score = 1e300
                 for p in range(n):
-                    d = sub(take(scratch, list_at + 5 * k), take(scratch, list_at + 5 * p))
+                    d = sub(take(scratch, list_at + POINT_WIDTH * k), take(scratch, list_at + POINT_WIDTH * p))
                     score = min(score, dot(d, d))
             if score > best + SAME_SCORE * abs(best):
                 best, chosen = score, k
-        for q in range(5):
-            x = scratch[list_at + 5 * chosen + q]
-            scratch[list_at + 5 * chosen + q] = scratch[list_at + 5 * n + q]
-            scratch[list_at + 5 * n + q] = x
-        features[n] = int(scratch[list_at + 5 * n + 4])
+        for q in range(POINT_WIDTH):
+            x = scratch[list_at + POINT_WIDTH * chosen + q]
+            scratch[list_at + POINT_WIDTH * chosen + q] = scratch[list_at + POINT_WIDTH * n + q]
+            scratch[list_at + POINT_WIDTH * n + q] = x
+        features[n] = int(scratch[list_at + POINT_WIDTH * n + 4])
     return MOST_POINTS
 
 
@@ -353,33 +373,37 @@ def points_of_polytopes(
         N = take(scratch, faces_a + 4 * face_a)
         if dot(N, n) > NEARLY:
             offset = scratch[faces_a + 4 * face_a + 3]
-            m = corner_points(shapes, a, face_a, corners_a, N, offset, b, face_b, corners_b, scratch, list_at, m, tol, False)
+            m = corner_points(
+                shapes, a, face_a, corners_a, N, offset, b, face_b, corners_b, scratch, list_at, m, dot(N, n), tol, False
+            )
     if face_b >= 0:
         N = take(scratch, faces_b + 4 * face_b)
         if dot(N, n) < -NEARLY:
             offset = scratch[faces_b + 4 * face_b + 3]
-            m = corner_points(shapes, b, face_b, corners_b, N, offset, a, face_a, corners_a, scratch, list_at, m, tol, True)
+            m = corner_points(
+                shapes, b, face_b, corners_b, N, offset, a, face_a, corners_a, scratch, list_at, m, -dot(N, n), tol, True
+            )
     m = crossing_points(shapes, a, face_a, edges_a, b, face_b, edges_b, n, scratch, list_at, m, tol)
+
+    m = without_deeper(scratch, list_at, m, s - tol)
 
     # 4. the nearest pair, if it is not among them
     least = 1e300
     for k in range(m):
-        least = min(least, scratch[list_at + 5 * k + 3])
-    if least <= s + SAME_GAP * size:
-        return chosen_points(scratch, list_at, m, features)
-    if s <= 0.0 or axis_is_over_features(shapes, a, b, axis, corners_a, edges_a, faces_a, corners_b, edges_b, faces_b, scratch):
-        features[MOST_POINTS - 1] = axis
-    else:
-        d, pair, _ = nearest_corner_and_edge(shapes, a, corners_a, b, corners_b, edges_b, scratch, least, False)
-        d_2, pair_2, _ = nearest_corner_and_edge(shapes, b, corners_b, a, corners_a, edges_a, scratch, d, True)
-        if pair_2 >= 0:
-            d, pair = d_2, pair_2
-        if pair < 0:
+        gap = scratch[list_at + POINT_WIDTH * k + 3]
+        if gap <= s + SAME_GAP * size and scratch[list_at + POINT_WIDTH * k + 5] > SAME_NORMAL:
             return chosen_points(scratch, list_at, m, features)
-        features[MOST_POINTS - 1] = pair if d > TOUCHING * size else axis
-    pair = features[MOST_POINTS - 1]
-    put(scratch, list_at + 5 * m, (1e150, 0.0, 0.0))
-    scratch[list_at + 5 * m + 3], scratch[list_at + 5 * m + 4] = -1e300, pair
+        least = min(least, gap)
+    pair = axis
+    if s > 0.0 and not axis_is_over_features(shapes, a, b, axis, corners_a, edges_a, faces_a, corners_b, edges_b, faces_b, scratch):
+        distance, pair_a = nearest_corner_and_edge(shapes, a, corners_a, b, corners_b, edges_b, scratch, least, False)
+        distance, pair_b = nearest_corner_and_edge(shapes, b, corners_b, a, corners_a, edges_a, scratch, distance, True)
+        if distance > TOUCHING * size:
+            pair = pair_b if pair_b >= 0 else pair_a
+            if pair < 0:  # a corner over a face, along another normal than that of the axis, is nearest
+                return chosen_points(scratch, list_at, m, features)
+    put(scratch, list_at + POINT_WIDTH * m, (1e150, 0.0, 0.0))
+    scratch[list_at + POINT_WIDTH * m + 3], scratch[list_at + POINT_WIDTH * m + 4] = -1e300, pair
     return chosen_points(scratch, list_at, m + 1, features)
 
 
