@@ -147,10 +147,26 @@ def on_cylinder(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin:
 
 
 @kernel
+def is_far(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: float) -> bool:
+    """Return whether the balls around two shapes, or the ball around b and the plane a, are farther apart than the margin."""
+    i, j = shapes.body[a], shapes.body[b]
+    middle_a, middle_b = to_global(A, i, load(shapes.middle, a, 0)), to_global(A, j, load(shapes.middle, b, 0))
+    w = sub(add(sub(load(bodies, j, 0), load(bodies, i, 0)), middle_b), middle_a)
+    least = margin + shapes.middle[a, 3] + shapes.middle[b, 3]
+    if shapes.kind[a] == PLANE:
+        return dot(w, to_global(A, i, load(shapes.faces, shapes.first[a, 2], 3))) > least
+    if shapes.kind[b] == CYLINDER and shapes.form[b, 2] > 0.0:
+        return False  # a hole has no ends
+    return least > 0.0 and dot(w, w) > least * least
+
+
+@kernel
 def points_in_order(
     shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: float, out: Array, features: Ints, scratch: Array
 ) -> int:
     """Return the number of points between a and b, whose kinds are in ascending order."""
+    if is_far(shapes, a, b, bodies, A, margin):
+        return 0
     if shapes.kind[a] == PLANE:
         return on_plane(shapes, a, b, bodies, A, margin, out, features)
     if shapes.kind[b] == CYLINDER:
