@@ -8,8 +8,10 @@ from haugmbd.bodies.shapes.base import Shape as Shape
 from haugmbd.bodies.shapes.mesh import Mesh as Mesh
 from haugmbd.bodies.shapes.plane import Plane as Plane
 from haugmbd.bodies.shapes.solids import Box as Box
+from haugmbd.bodies.shapes.solids import Capsule as Capsule
 from haugmbd.bodies.shapes.solids import Cone as Cone
 from haugmbd.bodies.shapes.solids import Cylinder as Cylinder
+from haugmbd.bodies.shapes.solids import Ellipsoid as Ellipsoid
 from haugmbd.bodies.shapes.solids import Sphere as Sphere
 from haugmbd.constraints.base import Primitive as Primitive
 from haugmbd.constraints.equations.cd import CD as CD
