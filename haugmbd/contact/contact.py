@@ -16,14 +16,13 @@ Source: Haug 2021, sec. 9.4 (DP2); Mirtich 1996 (restitution); Moreau 1988 (fric
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Self
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
-from haugmbd.bodies.shapes import Box, Plane, Shape, Sphere
+from haugmbd.bodies.shapes import Plane, Shape, Sphere
 from haugmbd.bodies.validation import read_array, read_number
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP2, Joint
@@ -33,6 +32,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.forces.compliant.contact_force import HUNT_CROSSLEY, ContactForce
 from haugmbd.forces.compliant.damping import DampingModel
+from haugmbd.geometry.narrow_phase import pair_faults
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.immutable import immutable
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
@@ -350,27 +350,6 @@ class Contact:
     def __repr__(self) -> str:
         friction = f", mu={self.mu:g}" if self.mu != 0.0 else ""
         return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, restitution={self.restitution:g}{friction})"
-
-
-PAIRS = "Plane with Sphere (radius 0: a point) and Box"
-"""The pairs of shapes that may touch, in words."""
-
-
-def pair_faults(where: str, shape_i: Any, shape_j: Any) -> list[Fault]:
-    """Return a fault for two shapes that cannot touch."""
-    kinds = {type(shape_i), type(shape_j)}
-    if Plane in kinds and kinds & {Sphere, Box}:
-        return []
-    what = f"a {type(shape_i).__name__} and a {type(shape_j).__name__} have no contact"
-    return [Fault(where, what, f"Pairs are {PAIRS}.")]
-
-
-def balls_of(shape: Any) -> list[tuple[Array, float]]:
-    """Return the points (3,) of a shape that may touch a plane, body frame, and the radius of the ball about each."""
-    if isinstance(shape, Sphere):
-        return [(np.asarray(shape.center), float(shape.radius))]
-    half, A = 0.5 * np.asarray(shape.edges), rotation_matrix(shape.p)
-    return [(shape.center + A @ (np.array(signs) * half), 0.0) for signs in product((-1.0, 1.0), repeat=3)]
 
 
 def _shape_of(faults: list[Fault], where: str, side: str, body: Body, given: Any) -> Any:

@@ -14,20 +14,29 @@ Source: Haug (2021), spatial kinematics; Pfeiffer, Glocker, Multibody Dynamics w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry, kernel
+from haugmbd.geometry.manifold import manifold
+from haugmbd.geometry.narrow_phase import (
+    GAP,
+    NORMAL,
+    NORMAL_RATE,
+    POINT_I,
+    POINT_I_RATE,
+    POINT_J,
+    POINT_J_RATE,
+    rates,
+)
+from haugmbd.geometry.tables import MOST_POINTS, POINT_COLUMNS, RATE_COLUMNS, Shapes, new_scratch, shape_tables
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body, to_global
-
-GAP, NORMAL, X_I, X_J, GAP_RATE, NORMAL_RATE, X_I_RATE, X_J_RATE = 0, 1, 4, 7, 10, 11, 14, 17
-POINT_COLUMNS = 23
-"""What the narrow phase gives for a point: gap, n, x_i, x_j;  their rates."""
 
 
 class Kinematics(NamedTuple):
@@ -42,16 +51,6 @@ class Kinematics(NamedTuple):
     C: Array
     gamma: Array
     v: Array
-
-
-class NarrowPhase(Protocol):
-    """The points of all contacts of a model."""
-
-    def near(self, y: Array, margin: Array) -> tuple[Ints, Ints, Array]:
-        """Return contact, feature and gap of all points with gap <= margin (by contact) at the flat state."""
-
-    def rates(self, contact: Ints, feature: Ints, y: Array, out: Array) -> None:
-        """Write the POINT_COLUMNS of points (k,) of given features at the flat state."""
 
 
 @kernel
@@ -74,7 +73,7 @@ def put_rotations(bodies: Array, A: Array) -> None:
 
 @entry
 def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array, C: Array, gamma: Array, v: Array) -> int:
-    """Write directions, rows, gamma and velocities of points (k, 23) on the pairs (k, 2) of bodies.
+    """Write directions, rows, gamma and velocities of points (k, 21) on the pairs (k, 2) of bodies.
 
     bodies: (nb + 1, 13), A: (nb + 1, 3, 3), which is written, too;  D: (k, 3, 3);  C: (k, 3, 12);  gamma, v: (k, 3)
     """
@@ -83,11 +82,11 @@ def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array
         i, j = pairs[k, 0], pairs[k, 1]
         n, n_rate = load(points, k, NORMAL), load(points, k, NORMAL_RATE)
         t_1 = tangent(n)
-        s_i, s_j = sub(load(points, k, X_I), load(bodies, i, 0)), sub(load(points, k, X_J), load(bodies, j, 0))
+        s_i, s_j = sub(load(points, k, POINT_I), load(bodies, i, 0)), sub(load(points, k, POINT_J), load(bodies, j, 0))
         v_i, v_j = load(bodies, i, VELOCITY), load(bodies, j, VELOCITY)
         w_i, w_j = to_global(A, i, load(bodies, i, OMEGA_BAR)), to_global(A, j, load(bodies, j, OMEGA_BAR))
         relative = sub(add(v_j, cross(w_j, s_j)), add(v_i, cross(w_i, s_i)))
-        turning = sub(cross(w_j, sub(load(points, k, X_J_RATE), v_j)), cross(w_i, sub(load(points, k, X_I_RATE), v_i)))
+        turning = sub(cross(w_j, sub(load(points, k, POINT_J_RATE), v_j)), cross(w_i, sub(load(points, k, POINT_I_RATE), v_i)))
         for a in range(3):
             d = n if a == 0 else t_1 if a == 1 else cross(n, t_1)
             d_rate = n_rate if a == 0 else scale(-dot(d, n_rate), n)
@@ -102,88 +101,70 @@ def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array
 
 
 @entry
-def points_on_planes(
-    contact: Ints,
-    pairs: Ints,
-    n_bar: Array,
-    q_bar: Array,
-    s_bar: Array,
-    radius: Array,
-    which: Ints,
-    bodies: Array,
-    A: Array,
-    out: Array,
+def near_points(
+    shapes: Shapes, pairs: Ints, bodies: Array, A: Array, margin: float, out: Array, features: Ints, scratch: Array, found: Ints, gaps: Array
 ) -> int:
-    """Write the POINT_COLUMNS of balls of body j (points, if radius 0) on planes of body i, which (k,) of them, to out (k, 23).
+    """Write contact and feature (k, 2), and gap (k,), of all points with gap <= margin of the pairs (m, 2) of shapes; return their number.
 
-    n_bar, q_bar: (m, 3) normal and point of the planes on body i;  s_bar: (m, 3) on body j
+    out: (8, 10), features: (8,), scratch: of the manifold;  found, gaps: with room for 8 points a pair
     """
     put_rotations(bodies, A)
-    for k in range(which.size):
-        c = which[k]
-        i, j, R = pairs[c, 0], pairs[c, 1], radius[c]
-        n = to_global(A, i, load(n_bar, c, 0))
-        q = add(load(bodies, i, 0), to_global(A, i, load(q_bar, c, 0)))
-        s = to_global(A, j, load(s_bar, c, 0))
-        middle = add(load(bodies, j, 0), s)
-        w_i, w_j = to_global(A, i, load(bodies, i, OMEGA_BAR)), to_global(A, j, load(bodies, j, OMEGA_BAR))
-        n_rate, middle_rate = cross(w_i, n), add(load(bodies, j, VELOCITY), cross(w_j, s))
-        gap = dot(n, sub(middle, q)) - R
-        x_j, x_j_rate = sub(middle, scale(R, n)), sub(middle_rate, scale(R, n_rate))
-        x_i = sub(x_j, scale(gap, n))
-        at_plane = add(load(bodies, i, VELOCITY), cross(w_i, sub(middle, load(bodies, i, 0))))
-        gap_rate = dot(n, sub(middle_rate, at_plane))
-        out[k, GAP], out[k, GAP_RATE] = gap, gap_rate
-        store(out, k, NORMAL, n)
-        store(out, k, X_I, x_i)
-        store(out, k, X_J, x_j)
-        store(out, k, NORMAL_RATE, n_rate)
-        store(out, k, X_J_RATE, x_j_rate)
-        store(out, k, X_I_RATE, sub(x_j_rate, add(scale(gap_rate, n), scale(gap, n_rate))))
+    n = 0
+    for c in range(pairs.shape[0]):
+        k = manifold(shapes, pairs[c, 0], pairs[c, 1], bodies, A, margin, out, features, scratch)
+        for point in range(k):
+            found[n, 0], found[n, 1], gaps[n] = c, features[point], out[point, GAP]
+            n += 1
+    return n
+
+
+@entry
+def rates_of_points(shapes: Shapes, pairs: Ints, keys: Ints, bodies: Array, A: Array, out: Array) -> int:
+    """Write the RATE_COLUMNS of points (k, 2), contact and feature, of the pairs (m, 2) of shapes to out."""
+    put_rotations(bodies, A)
+    for k in range(keys.shape[0]):
+        c = keys[k, 0]
+        rates(shapes, pairs[c, 0], pairs[c, 1], keys[k, 1], bodies, A, out, k)
     return 0
 
 
-class BallsOnPlanes:
-    """The narrow phase of points, spheres and the corners of boxes on planes: one body-fixed ball for each feature.
+class ContactPoints:
+    """The points of contact of pairs of shapes.
 
-    balls: by contact, (body i, body j, n_bar, q_bar, [(s_bar, radius), ...]), i: body of the plane;  flip: whether i and j are swapped
+    ends: by contact, (body i, shape i, body j, shape j);  n: number of bodies
     """
 
-    def __init__(self, balls: list[tuple[int, int, Array, Array, list[tuple[Array, float]]]], n_bodies: int) -> None:
-        lines = [(c, i, j, n, q, s, R) for c, (i, j, n, q, points) in enumerate(balls) for s, R in points]
-        self.contact = np.array([line[0] for line in lines], dtype=np.int64)
-        self.pairs = np.array([line[1:3] for line in lines], dtype=np.int64).reshape(-1, 2)
-        self.n_bar, self.q_bar, self.s_bar = (
-            np.array([line[a] for line in lines], dtype=np.float64).reshape(-1, 3) for a in (3, 4, 5)
-        )
-        self.radius = np.array([line[6] for line in lines], dtype=np.float64)
-        counts = np.bincount(self.contact, minlength=len(balls))
-        self.first = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
-        self._all = np.arange(len(lines), dtype=np.int64)
-        self._out, self._A = np.zeros((len(lines), POINT_COLUMNS)), np.zeros((n_bodies, 3, 3))
+    def __init__(self, ends: Sequence[tuple[int, Any, int, Any]], n: int) -> None:
+        self.n = n
+        self.bodies = np.array([(i, j) for i, _, j, _ in ends], dtype=np.int64).reshape(-1, 2)
+        numbers: dict[tuple[int, int], int] = {}
+        shapes: list[tuple[int, Any]] = []
+        for i, shape_i, j, shape_j in ends:
+            for body, shape in ((i, shape_i), (j, shape_j)):
+                if (body, id(shape)) not in numbers:
+                    numbers[body, id(shape)] = len(shapes)
+                    shapes.append((body, shape))
+        self.shapes = shape_tables(shapes)
+        lines = [(numbers[i, id(a)], numbers[j, id(b)]) for i, a, j, b in ends]
+        self.pairs = np.array(lines, dtype=np.int64).reshape(-1, 2)
+        self._A = np.zeros((n, 3, 3))
+        self._out, self._features = np.zeros((MOST_POINTS, POINT_COLUMNS)), np.zeros(MOST_POINTS, dtype=np.int64)
+        self._scratch = new_scratch(self.shapes)
+        self._found = np.zeros((MOST_POINTS * max(len(ends), 1), 2), dtype=np.int64)
+        self._gaps = np.zeros(len(self._found))
 
-    def near(self, y: Array, margin: Array) -> tuple[Ints, Ints, Array]:
-        self._write(self._all, y, self._out)
-        gap = self._out[:, GAP]
-        (some,) = np.nonzero(gap <= margin[self.contact])
-        return self.contact[some], some - self.first[self.contact[some]], gap[some].copy()
+    def near(self, y: Array, margin: float) -> tuple[Ints, Array]:
+        """Return contact and feature (k, 2), and gap (k,), of the points with gap <= margin at the flat state."""
+        bodies = y[: WIDTH * self.n].reshape(self.n, WIDTH)
+        own = self._A, margin, self._out, self._features, self._scratch, self._found, self._gaps
+        k = near_points(self.shapes, self.pairs, bodies, *own)
+        return self._found[:k].copy(), self._gaps[:k].copy()
 
-    def rates(self, contact: Ints, feature: Ints, y: Array, out: Array) -> None:
-        self._write(self.first[contact] + feature, y, out)
-
-    def _write(self, which: Ints, y: Array, out: Array) -> None:
-        n = len(self._A)
-        bodies = y[: WIDTH * n].reshape(n, WIDTH)
-        points_on_planes(self.contact, self.pairs, self.n_bar, self.q_bar, self.s_bar, self.radius, which, bodies, self._A, out)
-
-
-def kinematics(narrow: NarrowPhase, pairs: Ints, contact: Ints, feature: Ints, y: Array, n: int) -> Kinematics:
-    """Return the points (k,) of given contacts and features at the flat state of n bodies; pairs: (contacts, 2) of the contacts."""
-    k = len(contact)
-    out = np.empty((k, POINT_COLUMNS))
-    narrow.rates(contact, feature, y, out)
-    bodies = y[: WIDTH * n].reshape(n, WIDTH)
-    A = np.empty((n, 3, 3))
-    D, C, gamma, v = np.empty((k, 3, 3)), np.empty((k, 3, 12)), np.empty((k, 3)), np.empty((k, 3))
-    rows_of_points(pairs[contact], out, bodies, A, D, C, gamma, v)
-    return Kinematics(out[:, GAP], out[:, X_J : X_J + 3], D, C.reshape(k, 3, 2, 6), gamma, v)
+    def at(self, keys: Ints, y: Array) -> Kinematics:
+        """Return the points (k, 2), contact and feature, at the flat state."""
+        k, bodies = len(keys), y[: WIDTH * self.n].reshape(self.n, WIDTH)
+        out = np.empty((k, RATE_COLUMNS))
+        rates_of_points(self.shapes, self.pairs, keys, bodies, self._A, out)
+        D, C, gamma, v = np.empty((k, 3, 3)), np.empty((k, 3, 12)), np.empty((k, 3)), np.empty((k, 3))
+        rows_of_points(self.bodies[keys[:, 0]], out, bodies, self._A, D, C, gamma, v)
+        return Kinematics(out[:, GAP], out[:, POINT_J : POINT_J + 3], D, C.reshape(k, 3, 2, 6), gamma, v)

@@ -296,20 +296,20 @@ def history_of(
     keys = sorted({key for piece, *_ in pieces for key in piece.keys if key[0] == c})
     if not keys:
         keys = problem.nearest(c, [y for _, _, y, _ in pieces])
-    nt, K, sign = sum(len(t) for _, t, _, _ in pieces), len(keys), -1.0 if problem.swapped[c] else 1.0
+    nt, K = sum(len(t) for _, t, _, _ in pieces), len(keys)
     gap, normal, friction = np.zeros((nt, K)), np.zeros((nt, K)), np.zeros((nt, K, 3))
     point, direction, slip = np.zeros((nt, K, 3)), np.zeros((nt, K, 3)), np.zeros((nt, K, 3))
     state, row = np.zeros((nt, K), dtype=np.int64), 0
     for _, t, y, record in pieces:
         for n in range(len(t)):
             kin = problem.at(np.ascontiguousarray(y[n]), keys)
-            gap[row], point[row], direction[row] = kin.gap, kin.x, sign * kin.D[:, 0]
-            slip[row] = sign * np.einsum("ka,kac->kc", kin.v[:, 1:], kin.D[:, 1:])
+            gap[row], point[row], direction[row] = kin.gap, kin.x, kin.D[:, 0]
+            slip[row] = np.einsum("ka,kac->kc", kin.v[:, 1:], kin.D[:, 1:])
             for k, key in enumerate(keys):
                 if key in record.keys:
                     at = record.keys.index(key)
                     normal[row, k], state[row, k] = record.normal[n, at], record.state[n, at]
-                    friction[row, k] = sign * record.friction[n, at]
+                    friction[row, k] = record.friction[n, at]
             row += 1
     t_all = np.concatenate([np.zeros(0), *(t for _, t, _, _ in pieces)])
     parts = tuple((piece, t, y) for piece, t, y, _ in pieces)

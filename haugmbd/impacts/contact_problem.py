@@ -21,9 +21,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.cone import response_is_unique, solve_cone_problem
-from haugmbd.contact.contact import Contact, balls_of
-from haugmbd.contact.points import BallsOnPlanes, Kinematics, kinematics
-from haugmbd.bodies.shapes import Plane
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.points import ContactPoints, Kinematics
 from haugmbd.errors import Fault, ModelError, SimulationError
 from haugmbd.impacts.contact_response import ContactResponse, Response
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
@@ -89,8 +88,12 @@ class ContactProblem:
         self.response = ContactResponse(model)
         self.mu = np.array([contact.mu for contact in contacts])
         self.e = np.array([contact.restitution for contact in contacts])
-        self.swapped = np.array([not isinstance(contact.shapes[0], Plane) for contact in contacts], dtype=bool)
-        self.pairs, self.narrow = self._narrow()
+        ends = []
+        for contact in contacts:
+            shape_i, shape_j = contact.shapes
+            ends.append((number_of(model, contact.i), shape_i, number_of(model, contact.j), shape_j))
+        self.points = ContactPoints(ends, self.n)
+        self.pairs = self.points.bodies
         self.length = float(model.length)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -100,22 +103,11 @@ class ContactProblem:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["model"], state["contacts"])  # type: ignore[misc]
 
-    def _narrow(self) -> tuple[Ints, Any]:
-        """Return the bodies of each contact, that of the plane first, and the narrow phase."""
-        balls, pairs = [], []
-        for contact, swapped in zip(self.contacts, self.swapped, strict=True):
-            ends = [(contact.i, contact.shapes[0]), (contact.j, contact.shapes[1])]
-            (a, plane), (b, shape) = ends[::-1] if swapped else ends
-            i, j = number_of(self.model, a), number_of(self.model, b)
-            pairs.append((i, j))
-            balls.append((i, j, np.asarray(plane.normal), np.asarray(plane.point), balls_of(shape)))
-        return np.array(pairs, dtype=np.int64).reshape(-1, 2), BallsOnPlanes(balls, self.n)
-
     # ----------------------------------------------------------------------------------------------------------- points
     def near(self, y: Array, margin: float) -> tuple[list[Key], Array]:
         """Return the points with gap <= margin, and their gaps."""
-        contact, feature, gap = self.narrow.near(y, np.full(len(self.contacts), margin))
-        return list(zip(contact.tolist(), feature.tolist(), strict=True)), gap
+        keys, gaps = self.points.near(y, margin)
+        return [(c, feature) for c, feature in keys.tolist()], gaps
 
     def gap_rates(self, y: Array) -> dict[Key, tuple[float, float]]:
         """Return gap and gap rate of all points, by key."""
@@ -125,8 +117,7 @@ class ContactProblem:
 
     def at(self, y: Array, keys: Sequence[Key]) -> Kinematics:
         """Return the kinematics of the points."""
-        both = np.array(keys, dtype=np.int64).reshape(-1, 2)
-        return kinematics(self.narrow, self.pairs, both[:, 0].copy(), both[:, 1].copy(), y, self.n)
+        return self.points.at(np.array(keys, dtype=np.int64).reshape(-1, 2), y)
 
     def friction_of(self, keys: Sequence[Key]) -> Array:
         """Return mu by point, (k,)."""

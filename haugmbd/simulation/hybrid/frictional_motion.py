@@ -27,9 +27,9 @@ from haugmbd.errors import HaugmbdError, SimulationError, UsageError
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
+from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
-from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.state import State
 

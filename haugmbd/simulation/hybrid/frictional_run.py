@@ -15,8 +15,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus
-from haugmbd.errors import EnergyWarning, ModelError, UsageError, error_text, warn_user
-from haugmbd.errors import Fault
+from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, error_text, warn_user
 from haugmbd.impacts.contact_history import ContactSegment
 from haugmbd.impacts.contact_problem import STICK, ContactProblem, Key, PointMode
 from haugmbd.impacts.impact import Impact
@@ -300,9 +299,9 @@ def impulse_of(p: ContactProblem, before: State, after: State, one: Struck) -> I
     normal: dict[str, float] = dict.fromkeys(p.names, 0.0)
     tangential: dict[str, Array] = {name: np.zeros(3) for name in p.names}
     for k, (c, _) in enumerate(one.keys):
-        name, sign = p.names[c], -1.0 if p.swapped[c] else 1.0
+        name = p.names[c]
         normal[name] += float(one.f[k, 0])
-        tangential[name] = tangential[name] + sign * (one.f[k, 1:] @ one.kin.D[k, 1:])
+        tangential[name] = tangential[name] + one.f[k, 1:] @ one.kin.D[k, 1:]
     rows = p.response.row_set()
     solved = (SolvedImpulse(p.model.joints, rows, Lam),)
     return Impulse(p.model, before, after, Lam, normal, {}, energies[0], energies[1], (), solved, tangential=tangential)

@@ -57,7 +57,7 @@ def test_units_of_mass_and_length_change_nothing(factor):
     rng = np.random.default_rng(3)
     G, b, mu = random_contacts(rng, 6, 4)
     f, other = solve_cone_problem(G, b, mu).f, solve_cone_problem(factor * G, 3.0 * b, mu).f
-    assert np.abs((factor * G @ other.ravel() - 3.0 * G @ f.ravel())).max() <= 1e-9 * np.abs(b).max()
+    assert np.abs(factor * G @ other.ravel() - 3.0 * G @ f.ravel()).max() <= 1e-9 * np.abs(b).max()
 
 
 def test_an_open_problem_has_no_forces():
