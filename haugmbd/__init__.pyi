@@ -154,6 +154,7 @@ from haugmbd.design.optimize import optimize as optimize
 # contact and impulses
 from haugmbd.impacts.applied_impulse import AngularImpulse as AngularImpulse
 from haugmbd.impacts.applied_impulse import PointImpulse as PointImpulse
+from haugmbd.contact.contact import Compliant as Compliant
 from haugmbd.contact.contact import Contact as Contact
 from haugmbd.impacts.impulse import impulse as impulse
 from haugmbd.impacts.impulse_result import Impulse as Impulse
@@ -188,6 +189,7 @@ from haugmbd.diagnostics.histories.block_history import BlockHistory as BlockHis
 from haugmbd.diagnostics.histories.body_history import BodyHistory as BodyHistory
 from haugmbd.diagnostics.histories.body_history import PointHistory as PointHistory
 from haugmbd.diagnostics.histories.contact_impacts import CompliantContact as CompliantContact
+from haugmbd.impacts.contact_history import RigidContactHistory as RigidContactHistory
 from haugmbd.diagnostics.histories.contact_impacts import ContactImpact as ContactImpact
 from haugmbd.diagnostics.histories.driver_history import DriverHistory as DriverHistory
 from haugmbd.diagnostics.energy import Energy as Energy
