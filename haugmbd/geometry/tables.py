@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -88,7 +89,8 @@ class _Features(NamedTuple):
     rims: FloatArray
 
 
-NONE3 = np.empty((0, 3))
+_KNOWN: WeakKeyDictionary[Any, _Features] = WeakKeyDictionary()
+"""Features of the shapes that are in use: shapes do not change, and a body has many contacts."""
 
 
 def features_of(shape: Any) -> _Features:
@@ -97,7 +99,10 @@ def features_of(shape: Any) -> _Features:
     if maker is None:
         names = ", ".join(kind.__name__ for kind in _MAKERS)
         raise UsageError(f"{shape!r:.60} is not a shape of a contact. Give one of {names}.")
-    return maker(shape)
+    features = _KNOWN.get(shape)
+    if features is None:
+        features = _KNOWN[shape] = maker(shape)
+    return features
 
 
 def shape_tables(shapes: Sequence[tuple[int, Any]]) -> Shapes:

@@ -61,8 +61,8 @@ _PLANE = Record(
     ),
     "a plane that other shapes touch",
 )
-TOUCHING = {name: RECORDS[name] for name in ("Box", "Sphere", "Cylinder")} | {"Plane": _PLANE}
-"""Shapes of contact forces."""
+TOUCHING = RECORDS | {"Plane": _PLANE}
+"""Shapes of contacts."""
 
 
 @dataclass(frozen=True)
