@@ -57,18 +57,18 @@ def flat(shapes: Shapes, a: int, first: int, base: int, bodies: Array, A: Array,
     body = shapes.body[a]
     away = sub(load(bodies, body, 0), load(bodies, base, 0)) if body != base else (0.0, 0.0, 0.0)
     at = first
-    for k in range(shapes.first[a, 0], shapes.first[a, 0] + shapes.count[a, 0]):
+    for k in range(shapes.first[a, 0], shapes.first[a, 0] + shapes.number[a, 0]):
         put(scratch, at, add(away, to_global(A, body, load(shapes.vertices, k, 0))))
         at += 3
     edges = at
-    for k in range(shapes.first[a, 1], shapes.first[a, 1] + shapes.count[a, 1]):
+    for k in range(shapes.first[a, 1], shapes.first[a, 1] + shapes.number[a, 1]):
         put(scratch, at, to_global(A, body, load(shapes.edges, k, 3)))
         put(scratch, at + 3, to_global(A, body, load(shapes.edges, k, 6)))
         put(scratch, at + 6, to_global(A, body, load(shapes.edges, k, 9)))
         put(scratch, at + 9, take(scratch, first + 3 * shapes.ends[k, 0]))
         at += 12
     faces = at
-    for k in range(shapes.first[a, 2], shapes.first[a, 2] + shapes.count[a, 2]):
+    for k in range(shapes.first[a, 2], shapes.first[a, 2] + shapes.number[a, 2]):
         N = to_global(A, body, load(shapes.faces, k, 3))
         put(scratch, at, N)
         scratch[at + 3] = dot(N, add(away, to_global(A, body, load(shapes.faces, k, 0))))
@@ -153,10 +153,10 @@ def outside_arc(n: Vec, side: float, scratch: Array, edge: int) -> bool:
 def touching_face(shapes: Shapes, a: int, scratch: Array, corners: int, faces: int, n: Vec, tol: float) -> int:
     """Return the face, most nearly normal to n, of those with a corner that is farthest along n; -1 if there are no faces."""
     farthest = -1e300
-    for v in range(shapes.count[a, 0]):
+    for v in range(shapes.number[a, 0]):
         farthest = max(farthest, dot(n, take(scratch, corners + 3 * v)))
     best, face = -2.0, -1
-    for f in range(shapes.count[a, 2]):
+    for f in range(shapes.number[a, 2]):
         cosine = dot(n, take(scratch, faces + 4 * f))
         if cosine <= best:
             continue
@@ -186,7 +186,8 @@ def over_face(shapes: Shapes, a: int, face: int, scratch: Array, corners: int, N
 @kernel
 def side_count(shapes: Shapes, a: int, face: int) -> int:
     """Return the number of corners of a face, or of a segment or point."""
-    return shapes.loop[shapes.first[a, 2] + face, 1] if face >= 0 else shapes.count[a, 0]
+    corners: int = shapes.loop[shapes.first[a, 2] + face, 1] if face >= 0 else shapes.number[a, 0]
+    return corners
 
 
 @kernel
@@ -198,7 +199,8 @@ def side_corner(shapes: Shapes, a: int, face: int, k: int) -> int:
 @kernel
 def side_edges(shapes: Shapes, a: int, face: int) -> int:
     """Return the number of edges of a face, or of a segment or point."""
-    return shapes.loop[shapes.first[a, 2] + face, 1] if face >= 0 else shapes.count[a, 1]
+    edges: int = shapes.loop[shapes.first[a, 2] + face, 1] if face >= 0 else shapes.number[a, 1]
+    return edges
 
 
 @kernel
@@ -275,9 +277,9 @@ def nearest_corner_and_edge(
 ) -> tuple[float, int]:
     """Return the least distance of a corner of a from an edge or corner of b, with the pair; `least` and -1 if none is below `least`."""
     squared, pair = least * least, -1
-    for v in range(shapes.count[a, 0]):
+    for v in range(shapes.number[a, 0]):
         x = take(scratch, corners_a + 3 * v)
-        for k in range(shapes.count[b, 1]):
+        for k in range(shapes.number[b, 1]):
             row = shapes.first[b, 1] + k
             e, P = take(scratch, edges_b + 12 * k), take(scratch, edges_b + 12 * k + 9)
             w = sub(x, P)
@@ -339,8 +341,8 @@ def points_of_polytopes(
     base = shapes.body[a]
     rho = core_radius(shapes, a) + core_radius(shapes, b)
     size = min(shapes.size[a], shapes.size[b])
-    nv_a, ne_a, nf_a = shapes.count[a, 0], shapes.count[a, 1], shapes.count[a, 2]
-    nv_b, ne_b, nf_b = shapes.count[b, 0], shapes.count[b, 1], shapes.count[b, 2]
+    nv_a, ne_a, nf_a = shapes.number[a, 0], shapes.number[a, 1], shapes.number[a, 2]
+    nv_b, ne_b, nf_b = shapes.number[b, 0], shapes.number[b, 1], shapes.number[b, 2]
     corners_a = 0
     edges_a, faces_a, corners_b = flat(shapes, a, 0, base, bodies, A, scratch)
     edges_b, faces_b, list_at = flat(shapes, b, corners_b, base, bodies, A, scratch)
@@ -427,13 +429,15 @@ def axis_is_over_features(
     cc = dot(c, c)
     s, t = dot(cross(w, f), c) / cc, dot(cross(w, e), c) / cc
     long_a, long_b = shapes.edges[shapes.first[a, 1] + index_a, 13], shapes.edges[shapes.first[b, 1] + index_b, 13]
-    return 0.0 <= s <= long_a and 0.0 <= t <= long_b
+    on_both: bool = 0.0 <= s <= long_a and 0.0 <= t <= long_b
+    return on_both
 
 
 @kernel
 def core_radius(shapes: Shapes, a: int) -> float:
     """Return the radius about the corners of a sphere or capsule; 0 of a polytope with faces."""
-    return shapes.vertices[shapes.first[a, 0], 3]
+    rho: float = shapes.vertices[shapes.first[a, 0], 3]
+    return rho
 
 
 @kernel
