@@ -15,7 +15,7 @@ from typing import Any
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.shapes import Cylinder, Plane, Shape, Sphere
 from haugmbd.constraints.joint import Joint
-from haugmbd.contact.contact import Contact
+from haugmbd.contact.contact import Contact, touching_shapes
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.geometry.narrow_phase import PAIRS_TEXT, has_contact
@@ -182,13 +182,6 @@ class Contacts:
     def __repr__(self) -> str:
         what = "all bodies" if self.bodies is None else f"{len(self.bodies)} bodies"
         return f"Contacts({self.name!r}, {f'{len(self.pairs)} pairs' if self.pairs else what}, mu={self.mu:g})"
-
-
-def touching_shapes(body: Body) -> tuple[Any, ...]:
-    """Return the shapes of a body: those that are given, and its solid in place of `...`."""
-    return tuple(
-        shape for given in body.shape for shape in (body.solid if given is ... else (given,)) if isinstance(shape, Shape | Plane)
-    )
 
 
 def _several(where: str, label: str, given: Any) -> Iterable[Any]:
