@@ -13,20 +13,23 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.ffi import SIGNATURE, YES
-from haugmbd.compiled.jit import counted
-from haugmbd.control.diagram.compiled import compile_network
+from haugmbd.compiled.ffi import YES
+from haugmbd.compiled.jit import joined
+from haugmbd.compiled.numba_names import users_numba
 from haugmbd.forces.user_function import BODY, TIME
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.workspace.layout import WIDTH
 
 if TYPE_CHECKING:
     from haugmbd.callbacks.calls import ForceCall
+
+numba: Any = users_numba("a model with @njit functions")
+types: Any = numba.types
+SIGNATURE = types.void(types.float64, *([types.CPointer(types.float64)] * 5))
+"""Of `compiled.ffi`."""
 
 Step = Callable[[float, Array, Array, Array, Array], None]
 
@@ -58,6 +61,8 @@ def compile_force_callbacks(force_calls: Sequence[ForceCall], shapes: Sequence[t
     calls = tuple(FunctionCalls(*key, tuple(places)) for key, places in groups.items())
     if network is None:
         return _shared(calls, tuple(shapes))
+    from haugmbd.control.diagram.compiled import compile_network  # noqa: PLC0415  few models have blocks
+
     return composed([*map(_step, calls), _network_step(compile_network(network))], shapes)
 
 
@@ -108,7 +113,7 @@ def _both(first: Step, second: Step) -> Step:
 
 
 def _compiled(function: Step) -> Step:
-    return counted(function)
+    return joined(function)
 
 
 def _step(calls: FunctionCalls) -> Step:
@@ -229,7 +234,7 @@ def _kernel_step(f: Any, at: Ints, n: int) -> Step:
     return step
 
 
-@counted
+@joined
 def _put_vector(F: Array, at: Ints, k: int, vector: Any) -> None:
     """Write three numbers to the slots at[k, 1:]; NaN if the vector has another length."""
     right = len(vector) == 3

@@ -12,11 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
-from haugmbd.callbacks.compiled_force_callbacks import SHARED, composed
+from haugmbd.callbacks.compiled_force_callbacks import SHARED, composed, numba, types
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.forces.jacobian import TURN
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY

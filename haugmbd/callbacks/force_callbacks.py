@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from haugmbd.callbacks.calls import ForceCall, arguments
-from haugmbd.callbacks.compiled_force_callbacks import compile_force_callbacks
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback, CompiledCallback
+from haugmbd.compiled.numba_names import is_jitted
 from haugmbd.control.diagram.compiled import compilable
 from haugmbd.control.diagram.memory import Memory
 from haugmbd.control.diagram.network import Network
@@ -59,7 +58,7 @@ class ForceCallbacks:
         return (
             not self.driver_calls
             and (self.network is None or compilable(self.network))
-            and all(numba.extending.is_jitted(a.user_function.function) for a in self.force_calls)
+            and all(is_jitted(a.user_function.function) for a in self.force_calls)
         )
 
     def callback(self) -> Callback:
@@ -78,6 +77,8 @@ class ForceCallbacks:
     @cached_property
     def _entry(self) -> Any:
         """Return the compiled callback, made once for a model."""
+        from haugmbd.callbacks.compiled_force_callbacks import compile_force_callbacks  # noqa: PLC0415  it needs Numba
+
         return compile_force_callbacks(self.force_calls, self.shapes, self.network)
 
     @cached_property

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 
 from haugmbd.callbacks.calls import JacobianCall, arguments_of
-from haugmbd.callbacks.compiled_jacobian_callbacks import compile_jacobian_callbacks
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback, CompiledCallback
+from haugmbd.compiled.numba_names import is_jitted
 from haugmbd.workspace.layout import Pack, workspace_array
 
 
@@ -37,7 +36,7 @@ class JacobianCallbacks:
     @property
     def compiled(self) -> bool:
         """Return whether all jacobians are @njit functions."""
-        return all(numba.extending.is_jitted(d.jacobian.function) for d in self.jacobian_calls)
+        return all(is_jitted(d.jacobian.function) for d in self.jacobian_calls)
 
     def callback(self) -> Callback:
         """Return the callback for one run."""
@@ -48,6 +47,8 @@ class JacobianCallbacks:
     @cached_property
     def _entry(self) -> Any:
         """Return the compiled callback, made once for a model."""
+        from haugmbd.callbacks.compiled_jacobian_callbacks import compile_jacobian_callbacks  # noqa: PLC0415  it needs Numba
+
         return compile_jacobian_callbacks(self.jacobian_calls, self.shapes)
 
     def call(self, t: float, y: Array, signals: Array, D: Array, nothing: Array) -> None:

@@ -10,17 +10,16 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numba
-import numba.core.types
 import numpy as np
-from numba.core import cgutils
-from numba.core.datamodel.models import ExternalFuncPointerModel
-from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 from haugmbd.compiled.jit import machine_code
+from haugmbd.compiled.numba_names import COMPILES, OFF, Nothing, cgutils, typeof_impl, types
 
-types: Any = numba.core.types
-"""Numba's types, which have no annotations."""
+if COMPILES:
+    from numba.core.datamodel.models import ExternalFuncPointerModel
+    from numba.extending import NativeValue, register_model, unbox
+else:
+    ExternalFuncPointerModel = NativeValue = register_model = unbox = Nothing()
 
 I1 = types.Array(types.int64, 1, "C")
 F1 = types.Array(types.float64, 1, "C")
@@ -120,7 +119,7 @@ def resolve(*called: Any) -> None:
 
     It is compiled here, and not while compiled code reads its arguments, so that a Ctrl-C is an exception as any other.
     """
-    if not numba.config.DISABLE_JIT:
+    if not OFF:
         for one in called:
             _ = one.address
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from typing import Any, NamedTuple
 
-from numba.extending import typeof_impl
+from haugmbd.compiled.numba_names import typeof_impl
 
 
 class Layer(NamedTuple):

@@ -10,15 +10,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numba
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
-
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_line
+from haugmbd.compiled.engine_layer import use_blas
 from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.numba_names import COMPILES, PLAIN, cgutils, intrinsic, ir, make_array, types
 
 BLAS_FROM, LEAST_PANEL, BLOCK = 64, 8, 64
 """Rows behind a panel, and pivots of it, from which BLAS updates them; rows of a block, of which it updates more than the triangle."""
@@ -205,6 +201,9 @@ SYMBOL = "haugmbd_dgemm"
 @cache
 def link_blas() -> None:
     """Make the address of SciPy's dgemm known to the linker; needed before code with it is compiled or loaded from disk."""
+    if not COMPILES:
+        use_blas()
+        return
     import llvmlite.binding  # type: ignore[import-untyped]  # noqa: PLC0415  SciPy's BLAS takes time to load, and few models need it
     import scipy.linalg.cython_blas  # noqa: F401, PLC0415
     from numba.extending import get_cython_function_address  # noqa: PLC0415
@@ -255,7 +254,7 @@ def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return context.get_dummy_value()
 
 
-subtract_product: Any = _plain_product if numba.config.DISABLE_JIT else intrinsic(_typed)
+subtract_product: Any = _plain_product if PLAIN else intrinsic(_typed)
 """subtract_product(F, p, i, j, m, B, b, width, k):  F[i : i + width, j : j + m] -= C F[p : p + k, j : j + m]
 
 C (width, k) are columns of a panel B of k rows that are n - p - k numbers long, for F (n, n): C[c, a] = B[b + a (n - p - k) + c].

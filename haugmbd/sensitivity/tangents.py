@@ -20,9 +20,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import intrinsic
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.numba_names import PLAIN, intrinsic
 from haugmbd.sensitivity.kernels import (
     ACCELERATIONS,
     OK,
@@ -116,7 +116,12 @@ def _pack_at(context: Any, address: Any) -> Any:
     return PACK_TYPE(address), generate
 
 
-pack_at: Any = intrinsic(_pack_at)
+def _plain_pack_at(address: int) -> Any:
+    """Return nothing: Python knows no workspace by its address."""
+    raise NotImplementedError("sides of parameters with functions of the user need compiled code: HAUGMBD_ENGINE=0 compiles it by Numba.")
+
+
+pack_at: Any = _plain_pack_at if PLAIN else intrinsic(_pack_at)
 """The workspace at an address, which Python keeps."""
 
 

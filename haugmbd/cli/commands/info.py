@@ -11,12 +11,11 @@ import sys
 from importlib import metadata
 from typing import Any
 
-import numba
-
 from haugmbd import __version__
 from haugmbd.cli.answers import OK, json_line
 from haugmbd.cli.model_argument import with_model
 from haugmbd.compiled.jit import LAYER
+from haugmbd.compiled.numba_names import COMPILES, ENGINE, OFF
 from haugmbd.integrators.explicit.runge_kutta import run_entry
 from haugmbd.modelfile import json_schema
 from haugmbd.modelfile.write import canonical
@@ -47,14 +46,14 @@ def run_info(arguments: argparse.Namespace) -> int:
 
 def _installation() -> dict[str, Any]:
     """Return versions, and the folder of compiled code."""
-    off = numba.config.DISABLE_JIT
-    place = None if off else run_entry.stats.cache_path  # type: ignore[attr-defined]
+    place = run_entry.stats.cache_path if COMPILES and not OFF else None  # type: ignore[attr-defined]
+    compiler = "off (NUMBA_DISABLE_JIT)" if OFF else f"on, {LAYER.name} layer"
     return {
         "haugmbd": __version__,
         "python": sys.version.split()[0],
         "executable": sys.executable,
         "packages": {package: _version(package) for package in PACKAGES},
-        "compiler": "off (NUMBA_DISABLE_JIT)" if off else f"on, {LAYER.name} layer",
+        "compiler": compiler if ENGINE is None else f"not needed, engine {ENGINE.path.name} ({ENGINE.line['mode']})",
         "cache": str(place or "none"),
     }
 
