@@ -56,7 +56,7 @@ class Engine:
         """Return the doors into an entry, one for each set of types that it was compiled for."""
         return [Door(int(self._loaded.haug_entry(k)), a, r, released) for k, a, r in self._entries.get(name, ())]
 
-    def use_blas(self) -> None:
+    def use_blas(self) -> int:
         """Let the engine multiply matrices by SciPy's BLAS."""
         import scipy.linalg.cython_blas as blas  # noqa: PLC0415  large nets only; it takes time to load
 
@@ -66,7 +66,9 @@ class Engine:
         name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
         capsule = blas.__pyx_capi__["dgemm"]
         self._loaded.haug_use_dgemm.argtypes = [ctypes.c_void_p]
-        self._loaded.haug_use_dgemm(get(capsule, name(capsule)))
+        address = int(get(capsule, name(capsule)))
+        self._loaded.haug_use_dgemm(address)
+        return address
 
 
 class Door:
@@ -174,9 +176,9 @@ _loaded: list[Engine] = []
 """The engine of this process."""
 
 
-def use_blas() -> None:
-    """Let the engine of this process multiply matrices by SciPy's BLAS."""
-    _loaded[0].use_blas()
+def use_blas() -> int:
+    """Let the engine of this process multiply matrices by SciPy's BLAS; return the address of its product."""
+    return _loaded[0].use_blas()
 
 
 def engine_layer(library: Library) -> Layer:
@@ -192,11 +194,12 @@ def engine_layer(library: Library) -> Layer:
         """Return an entry of the engine."""
         return EngineEntry(engine, function, bool(options.get("nogil")))
 
-    def machine_code(compiled: Any, signature: Any) -> tuple[int, None]:
+    def machine_code(compiled: Any, signature: Any, variant: str) -> tuple[int, None]:
         """Return the address of a routine.  Raise NotImplementedError with its name if the engine lacks it."""
-        address = engine.routine(compiled.name)
+        name = compiled.name + variant
+        address = engine.routine(name)
         if address is None:
-            raise NotImplementedError(f"{compiled.name} is not in the engine: it needs Numba, with HAUGMBD_ENGINE=0.")
+            raise NotImplementedError(f"{name} is not in the engine: it needs Numba (pip install numba).")
         return address, None
 
     def direct_call(compiled: Any) -> None:

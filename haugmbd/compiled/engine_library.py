@@ -5,6 +5,7 @@ r"""The engine of this package: a library of its compiled entries, built beforeh
 
 A library is taken if its stamp is that of the sources, its size and digest are as the manifest says, and the processor has what it was
 compiled for.  Any other is refused with the reason, and everything is compiled just in time.  HAUGMBD_ENGINE=0 refuses every one.
+Where Numba is installed, the engine is taken with HAUGMBD_ENGINE=1 only: Numba compiles what no engine has, such as derivatives.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MANIFEST = "engine.json"
 FORMAT = 1
 """Of the manifest and of word doors."""
 WISH = "HAUGMBD_ENGINE"
-"""The variable of the environment that refuses the engine, if it is 0, or names the library to take, such as `linux_x86_64`."""
+"""The variable of the environment that refuses the engine, if it is 0; takes it beside Numba, if it is 1; or names the library to take, such as `linux_x86_64`."""
 V3 = ("avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe")
 """What x86-64-v3 adds, in the words of Linux."""
 

@@ -82,12 +82,15 @@ def has_layout(argument: Any) -> bool:
 
 
 class Routine:
-    """An `entry` and its signature; `Routine(None, signature)` is a placeholder that is never called."""
+    """An `entry` and its signature; `Routine(None, signature)` is a placeholder that is never called.
+
+    variant: what tells routines of one function apart, by which an engine knows them
+    """
 
     address: int
 
-    def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., Any] | None, signature: Any, variant: str = "") -> None:
+        self._function, self.variant = function, variant
         self._enter: Any = None
         self.signature, self.type = signature, function_type(signature)
 
@@ -103,7 +106,7 @@ class Routine:
 
     def _compiled_address(self) -> int:
         """Compile the function, and return its address."""
-        address, self._enter = machine_code(self._function, self.signature)
+        address, self._enter = machine_code(self._function, self.signature, self.variant)
         return address
 
     def __call__(self, *arguments: Any) -> int:

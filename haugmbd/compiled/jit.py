@@ -110,9 +110,12 @@ def _kept(function: Function, options: dict[str, Any]) -> Function:
     return function if OFF else LAYER.entry(function, options)
 
 
-def machine_code(compiled: Any, signature: Any) -> tuple[int, Callable[..., Any] | None]:
-    """Compile or load an entry for a signature; return its address, and the fastest way into it from Python, or None."""
-    return LAYER.machine_code(compiled, signature)
+def machine_code(compiled: Any, signature: Any, variant: str = "") -> tuple[int, Callable[..., Any] | None]:
+    """Compile or load an entry for a signature; return its address, and the fastest way into it from Python, or None.
+
+    variant: the name of the signature, where an entry has several
+    """
+    return LAYER.machine_code(compiled, signature, variant)
 
 
 class DirectCall:

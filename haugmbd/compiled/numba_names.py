@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from typing import Any
 
-from haugmbd.compiled.engine_library import Library, choose
+from haugmbd.compiled.engine_library import WISH, Library, choose
 from haugmbd.compiled.notices import note_engine
 
 SWITCHED_OFF = "NUMBA_DISABLE_JIT"
@@ -36,8 +37,13 @@ class Nothing:
 
 
 def engine_here() -> Library | None:
-    """Return the engine that fits; None, with one note where there is one that does not."""
+    """Return the engine that fits; None, with one note where there is one that does not.
+
+    Where Numba is installed it compiles, unless HAUGMBD_ENGINE=1 asks for the engine.
+    """
     if os.environ.get(SWITCHED_OFF, "") not in ("", "0"):
+        return None
+    if not os.environ.get(WISH, "") and find_spec("numba") is not None:
         return None
     library, reason = choose()
     if reason:

@@ -260,6 +260,11 @@ def symbols_defined(text: str) -> set[str]:
     return set(re.findall(r'^define [^@\n]*@"?((?:cfunc|door)\.[^"( ]+)"?\(', text, re.MULTILINE))
 
 
+def name_of_routine(routine: Any) -> str:
+    """Return the name of a routine."""
+    return name_of(routine._function) + str(routine.variant)
+
+
 def name_of(function: Any) -> str:
     """Return the name of a compiled function."""
     return f"{function.py_func.__module__}.{function.py_func.__qualname__}"
@@ -268,7 +273,7 @@ def name_of(function: Any) -> str:
 def collection(texts: list[str], left_out: Mapping[str, str], note: Callable[[str], None]) -> Collection:
     """Compile what is called by address, and return everything.  Raise RuntimeError for an entry that nothing has reached."""
     routines = compile_routines()
-    named = {name_of(x._function): x for x in routines}
+    named = {name_of_routine(x): x for x in routines}
     entries = [entry for x in dispatchers() for entry in entries_of(x, note)]
     known = set().union(*map(symbols_defined, texts))
     for entry in [entry for entry in entries if entry.door not in known]:
