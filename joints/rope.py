@@ -18,7 +18,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
-from haugmbd.bodies.validation import FloatArray, read_array, read_number
+from haugmbd.bodies.validation import FloatArray, read_array, read_flag, read_number
 from haugmbd.constraints import DP1, Coordinate, Joint, Primitive
 from haugmbd.constraints.coordinate import as_coordinate
 from haugmbd.constraints.equations.rope import LEAST_LIFTED, MOST_ELEMENTS, Element, Group, RopeRow
@@ -86,6 +86,14 @@ class _Point(NamedTuple):
     label: str
 
 
+class Slack(NamedTuple):
+    """How a rope may be slack: elastic with EA [N] and damping c [N s/m], or rigid with a coefficient of restitution."""
+
+    EA: float | None
+    c: float
+    restitution: float
+
+
 class Rope(Joint):
     """Rope or cable without mass over points and pulleys. Removes 1 degree of freedom.
 
@@ -98,6 +106,15 @@ class Rope(Joint):
         with their radii [m]. A disc at an end is a drum, which winds up rope as it turns.
     length : float, callable or Driver, optional
         The length L(t) [m], without what is wound on drums at the modelled pose; by default that of the path as modelled.
+    unilateral : bool
+        Whether the rope only pulls: it may be slack, and becoming taut is an impact. It is then a contact of that name.
+    EA : float, optional
+        Young's modulus times the section [N] of an elastic rope, which may be slack: T = EA (L - length) / length where it is
+        stretched. It is then a force element of that name.
+    c : float
+        Damping of an elastic rope while it is taut [N s/m].
+    restitution : float
+        Of a rigid rope that becomes taut, from 0 (it stays taut) to 1 (no loss).
 
     Raises
     ------
@@ -113,12 +130,27 @@ class Rope(Joint):
 
     given: dict[str, Any]
 
-    def __init__(self, name: str, path: Sequence[Any], *, length: Any = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        path: Sequence[Any],
+        *,
+        length: Any = None,
+        unilateral: bool = False,
+        EA: float | None = None,
+        c: float = 0.0,
+        restitution: float = 0.0,
+    ) -> None:
         self.path = tuple(path) if isinstance(path, Sequence) and not isinstance(path, str) else ()
         where, self._faults = f"joint {name!r}", list[Fault]()
         if len(self.path) < 2:  # noqa: PLR2004
             raise UsageError(f"{where} needs a path of at least two points, got {path!r:.200}. {REMEDY}")
-        self.given = {"path": self.path, "length": length}
+        self.given = {"path": self.path, "length": length, "unilateral": unilateral, "EA": EA, "c": c, "restitution": restitution}
+        self.may_be_slack = read_flag(self._faults, where, "unilateral", unilateral) or EA is not None
+        self.slack = Slack(EA, c, restitution)
+        if not self.may_be_slack and (c != 0.0 or restitution != 0.0):
+            what = "it has c or restitution, and neither EA nor unilateral=True: it is rigid both ways"
+            self._faults.append(Fault(where, what, "Give EA= with c=, or unilateral=True with restitution=."))
         self._parts = tuple(self._part(where, k, part) for k, part in enumerate(self.path))
         joints = [part.on if isinstance(part, Pulley) else part[0] for part in self.path]
         self.turning = tuple(dict.fromkeys(on for on in joints if isinstance(on, Joint)))
@@ -212,8 +244,10 @@ class Rope(Joint):
             )
         faults = self.f.faults()
         self._faults.extend(Fault(where, fault.what, fault.remedy) for fault in faults)
-        if not faults:
+        if not faults and not self.may_be_slack:
             self._check_length(where, modelled)
+        if not faults and not float(np.ravel(self.f.values(0.0))[0]) > 0.0:
+            self._faults.append(Fault(where, "its length is not positive at t = 0", "Give the length of the rope [m]."))
 
     def _check_length(self, where: str, modelled: float) -> None:
         """Append a fault if the rope does not fit its path at the modelled pose."""
@@ -264,7 +298,8 @@ class Rope(Joint):
 
     def remade(self) -> Rope:
         """Return the rope that the constructor makes of the joints as they are now."""
-        return type(self)(self.name, self.path, length=self.given["length"]) if self.turning else self
+        given = {key: value for key, value in self.given.items() if key != "path"}
+        return type(self)(self.name, self.path, **given) if self.turning else self
 
     def needs(self) -> tuple[Joint, ...]:
         """Return the joints of its discs."""
@@ -338,8 +373,8 @@ class _Planar:
             what = "it leaves a drum aslant to the axis: the way that it winds up is not known"
             self.faults.append(Fault(self.where, what, "Lead it through a point in the plane of the drum."))
             return None
-        axes = [body_vector(self.bearing, self.T[:, k]) for k in range(3)]
-        return Group(tuple(elements), 1.0, (self.bearing, *axes))
+        e, g, n = (body_vector(self.bearing, axis) for axis in self.T.T)
+        return Group(tuple(elements), 1.0, (self.bearing, e, g, n))
 
     def _axis_of(self, q: Coordinate) -> FloatArray:
         """Return the axis about which the drum turns by +q against its carrier, global."""

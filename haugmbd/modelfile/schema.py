@@ -208,7 +208,14 @@ _PATH = OneOf(
     )
 )
 ROPE_FIELDS: dict[str, tuple[Field, ...]] = {
-    "Rope": (Field("path", ListOf(_PATH, 2)), Field("length", TimeValue("m"), False, "by default that of the path as modelled")),
+    "Rope": (
+        Field("path", ListOf(_PATH, 2)),
+        Field("length", TimeValue("m"), False, "by default that of the path as modelled"),
+        Field("unilateral", Flag(), False, "whether it only pulls"),
+        Field("EA", Number("N"), False, "of an elastic rope"),
+        Field("c", Number("N s/m"), False, "damping of an elastic rope"),
+        Field("restitution", Number(), False, "of a rigid rope that becomes taut"),
+    ),
 }
 """Ropes: a file has the arguments of their constructors, global geometry at the modelled pose."""
 EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}

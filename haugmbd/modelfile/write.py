@@ -21,6 +21,7 @@ from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces import TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.rope import SlackRope
 from haugmbd.joints import Composed, Pulley, Vectors
 from haugmbd.modelfile.parts.blocks import block_text
 from haugmbd.modelfile.parts.by_signature import text_by_signature
@@ -69,6 +70,8 @@ def document_of(
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
     places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
+    joints = [*joints, *(load.rope for load in loads if isinstance(load, SlackRope))]  # as they were added
+    loads = [load for load in loads if not isinstance(load, SlackRope)]
     made = {id(part) for load in loads for part in load.parts()}  # the element makes them again
     bodies, joints = [body for body in bodies if id(body) not in made], [joint for joint in joints if id(joint) not in made]
 
@@ -204,7 +207,10 @@ def _given(joint: Any) -> Document:
 def _rope(joint: Any, parameters: Parameters) -> Document:
     """Return the arguments of a rope: its path, with names in place of bodies and joints, and its length."""
     text: Document = {"path": [_path_entry(part) for part in joint.path]}
-    return text | ({} if joint.given["length"] is None else {"length": driver_text(joint.f, parameters)})
+    if joint.given["length"] is not None:
+        text["length"] = driver_text(joint.f, parameters)
+    options = {key: joint.given[key] for key in ("unilateral", "EA", "c", "restitution")}
+    return text | {key: x if isinstance(x, bool) else float(x) for key, x in options.items() if x}
 
 
 def _path_entry(part: Any) -> Document:

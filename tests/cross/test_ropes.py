@@ -303,3 +303,89 @@ def test_equations_in_symbols_have_straight_ropes_and_refuse_arcs_by_name():
     )
     with pytest.raises(mbd.UsageError, match="'arc'"):
         mbd.equations(system).lambdify("Phi")
+
+
+def hanging(**how):
+    """A mass that falls 0.7 m before its rope of 1 m is taut."""
+    system = System("bungee", gravity=(0, 0, -G))
+    body = system.add(Body("b", 2.0, (0.1, 0.1, 0.1), r=(0, 0, -0.3)))
+    system.add(Rope("rope", [(system.ground, (0, 0, 0)), (body, (0, 0, -0.3))], length=1.0, **how))
+    return system
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_a_rigid_rope_becomes_taut_by_an_impact(restitution):
+    result = mbd.simulate(hanging(unilateral=True, restitution=restitution), 0.6, rtol=1e-10, atol=1e-12)
+    t1, speed = np.sqrt(2 * 0.7 / G), np.sqrt(2 * 0.7 * G)
+    hit = result.impacts[0]
+    assert hit.t == pytest.approx(t1, rel=1e-9)
+    after = 0.6 - t1
+    height = -1.0 if restitution == 0.0 else -1.0 + restitution * speed * after - 0.5 * G * after**2
+    assert result["b"].r[-1, 2] == pytest.approx(height, abs=1e-8)
+    assert result.contact("rope").gap[-1] == pytest.approx(height + 1.0, abs=1e-8)
+    if restitution == 0.0:
+        assert result.contact("rope").force[-1] == pytest.approx(2.0 * G, rel=1e-8)  # the tension
+
+
+@pytest.mark.parametrize("c", [0.0, 30.0])
+def test_an_elastic_rope_is_slack_and_taut(c):
+    EA, m, t1 = 2e3, 2.0, np.sqrt(2 * 0.7 / G)
+    result = mbd.simulate(hanging(EA=EA, c=c), 0.6, rtol=1e-11, atol=1e-12)
+
+    def rates(_, y):
+        pull = EA * (-y[0] - 1.0) - c * y[1]
+        return [y[1], -G + max(0.0, pull if y[0] < -1.0 else 0.0) / m]
+
+    y = solve_ivp(rates, (t1, 0.6), [-1.0, -G * t1], max_step=1e-3, **FINE).y
+    assert result["b"].r[-1, 2] == pytest.approx(y[0, -1], abs=1e-6)
+    load = result.load("rope")
+    assert load.length[-1] == pytest.approx(-y[0, -1], abs=1e-6)
+    assert (load.force[load.length <= 1.0] == 0.0).all()
+    assert load.force.max() > 100.0
+    assert (
+        np.abs(result.energy().drift).max() < 0.1 * c / 30.0 + 1e-5
+    )  # J; the damper jumps within a step, whose work is integrated
+
+
+def test_slack_ropes_are_saved_and_read(tmp_path):
+    for how in ({"EA": 2e3, "c": 1.0}, {"unilateral": True, "restitution": 0.5}):
+        system = hanging(**how)
+        system.save(tmp_path / "rope.json")
+        again = mbd.load_model(tmp_path / "rope.json")
+        assert again.loads[0].rope.slack == system.loads[0].rope.slack
+        state = [mbd.simulate(one, 0.5, h=1e-3).y[-1] for one in (system, again)]
+        assert np.array_equal(*state)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"EA": -1.0}, "must be positive"),
+        ({"EA": 1.0, "restitution": 0.2}, "restitution"),
+        ({"unilateral": True, "c": 1.0}, "damping"),
+        ({"c": 1.0}, "rigid both ways"),
+        ({"unilateral": True, "length": 0.2}, "shorter than its path"),
+        ({"unilateral": True, "length": lambda t: 1.0 + t}, "function of time"),
+    ],
+)
+def test_options_of_slack_ropes_that_do_not_fit_are_refused(how, words):
+    system = System("faulty")
+    body = system.add(Body("b", 2.0, (0.1, 0.1, 0.1), r=(0, 0, -0.3)))
+    system.add(
+        Rope("rope", [(system.ground, (0, 0, 0)), (body, (0, 0, -0.3))], **{"length": 1.0 if how.get("c") != 1.0 else 0.3, **how})
+    )
+    (fault,) = system.faults()
+    assert words in f"{fault.what} {fault.remedy}"
+
+
+def test_a_rigid_slack_rope_of_three_bodies_and_a_slack_drum_are_refused_by_name():
+    system = System("three")
+    a, b, wheel = (
+        system.add(Body(name, 1.0, (1, 1, 1), r=r)) for name, r in (("a", (-1, 0, -1)), ("b", (1, 0, -1)), ("w", (0, 0, 0)))
+    )
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(Rope("rope", [(a, a.r), (axle, 0.1), (b, b.r)], unilateral=True))
+    system.add(Rope("drum", [(axle, 0.1, (1, 0, 0)), (b, b.r)], EA=1.0))
+    texts = [str(fault.what) for fault in system.faults()]
+    assert any("3 moving bodies" in text for text in texts)
+    assert any("wound on a drum" in text for text in texts)
