@@ -35,6 +35,7 @@ CONTENTS = {
         "forces",
         "generated/forces",
         "controllers",
+        "stepper",
         "shapes",
         "model-files",
         "urdf",

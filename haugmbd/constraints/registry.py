@@ -51,7 +51,7 @@ COUPLINGS, COORDINATE_FUNCTIONS = ROW_KINDS.index(coupling.CouplingRow), ROW_KIN
 ROPES = ROW_KINDS.index(rope.RopeRow)
 """Numbers of the kinds of rows whose lines say which angles are integrated."""
 
-ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2), RowTable))
+ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2, F2), RowTable))
 ASSEMBLERS = tuple(Routine(fill, ASSEMBLER_SIGNATURE) for _, fill in MODULES)
 NO_ASSEMBLER = Routine(None, ASSEMBLER_SIGNATURE)
 

@@ -44,10 +44,11 @@ class SlackRope(ForceElement):
 
     def __init__(self, rope: Joint) -> None:
         super().__init__(rope.name)
-        self.rope: Any = rope
         (row,) = rope.primitives()
+        self.rope: Any = rope
+        own: Any = rope
         self.row = row if isinstance(row, RopeRow) else None
-        faults, where, options = list(rope.faults()), self.where, self.rope.slack
+        faults, where, options = list(rope.faults()), self.where, own.slack
         self.impulsive = options.EA is None
         self.EA = 0.0 if options.EA is None else read_number(faults, where, "EA", options.EA, unit="N")
         self.c = read_number(faults, where, "c", options.c, unit="N s/m")

@@ -66,13 +66,13 @@ class Anything(Kind):
 TOP = Record((*HEAD, *(Field(key, Anything(), False) for key in (PARAMETERS, *SECTIONS))))
 
 
-def build(document: Any, reading: Reading) -> System | None:
-    """Return the system of a document; None, with the faults in `reading`, if there are any."""
+def build(document: Any, reading: Reading, ground: Body | None = None) -> System | None:
+    """Return the system of a document, on this ground if given; None, with the faults in `reading`, if there are any."""
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers such as 1e300, whose squares the parts judge
-        return _built(document, reading)
+        return _built(document, reading, ground)
 
 
-def _built(document: Any, reading: Reading) -> System | None:
+def _built(document: Any, reading: Reading, ground: Body | None) -> System | None:
     """Return the system of a document; None, with the faults in `reading`, if there are any."""
     if isinstance(document, dict) and str(document.get("format", "")).startswith("haugmbd model ") and document["format"] != FORMAT:
         reading.fault(
@@ -90,7 +90,7 @@ def _built(document: Any, reading: Reading) -> System | None:
     _names(sections["loads"], "loads", reading, {})
     reading.names["block"] = _names(sections["blocks"], "blocks", reading, {})
     _names(sections["sensors"], "sensors", reading, {})
-    parts = _Parts(reading)
+    parts = _Parts(reading, ground)
     bodies = parts.read("bodies", sections["bodies"], parts.body)
     for made in bodies:
         if made is not None:
@@ -116,7 +116,8 @@ def _built(document: Any, reading: Reading) -> System | None:
     sensors = [Sensor(**values) for values in read if values is not BAD]
     if reading.problems or top is BAD:
         return None
-    parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
+    if ground is None:
+        parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
     system = System(
         given.get("name", "system"),
         gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))),
@@ -237,9 +238,9 @@ def _names(entries: list[Any], section: str, reading: Reading, names: dict[str, 
 class _Parts:
     """Makes parts of entries, and keeps them by name."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, ground: Body | None) -> None:
         self.reading = reading
-        self.ground = Body.ground()
+        self.ground = ground or Body.ground()
         self.bodies: dict[str, Body] = {self.ground.name: self.ground}
         self.joints: dict[str, Joint] = {}
 

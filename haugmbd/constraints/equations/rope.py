@@ -353,7 +353,7 @@ def add_forces_of_path(
         P, Q = ints[line_a, MARKERS], ints[line_b, MARKERS]
         add_term(J, m.A, ints[line_a, SIDE], m.body_of[P], -1.0, F, cross(value(m, P), F))
         add_term(J, m.A, ints[line_b, SIDE], m.body_of[Q], 1.0, F, cross(value(m, Q), F))
-        add_term(J, m.A, ints[group, SIDE], m.body_of[e], 1.0, (0.0, 0.0, 0.0), cross(F, distance(m, P, Q)))
+        add_term(J, m.A, ints[group, SIDE], m.body_of[e], 1.0, scale(0.0, F), cross(F, distance(m, P, Q)))
         a = b
 
 

@@ -38,7 +38,7 @@ from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, number_of_derivatives, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import NOISE, inertia, rate_of_motions, rounding_of, scale_of
-from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
+from haugmbd.analysis.mobility.free_motions import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
