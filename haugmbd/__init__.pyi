@@ -170,6 +170,8 @@ from haugmbd.analysis.equilibrium.equilibrium import equilibrium as equilibrium
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization as Linearization
 from haugmbd.analysis.equilibrium.small_motions.linearization import Mode as Mode
 from haugmbd.analysis.equilibrium.small_motions.linearize import linearize as linearize
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpace as StateSpace
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpaceMotion as StateSpaceMotion
 from haugmbd.analysis.equilibrium.result import Equilibrium as Equilibrium
 from haugmbd.analysis.equilibrium.result import Stability as Stability
 from haugmbd.analysis.equilibrium.steady_motion import RotorSpin as RotorSpin

@@ -8,9 +8,9 @@ from typing import Any
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.design.objective import Objective
-from haugmbd.sensitivity.outputs import names_of
 from haugmbd.sensitivity.parameters import Parameters
 from haugmbd.sensitivity.problem import Problem, need_times
+from haugmbd.simulation.results.named_outputs import names_of
 
 
 @public_class

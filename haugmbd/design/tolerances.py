@@ -16,9 +16,9 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
-from haugmbd.sensitivity.outputs import names_of
 from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.sensitivity import Sensitivity, sensitivity, values_at_end
+from haugmbd.simulation.results.named_outputs import names_of
 
 
 @public_class

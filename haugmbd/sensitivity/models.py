@@ -22,7 +22,6 @@ from haugmbd.batches.variant import variant_system as variant_system
 from haugmbd.bodies.frame import TriadChoices as TriadChoices
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import resolve as resolve
-from haugmbd.control.diagram.build import build_network
 from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
 from haugmbd.drivers import Expression as Expression
 from haugmbd.drivers import compile_drivers
@@ -38,20 +37,15 @@ from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.driver_breaks import break_between as break_between
 from haugmbd.model.model import Model as Model
 from haugmbd.model.state import State as State
-from haugmbd.redundancy.redundancy import put_mask
 from haugmbd.simulation.arguments import choose_integrator as choose_integrator
 from haugmbd.simulation.results.result import Result as Result
 from haugmbd.simulation.simulate import simulate as simulate
-from haugmbd.system.build import build_model
-from haugmbd.system.joint_equations import JointEquations
-from haugmbd.system.parameters import bind_expressions
+from haugmbd.system.rebuilt import FROZEN as FROZEN
+from haugmbd.system.rebuilt import rebuilt_model
 from haugmbd.system.system import System as System
 from haugmbd.workspace.layout import Pack
 
 __all__ = ["PathParameter", "UserFunctionDriver", "read_paths"]
-
-FROZEN = ("ROW_WEIGHT", "LENGTH", "SCALE", "KEPT", "PAD")
-"""Numbers of tables that measure or mask, and do not enter the motion."""
 
 
 def nominal_model(system: System) -> Model:
@@ -63,26 +57,9 @@ def nominal_model(system: System) -> Model:
 def varied_model(system: System, nominal: Model) -> Model:
     """Return the model of the same parts with other numbers; raise UsageError if its tables have another structure."""
     with numbered_by_origin():
-        equations = JointEquations(system.joints)
-        bind_expressions(system.name, dict(system.parameters), equations.that_were_read(), (*system.loads, *system.blocks))
-        network, _ = build_network(system.blocks, system.sensors, system.bodies, system.joints, system.loads, State.from_y)
-        model = build_model(
-            system.name,
-            system.bodies,
-            system.joints,
-            system.loads,
-            np.array(system.gravity, dtype=np.float64),
-            redundancy=nominal.redundancy,
-            solver=BLOCK,
-            equations=equations,
-            network=network,
-        )
+        model = rebuilt_model(system, nominal, solver=BLOCK)
     if not np.array_equal(model.tables.ints, nominal.tables.ints):
         raise UsageError("the structure of the model changes: other bodies, joints, rows or loads")
-    put_mask(model)
-    for name in FROZEN:
-        start, rows, columns = model.tables.place(name)
-        model.tables.reals[start : start + rows * columns] = nominal.tables.reals[start : start + rows * columns]
     return model
 
 

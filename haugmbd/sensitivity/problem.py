@@ -13,10 +13,10 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.sensitivity.outputs import names_of
 from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.sensitivity import OverTime, Sensitivity, differentiated, run_of
 from haugmbd.sensitivity.variations import Design
+from haugmbd.simulation.results.named_outputs import names_of
 
 
 class Problem:

@@ -19,10 +19,10 @@ from haugmbd.errors import UsageError
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, simulated
 from haugmbd.sensitivity.kernels import WIDTH
 from haugmbd.sensitivity.models import Result, State, assemble, equilibrium, kinematics, linearize, simulate
-from haugmbd.sensitivity.outputs import Names, Output, Reader, names_of
 from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
+from haugmbd.simulation.results.named_outputs import Names, Output, Reader, names_of
 
 NOTHING = 1e-9
 """Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""

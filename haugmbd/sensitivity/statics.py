@@ -28,8 +28,8 @@ from haugmbd.errors import UsageError
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, packs_of
 from haugmbd.sensitivity.kernels import OK, VELOCITY, WIDTH, evaluate_rows, workspace_array
 from haugmbd.sensitivity.models import State, accelerations, equilibrium, failure, linearize
-from haugmbd.sensitivity.outputs import Output
 from haugmbd.sensitivity.variations import Design
+from haugmbd.simulation.results.named_outputs import Output
 
 STEP = 2e-3
 """Of differences of fourth order, relative to the size of the mechanism and the parameter: truncation and rounding are about 1e-12."""

@@ -28,9 +28,9 @@ from haugmbd.sensitivity.models import (
     resolve,
     varied_model,
 )
-from haugmbd.sensitivity.outputs import Names
 from haugmbd.sensitivity.parameters import Builder, Built, Parameters
 from haugmbd.sensitivity.tangents import STEP, Lanes
+from haugmbd.simulation.results.named_outputs import Names
 
 CURVED = 1e-9
 """Second difference, relative to the largest number of its kind, above which two points are not trusted: of a smooth number it is
