@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.errors import UsageError
-from haugmbd.faults import broken_prepare as number_of
+from haugmbd.faults import broken_model as number_of
 from haugmbd.faults.broken_model import BrokenModel, break_model
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model

@@ -28,7 +28,7 @@ from haugmbd.formulations.error_messages import TOO_LARGE
 from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 from haugmbd.serial_chain.chain import SerialChain
-from haugmbd.serial_chain.conversion.coordinates import nearest_coordinates
+from haugmbd.serial_chain.coordinates import nearest_coordinates
 from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 

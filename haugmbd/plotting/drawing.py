@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.joint_motions.joint_history import JointHistory
+from haugmbd.diagnostics.joint_coordinates import JointHistory
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import colors, ink, literal
 from haugmbd.simulation.results.quantities import HasQuantities

@@ -24,9 +24,8 @@ from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate, lines_of
 from haugmbd.model.model import Model
-from haugmbd.redundancy.rank import RankAnalysis, analyse_rank
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, only_here
 from haugmbd.redundancy.sparse_ldl import SLOTS, WELL_TOL
-from haugmbd.redundancy.structural_rank import only_here
 from haugmbd.tolerances import CONTRADICTION, DEPENDENT, LARGEST_TOLERANCE, TOLD
 
 VECTORS: dict[type[Primitive], tuple[int, ...]] = {DP1: (0, 1), DP2: (0,), Rotation: (0, 1, 2)}

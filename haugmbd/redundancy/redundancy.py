@@ -23,9 +23,8 @@ from haugmbd.model.dependent_rows import DropDependentRows, Redundancy, Rule
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import put_length
 from haugmbd.redundancy.alignment import examine
-from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, only_here, put_row_scale, report_of
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
-from haugmbd.redundancy.structural_rank import only_here
 from haugmbd.tolerances import CONTRADICTION, GROWTH, ROUNDING, TOLD
 
 if TYPE_CHECKING:

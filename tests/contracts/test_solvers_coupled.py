@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import solve_dense
+from haugmbd.crosscheck import solve_dense
 from haugmbd.errors import UsageError
 from haugmbd.kkt.registry import SOLVERS
 from haugmbd.kkt.solver import BLOCK, TREE, TREES_ON_BLOCKS

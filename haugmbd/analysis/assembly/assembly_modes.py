@@ -19,15 +19,13 @@ from numbers import Integral
 import numpy as np
 
 from haugmbd.analysis.assembly.assemble import pose_problem
-from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of
+from haugmbd.analysis.assembly.branches import Sign, flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
-from haugmbd.analysis.assembly.diagnosis import redundant_rows_hold, settled
-from haugmbd.analysis.assembly.far_starts.closing import close_from_afar
-from haugmbd.analysis.assembly.far_starts.tree_starts import random_starts
+from haugmbd.analysis.assembly.far_starts import close_from_afar, random_starts
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
-from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
+from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions, nearest_velocities
 from haugmbd.analysis.assembly.regularized_least_squares import dense
-from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
+from haugmbd.analysis.assembly.result import redundant_rows_hold, settled
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array

@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.analysis.assembly.regularized_least_squares import dense
-from haugmbd.analysis.equilibrium.balance_of_states import find_balance_of_states
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     evaluate_residual,
@@ -30,16 +29,25 @@ from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
 from haugmbd.analysis.equilibrium.small_motions.block_modes import MotionMatrices, block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.small_motions.stages import Stages
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
-from haugmbd.analysis.equilibrium.solver import DIGITS, Balance, NoStiffness, NotHeld, Search, TrialPose, find_balance
+from haugmbd.analysis.equilibrium.solver import (
+    DIGITS,
+    Balance,
+    NoStiffness,
+    NotHeld,
+    Search,
+    TrialPose,
+    find_balance,
+    find_balance_of_states,
+)
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import damping
 from haugmbd.analysis.equilibrium.tangent_space import ERRORS, NOISE, RANK_TOL, inertia, rate_of_motions, scale_of
-from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
+from haugmbd.analysis.mobility.free_motions import largest, motion_text, turns_first
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.lift_off import pulls_of
+from haugmbd.diagnostics.contact_warnings import pulls_of
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm

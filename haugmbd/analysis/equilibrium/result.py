@@ -12,12 +12,11 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.steady_motion import Steady
 from haugmbd.analysis.equilibrium.tangent_space import INDIFFERENT_TOL
-from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
+from haugmbd.analysis.mobility.free_motions import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction, reactions_over_time
-from haugmbd.diagnostics.rows_over_time import JointWrenches
+from haugmbd.diagnostics.joint_reactions import Axes, Reaction, Side, reactions_over_time
+from haugmbd.diagnostics.violation import JointWrenches
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 

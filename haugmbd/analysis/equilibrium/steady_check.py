@@ -21,7 +21,7 @@ from haugmbd.analysis.equilibrium.residual import (
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import later, velocities
 from haugmbd.analysis.equilibrium.tangent_space import tangent
-from haugmbd.analysis.mobility.twist_format import largest, motion_text
+from haugmbd.analysis.mobility.free_motions import largest, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH

@@ -35,7 +35,7 @@ from haugmbd.analysis.equilibrium.residual import (
     kept_rows,
     moved,
 )
-from haugmbd.analysis.sparse_projection import sparse_projection
+from haugmbd.analysis.regular_pose import sparse_projection
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError
 

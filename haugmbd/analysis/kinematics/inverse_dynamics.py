@@ -23,11 +23,9 @@ from haugmbd.analysis.kinematics.kinematics import determined_or_raise, driven_m
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, public_class
-from haugmbd.diagnostics.histories.driver_history import the_row
-from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, joint_reactions
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction
-from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
+from haugmbd.diagnostics.contact_warnings import sampled_lift_off_notes
+from haugmbd.diagnostics.histories import the_row
+from haugmbd.diagnostics.joint_reactions import COMPONENTS, Axes, Reaction, Side, joint_reactions
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError

@@ -1,15 +1,17 @@
-r"""kinematics: the motion that drivers prescribe, without integration: as many drivers as degrees of freedom.
+"""kinematics: the motion that drivers prescribe, without integration: as many drivers as degrees of freedom.
 
     Phi(q, t) = 0      Phi_q u = nu      Phi_q u_dot = gamma      rank Phi_q = 6 nb          M u_dot + Phi_q^T lam = Q
 
 Positions are solved at every time, so that there is no integration error. Multipliers, reactions and the forces of the drivers follow from
 the states.
+It starts in the metric of the geometry, see `formulations.determined_motion`: masses do not decide what is near.
 Source: Haug (2021), spatial kinematic analysis.
 """
 
 from __future__ import annotations
 
 import time
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -18,17 +20,16 @@ import numpy.typing as npt
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.assembly.result import Assembly
 from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined, start_of
-from haugmbd.analysis.kinematics.geometric_metric import with_geometric_inertia, with_inertia_of
-from haugmbd.analysis.kinematics.path_following import Followed, Track, begin, counted_turns, follow, new_track
-from haugmbd.analysis.kinematics.singularity_interpolation import PathPoint
+from haugmbd.analysis.kinematics.path_following import Followed, PathPoint, Track, begin, counted_turns, follow, new_track
+from haugmbd.analysis.mobility.free_motions import freedom_at, joints_of, motion_words
 from haugmbd.analysis.mobility.mobility import mobility, position_rank
-from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
+from haugmbd.diagnostics.contact_warnings import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue, singular_notes
 from haugmbd.errors import AssemblyError, ModelError, SimulationError, SingularKKTError, UsageError, error_text
+from haugmbd.formulations.determined_motion import geometric_metric
 from haugmbd.integrators.singularities.branch_crossing import EXACT
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing
@@ -37,7 +38,7 @@ from haugmbd.model.inspection.driver_breaks import JointBreak, ZeroLength, first
 from haugmbd.model.inspection.run_memory import stop_faults, touch_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.redundancy.rank import rank_report
+from haugmbd.redundancy.rank import put_row_scale, rank_report
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
@@ -47,6 +48,32 @@ from haugmbd.system.checks.contradictions import dropped_faults_of_states
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
 from haugmbd.workspace.internal_states import refuse_internal_states
+
+
+def with_geometric_inertia(model: Model, state: State) -> Model:
+    """Return the model with W in place of its inertia, by the arms at a state: what is near then does not depend on masses."""
+    W, _ = geometric_metric(model, evaluate(model, state))
+    return _with_inertia(model, W, W)
+
+
+def with_inertia_of(model: Model, own: Model) -> Model:
+    """Return the model with the inertia of `own`, of which it is the same model at another pose, or with other rows left out."""
+    return _with_inertia(model, own.tables["INERTIA"], own.tables["SHIFTED"])
+
+
+def _with_inertia(model: Model, true: Array, shifted: Array) -> Model:
+    """Return the model with other inertias (nb + 1, 10)."""
+    tables = copy(model.tables)
+    tables.reals = model.tables.reals.copy()
+    for name, inertia in (("INERTIA", true), ("SHIFTED", shifted)):
+        start = tables.place(name)[0]
+        tables.reals[start : start + inertia.size] = inertia.ravel()
+    start, n = tables.place("SCALE")[0], model.nb + 1
+    tables.reals[start : start + 6 * n] = np.hstack([np.repeat(shifted[:, :1], 3, axis=1), shifted[:, [1, 5, 9]]]).ravel()
+    other = replace(model, tables=tables)
+    put_row_scale(other, evaluate(other))
+    return other
+
 
 NAMED = 3
 """Number of free motions that a text names before it counts the others."""

@@ -1,4 +1,4 @@
-r"""Path following of a driven mechanism: pose, velocities and accelerations at every time, by a predictor-corrector method.
+"""Path following of a driven mechanism: pose, velocities and accelerations at every time, by a predictor-corrector method.
 
     steps       in compiled code, in a metric of the geometry, see `path_steps` and `determined_motion`
     suspicious  a step whose volumes may have vanished: they are sampled on the interpolant between its ends, and it is taken if they do not
@@ -9,6 +9,11 @@ predictor meets the other side just as well, the rows do not contradict each oth
 singular value vanishes like |t - t*|, see `branch_selection`.  At a wanted time inside the gap the state is that of the quintic polynomial
 through both sides.  Where the rows contradict each other there, two branches pass at a small distance: shorter steps then follow the one
 that the motion is on.  Where no step succeeds the motion ends there.
+
+The state in a gap around a singular configuration, by the quintic polynomial through r, p and their rates on both sides.
+
+x(t_k), x_dot(t_k), x_ddot(t_k),  k = before, after         x = (r, p),   p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2
+error of x about width^6, of velocities width^5
 Source: Haug (2021), spatial kinematic analysis; Allgower and Georg (1990), predictor-corrector methods.
 """
 
@@ -22,23 +27,74 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.analysis.initial_model import counted_angles
+from haugmbd.analysis.initial_model import counted_angles, with_angles
 from haugmbd.analysis.kinematics import path_steps as at
 from haugmbd.analysis.kinematics.path_steps import HERE, NEW, PathArrays
-from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint, between
-from haugmbd.analysis.mobility.remaining_freedom import freedom_at
+from haugmbd.analysis.mobility.free_motions import freedom_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
-from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.formulations.determined_motion import geometric_pack, without_forces
-from haugmbd.integrators.singularities.branch_selection import BranchSelection
+from haugmbd.integrators.singularities.branch_selection import BranchSelection, Selection
 from haugmbd.integrators.singularities.run_motion import Way
 from haugmbd.integrators.singularities.singularity_search import FINE, GRID, determinants, least_determinant, may_be_singular
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Dynamics, Options, Steps, new_dynamics
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
+from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.workspace.layout import WIDTH
+
+
+class PathPoint(NamedTuple):
+    """A state that fulfils the constraints: t [s], y and y_dot (ny,);  pivot: the smallest, relative to its scale: about sigma^2."""
+
+    t: float
+    y: Array
+    y_dot: Array
+    pivot: float
+
+
+class Gap(NamedTuple):
+    """A singular configuration, as the tests of its crossing have found it, and the points on both sides."""
+
+    selected: Selection
+    before: PathPoint
+    after: PathPoint
+
+
+def between(model: Model, gap: Gap, t: float) -> PathPoint:
+    """Return the state at t in a gap, by the quintic polynomial through both sides: r, p, their rates and accelerations."""
+    from scipy.interpolate import BPoly  # noqa: PLC0415  imported only where a singular position is passed
+
+    n = model.nb + 1
+    ends = [_derivatives(point, n) for point in (gap.before, gap.after)]
+    order = [0, 1] if gap.before.t < gap.after.t else [1, 0]
+    times = [(gap.before.t, gap.after.t)[k] for k in order]
+    curve = BPoly.from_derivatives(times, [ends[k] for k in order])
+    x, x_dot, x_ddot = (curve(t, nu=k).reshape(n, 7) for k in range(3))
+    p = normalized(x[:, 3:])
+    omega_bar = omega_bar_from(p, x_dot[:, 3:])
+    y = np.concatenate([np.hstack([x[:, :3], p, x_dot[:, :3], omega_bar]).ravel(), gap.before.y[WIDTH * n :]])
+    state = with_angles(model, State.from_y(t, y, n))
+    u_dot = np.hstack([x_ddot[:, :3], omega_bar_from(p, x_ddot[:, 3:])])
+    rates = np.hstack([x_dot[:, :3], p_dot_from(p, omega_bar), u_dot])
+    return PathPoint(t, state.y, np.concatenate([rates.ravel(), gap.before.y_dot[WIDTH * n :]]), 0.0)
+
+
+def _derivatives(point: PathPoint, n: int) -> list[Array]:
+    """Return (r, p) and its first and second rate, (7 n,) each:  p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2  in quaternion products."""
+    y, rate = (x[: WIDTH * n].reshape(n, WIDTH) for x in (point.y, point.y_dot))
+    w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, OMEGA_BAR:]]) for x in (y, rate))
+    p, p_dot = y[:, EULER:VELOCITY], rate[:, EULER:VELOCITY]
+    p_ddot = 0.5 * (product(p_dot, w) + product(p, w_dot))
+    return [
+        np.hstack(parts).ravel()
+        for parts in ((y[:, :3], p), (y[:, VELOCITY:OMEGA_BAR], p_dot), (rate[:, VELOCITY:OMEGA_BAR], p_ddot))
+    ]
+
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 

@@ -21,9 +21,8 @@ from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.labels import RowLabel
 from haugmbd.model.model import Model
-from haugmbd.redundancy.rank import RankAnalysis
+from haugmbd.redundancy.rank import RankAnalysis, corrected
 from haugmbd.redundancy.sparse_ldl import SLOTS
-from haugmbd.redundancy.structural_rank import corrected
 from haugmbd.system.checks.constraint_residuals import constraint_gaps
 from haugmbd.tolerances import TYPED_ANGLE, TYPED_LENGTH
 

@@ -5,7 +5,7 @@ r"""mobility: degrees of freedom, dependent and contradictory rows, and unique r
     structural          a row depends on the others along the motion as well: the dependency belongs to the mechanism, not to the pose
 
     rank                block LDL^T on the body-joint graph           `redundancy.rank`, O(n) for chains, trees, ladders
-    along the motion    random steps along the kept rows, closed again  `redundancy.structural_rank`
+    along the motion    random steps along the kept rows, closed again  `redundancy.rank`
     motions             reduced echelon form, block by block          `instantaneous_motions`
     unique reactions    null space of Phi_q^T                          `reaction_uniqueness`
 
@@ -22,15 +22,13 @@ import numpy as np
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import start_of
 from haugmbd.analysis.mobility.dependent_rows import dependent_sets
-from haugmbd.analysis.mobility.instantaneous_motions import remaining
-from haugmbd.analysis.mobility.joints_of_blocks import joints_of_blocks
-from haugmbd.analysis.mobility.locked_loops import locked_loops
-from haugmbd.analysis.mobility.plausibility import angles_in_degrees, implausible_parts
+from haugmbd.analysis.mobility.instantaneous_motions import joints_of_blocks, remaining
+from haugmbd.analysis.mobility.likely_mistakes import angles_in_degrees, implausible_parts, locked_loops
 from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_reactions
+from haugmbd.diagnostics.joint_reactions import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import cross, rotation_matrix

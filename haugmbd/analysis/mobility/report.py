@@ -14,10 +14,10 @@ import numpy as np
 
 from haugmbd.analysis.mobility.dependent_rows import DependentRow, DependentSet
 from haugmbd.analysis.mobility.instantaneous_motions import Motion, Remaining, full_twists
-from haugmbd.analysis.mobility.locked_loops import LockedLoop
+from haugmbd.analysis.mobility.likely_mistakes import LockedLoop
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import JointReaction
+from haugmbd.diagnostics.joint_reactions import JointReaction
 from haugmbd.errors import Fault
 from haugmbd.graph import Blocks
 from haugmbd.kkt.solver import BLOCK

@@ -57,7 +57,13 @@ INSIDE: Mapping[str, tuple[str, ...]] = {
     "marker": ("Name", *POSE),
     "joint": ("Name", "MarkerI", "MarkerJ", *VALUES),
     "motion": ("Name", "MarkerI", "MarkerJ", "MotionJoint", "RotationZ", "TranslationZ"),
-    "general motion": ("Name", "MarkerI", "MarkerJ", *(f"{key}{k}" for key in ("rIJI", "angIJJ") for k in (1, 2, 3)), "RotationOrder"),
+    "general motion": (
+        "Name",
+        "MarkerI",
+        "MarkerJ",
+        *(f"{key}{k}" for key in ("rIJI", "angIJJ") for k in (1, 2, 3)),
+        "RotationOrder",
+    ),
     "load": ("Name", "MarkerI", "MarkerJ", "tension", "twist"),
 }
 """The records inside of parts, markers and joints; others are misspelt, or of a newer program."""
@@ -399,9 +405,7 @@ def _read_load(made: Assembly, record: Record) -> None:
         made.fault(record.line, f"load {name!r}", "another load has this name, too", "Give each load its own name.")
         return
     _count_unread(made, record, "load")
-    made.loads.append(
-        AsmtLoad(name, record.line, _markers_of(record), _formula(record, "tension"), _formula(record, "twist"))
-    )
+    made.loads.append(AsmtLoad(name, record.line, _markers_of(record), _formula(record, "tension"), _formula(record, "twist")))
 
 
 def _unnamed(made: Assembly, record: Record, taken: Iterable[str]) -> str:

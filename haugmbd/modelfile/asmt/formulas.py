@@ -2,7 +2,8 @@ r"""Formulas of motions: the solver's functions of `time`, as expressions in t.
 
 x^2  ->  x**2        asin  ->  arcsin        1d-3  ->  1e-3        2.0d  ->  2.0        <n> is a line break
 
-A text in double quotes is a comment, and numbers with a d are those of double precision, as in Smalltalk, in which the first programs of these files were written.
+A text in double quotes is a comment, and numbers with a d are those of double precision, as in Smalltalk, in which the first programs of
+these files were written.
 """
 
 from __future__ import annotations

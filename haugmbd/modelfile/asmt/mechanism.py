@@ -238,7 +238,9 @@ def _drop_joint(made: Assembly, built: Built, joint: AsmtJoint, ends: tuple[Fram
     parts = " and ".join(repr(part) if part else "the assembly" for part in sorted(own))
     if len(own) == 1:  # no motion of the mechanism can close or open it
         told = built.dropped if gap <= HOLDS else built.warnings
-        told.append(f"{where}: both its markers are on {parts}, open by {gap:.2g} (m or rad), which no motion changes: it is left out")
+        told.append(
+            f"{where}: both its markers are on {parts}, open by {gap:.2g} (m or rad), which no motion changes: it is left out"
+        )
         return
     if not gap <= HOLDS:
         what = f"it is open by {gap:.3g} (m or rad), and both its markers are on {on!r}, fixed to each other (parts: {parts})"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from haugmbd.diagnostics.energy_balance import load_ledger
+from haugmbd.diagnostics.work import load_ledger
 from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
 from haugmbd.math import euler_parameters
 

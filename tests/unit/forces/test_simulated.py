@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import simpson
 
 from haugmbd import Body
-from haugmbd.diagnostics.energy_balance import load_ledger
+from haugmbd.diagnostics.work import load_ledger
 from haugmbd.errors import SimulationError
 from haugmbd.forces import RSDA, TSDA, PointForce, Torque
 from haugmbd.formulations.accelerations import accelerations

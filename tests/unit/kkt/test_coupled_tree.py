@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import dense_system
+from haugmbd.crosscheck import dense_system
 from haugmbd.errors import UsageError
 from haugmbd.kkt.cluster_order import MOST_FREE, SLIDES, CoupledRow, Term, cluster_tables, triangular_order
 from haugmbd.kkt.solver import BLOCK, TREE

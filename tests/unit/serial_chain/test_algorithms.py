@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.math.euler_parameters import exponential, product
-from haugmbd.serial_chain.random_chain import random_chain, random_motion
+from haugmbd.serial_chain.chain import random_chain, random_motion
 
 CHAINS = range(50)
 AGREE = 1e-12

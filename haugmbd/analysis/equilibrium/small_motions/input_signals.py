@@ -25,7 +25,7 @@ from haugmbd.control.block import Block
 from haugmbd.control.output import BlockOutput
 from haugmbd.control.pid import PID
 from haugmbd.deprecated import did_you_mean
-from haugmbd.diagnostics.histories.driver_history import driver_names
+from haugmbd.diagnostics.histories import driver_names
 from haugmbd.drivers import Driver
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.joint_loads.joint_force import JointForce

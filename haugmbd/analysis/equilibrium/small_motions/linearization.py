@@ -15,7 +15,7 @@ import scipy  # its linear algebra is imported when it is used, which takes a se
 
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import NO_GROWTH, rolling_state_matrix, state_matrix, with_block_states
 from haugmbd.analysis.equilibrium.steady_motion import Steady
-from haugmbd.analysis.mobility.twist_format import Complex
+from haugmbd.analysis.mobility.free_motions import Complex
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.model.model import Model

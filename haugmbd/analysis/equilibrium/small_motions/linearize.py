@@ -48,7 +48,7 @@ from haugmbd.analysis.equilibrium.tangent_space import (
     rounding_of,
     scale_of,
 )
-from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
+from haugmbd.analysis.mobility.free_motions import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords

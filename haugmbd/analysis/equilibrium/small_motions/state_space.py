@@ -24,7 +24,7 @@ import numpy as np
 import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization
-from haugmbd.analysis.mobility.twist_format import Complex
+from haugmbd.analysis.mobility.free_motions import Complex
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, did_you_mean, public_class
 from haugmbd.errors import UsageError
