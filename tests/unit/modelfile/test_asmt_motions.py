@@ -36,7 +36,9 @@ def test_a_general_motion_is_its_formulas(order, moving, tmp_path):
     formulas[moving] = f"{still[moving]!r} + 0.9d*time"
     I, J = about(0, 0.4) @ about_z(0.2), about(1, -0.7)
     box = part("box", marker("m", (0.1, 0.2, 0.3), J), mass=2.0, c=(0.05, 0, 0))
-    move = general("m", ("at",), ("box", "m"), ("0.1*time", '"a comment"0.2', "0.3 + sin(time)"), formulas, "\t".join(map(str, order)))
+    move = general(
+        "m", ("at",), ("box", "m"), ("0.1*time", '"a comment"0.2', "0.3 + sin(time)"), formulas, "\t".join(map(str, order))
+    )
     text = asmt.assembly([box], motions=[move], markers=[marker("at", (1.0, 0, 0), I)])
     system = read(tmp_path, text)
     result = mbd.kinematics(system, [0.0, 0.4])
@@ -73,7 +75,9 @@ def force(tension, twist="0"):
 def test_a_force_along_a_line_is_a_spring_damper(tmp_path):
     """Its end is the marker of the mass, and its tension is in units of the file: millimetres."""
     box = part("box", marker("m"), mass=2.0, c=(0, 0, -800.0))
-    text = asmt.assembly([box], markers=[marker("at")], forces=[force("(0.0d + 0.01d*(rIJ(self) + (-500.0d)) + 0.002d*vrIJ(self))")])
+    text = asmt.assembly(
+        [box], markers=[marker("at")], forces=[force("(0.0d + 0.01d*(rIJ(self) + (-500.0d)) + 0.002d*vrIJ(self))")]
+    )
     system = read(tmp_path, text, length=0.001)
     spring = system["spring"]
     assert (spring.k, spring.c, spring.l0) == pytest.approx((10.0, 2.0, 0.5))
