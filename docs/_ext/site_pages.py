@@ -34,6 +34,7 @@ CONTENTS = {
         "forces",
         "generated/forces",
         "controllers",
+        "stepper",
         "shapes",
         "model-files",
         "urdf",

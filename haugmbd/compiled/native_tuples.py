@@ -28,8 +28,8 @@ WORD = ir.IntType(64)
 class TuplePointer(types.Type):  # type: ignore[misc]  # Numba has no types
     """The Numba type of a named tuple whose attribute `address` is the address of its words.
 
-    fields: the types of its fields by name: one-dimensional arrays (two words: address and size), functions (one word), and tuples
-    of functions
+    fields: the types of its fields by name: arrays (the address, and a word for each dimension), functions, records and other such tuples
+    (one word), and tuples of functions
     """
 
     def __init__(self, name: str) -> None:
@@ -48,7 +48,7 @@ class TuplePointer(types.Type):  # type: ignore[misc]  # Numba has no types
 
 def _words(kind: Any) -> int:
     """Return the number of words of a field."""
-    return 2 if isinstance(kind, types.Array) else kind.count if isinstance(kind, types.BaseTuple) else 1
+    return 1 + kind.ndim if isinstance(kind, types.Array) else kind.count if isinstance(kind, types.BaseTuple) else 1
 
 
 @cache
@@ -83,7 +83,7 @@ def load_field(context: Any, builder: Any, kind: Any, pointer: Any, name: str) -
     field, number = kind.fields[name], kind.place(name)
     if isinstance(field, types.Array):
         data = load_word(builder, pointer, number, context.get_data_type(field.dtype).as_pointer())
-        return lower_view(context, builder, field, data, [load_word(builder, pointer, number + 1)])
+        return lower_view(context, builder, field, data, [load_word(builder, pointer, number + 1 + k) for k in range(field.ndim)])
     if isinstance(field, types.BaseTuple):
         one = context.get_value_type(field.dtype)
         return cgutils.pack_array(builder, [load_word(builder, pointer, number + k, one) for k in range(field.count)])
@@ -126,7 +126,12 @@ def words_of(values: Any) -> Ints:
     words: list[int] = []
     for value in values:
         if isinstance(value, np.ndarray):
-            words += (value.__array_interface__["data"][0], value.size)
+            words += (value.__array_interface__["data"][0], *value.shape)
+        elif isinstance(value, np.void):
+            memory: Any = value.base
+            words.append(memory.__array_interface__["data"][0])
+        elif isinstance(value, tuple) and not hasattr(value, "address"):
+            words += [one.address for one in value]
         else:
-            words += [one.address for one in value] if isinstance(value, tuple) else [value.address]
+            words.append(value.address)
     return np.array(words, dtype=np.int64)

@@ -48,7 +48,7 @@ KINDS = (dp1.DP1, dp2.DP2, d.D, cd.CD, rotation.Rotation, constant_velocity.Cons
 COUPLINGS, COORDINATE_FUNCTIONS = ROW_KINDS.index(coupling.CouplingRow), ROW_KINDS.index(coordinate_function.CoordinateFunctionRow)
 """Numbers of the couplings among the kinds of rows: their lines say which angles are integrated."""
 
-ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2), RowTable))
+ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2, F2), RowTable))
 ASSEMBLERS = tuple(Routine(fill, ASSEMBLER_SIGNATURE) for _, fill in MODULES)
 NO_ASSEMBLER = Routine(None, ASSEMBLER_SIGNATURE)
 

@@ -67,7 +67,7 @@ def broken_prepare_entry(P: Pack, t: float, y: Array) -> int:
     if code != OK:
         return code
     starts = ws.row_kind_starts(P)
-    rows = RowTable(ws.jacobian(P), ws.row_values(P))
+    rows = RowTable(ws.jacobian(P), ws.row_values(P), ws.tape_room(P))
     assemble_rows(P.fills, ws.row_ints(P), ws.row_reals(P), starts, starts[1:], m, rows)
     measure_angles(P, m)
     if fault == WRONG_GAMMA_SIGN:

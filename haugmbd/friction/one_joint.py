@@ -60,7 +60,7 @@ def parts_of(z: Array, r: int, F: Vec, M: Vec) -> Parts:
     push = dot(F, h)
     F_p = sub(F, scale(push, h))
     if not per_length > 0.0:
-        return Parts(F_p, (0.0, 0.0, 0.0), push)
+        return Parts(F_p, scale(0.0, F_p), push)
     half, c = scale(0.5, F_p), scale(per_length, cross(M, h))
     return Parts(add(half, c), sub(half, c), push)
 

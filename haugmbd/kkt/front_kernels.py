@@ -7,11 +7,13 @@ Four pivots at a time update two rows each: every number that is loaded takes pa
 
 from __future__ import annotations
 
+import ctypes
 from functools import cache
 from typing import Any
 
+import llvmlite.binding  # type: ignore[import-untyped]
 import numba
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
@@ -203,13 +205,27 @@ SYMBOL = "haugmbd_dgemm"
 
 
 @cache
-def link_blas() -> None:
-    """Make the address of SciPy's dgemm known to the linker; needed before code with it is compiled or loaded from disk."""
-    import llvmlite.binding  # type: ignore[import-untyped]  # noqa: PLC0415  SciPy's BLAS takes time to load, and few models need it
-    import scipy.linalg.cython_blas  # noqa: F401, PLC0415
+def link_blas() -> int:
+    """Make the address of SciPy's dgemm known to the linker, before code with it is compiled or loaded from disk; return it."""
+    import scipy.linalg.cython_blas  # noqa: F401, PLC0415  SciPy's BLAS takes time to load, and few models need it
     from numba.extending import get_cython_function_address  # noqa: PLC0415
 
-    llvmlite.binding.add_symbol(SYMBOL, get_cython_function_address("scipy.linalg.cython_blas", "dgemm"))
+    address = int(get_cython_function_address("scipy.linalg.cython_blas", "dgemm"))
+    llvmlite.binding.add_symbol(SYMBOL, address)
+    return address
+
+
+DGEMM = ctypes.CFUNCTYPE(None, *([ctypes.c_void_p] * 13))
+
+
+def _call_blas(*arguments: int) -> None:
+    """Call SciPy's dgemm for code that was linked before it was loaded: by way of Python, with the same numbers."""
+    DGEMM(link_blas())(*arguments)
+
+
+BEFORE_BLAS = DGEMM(_call_blas)
+"""What code finds by the name until SciPy's BLAS is linked: LLVM ends the process where a name has no address."""
+llvmlite.binding.add_symbol(SYMBOL, int(ctypes.cast(BEFORE_BLAS, ctypes.c_void_p).value or 0))
 
 
 def _plain_product(F: Any, p: int, i: int, j: int, m: int, B: Any, b: int, width: int, k: int) -> None:

@@ -30,7 +30,6 @@ from haugmbd.drivers import compile_drivers
 from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
 from haugmbd.errors import UsageError
 from haugmbd.formulations.error_messages import explain
-from haugmbd.kkt.solver import BLOCK
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -50,7 +49,7 @@ FROZEN = ("ROW_WEIGHT", "LENGTH", "SCALE", "KEPT", "PAD")
 def nominal_model(system: System) -> Model:
     """Return the checked model of a system, with tables that keep their structure when a parameter changes."""
     with numbered_by_origin():
-        return system.compile(solver=BLOCK)
+        return system.compile()
 
 
 def varied_model(system: System, nominal: Model) -> Model:
@@ -66,7 +65,7 @@ def varied_model(system: System, nominal: Model) -> Model:
             system.loads,
             np.array(system.gravity, dtype=np.float64),
             redundancy=nominal.redundancy,
-            solver=BLOCK,
+            solver=nominal.solver,
             equations=equations,
             network=network,
         )

@@ -32,7 +32,7 @@ from haugmbd.formulations.accelerations import accelerations
 from haugmbd.math.body_columns import VELOCITY, WIDTH
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.state import State
-from haugmbd.sensitivity.direct import Tangents, at_fixed_times, packs_of
+from haugmbd.sensitivity.direct import Tangents, at_fixed_times
 from haugmbd.sensitivity.outputs import Output
 from haugmbd.sensitivity.parameters import failure
 from haugmbd.sensitivity.variations import Design
@@ -65,7 +65,8 @@ class Balance:
         if len(model.velocity_rows):
             raise UsageError("sensitivity of equilibria and eigenvalues of mechanisms that roll is not there yet.")
         self.design, self.model, self.t, self.y = design, model, state.t, np.array(state.y)
-        self._pack = packs_of(model)[1]
+        pack = model.pack()
+        self._pack = pack._replace(reals=pack.reals.copy())
         self._reals, self._F = self._pack.reals.copy(), design.lanes.F0
         self.rows: Ints = np.setdiff1d(np.arange(model.nc), np.array(model.redundancy.dropped, dtype=np.int64))
         self.slots = model.slot_of_row[self.rows]

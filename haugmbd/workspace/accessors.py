@@ -43,8 +43,8 @@ def accessor(name: str, *shape: int, flat: bool = False) -> Any:
 
     def typed(typing: Any, P: Any) -> Any:
         """Return the signature of the accessor for a record of type `P`, and its code."""
-        item = types.int64 if buffer == "ints" else types.float64
-        return types.Array(item, 1 if flat else 1 + max(1, len(shape)), "C")(P), lower
+        record = P.fields[buffer] if isinstance(P, TuplePointer) else P.types[P.fields.index(buffer)]
+        return types.Array(record.dtype, 1 if flat else 1 + max(1, len(shape)), "C")(P), lower
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         """Write the code: start, rows and columns are in the head of `ints`."""
@@ -116,6 +116,7 @@ rotation_matrices = accessor("A", 3, 3)
 angular_velocities = accessor("OMEGA")
 markers = accessor("X")
 driver_values = accessor("F")
+tape_room = accessor("TAPE")
 signals = accessor("SIGNALS")
 jacobian = accessor("J", 0, 6)
 row_values = accessor("LEVEL")

@@ -74,6 +74,7 @@ WORK = {
     "OMEGA": "(nb + 1, 3) angular velocities, global",
     "X": "(nm, 9) markers: value, rate, centripetal part, global",
     "F": "(nd, 3) drivers: f, f', f''",
+    "TAPE": "(n, 3) room for the tape that is evaluated: a driver, or a function of a joint coordinate",
     "SIGNALS": "(n, 2) length or angle of an actuator, and its rate",
     "J": "(6 ne, 6 sides) rows: Phi_r and PiBar of the edge's bodies",
     "LEVEL": "(6 ne, 3) rows: Phi, nu, gamma",
@@ -142,7 +143,7 @@ depend on which solvers a process has imported."""
     DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, FRICTION_INTS, FRICTION_PATHS, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, FORCE_REALS, DRIVER_NUMBERS, PAD, KEPT,
     ROW_WEIGHT, LENGTH, SCALE, EVEN, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
-    A, OMEGA, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
+    A, OMEGA, X, F, TAPE, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
     D, D_INV,
     RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, EVEN_SCALE, PIVOTS, SPAN, LEAST_SQUARES, STATUS, SUCCEEDED,
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
@@ -220,8 +221,11 @@ class PackFields(NamedTuple):
     derive: Callback = NO_CALLBACK
 
 
-class _Address:
-    """The attribute `address` of a Pack: made when it is first read, without a lock, which compiled code of another thread could hold."""
+class Address:
+    """The attribute `address` of a Pack, or of another tuple that is written to memory once.
+
+    It is made when it is first read, without a lock, which compiled code of another thread could hold.
+    """
 
     def __get__(self, pack: Pack, owner: type | None = None) -> int:
         vars(pack)["words"] = words = words_of(pack)
@@ -232,7 +236,7 @@ class _Address:
 class Pack(PackFields):
     """A PackFields that is written to memory for compiled code once: `address` is the address of its words."""
 
-    address = _Address()
+    address = Address()
 
 
 PACK_TYPE = tuple_pointer("Pack")
