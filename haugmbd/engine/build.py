@@ -61,7 +61,13 @@ def collected(work: Path) -> Any:
         for old in work.glob("*.pkl"):
             old.unlink()
         with tempfile.TemporaryDirectory() as cache:
-            more = {"NUMBA_CACHE_DIR": cache, "HAUGMBD_QUIET": "1", "HAUGMBD_ENGINE": "0", "OMP_NUM_THREADS": "1", "HAUGMBD_PLAIN_NUMBA": ""}
+            more = {
+                "NUMBA_CACHE_DIR": cache,
+                "HAUGMBD_QUIET": "1",
+                "HAUGMBD_ENGINE": "0",
+                "OMP_NUM_THREADS": "1",
+                "HAUGMBD_PLAIN_NUMBA": "",
+            }
             command = [sys.executable, "-m", "haugmbd.engine.workload", str(file)]
             subprocess.run(command, check=True, env=os.environ | more)
     with file.open("rb") as content:

@@ -87,7 +87,10 @@ def neutral(text: str) -> str:
     text = re.sub(r"^target (datalayout|triple).*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"= common (local_unnamed_addr |unnamed_addr )?global", "= internal global", text)
     return re.sub(
-        r"^(@[^\n]*numba\.dynamic\.globals[^\n]*= linkonce global ptr) inttoptr \(i64 \d+ to ptr\)", r"\1 null", text, flags=re.MULTILINE
+        r"^(@[^\n]*numba\.dynamic\.globals[^\n]*= linkonce global ptr) inttoptr \(i64 \d+ to ptr\)",
+        r"\1 null",
+        text,
+        flags=re.MULTILINE,
     )
 
 
@@ -195,7 +198,9 @@ def zig_command() -> list[str]:
 def compile_c(folder: Path, *words: object) -> None:
     """Run zig's C compiler.  Raise RuntimeError with what it says if it fails."""
     caches = {name: str(folder / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
-    done = subprocess.run([*zig_command(), "cc", *map(str, words)], capture_output=True, text=True, env=os.environ | caches, check=False)
+    done = subprocess.run(
+        [*zig_command(), "cc", *map(str, words)], capture_output=True, text=True, env=os.environ | caches, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"zig: {done.stderr[-2000:]}")
 

@@ -50,7 +50,7 @@ def main() -> int:
 
 def runs() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield the runs by name."""
-    from haugmbd.cli.commands import warm  # noqa: PLC0415
+    from haugmbd.study.comparison.runs import warm
 
     yield from warm.default_methods()
     yield from warm.other_methods()
