@@ -124,6 +124,7 @@ class EventLocator:
         self._memory = problem.pack.callback.memory if isinstance(space, MaximalStateSpace) and space.has_delays else None
         self._before: dict[int, float] = {}
         self._watched, self._looked = all(event.watched for event in events), 0.0
+        self._grouped = _in_groups(events)
         self.is_clear = False
         self._unarmed: dict[int, float] = {}
         self.ending: tuple[Event, ...] = ()
@@ -216,7 +217,7 @@ class EventLocator:
         # a joint that slips and sticks again at once makes a step without length, which has no state in its middle
         has_length = t[1:] > t[:-1]
         halfway = np.where(has_length[:, None], halfway, y[1:])
-        leaps = np.stack([event.may_leap(t, y, halfway) for event in self.events], axis=1)
+        leaps = self._of_all("may_leap", t, y, halfway)
         possible = (self._possible(t, y, middle, halfway) | leaps) & has_length[:, None]
         for k in range(len(t) - 1):
             if not possible[k].any():
@@ -328,8 +329,21 @@ class EventLocator:
 
     def _possible(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
         """Return which events may occur in which steps, (n, events): g is not positive beyond rounding at an end or in the middle."""
-        ends, between = (np.stack([event.clear(*at) for event in self.events], axis=1) for at in ((t, y), (middle, halfway)))
+        ends, between = self._of_all("clear", t, y), self._of_all("clear", middle, halfway)
         return ~(ends[:-1] & between & ends[1:])
+
+    def _of_all(self, what: str, *states: Array) -> Flags:
+        """Return the flags of all events, (n, events); those of a group are asked at once."""
+        if len(self._grouped) == 1 and self.events[0].group is not None:
+            whole: Flags = getattr(self._grouped[0][0], what)(*states)
+            return whole
+        columns: list[Array] = [np.zeros(0)] * len(self.events)
+        for group, numbers in self._grouped:
+            flags = getattr(group, what)(*states)
+            for k, number in enumerate(numbers):
+                columns[number] = flags if len(numbers) == 1 and flags.ndim == 1 else flags[:, k]
+        found: Flags = np.stack(columns, axis=1).astype(np.bool_, copy=False)
+        return found
 
     def _values(self, which: list[int], t: float, y: Array, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
         """Return g at one state of the events `which`, by their numbers; those in `known` are not evaluated again."""
@@ -356,7 +370,11 @@ class EventLocator:
             return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket, near)
         t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
 
+        along = event.along(t, y, y_dot)
+
         def dense(after: float) -> float:
+            if along is not None:
+                return along(start.t + after)
             when = np.array([start.t + after])
             return event.value(self._state(when[0], self.problem.state_space.between(when, t, y, y_dot)[0]))
 
@@ -430,6 +448,15 @@ class EventLocator:
     def _step(self, start: Moment, t: float) -> Moment:
         """Return the state at `t`, by a step of the integrator from `start`."""
         return step_to(self.problem, self.method, start, t, self.need)
+
+
+def _in_groups(events: Sequence[Event]) -> list[tuple[Any, list[int]]]:
+    """Return what answers for events, and their numbers: an event for itself, and a group for all of its events in their order."""
+    groups: dict[int, tuple[Any, list[int]]] = {}
+    for number, event in enumerate(events):
+        group = event.group if event.group is not None else event
+        groups.setdefault(id(group), (group, []))[1].append(number)
+    return list(groups.values())
 
 
 def _zero(g: Callable[[float], float], bracket: Bracket, near: float = LOCATED) -> float:
