@@ -23,7 +23,6 @@ Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -36,7 +35,7 @@ from haugmbd.integrators.leaps import turn_of_values
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options
-from haugmbd.integrators.watches.event_watch import CLEAR, NO_EVENTS, POSSIBLE
+from haugmbd.integrators.watches.event_watch import CLEAR, POSSIBLE
 
 LOCATED, OF_STEP, ROUNDED = 1e-13, 1e-10, 4.5e-16
 """[s]; relative to the step; relative to |t|: Brent's method ends with an enclosure of the smaller of the first two, above the rounding of
@@ -347,8 +346,11 @@ class EventLocator:
 
     def _values(self, which: list[int], t: float, y: Array, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
         """Return g at one state of the events `which`, by their numbers; those in `known` are not evaluated again."""
-        state = self._state(t, y)
-        return {n: known[n] if n in known else self.events[n].value(state) for n in which}
+        there = Moment(float(t), y, y)
+        own = [n for n in which if not (n in known or self.events[n].watched)]
+        state = self._state(t, y) if own else None
+        values = {n: self.events[n].value(state) for n in own}
+        return {n: known[n] if n in known else values[n] if n in values else self._value(self.events[n], there) for n in which}
 
     def _state(self, t: float, y: Array) -> Any:
         """Return the state of a flat vector, with the outputs that delays have by the motion so far."""
@@ -391,6 +393,8 @@ class EventLocator:
 
     def _need_repeatable(self, event: Event, there: Moment) -> None:
         """Raise SimulationError if g returns two values for the same state: the zeros of such a function cannot be located."""
+        if event.watched:  # a function of compiled code
+            return
         one, two = self._value(event, there), self._value(event, there)
         if one != two:
             raise SimulationError(
@@ -443,6 +447,8 @@ class EventLocator:
         return at(guess), _jump(g, guess, own, near)
 
     def _value(self, event: Event, there: Moment) -> float:
+        if event.watched:
+            return event.value_of(there.y)
         return event.value(self._state(there.t, there.y))
 
     def _step(self, start: Moment, t: float) -> Moment:
@@ -492,7 +498,7 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
         return Moment(t, start.y + h * start.y_dot, start.y_dot)
     there, k1, since = start, start.y_dot.copy(), problem.options.n_since_projection
     problem.options.n_since_projection = np.inf  # wherever it ends, it is corrected
-    for batch in method.starting_with(h).batches(replace(problem, t=start.t, y=start.y.copy(), events=NO_EVENTS), k1, t):
+    for batch in method.starting_with(h).batches(problem.beside(start.t, start.y.copy()), k1, t):
         need(batch.code, batch.t_stop)
         there = Moment(t, batch.y[-1], batch.y_dot[-1])
     problem.options.n_since_projection = since

@@ -66,6 +66,10 @@ class Event:
         """Return what answers `clear` and `may_leap` for all of its events at once, with a column for each; None for an event alone."""
         return None
 
+    def value_of(self, y: Array) -> float:
+        """Return g at a flat state y (ny,), of an event that compiled code watches."""
+        raise NotImplementedError
+
     def along(self, t: Array, y: Array, y_dot: Array) -> Callable[[float], float] | None:
         """Return g on the dense output of a step between two states y (2, ny) at t (2,), as a function of the time [s].
 

@@ -331,7 +331,11 @@ class SwitchEvent(Event):
 
     def value(self, state: Any) -> float:
         """Return the distance from the event [rad or m]."""
-        return float(self.switches.places.known(state, state.flat[None])[0, self.place, 0])
+        return self.value_of(state.flat)
+
+    def value_of(self, y: Array) -> float:
+        """Return the distance from the event at a flat state [rad or m]."""
+        return float(self.switches.places.known(y, y[None])[0, self.place, 0])
 
 
 def never(t: float, state: Any) -> float:
