@@ -31,6 +31,7 @@ CONTENTS = {
         "generated/joints",
         "couplings",
         "ropes",
+        "assemblies",
         "rolling",
         "forces",
         "generated/forces",

@@ -86,7 +86,9 @@ def copy_into(system: System, other: System, prefix: str, at: Any, mirror: Any) 
     place = _placement(at, mirror)
     if other.blocks or other.sensors:
         names = ", ".join(repr(part.name) for part in (*other.blocks, *other.sensors))
-        raise UsageError(f"system {other.name!r} cannot be added: copies of blocks and sensors are not made ({names}). Add them to the whole.")
+        raise UsageError(
+            f"system {other.name!r} cannot be added: copies of blocks and sensors are not made ({names}). Add them to the whole."
+        )
     g = np.asarray(other.gravity, dtype=np.float64)
     if g.any() and not np.array_equal(g, np.asarray(system.gravity, dtype=np.float64)):
         what = f"its gravity is {g.tolist()}, that of {system.name!r} {np.asarray(system.gravity, dtype=np.float64).tolist()}"
@@ -242,7 +244,10 @@ class _Copy:
         if not isinstance(shape, dict):
             return shape
         if shape["type"] == "Plane":
-            return shape | {"point": (r + T @ np.array(shape["point"])).tolist(), "normal": (T @ np.array(shape["normal"])).tolist()}
+            return shape | {
+                "point": (r + T @ np.array(shape["point"])).tolist(),
+                "normal": (T @ np.array(shape["normal"])).tolist(),
+            }
         mirrored = np.linalg.det(T) < 0.0
         D = np.array([-1.0, 1.0, 1.0]) if mirrored else np.ones(3)  # solids are their own images in their plane y z
         moved = shape | {"center": (r + T @ np.array(shape["center"])).tolist()}
@@ -263,7 +268,9 @@ class _Copy:
             return (T @ np.array(value)).tolist()
         if isinstance(value, dict) and "function" in value:
             return kept_functions.changed(value, lambda function: self.turned(function, T))
-        self.fault(f"its {key} is given by functions of its components", "Give numbers, or one function f(t) of all three components.")
+        self.fault(
+            f"its {key} is given by functions of its components", "Give numbers, or one function f(t) of all three components."
+        )
         return value
 
     def turned(self, function: Callable[..., Any], T: Array) -> Callable[..., Any]:
@@ -281,7 +288,9 @@ class _Copy:
         """Change the numbers of a mirrored part that has a hand, or reads displacements that have changed their sign."""
         if kind == "Screw":
             moved["pitch"] = -given["pitch"]
-            self.notes.append(f"{self.where} has a hand: its mirror image is a thread of the other hand, pitch {moved['pitch']:g} m")
+            self.notes.append(
+                f"{self.where} has a hand: its mirror image is a thread of the other hand, pitch {moved['pitch']:g} m"
+            )
         if given.get("helix_angle"):
             moved["helix_angle"] = -given["helix_angle"]
             self.notes.append(f"{self.where} has a hand: its mirror image has the helix angle {moved['helix_angle']:g} rad")
