@@ -84,6 +84,12 @@ MODELS = (
         partial=True,
     ),
     Format(
+        (".sdf", ".world"),
+        "models and worlds of SDFormat",
+        "haugmbd.modelfile.sdf:read_sdf",
+        public="mbd.read_sdf",
+    ),
+    Format(
         (".asmt",),
         "assemblies",
         "haugmbd.modelfile.asmt:read_asmt",
