@@ -32,6 +32,7 @@ CONTENTS = {
         "couplings",
         "ropes",
         "assemblies",
+        "poses-in-time",
         "rolling",
         "forces",
         "generated/forces",
