@@ -1,6 +1,7 @@
 """The public names, by topic: each is imported when it is first used, see `haugmbd.public_names`, which reads this file."""
 
 # a mechanism
+from haugmbd.system.assemblies import Subassembly as Subassembly
 from haugmbd.system.system import System as System
 from haugmbd.bodies.body import Body as Body
 from haugmbd.bodies.frame import Frame as Frame
