@@ -31,7 +31,7 @@ from haugmbd.simulation.run_methods import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.gain_drawing import draw_map
 from haugmbd.study.gain_runs import NOT_RUN, GainCell, GainRuns
-from haugmbd.study.method import Method
+from haugmbd.study.method import Method, OwnRun
 from haugmbd.study.signal import signal_name
 from haugmbd.study.stability_function import spectral_radius, stability_limit
 from haugmbd.system.system import System
@@ -183,6 +183,14 @@ class GainMap:
         )
 
 
+def _own_run(method: Method) -> OwnRun:
+    """Return the function of a method as an integrator. Raise UsageError unless it takes the step and the gains."""
+    own = method.integrator
+    if not isinstance(own, OwnRun) or not {"h", "alpha", "beta"} <= set(own.keywords):
+        raise UsageError(f"gain_map: {method.label!r} must be Method(run=f) with a function f(model, t_end, h, alpha, beta).")
+    return own
+
+
 @check_keywords
 def gain_map(
     system: System | Model,
@@ -192,7 +200,7 @@ def gain_map(
     h: npt.ArrayLike,
     t_end: float,
     level: Level = "position",
-    integrator: Integrator = RK4_METHOD,
+    integrator: Integrator | Method = RK4_METHOD,
     formulation: Formulation = NEWTON_EULER,
     progress: bool = False,
 ) -> GainMap:
@@ -211,7 +219,8 @@ def gain_map(
     level : {"position", "velocity", "acceleration"}
         Level of the constraints at which the violation is measured.
     integrator : Integrator
-        A method of fixed step, without its step: RK4(), Heun(), RK3(), SemiImplicitEuler(), RKMK4().
+        A method of fixed step, without its step: RK4(), Heun(), RK3(), SemiImplicitEuler(), RKMK4(). Or `Method(run=...)`: a function of
+        your own, run(model, t_end, h, alpha, beta).
     formulation : Formulation
         Algorithm for the accelerations.
     progress : bool
@@ -245,7 +254,9 @@ def gain_map(
     model = model_given(system, "gain_map")
     need_no_stops(model, "gain_map")
     name = signal_name(model, level)
-    Method(formulation=formulation, integrator=integrator, stabilization=Baumgarte(1.0, 1.0))
+    integrator = _own_run(integrator) if isinstance(integrator, Method) else integrator
+    if not isinstance(integrator, OwnRun):
+        Method(formulation=formulation, integrator=integrator, stabilization=Baumgarte(1.0, 1.0))
     if not integrator.takes_step:
         raise UsageError(f"gain_map needs a method of fixed step, such as RK4(): {type(integrator).__name__} chooses its steps.")
     runs = [GainRuns.of(model, formulation, integrator, float(x), float(t_end), level) for x in steps]
