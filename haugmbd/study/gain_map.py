@@ -27,6 +27,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_flags, need_no_stops
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.run_methods import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.gain_drawing import draw_map
@@ -62,7 +63,7 @@ class BestGains(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GainMap:
+class GainMap(StudyData):
     """Stability and violation of Baumgarte stabilization over its gains.
 
     Attributes
@@ -110,6 +111,16 @@ class GainMap:
     quantity: str
     t_end: float
     interrupted: bool = False
+
+    _grid = ("h", "alpha", "beta")
+
+    def _columns(self) -> Columns:
+        h, a, b = np.meshgrid(np.atleast_1d(self.h), self.alpha, self.beta, indexing="ij")
+        names = ("stable", "violation", "spectral_radius")
+        places = list(np.ndindex(self.stable.shape))
+        found = {name: column(np.ravel(x)) for name, x in (("h", h), ("alpha", a), ("beta", b))}
+        found |= {name: column(np.ravel(getattr(self, name))) for name in names}
+        return found | {"reason": column([self.reasons.get(place, "") for place in places])}
 
     def __str__(self) -> str:
         """Return the number of stable cells, the best gains and the notes."""

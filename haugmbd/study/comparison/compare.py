@@ -123,7 +123,15 @@ def compare(
     is a row with the reason.
     """
     numbers: dict[str, Any] = {} if results and np.isnan(t_end) else {"t_end": t_end}
-    numbers |= {"budget": budget, "h": h, "rtol": rtol, "atol": atol, "samples": samples, "repeats": repeats, "store_every": store_every}
+    numbers |= {
+        "budget": budget,
+        "h": h,
+        "rtol": rtol,
+        "atol": atol,
+        "samples": samples,
+        "repeats": repeats,
+        "store_every": store_every,
+    }
     check_numbers(None, **numbers)
     check_flags(project_velocity=project_velocity, progress=progress)
     check_budget(budget)
