@@ -231,6 +231,12 @@ def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True)
     return document
 
 
+def written_document(system: System, parameters: Mapping[str, float]) -> Document:
+    """Return the document of a system for one with these parameters. Raise ModelFileError with all parts that a file cannot hold."""
+    bind_expressions(system.name, system.parameters, _equations(system.joints), (*system.loads, *system.blocks))
+    return _checked(system, f"system {system.name!r}", parameters)
+
+
 def located_faults(reading: Reading, lines: dict[Path, int], where: str) -> list[Fault]:
     """Return the faults of a reading, in the order of the file."""
     ordered = sorted(

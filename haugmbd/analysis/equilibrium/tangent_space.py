@@ -107,9 +107,9 @@ def along_basis(N: Array, lam: Array, weakest: float = 1.0) -> Tangent:
 def tangent(residual: Residual) -> Tangent:
     """Return the tangent space at `residual`, and the multipliers of least residual force."""
     if not isinstance(residual.J, np.ndarray) and residual.J.shape[0] * residual.J.shape[1] > SPARSE:
-        found = sparse_projection(residual.J, residual.force)
-        if found is not None and found.weakest > CLEAR * RANK_TOL:
-            return Tangent(found.lam, found.along, found.weakest, found.basis)
+        projection = sparse_projection(residual.J, residual.force)
+        if projection is not None and projection.weakest > CLEAR * RANK_TOL:
+            return Tangent(projection.lam, projection.along, projection.weakest, projection.basis)
     return _by_orthogonal_factors(dense(residual.J), residual.force)
 
 
