@@ -8,8 +8,10 @@ from haugmbd.bodies.shapes.base import Shape as Shape
 from haugmbd.bodies.shapes.mesh import Mesh as Mesh
 from haugmbd.bodies.shapes.plane import Plane as Plane
 from haugmbd.bodies.shapes.solids import Box as Box
+from haugmbd.bodies.shapes.solids import Capsule as Capsule
 from haugmbd.bodies.shapes.solids import Cone as Cone
 from haugmbd.bodies.shapes.solids import Cylinder as Cylinder
+from haugmbd.bodies.shapes.solids import Ellipsoid as Ellipsoid
 from haugmbd.bodies.shapes.solids import Sphere as Sphere
 from haugmbd.constraints.base import Primitive as Primitive
 from haugmbd.constraints.equations.cd import CD as CD
@@ -56,6 +58,7 @@ from haugmbd.modelfile.urdf.write import write_urdf as write_urdf
 from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
 from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
 from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
+from haugmbd.modelfile.sdf import read_sdf as read_sdf
 from haugmbd.modelfile.asmt.write import write_asmt as write_asmt
 from haugmbd.modelfile.simengine3d import read_simengine3d as read_simengine3d
 from haugmbd.modelfile.imports import ImportReport as ImportReport
@@ -153,7 +156,9 @@ from haugmbd.design import optimize as optimize
 # contact and impulses
 from haugmbd.impacts.applied_impulse import AngularImpulse as AngularImpulse
 from haugmbd.impacts.applied_impulse import PointImpulse as PointImpulse
+from haugmbd.contact.contact import Compliant as Compliant
 from haugmbd.contact.contact import Contact as Contact
+from haugmbd.contact.contacts import Contacts as Contacts
 from haugmbd.impacts.impulse import impulse as impulse
 from haugmbd.impacts.impulse_result import Impulse as Impulse
 from haugmbd.impacts.impulse_result import JointImpulse as JointImpulse
@@ -171,6 +176,8 @@ from haugmbd.analysis.equilibrium.equilibrium import equilibrium as equilibrium
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization as Linearization
 from haugmbd.analysis.equilibrium.small_motions.linearization import Mode as Mode
 from haugmbd.analysis.equilibrium.small_motions.linearize import linearize as linearize
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpace as StateSpace
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpaceMotion as StateSpaceMotion
 from haugmbd.analysis.equilibrium.result import Equilibrium as Equilibrium
 from haugmbd.analysis.equilibrium.result import Stability as Stability
 from haugmbd.analysis.equilibrium.steady_motion import RotorSpin as RotorSpin
@@ -187,6 +194,7 @@ from haugmbd.diagnostics.histories import BlockHistory as BlockHistory
 from haugmbd.diagnostics.histories import BodyHistory as BodyHistory
 from haugmbd.diagnostics.histories import PointHistory as PointHistory
 from haugmbd.diagnostics.contact_impacts import CompliantContact as CompliantContact
+from haugmbd.impacts.contact_history import RigidContactHistory as RigidContactHistory
 from haugmbd.diagnostics.contact_impacts import ContactImpact as ContactImpact
 from haugmbd.diagnostics.histories import DriverHistory as DriverHistory
 from haugmbd.diagnostics.energy import Energy as Energy

@@ -25,16 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.ffi import NO_CALLBACK, SIGNATURE, YES, Callback, CompiledCallback
-from haugmbd.compiled.jit import counted
+from haugmbd.compiled.ffi import NO_CALLBACK, YES, Callback, CompiledCallback
+from haugmbd.compiled.jit import joined
+from haugmbd.compiled.numba_names import is_jitted, users_numba
 from haugmbd.control.diagram.compiled import compilable, compile_network
 from haugmbd.control.diagram.memory import Memory
 from haugmbd.control.diagram.network import Network
@@ -151,12 +150,13 @@ def _network_step(run: Any) -> Step:
 
 def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:
     """Return the cfunc of `SIGNATURE` that runs these steps; shapes of its four arrays."""
+    numba = _overloaded()
     run = _compiled(steps[0])
     for step in steps[1:]:
         run = _both(run, _compiled(step))
     y_shape, signals_shape, F_shape, Q_shape = shapes
 
-    @numba.cfunc(SIGNATURE)  # type: ignore[untyped-decorator]
+    @numba.cfunc(_signature(numba.types))  # type: ignore[untyped-decorator]
     def callback(t: float, y: Any, signals: Any, F: Any, Q_user: Any, succeeded: Any) -> None:
         run(
             t,
@@ -170,6 +170,21 @@ def composed(steps: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> Any:
     return callback
 
 
+def _signature(types: Any) -> Any:
+    """Return the signature of `compiled.ffi`, in the types of Numba."""
+    return types.void(types.float64, *([types.CPointer(types.float64)] * 5))
+
+
+@cache
+def _overloaded() -> Any:
+    """Return Numba, which knows how values of each type are written: only models with @njit functions need it."""
+    numba = users_numba("a model with @njit functions")
+    numba.extending.overload(put_vector)(_put_three)
+    numba.extending.overload(put_numbers)(_put_numbers)
+    numba.extending.overload(put_part)(_put_part)
+    return numba
+
+
 def _both(first: Step, second: Step) -> Step:
     """Return a function that runs one step after the other."""
 
@@ -181,7 +196,7 @@ def _both(first: Step, second: Step) -> Step:
 
 
 def _compiled(function: Step) -> Step:
-    return counted(function)
+    return joined(function)
 
 
 def _step(calls: FunctionCalls) -> Step:
@@ -252,7 +267,7 @@ def _body_step(f: Any, at: Ints) -> Step:
     def step(t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
         for k in range(at.shape[0]):
             row = y[WIDTH * at[k, 1] : WIDTH * at[k, 1] + WIDTH].copy()
-            _put_vector(F, slots, k, f(t, row[0:3], row[EULER:VELOCITY], row[VELOCITY:OMEGA_BAR], row[OMEGA_BAR:WIDTH]))
+            put_vector(F, slots, k, f(t, row[0:3], row[EULER:VELOCITY], row[VELOCITY:OMEGA_BAR], row[OMEGA_BAR:WIDTH]))
 
     return step
 
@@ -302,9 +317,16 @@ def _kernel_step(f: Any, at: Ints, n: int) -> Step:
     return step
 
 
-@counted
-def _put_vector(F: Array, at: Ints, k: int, vector: Any) -> None:
-    """Write three numbers to the slots at[k, 1:]; NaN if the vector has another length."""
+def put_vector(F: Any, at: Any, k: Any, vector: Any) -> Any:
+    """Write three numbers to the slots at[k, 1:]; NaN if the vector has another length.  For compiled code only."""
+
+
+def _put_three(F: Any, at: Any, k: Any, vector: Any) -> Any:
+    """Return the implementation for any vector."""
+    return _put_vector
+
+
+def _put_vector(F: Any, at: Any, k: Any, vector: Any) -> None:
     right = len(vector) == 3
     F[at[k, 1], 0] = vector[0] if right else np.nan
     F[at[k, 2], 0] = vector[1] if right else np.nan
@@ -315,9 +337,9 @@ def put_numbers(F: Any, at: Any, k: Any, first: Any, given: Any) -> Any:
     """Write the numbers of a value to the slots at[k, first:]; NaN if it has another length.  For compiled code only."""
 
 
-@numba.extending.overload(put_numbers)  # type: ignore[untyped-decorator]
 def _put_numbers(F: Any, at: Any, k: Any, first: Any, given: Any) -> Any:
     """Return the implementation for a number, a tuple of any numbers, or an array or list."""
+    types = _overloaded().types
     if isinstance(given, types.Number):
         return _put_one
     if isinstance(given, types.BaseTuple):
@@ -375,7 +397,7 @@ class ForceCallbacks:
         return (
             not self.driver_calls
             and (self.network is None or compilable(self.network))
-            and all(numba.extending.is_jitted(a.user_function.function) for a in self.force_calls)
+            and all(is_jitted(a.user_function.function) for a in self.force_calls)
         )
 
     def callback(self) -> Callback:
@@ -546,9 +568,10 @@ def put_part(M: Any, k: Any, given: Any, p: Any) -> Any:
     """Write part k of a value to the columns of its argument in M; NaN if it has another shape.  For compiled code only."""
 
 
-@numba.extending.overload(put_part)  # type: ignore[untyped-decorator]
 def _put_part(M: Any, k: Any, given: Any, p: Any) -> Any:
     """Return the implementation for an array or for a number."""
+    numba = _overloaded()
+    types = numba.types
     if not isinstance(given, types.Array | types.Number):
         raise numba.errors.TypingError(f"a part of a compiled jacobian is {given}, must be an array, or 0 where it vanishes")
     return _put_array if isinstance(given, types.Array) else _put_zero
@@ -597,7 +620,7 @@ class JacobianCallbacks:
     @property
     def compiled(self) -> bool:
         """Return whether all jacobians are @njit functions."""
-        return all(numba.extending.is_jitted(d.jacobian.function) for d in self.jacobian_calls)
+        return all(is_jitted(d.jacobian.function) for d in self.jacobian_calls)
 
     def callback(self) -> Callback:
         """Return the callback for one run."""

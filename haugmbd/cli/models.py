@@ -17,14 +17,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numba
-
 from haugmbd import __version__
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.cli.answers import FAILED, OK, json_line
 from haugmbd.cli.model_argument import with_model
 from haugmbd.compiled.jit import LAYER
+from haugmbd.compiled.numba_names import COMPILES, ENGINE, OFF
 from haugmbd.formats import write, writer_of
 from haugmbd.integrators.explicit.runge_kutta import run_entry
 from haugmbd.modelfile import at_state, json_schema, save_model
@@ -115,14 +114,16 @@ def run_info(arguments: argparse.Namespace) -> int:
 
 def _installation() -> dict[str, Any]:
     """Return versions, and the folder of compiled code."""
-    off = numba.config.DISABLE_JIT
-    place = None if off else run_entry.stats.cache_path  # type: ignore[attr-defined]
+    place = run_entry.stats.cache_path if COMPILES and not OFF else None  # type: ignore[attr-defined]
+    compiler = "off (NUMBA_DISABLE_JIT)" if OFF else f"on, {LAYER.name} layer"
+    if ENGINE is not None:
+        compiler = f"not needed, engine {ENGINE.path.name} ({ENGINE.line['mode']})"
     return {
         "haugmbd": __version__,
         "python": sys.version.split()[0],
         "executable": sys.executable,
         "packages": {package: _version(package) for package in PACKAGES},
-        "compiler": "off (NUMBA_DISABLE_JIT)" if off else f"on, {LAYER.name} layer",
+        "compiler": compiler,
         "cache": str(place or "none"),
     }
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
-from numba.np.arrayobj import make_array
 
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.array_views import lower_view
-from haugmbd.compiled.function_pointers import read_pointer, types
+from haugmbd.compiled.function_pointers import read_pointer
+from haugmbd.compiled.numba_names import COMPILES, PLAIN, Nothing, cgutils, intrinsic, ir, make_array, types
+
+if COMPILES:
+    from numba.core.typing.templates import AttributeTemplate
+    from numba.extending import infer_getattr, lower_getattr_generic, models, register_model, unbox
+else:
+    AttributeTemplate = infer_getattr = lower_getattr_generic = models = register_model = unbox = Nothing()
 
 WORD = ir.IntType(64)
 
@@ -117,7 +118,7 @@ def _plain_with_ints(P: Any, ints: Ints) -> Any:
     return P._replace(ints=ints)
 
 
-with_ints: Any = _plain_with_ints if numba.config.DISABLE_JIT else intrinsic(_typed_with_ints)
+with_ints: Any = _plain_with_ints if PLAIN else intrinsic(_typed_with_ints)
 """with_ints(P, ints): the tuple P with another array `ints`, valid until the function that calls it returns."""
 
 

@@ -18,14 +18,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import types
-from numba.core.typeconv import Conversion
-from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.core.typing.templates import signature as signature_of
-from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
 
 from haugmbd.compiled.array_views import lower_view
+from haugmbd.compiled.numba_names import COMPILES, Nothing, intrinsic, ir, types
+
+if COMPILES:
+    from numba.core.typeconv import Conversion
+    from numba.core.typing.templates import AbstractTemplate, infer_global
+    from numba.core.typing.templates import signature as signature_of
+    from numba.extending import lower_builtin, lower_cast, models, overload, register_model
+else:
+    Conversion = AbstractTemplate = infer_global = signature_of = Nothing()
+    lower_builtin = lower_cast = models = overload = register_model = Nothing()
 
 LANES = 8
 """Directional derivatives of one number: as many doubles as a wide vector register holds."""

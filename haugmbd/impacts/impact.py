@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.joint_stop import stops_of
+from haugmbd.contact.joint_stop import limit_stops_of
 from haugmbd.deprecated import public_class
 from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.model.state import State
@@ -29,6 +29,10 @@ class Impact:
         Contacts with an impulse.
     normal : mapping of str to float
         Their normal impulses [N s]; of the stop of an angle [N m s].
+    tangential : mapping of str to array
+        Their friction impulses on body j, global frame (3,) [N s].
+    energy_lost : float
+        Kinetic energy before less that after [J].
     before, after : State
         States just before and just after.
     energy_before, energy_after : float
@@ -47,6 +51,16 @@ class Impact:
     def normal(self) -> dict[str, float]:
         """The normal impulses of these contacts [N s]."""
         return {name: f for name, f in self.impulse.normal.items() if f > 0.0}
+
+    @property
+    def tangential(self) -> dict[str, Array]:
+        """The friction impulses of these contacts on their bodies j, global frame (3,) [N s]; zero without friction."""
+        return {name: np.asarray(self.impulse.tangential.get(name, np.zeros(3))) for name in self.normal}
+
+    @property
+    def energy_lost(self) -> float:
+        """The kinetic energy that the impact takes [J]."""
+        return self.energy_before - self.energy_after
 
     @property
     def before(self) -> State:
@@ -69,7 +83,7 @@ class Impact:
         return self.impulse.energy_after
 
     def __repr__(self) -> str:
-        turning = {stop.name for stop in stops_of(entry.load for entry in self.impulse.model.loads) if stop.coordinate.turns}
+        turning = {stop.name for stop in limit_stops_of(entry.load for entry in self.impulse.model.loads) if stop.coordinate.turns}
         units = {name: "N m s" if name in turning else "N s" for name in self.normal}
         return f"Impact at t = {self.t:g} s: {', '.join(f'{name!r} {f:.6g} {units[name]}' for name, f in self.normal.items())}"
 

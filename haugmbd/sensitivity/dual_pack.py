@@ -16,12 +16,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.ffi import C_FUNCTION, YES, Callback
 from haugmbd.compiled.function_pointers import FunctionPointer, Routine, function_type, types
 from haugmbd.compiled.native_tuples import tuple_pointer
+from haugmbd.compiled.numba_names import COMPILES, Nothing, typeof_impl
 from haugmbd.compiled.scalars import DUAL, LANES, Dual
 from haugmbd.workspace.layout import PACK_TYPE, Pack
 
@@ -48,10 +48,11 @@ def dual_type(kind: Any) -> Any:
 
 def dual_signature(signature: Any) -> Any:
     """Return a signature with duals in place of doubles in arrays."""
-    return signature.return_type(*map(dual_type, signature.args))
+    return signature.return_type(*map(dual_type, signature.args)) if COMPILES else Nothing()
 
 
-DUAL_PACK.fields = {name: dual_type(kind) for name, kind in PACK_TYPE.fields.items()}
+if COMPILES:
+    DUAL_PACK.fields = {name: dual_type(kind) for name, kind in PACK_TYPE.fields.items()}
 
 
 class DualPack(Pack):
@@ -64,6 +65,8 @@ def dual_pack_type(pack: DualPack, context: Any) -> Any:
     return DUAL_PACK
 
 
+DUAL_TWIN = "|dual"
+"""Behind the name of a routine for duals, where an engine looks for it."""
 _twins: dict[int, tuple[Routine, Routine]] = {}
 
 
@@ -74,7 +77,7 @@ def twin(routine: Any) -> Any:
     if not isinstance(routine, Routine):
         return routine
     if id(routine) not in _twins:
-        _twins[id(routine)] = routine, Routine(routine._function, dual_signature(routine.signature))
+        _twins[id(routine)] = routine, Routine(routine._function, dual_signature(routine.signature), DUAL_TWIN)
     return _twins[id(routine)][1]
 
 

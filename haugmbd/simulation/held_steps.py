@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.function_pointers import F1, F2, F3, I1, I2, Routine, resolve
 from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.native_tuples import tuple_pointer
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.compiled.records import record_type
 from haugmbd.compiled.status_codes import OK
 from haugmbd.integrators.explicit.runge_kutta import run_entry

@@ -13,14 +13,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numba
-from numba.core import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
-
 from haugmbd.compiled.array_views import lower_view
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.native_tuples import TuplePointer, load_word
+from haugmbd.compiled.numba_names import PLAIN, intrinsic, make_array, types
 from haugmbd.workspace import layout as at
 
 
@@ -68,7 +64,7 @@ def accessor(name: str, *shape: int, flat: bool = False) -> Any:
             dimensions = [rows, *([context.get_constant(types.intp, n) if n else rest for n in shape] or [columns])]
         return lower_view(context, builder, signature.return_type, builder.gep(data(buffer), [start]), dimensions)
 
-    return plain if numba.config.DISABLE_JIT else intrinsic(typed)
+    return plain if PLAIN else intrinsic(typed)
 
 
 # constants: integers

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import CALLBACK_TYPE, NO_CALLBACK, Callback
 from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
 from haugmbd.compiled.native_tuples import tuple_pointer, words_of
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.constraints.registry import ASSEMBLERS_TYPE
 from haugmbd.math.body_columns import WIDTH as WIDTH
 

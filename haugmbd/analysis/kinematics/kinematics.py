@@ -17,7 +17,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.analysis.assembly.assemble import assemble
+from haugmbd.analysis.assembly.assemble import assemble, pose_problem
+from haugmbd.analysis.assembly.constraint_system import Search
+from haugmbd.analysis.assembly.position_solver import NewtonTable, close_positions, newton_table
 from haugmbd.analysis.assembly.result import Assembly
 from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined, start_of
 from haugmbd.analysis.kinematics.path_following import Followed, PathPoint, Track, begin, counted_turns, follow, new_track
@@ -90,6 +92,7 @@ def kinematics(
     state: State | None = None,
     tolerance: float | None = None,
     progress: bool = False,
+    record: bool = False,
 ) -> Result:
     """Return the motion of a mechanism whose drivers determine it.
 
@@ -107,6 +110,9 @@ def kinematics(
         there. For a System only: a Model has its own.
     progress : bool
         If True, show a progress bar.
+    record : bool
+        If True, `result.newton` has the table of the position analysis of each time: iterate, |Phi|, |dq|, condition, step. Its first
+        estimate is the pose of the time before, as in the textbook; the motion itself is followed with a predictor.
 
     Returns
     -------
@@ -134,12 +140,43 @@ def kinematics(
     -----
     Turns of joints are counted from step to step between the times. Source: Haug (2021), spatial kinematic analysis.
     """
-    check_flags(progress=progress)
+    check_flags(progress=progress, record=record)
     times = read_times(t)
     with Progress(progress, 0, len(times), "times") as bar:
         result = followed(system, times, state, "kinematics", bar, tolerance)
+    if record:
+        result = replace(result, newton=_newton_tables(system, result, state, tolerance))
     issue(result.outcome)
     return result
+
+
+SAME_POSE = 1e-6
+"""Distance [m] of bodies, or difference of Euler parameters, relative to the size of the mechanism: a position analysis that ends farther
+from the motion has closed the mechanism in another way."""
+
+
+def _newton_tables(system: System | Model, result: Result, state: State | None, tolerance: float | None) -> tuple[NewtonTable, ...]:
+    """Return the table of the position analysis of each time. Raise UsageError if one does not end on the motion."""
+    model, tables = compiled(system, "kinematics", tolerance), list[NewtonTable]()
+    estimate = start_of(model, state)
+    by_geometry = with_geometric_inertia(model, estimate)
+    for k, t in enumerate(result.t.tolist()):
+        pose, start = result.state(k), estimate.replace(t=t)
+        problem = pose_problem(by_geometry, start)
+        with Progress(False, 0.0, 0.0, "digits") as bar:
+            search = Search(bar, problem.size, problem.tol)
+            search.poses = []
+            found = close_positions(problem._replace(search=search), start)
+        end = found.pose.state
+        far = max(np.abs(end.r - pose.r).max(), np.abs(end.p - pose.p * np.sign(np.sum(end.p * pose.p, axis=1))[:, None]).max())
+        if not (found.closed and far <= SAME_POSE * max(1.0, model.length)):
+            raise UsageError(
+                f"record=True: Newton's method from the pose before t = {t:.6g} s does not lead to the motion there, as from a first "
+                "estimate that is too far: give times that are nearer to each other."
+            )
+        tables.append(newton_table([*search.poses, (found.pose, False)], problem.size))
+        estimate = pose
+    return tuple(tables)
 
 
 def followed(
