@@ -216,7 +216,7 @@ def dispatchers(compiled: bool = True) -> list[Any]:
 
     from haugmbd.compiled.fast_numba import KernelDispatcher  # noqa: PLC0415
 
-    found = [x for x in gc.get_objects() if isinstance(x, CPUDispatcher) and not isinstance(x, KernelDispatcher)]
+    found = [x for x in gc.get_objects() if issubclass(type(x), CPUDispatcher) and not issubclass(type(x), KernelDispatcher)]
     ours = [x for x in found if (getattr(x.py_func, "__module__", "") or "").startswith("haugmbd.") and (x.overloads or not compiled)]
     return [x for x in ours if type(x._cache).__name__ == "DeferredCache"]
 
