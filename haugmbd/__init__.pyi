@@ -56,6 +56,7 @@ from haugmbd.modelfile.urdf.write import write_urdf as write_urdf
 from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
 from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
 from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
+from haugmbd.modelfile.sdf import read_sdf as read_sdf
 from haugmbd.modelfile.asmt.write import write_asmt as write_asmt
 from haugmbd.modelfile.simengine3d import read_simengine3d as read_simengine3d
 from haugmbd.modelfile.imports import ImportReport as ImportReport
@@ -171,6 +172,8 @@ from haugmbd.analysis.equilibrium.equilibrium import equilibrium as equilibrium
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization as Linearization
 from haugmbd.analysis.equilibrium.small_motions.linearization import Mode as Mode
 from haugmbd.analysis.equilibrium.small_motions.linearize import linearize as linearize
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpace as StateSpace
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpaceMotion as StateSpaceMotion
 from haugmbd.analysis.equilibrium.result import Equilibrium as Equilibrium
 from haugmbd.analysis.equilibrium.result import Stability as Stability
 from haugmbd.analysis.equilibrium.steady_motion import RotorSpin as RotorSpin

@@ -149,10 +149,10 @@ class CrossCheck:
 
     def __getitem__(self, name: str) -> Difference:
         """Return the difference with this name. Raise UsageError if there is none."""
-        found = [d for d in self.differences if d.name == name]
-        if not found:
+        matching = [d for d in self.differences if d.name == name]
+        if not matching:
             raise UsageError(f"no difference is called {name!r}; there are {', '.join(repr(d.name) for d in self.differences)}.")
-        return found[0]
+        return matching[0]
 
     def __str__(self) -> str:
         """Return the report: one line for each difference, marked if it is beyond the tolerance."""
@@ -183,7 +183,7 @@ def masses(maximal: MaximalChain, M: Array) -> tuple[Difference, ...]:
     )
 
 
-def momentum(maximal: MaximalChain, found: MaximalSolution, motion: LinkMotion, external: Array) -> Difference:
+def momentum(maximal: MaximalChain, solution: MaximalSolution, motion: LinkMotion, external: Array) -> Difference:
     """Return the difference of the rates of the momenta about the base, by recursion, and the loads wrenches."""
     chain, order = maximal.chain, list(maximal.chain.order)
     m, arm = maximal.model.mass[order, None], motion.r - chain.base
@@ -192,20 +192,20 @@ def momentum(maximal: MaximalChain, found: MaximalSolution, motion: LinkMotion, 
     spin = spin + cross(motion.omega, np.einsum("nab,nb->na", inertia, motion.omega))
     rate, loads = m * motion.v_dot, m * chain.gravity + external[:, :3]
     change = np.concatenate([rate.sum(axis=0), (cross(arm, rate) + spin).sum(axis=0)])
-    base, at = found.wrench[0], motion.P[0] - chain.base
+    base, at = solution.wrench[0], motion.P[0] - chain.base
     moment = (cross(arm, loads) + external[:, 3:]).sum(axis=0) + base[3:] + cross(at, base[:3])
-    given = np.concatenate([loads.sum(axis=0) + base[:3], moment])
+    applied = np.concatenate([loads.sum(axis=0) + base[:3], moment])
     length = max(length_of(maximal), largest(arm))
-    gap, scale = relative_wrench(change[None], given[None], largest(rate, loads, base[:3]), length)
+    gap, scale = relative_wrench(change[None], applied[None], largest(rate, loads, base[:3]), length)
     return Difference("momentum balance", gap, scale, "N", "change by recursion, and gravity, loads wrenches, base reaction by lam")
 
 
-def power(maximal: MaximalChain, found: MaximalSolution, qd: Array, external: Array) -> Difference:
+def power(maximal: MaximalChain, solution: MaximalSolution, qd: Array, external: Array) -> Difference:
     """Return the difference of the rate of the kinetic energy and the powers."""
     order, k = list(maximal.chain.order), maximal.motion
     m, J_bar = maximal.model.mass[order], maximal.model.J_bar[order]
-    spin = np.einsum("nab,nbc,ndc,nd->na", k.A, J_bar, k.A, found.u_dot[:, 3:])
-    change = m * np.sum(k.v * found.u_dot[:, :3], axis=1) + np.sum(k.omega * spin, axis=1)
+    spin = np.einsum("nab,nbc,ndc,nd->na", k.A, J_bar, k.A, solution.u_dot[:, 3:])
+    change = m * np.sum(k.v * solution.u_dot[:, :3], axis=1) + np.sum(k.omega * spin, axis=1)
     pushed = np.sum(external[:, :3] * k.v + external[:, 3:] * k.omega, axis=1)
     powers = np.concatenate([maximal.tau * qd, m * (k.v @ maximal.chain.gravity), pushed])
     scale = largest(change, powers)
@@ -251,13 +251,13 @@ def relative_wrench(a: Array, b: Array, force: float, length: float) -> tuple[fl
     return max(relative(a[:, :3] - b[:, :3], force), relative(a[:, 3:] - b[:, 3:], moment)), force
 
 
-def relative_twist(a: Array, b: Array, known: Array, length: float) -> tuple[float, float]:
+def relative_twist(a: Array, b: Array, others: Array, length: float) -> tuple[float, float]:
     """Return the relative difference of velocities or accelerations (n, 6), and the scale of the linear part.
 
-    known: (k, 6) other magnitudes of the kind, which enter the scale
+    others: (k, 6) other magnitudes of the kind, which enter the scale
     """
-    angular = largest(a[:, 3:], b[:, 3:], known[:, 3:])
-    linear = max(largest(a[:, :3], b[:, :3], known[:, :3]), length * angular)
+    angular = largest(a[:, 3:], b[:, 3:], others[:, 3:])
+    linear = max(largest(a[:, :3], b[:, :3], others[:, :3]), length * angular)
     angular = max(angular, linear * per(length))
     return max(relative(a[:, :3] - b[:, :3], linear), relative(a[:, 3:] - b[:, 3:], angular)), linear
 
@@ -374,11 +374,11 @@ def maximal_chain(
 
 def accelerated(maximal: MaximalChain) -> MaximalSolution:
     """Return accelerations and joint wrenches."""
-    found = accelerations(maximal.model, maximal.state)
-    u_dot = _by_links(maximal, found.v_dot, found.omega_bar_dot)
+    solution = accelerations(maximal.model, maximal.state)
+    u_dot = _by_links(maximal, solution.v_dot, solution.omega_bar_dot)
     bias = np.hstack([maximal.motion.v_dot, maximal.motion.omega_dot])
     return MaximalSolution(
-        u_dot, _joint_wrenches(maximal, found.lam) + actuators(maximal, maximal.tau), _reduced(maximal, u_dot - bias)
+        u_dot, _joint_wrenches(maximal, solution.lam) + actuators(maximal, maximal.tau), _reduced(maximal, u_dot - bias)
     )
 
 
@@ -408,9 +408,9 @@ def _reduced(maximal: MaximalChain, u: Array) -> Array:
     d[1:] -= v[:-1] + cross(omega[:-1], k.P[1:] - k.r[:-1])
     e[1:] -= omega[:-1]
     x = np.zeros(maximal.chain.nv)
-    for link, part, own in _own_freedoms(maximal.chain):
-        axes = k.axes[own]
-        x[own] = np.linalg.solve(axes @ axes.T, axes @ (d, e)[part][link])
+    for link, part, freedoms in _own_freedoms(maximal.chain):
+        axes = k.axes[freedoms]
+        x[freedoms] = np.linalg.solve(axes @ axes.T, axes @ (d, e)[part][link])
     return x
 
 
@@ -439,9 +439,9 @@ def _joint_wrenches(maximal: MaximalChain, multipliers: Array) -> Array:
 def actuators(maximal: MaximalChain, tau: Array) -> Array:
     """Return the wrench of the actuator on every link about its handle, (n, 6), with the least norm for tau."""
     wrenches = np.zeros((maximal.chain.n, 6))
-    for link, part, own in _own_freedoms(maximal.chain):
-        axes = maximal.motion.axes[own]
-        wrenches[link, 3 * part : 3 * part + 3] = np.linalg.solve(axes @ axes.T, tau[own]) @ axes
+    for link, part, freedoms in _own_freedoms(maximal.chain):
+        axes = maximal.motion.axes[freedoms]
+        wrenches[link, 3 * part : 3 * part + 3] = np.linalg.solve(axes @ axes.T, tau[freedoms]) @ axes
     return wrenches
 
 
@@ -502,18 +502,18 @@ def crosscheck(
     maximal = maximal_chain(
         chain, q, qd, tau, external, bias, np.concatenate(jacobians(chain, bias), axis=1).reshape(6 * chain.n, chain.nv)
     )
-    found, qdd, M = accelerated(maximal), aba(chain, q, qd, tau, wrenches=external), crba(chain, q)
+    solution, qdd, M = accelerated(maximal), aba(chain, q, qd, tau, wrenches=external), crba(chain, q)
     motion, carried = link_motion(chain, q, qd, qdd), joint_wrenches(chain, q, qd, qdd, wrenches=external)
-    joints, *recursions = _joints(maximal, found, q, qd, external, qdd, M, carried.tau)
+    joints, *recursions = _joints(maximal, solution, q, qd, external, qdd, M, carried.tau)
     differences = (
         joints,
-        _bodies(maximal, found, motion),
+        _bodies(maximal, solution, motion),
         *recursions,
         *masses(maximal, M),
-        _wrenches(maximal, found, carried.wrench),
+        _wrenches(maximal, solution, carried.wrench),
         *_impulses(maximal, struck(maximal, blows), q, blows),
-        momentum(maximal, found, motion, external),
-        power(maximal, found, qd, external),
+        momentum(maximal, solution, motion, external),
+        power(maximal, solution, qd, external),
     )
     return CrossCheck(chain.name, chain.n, chain.nv, maximal.model.nc, differences, float(tol))
 
@@ -526,7 +526,7 @@ def _default_blows(chain: SerialChain) -> Array:
 
 
 def _joints(
-    maximal: MaximalChain, found: MaximalSolution, q: Array, qd: Array, external: Array, qdd: Array, M: Array, tau: Array
+    maximal: MaximalChain, solution: MaximalSolution, q: Array, qd: Array, external: Array, qdd: Array, M: Array, tau: Array
 ) -> tuple[Difference, ...]:
     """Return the differences of joint accelerations: aba and maximal coordinates, aba and other recursions, and tau by rnea."""
     projected = projected_newton_euler(maximal.chain, q, qd, wrenches=external)
@@ -537,7 +537,7 @@ def _joints(
     return (
         Difference(
             "joint accelerations",
-            relative(qdd - found.qdd, scale),
+            relative(qdd - solution.qdd, scale),
             scale,
             "1/s2",
             "aba, and the augmented system in maximal coordinates",
@@ -550,29 +550,29 @@ def _joints(
     )
 
 
-def _bodies(maximal: MaximalChain, found: MaximalSolution, motion: LinkMotion) -> Difference:
+def _bodies(maximal: MaximalChain, solution: MaximalSolution, motion: LinkMotion) -> Difference:
     """Return the difference of body accelerations, relative to gravity and bias accelerations as well."""
-    known = np.vstack([np.hstack([maximal.motion.v_dot, maximal.motion.omega_dot]), [*maximal.chain.gravity, 0.0, 0.0, 0.0]])
-    gap, scale = relative_twist(found.u_dot, np.hstack([motion.v_dot, motion.omega_dot]), known, length_of(maximal))
+    terms = np.vstack([np.hstack([maximal.motion.v_dot, maximal.motion.omega_dot]), [*maximal.chain.gravity, 0.0, 0.0, 0.0]])
+    gap, scale = relative_twist(solution.u_dot, np.hstack([motion.v_dot, motion.omega_dot]), terms, length_of(maximal))
     return Difference("body accelerations", gap, scale, "m/s2", "kinematics at aba's accelerations, and the augmented system")
 
 
-def _wrenches(maximal: MaximalChain, found: MaximalSolution, carried: Array) -> Difference:
+def _wrenches(maximal: MaximalChain, solution: MaximalSolution, carried: Array) -> Difference:
     """Return the difference of joint wrenches, relative to the weight of the chain as well."""
     weight = float(maximal.model.mass.sum() * np.linalg.norm(maximal.chain.gravity))
-    gap, scale = relative_wrench(carried, found.wrench, weight, length_of(maximal))
+    gap, scale = relative_wrench(carried, solution.wrench, weight, length_of(maximal))
     return Difference("joint wrenches", gap, scale, "N", "recursion from the tip, and -Phi_q^T lam with the actuators")
 
 
-def _impulses(maximal: MaximalChain, found: Jump, q: Array, blows: Array) -> tuple[Difference, ...]:
+def _impulses(maximal: MaximalChain, jump: Jump, q: Array, blows: Array) -> tuple[Difference, ...]:
     """Return the differences of jumps and joint impulses, relative to the impulses and to the response of each link alone as well."""
     response, length = chain_impulse(maximal.chain, q, blows), length_of(maximal)
     m = maximal.model.mass[list(maximal.chain.order), None]
     alone = np.hstack([blows[:, :3] / m, blows[:, 3:] / m * per(length) ** 2])
-    bodies, size = relative_twist((maximal.J @ response.dqd).reshape(-1, 6), found.du, alone, length)
-    scale = largest(response.dqd, found.dqd, size * per(length))
-    rates = max(relative(response.dqd - found.dqd, scale), bodies)
-    joints, impulses = relative_wrench(response.l, found.wrench, largest(blows[:, :3], blows[:, 3:] * per(length)), length)
+    bodies, size = relative_twist((maximal.J @ response.dqd).reshape(-1, 6), jump.du, alone, length)
+    scale = largest(response.dqd, jump.dqd, size * per(length))
+    rates = max(relative(response.dqd - jump.dqd, scale), bodies)
+    joints, impulses = relative_wrench(response.l, jump.wrench, largest(blows[:, :3], blows[:, 3:] * per(length)), length)
     return (
         Difference("rate jumps", rates, scale, "1/s", "articulated bodies, and the augmented system: joints and bodies"),
         Difference("joint impulses", joints, impulses, "N s", "articulated bodies, and -Phi_q^T Lam"),

@@ -37,10 +37,10 @@ from scipy.optimize import NonlinearConstraint, minimize
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
-from haugmbd.sensitivity.outputs import names_of
 from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, sensitivity, values_at_end
 from haugmbd.simulation.results.io.paths import path_of, unwritable
+from haugmbd.simulation.results.named_outputs import names_of
 from haugmbd.study.sweeps.cells import cell_key, study_identity
 from haugmbd.study.sweeps.executors import Row
 from haugmbd.study.sweeps.store import Journal

@@ -112,12 +112,12 @@ class RankOf:
     @property
     def null_directions(self) -> tuple[NullDirection, ...]:
         """Return the directions that change nothing."""
-        found = []
+        directions = []
         for line in echelon(self.null) if len(self.null) else ():
             changes = {name: float(x) for name, x in zip(self.names, line, strict=True) if x}
             first = next(iter(changes.values()))
-            found.append(NullDirection({name: x / first for name, x in changes.items()}))
-        return tuple(found)
+            directions.append(NullDirection({name: x / first for name, x in changes.items()}))
+        return tuple(directions)
 
     def base_parameters(self) -> tuple[str, ...]:
         """Return what the outputs determine: products of powers of the parameters that no null direction changes, near these values."""
@@ -349,19 +349,19 @@ def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = 
             if not problem.evaluations:
                 raise
             return np.full(int(here.sum()), np.nan)
-        found: Array = ((over.values - wanted) / scale)[here]
-        return found
+        residual: Array = ((over.values - wanted) / scale)[here]
+        return residual
 
     def jacobian(x: Array) -> Array:
         over = problem.over_time(x * sizes)
         if not np.isfinite(over.jacobian).all():
             raise UsageError("an output of the data is not unique: it depends on how redundant rows share their load.")
-        found: Array = (over.jacobian / scale[..., None])[here] * sizes
-        return found
+        residual: Array = (over.jacobian / scale[..., None])[here] * sizes
+        return residual
 
     lower, upper = _bounds(problem)
     start = np.clip(problem.p.values_array / sizes, lower, upper)
-    found = least_squares(
+    residual = least_squares(
         residuals,
         start,
         jacobian,
@@ -372,22 +372,22 @@ def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = 
         max_nfev=MOST,
         x_scale=1.0,
     )
-    return _fitted(problem, names, found, sigma, wanted, np.atleast_1d(np.asarray(t, dtype=np.float64)))
+    return _fitted(problem, names, residual, sigma, wanted, np.atleast_1d(np.asarray(t, dtype=np.float64)))
 
 
-def _fitted(problem: Problem, names: list[Any], found: Any, sigma: Any, wanted: Array, t: Array) -> Fit:
+def _fitted(problem: Problem, names: list[Any], solution: Any, sigma: Any, wanted: Array, t: Array) -> Fit:
     """Return the fit of what least squares found."""
-    p = problem.p.at(found.x * problem.p.sizes)
-    J = found.jac * (p.sizes / problem.p.sizes)  # in relative changes of the fitted values
+    p = problem.p.at(solution.x * problem.p.sizes)
+    J = solution.jac * (p.sizes / problem.p.sizes)  # in relative changes of the fitted values
     rank = RankOf.of(J, p.names)
-    n_data, n = found.jac.shape
-    squares = float(found.fun @ found.fun)
+    n_data, n = solution.jac.shape
+    squares = float(solution.fun @ solution.fun)
     variance = 1.0 if sigma is not None else squares / max(n_data - rank.rank, 1)
     errors, correlation = _errors(J, rank, variance)
-    over = problem.over_time(found.x * problem.p.sizes)
+    over = problem.over_time(solution.x * problem.p.sizes)
     residuals = {str(key(**dict(p)) if callable(key) else key): over.values[:, k] - wanted[:, k] for k, key in enumerate(names)}
-    success = bool(found.status > 0)
-    at_bounds = tuple(name for name, active in zip(p.names, found.active_mask, strict=True) if active)
+    success = bool(solution.status > 0)
+    at_bounds = tuple(name for name, active in zip(p.names, solution.active_mask, strict=True) if active)
     result = Fit(
         p,
         dict(zip(p.names, (errors * p.sizes).tolist(), strict=True)),
@@ -400,7 +400,7 @@ def _fitted(problem: Problem, names: list[Any], found: Any, sigma: Any, wanted: 
         problem.runs,
         problem.evaluations,
         success,
-        "converged" if success else f"not converged after {found.nfev} evaluations",
+        "converged" if success else f"not converged after {solution.nfev} evaluations",
         at_bounds,
     )
     if not success:
@@ -441,9 +441,9 @@ def _read_data(data: Any, t: Any) -> tuple[list[Any], Array]:
 
 def _read_sigma(sigma: Any, names: list[Any]) -> Array:
     """Return the standard deviation of each output, (1, m)."""
-    given = [sigma.get(name) for name in names] if isinstance(sigma, Mapping) else [1.0 if sigma is None else sigma] * len(names)
+    entries = [sigma.get(name) for name in names] if isinstance(sigma, Mapping) else [1.0 if sigma is None else sigma] * len(names)
     try:
-        values = np.array(given, dtype=np.float64)
+        values = np.array(entries, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.full(len(names), np.nan)
     if not (np.isfinite(values).all() and (values > 0.0).all()):

@@ -30,6 +30,7 @@ CONTENTS = {
         "joints",
         "generated/joints",
         "couplings",
+        "ropes",
         "rolling",
         "forces",
         "generated/forces",

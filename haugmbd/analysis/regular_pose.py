@@ -77,8 +77,8 @@ class SparseProjection(NamedTuple):
         N, first = np.zeros((n, n - rows)), len(free)
         N[free, np.arange(len(free))] = 1.0
         for part in np.flatnonzero(freedoms).tolist():
-            own, last = np.flatnonzero(of_column == part), first + int(freedoms[part])
-            N[own, first:last] = scipy.linalg.qr(X[own, : last - first], mode="economic", check_finite=False)[0]
+            columns, last = np.flatnonzero(of_column == part), first + int(freedoms[part])
+            N[columns, first:last] = scipy.linalg.qr(X[columns, : last - first], mode="economic", check_finite=False)[0]
             first = last
         return N
 
@@ -122,10 +122,10 @@ def sparse_projection(J: csc_array, force: Array) -> SparseProjection | None:
 
 def kept_at(model: Model, state: State, kept: Ints) -> Ints:
     """Return as many rows as `kept`, or more, that are as far from dependent as any at a pose; `kept` itself if there are none."""
-    found = analyse_rank(model, evaluate(model, state))
-    if found.flat.any() or model.nc - len(found.dropped) < len(kept):
+    examined = analyse_rank(model, evaluate(model, state))
+    if examined.flat.any() or model.nc - len(examined.dropped) < len(kept):
         return kept
-    return np.setdiff1d(np.arange(model.nc), found.dropped)
+    return np.setdiff1d(np.arange(model.nc), examined.dropped)
 
 
 def check_regular(model: Model, state: State, kept: Ints, what: str) -> None:
@@ -151,8 +151,8 @@ def singular_rows(model: Model, state: State, kept: Ints) -> str:
     alone = analyse_rank(model, rows, without=np.setdiff1d(np.arange(model.nc), kept))
     if not (len(alone.dropped) or alone.flat[kept].any()):
         return ""
-    found = redundancy_of(model, rows, analyse_rank(model, rows))
-    if not (found.only_here or set(found.flat) & set(kept.tolist())):
+    redundancy = redundancy_of(model, rows, analyse_rank(model, rows))
+    if not (redundancy.only_here or set(redundancy.flat) & set(kept.tolist())):
         return ""
-    here = replace(found, gaps=np.zeros(model.nc))  # at rest nothing moves that could conflict
+    here = replace(redundancy, gaps=np.zeros(model.nc))  # at rest nothing moves that could conflict
     return "; ".join(f"{fault.where}: {fault.what}" for fault in dependence_faults(model, here, "this pose"))

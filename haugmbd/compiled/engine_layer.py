@@ -212,4 +212,3 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel as tests and tools know it: the plain function, which is its own `py_func`."""
     function.py_func = function  # type: ignore[attr-defined]
     return function
-

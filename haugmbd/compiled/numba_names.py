@@ -56,7 +56,6 @@ ENGINE: Library | None = engine_here()
 COMPILES = ENGINE is None
 
 
-
 def names_of_numba() -> tuple[Any, ...]:
     """Return Numba and its names below.  Raise ImportError with the remedy if it is not installed."""
     try:

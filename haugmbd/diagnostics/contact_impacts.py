@@ -102,8 +102,8 @@ def contact_values(entry: LoadEntry, model: Model, y: Array) -> tuple[Indentatio
     load, n = entry.load, model.nb + 1
     assert isinstance(load, ContactForce)
     bodies = np.swapaxes(y[:, : WIDTH * n].reshape(len(y), n, WIDTH), 0, 1)[list(entry.bodies)]
-    found, first = load.indentation(bodies), WIDTH * n + entry.angle
-    return found, load.contact_forces(found, y[:, first : first + load.angles])
+    geometry, first = load.indentation(bodies), WIDTH * n + entry.angle
+    return geometry, load.contact_forces(geometry, y[:, first : first + load.angles])
 
 
 def over_steps(entry: LoadEntry, model: Model, t: Array, y: Array, y_dot: Array) -> ContactSteps:
@@ -124,7 +124,7 @@ def over_steps(entry: LoadEntry, model: Model, t: Array, y: Array, y_dot: Array)
 
 def _largest(t: Array, depth: Array, rate: Array) -> Array:
     """Return the maximum (k,) of the cubics through depths and rates (nt, k); its derivative is A s^2 + B s + C."""
-    found = depth.max(axis=0)
+    deepest = depth.max(axis=0)
     h = np.diff(t)[:, None]
     d0, d1, r0, r1 = depth[:-1], depth[1:], h * rate[:-1], h * rate[1:]
     A, B, C = 6.0 * (d0 - d1) + 3.0 * (r0 + r1), -6.0 * (d0 - d1) - 4.0 * r0 - 2.0 * r1, r0
@@ -132,7 +132,7 @@ def _largest(t: Array, depth: Array, rate: Array) -> Array:
     with np.errstate(all="ignore"):
         s = 2.0 * C / (-B + np.sqrt(np.maximum(B * B - 4.0 * A * C, 0.0)))
         top = d0 + s * (C + s * (0.5 * B + s * A / 3.0))
-    largest: Array = np.maximum(found, np.where(turns & np.isfinite(top), top, -np.inf).max(axis=0, initial=-np.inf))
+    largest: Array = np.maximum(deepest, np.where(turns & np.isfinite(top), top, -np.inf).max(axis=0, initial=-np.inf))
     return largest
 
 
@@ -183,11 +183,11 @@ def impacts_of_states(
     """Return the impacts of a contact from all states of a run, y (nt, ny) at t, their rates, and the events of the run."""
     load, log = entry.load, ImpactLog(model, (entry,))
     names = {load.name if load.angles == 1 else f"{load.name}[{k}]": k for k in range(load.angles)}
-    found, _ = contact_values(entry, model, y[:1])
-    touching, inside = at_touch(found)
+    values, _ = contact_values(entry, model, y[:1])
+    touching, inside = at_touch(values)
     for k in range(load.angles):
         if touching[0, k] or inside[0, k]:
-            start = (float(t[0]), float(found.rate[0, k])) if touching[0, k] else (float("nan"), float("nan"))
+            start = (float(t[0]), float(values.rate[0, k])) if touching[0, k] else (float("nan"), float("nan"))
             log.touch(load.name, k, *start)
     first = 0
     for event in events:

@@ -73,8 +73,8 @@ def deep_contact_notes(model: Model, t: float, y: Array) -> list[RunNote]:
 
 def _deep(load: ContactForce, model: Model, entry: LoadEntry, t: float, y: Array) -> str:
     """Return what is too deep at a contact; "" if nothing is."""
-    found, force = contact_values(entry, model, y[None])
-    depth, N, size = float(found.depth.max()), float(force.elastic.sum()), _size_of(load)
+    geometry, force = contact_values(entry, model, y[None])
+    depth, N, size = float(geometry.depth.max()), float(force.elastic.sum()), _size_of(load)
     if not depth > 0.0:
         return ""
     thrown = _thrown(model, entry, t, y, N)
@@ -138,17 +138,17 @@ def short_impact_notes(model: Model, events: Iterable[EventRecord], method: Any,
     if h is None:
         return []
     events = tuple(events)
-    known = [*_impacts(events, h), *([] if method.stops_at_kinks else _stepped_across(model, t, y))]
-    short = [one for one in known if one.duration < FEWEST * h]
-    largest = _largest(model, [*(event.state for event in events), *(one.before for one in short)]) if short else 0.0
-    found = [
-        one
-        for one, change in zip(short, _changes(model, short), strict=True)
-        if change > JUMP**2 * largest or _goes_through(model, one)
+    impacts = [*_impacts(events, h), *([] if method.stops_at_kinks else _stepped_across(model, t, y))]
+    short = [impact for impact in impacts if impact.duration < FEWEST * h]
+    largest = _largest(model, [*(event.state for event in events), *(impact.before for impact in short)]) if short else 0.0
+    too_short = [
+        impact
+        for impact, change in zip(short, _changes(model, short), strict=True)
+        if change > JUMP**2 * largest or _goes_through(model, impact)
     ]
-    if not found:
+    if not too_short:
         return []
-    worst = min(found, key=lambda one: one.duration)
+    worst = min(too_short, key=lambda impact: impact.duration)
     duration = worst.duration
     text = (
         f"an impact of {worst.name} lasts {duration:.3g} s (from t = {worst.start:.6g} s), which is {duration / h:.2g} steps of "
@@ -168,16 +168,18 @@ def _impacts(events: Iterable[EventRecord], h: float) -> list[Impact]:
         elif what == "release" and name in touches:
             touch = touches.pop(name)
             chains.setdefault(name, []).append(Impact(name, touch.t, event.t - touch.t, touch.state, event.state))
-    found = [one for chain in chains.values() for one in chain]
+    impacts = [impact for chain in chains.values() for impact in chain]
     for name, chain in chains.items():
         first = 0
-        for k, one in enumerate(chain):
-            if k + 1 == len(chain) or chain[k + 1].start - one.start - one.duration >= h:
+        for k, impact in enumerate(chain):
+            if k + 1 == len(chain) or chain[k + 1].start - impact.start - impact.duration >= h:
                 if k > first:
                     begin = chain[first]
-                    found.append(Impact(name, begin.start, one.start + one.duration - begin.start, begin.before, one.after))
+                    impacts.append(
+                        Impact(name, begin.start, impact.start + impact.duration - begin.start, begin.before, impact.after)
+                    )
                 first = k + 1
-    return found
+    return impacts
 
 
 def _stepped_across(model: Model, t: Array, y: Array) -> list[Impact]:
@@ -189,7 +191,7 @@ def _stepped_across(model: Model, t: Array, y: Array) -> list[Impact]:
     sides = [k for k, side in enumerate(stops.sides) if side.c == 0.0]
     if not sides or len(t) < 2:  # noqa: PLR2004
         return []
-    measured, found = stops.pressed(y), []
+    measured, impacts = stops.pressed(y), []
     for k in sides:
         x, rate = measured.depth[:, k], measured.rate[:, k]
         outside = np.flatnonzero(x <= 0.0)
@@ -200,8 +202,8 @@ def _stepped_across(model: Model, t: Array, y: Array) -> list[Impact]:
             meet = (x[a] - x[b] - rate[a] * t[a] + rate[b] * t[b]) / (rate[b] - rate[a])
             if b > a + 1 or x[a] + rate[a] * (meet - t[a]) > 0.0:
                 ends = (State.from_y(float(t[at]), y[at], n) for at in (a, b))
-                found.append(Impact(stops.sides[k].name, float(touch), max(0.0, float(release - touch)), *ends))
-    return found
+                impacts.append(Impact(stops.sides[k].name, float(touch), max(0.0, float(release - touch)), *ends))
+    return impacts
 
 
 def _goes_through(model: Model, impact: Impact) -> bool:
@@ -221,7 +223,7 @@ def _changes(model: Model, impacts: list[Impact]) -> Array:
     """Return w^T M w of impacts (n,); 0 where the accelerations are not known."""
     if not impacts:
         return np.zeros(0)
-    ends = [state for one in impacts for state in (one.before, one.after)]
+    ends = [state for impact in impacts for state in (impact.before, impact.after)]
     t = np.array([end.t for end in ends])
     try:
         u_dot = solve_states(model, t, np.stack([end.y for end in ends]))[:, : model.nb + 1]
@@ -289,11 +291,11 @@ def push_over_time(model: Model, joint: JointEntry, t: Array, y: Array) -> Array
 
 def lift_off_events(model: Model) -> tuple[Event, ...]:
     """Return the events of all joints that can only push."""
-    found = []
+    pushes = []
     for joint in unilateral_joints(model):
         push = Push(model, joint)
-        found += [Event(f"{joint.name}: {LIFT_OFF}", push, direction=-1), Event(f"{joint.name}: {RETURN}", push, direction=1)]
-    return tuple(found)
+        pushes += [Event(f"{joint.name}: {LIFT_OFF}", push, direction=-1), Event(f"{joint.name}: {RETURN}", push, direction=1)]
+    return tuple(pushes)
 
 
 def unilateral_joints(model: Model) -> list[JointEntry]:
@@ -312,7 +314,7 @@ def lift_off_notes(model: Model, t: Array, y: Array, events: Iterable[EventRecor
     notes, records = [], tuple(events)
     for joint in unilateral_joints(model):
         names = {f"{joint.name}: {what}": what for what in (LIFT_OFF, RETURN)}
-        times = [(names[one.name], one.t) for one in records if one.name in names]
+        times = [(names[record.name], record.t) for record in records if record.name in names]
         if len(t) and float(push_over_time(model, joint, t[:1], y[:1])[0]) < 0.0:
             times.insert(0, (LIFT_OFF, float(t[0])))
         notes += _notes(joint, times, "")

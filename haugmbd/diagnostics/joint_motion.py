@@ -86,11 +86,11 @@ def frames_of(joints: Sequence[Joint], number: Mapping[Body, int], *, points: bo
     i, j = (np.array([number[frame.body] for frame in frames], dtype=np.int64) for frames in sides)
     nowhere = np.broadcast_to(np.zeros(3), (len(joints), 3))
     s_bar_i, s_bar_j = (np.array([frame.s_bar for frame in frames]).reshape(-1, 3) if points else nowhere for frames in sides)
-    known: dict[bytes, int] = {}
+    numbers: dict[bytes, int] = {}
     axes_i, axes_j = (
-        np.array([known.setdefault(frame.A_bar.tobytes(), len(known)) for frame in frames], dtype=np.int64) for frames in sides
+        np.array([numbers.setdefault(frame.A_bar.tobytes(), len(numbers)) for frame in frames], dtype=np.int64) for frames in sides
     )
-    return JointFrames(i, j, s_bar_i, s_bar_j, axes_i, axes_j, np.frombuffer(b"".join(known)).reshape(-1, 3, 3))
+    return JointFrames(i, j, s_bar_i, s_bar_j, axes_i, axes_j, np.frombuffer(b"".join(numbers)).reshape(-1, 3, 3))
 
 
 @dataclass(frozen=True, eq=False)

@@ -188,10 +188,10 @@ class LoadHistory(NamesMeant):
     @property
     def stroke(self) -> float:
         """Return the largest less the smallest length [m] or angle [rad]."""
-        way = next((self._values[name] for name in ("angle", "displacement") if name in self._values), None)
-        way = self._value("length") if way is None else way
-        known = way[np.isfinite(way)]
-        return float(np.ptp(known)) if len(known) else 0.0
+        length = next((self._values[name] for name in ("angle", "displacement") if name in self._values), None)
+        length = self._value("length") if length is None else length
+        finite = length[np.isfinite(length)]
+        return float(np.ptp(finite)) if len(finite) else 0.0
 
     def unit(self, quantity: str) -> str:
         """Return the unit of a quantity."""
@@ -204,7 +204,7 @@ class LoadHistory(NamesMeant):
     def _value(self, name: str) -> Array:
         """Return a quantity. UsageError if the element does not have it."""
         if name not in self._values:
-            has = ", ".join(f".{own}" for own in self.quantities)
+            has = ", ".join(f".{quantity}" for quantity in self.quantities)
             raise UsageError(f"load {self.load!r} ({self.kind}) has no {name}: it has {has}.")
         return self._values[name]
 
@@ -237,8 +237,8 @@ def load_named(model: Model, name: str) -> LoadEntry:
 def work_of_load(model: Model, done: Work, name: str, energy: Array) -> Array:
     """Return the work that a load gives to the bodies since the first state [J], (nt,);  energy: its potential energy V, (nt,)"""
     k = [entry.load.name for entry in model.loads].index(name)
-    given: Array = done.applied[:, k] - done.dissipated[:, k] - (energy - energy[:1])
-    return given
+    work: Array = done.applied[:, k] - done.dissipated[:, k] - (energy - energy[:1])
+    return work
 
 
 def load_history(model: Model, t: Array, y: Array, name: str, work: Callable[[], Work] | None = None) -> LoadHistory:
@@ -251,23 +251,23 @@ def load_history(model: Model, t: Array, y: Array, name: str, work: Callable[[],
     some, n = y[finite], model.nb + 1
     bodies = np.swapaxes(some[:, : WIDTH * n].reshape(len(some), n, WIDTH), 0, 1)[list(entry.bodies)]
     if isinstance(entry.load, JointFriction):
-        found = entry.load.values_of(*friction_over_time(model, t[finite], some)[name])
+        quantities = entry.load.values_of(*friction_over_time(model, t[finite], some)[name])
         energy = np.zeros(len(some))
     else:
         angle = own_states(model, entry, some)
         load = with_known_outputs(model, entry, t[finite], some)
-        found = load.quantities(t[finite], bodies, angle)
+        quantities = load.quantities(t[finite], bodies, angle)
         energy = load.ledger(t[finite], bodies, angle).potential
-    values = {key: _spread(value, finite) for key, value in found.values.items()}
+    values = {key: _spread(value, finite) for key, value in quantities.values.items()}
     coordinates, involved = tuple(q.label for q in entry.load.coordinates()), tuple(body.name for body in entry.load.bodies())
-    power, energy = _spread(found.power, finite), _spread(energy, finite)
+    power, energy = _spread(quantities.power, finite), _spread(energy, finite)
 
     def own_work() -> Array:
         assert work is not None
         return read_only(work_of_load(model, work(), name, energy))
 
-    known = None if work is None else own_work
-    return LoadHistory(name, entry.load.kind, t, power, energy, values, coordinates, involved, known)
+    work_function = None if work is None else own_work
+    return LoadHistory(name, entry.load.kind, t, power, energy, values, coordinates, involved, work_function)
 
 
 def _spread(values: Array, finite: Any) -> Array:

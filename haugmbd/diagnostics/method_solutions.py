@@ -87,22 +87,22 @@ def steps_only(lam: Array | None, u_dot: Array | None) -> Array | None:
     """Return the accelerations (nt, nb + 1, 6) of the steps of a method; NaN at later states where it has no multipliers lam (nt, nc)."""
     if lam is None or u_dot is None:
         return None
-    own = u_dot.reshape(len(u_dot), u_dot.shape[1] // 6, 6).copy()
-    own[1:][np.isnan(lam[1:]).any(axis=1)] = np.nan
-    own[:, 0] = 0.0
-    return own
+    accelerations = u_dot.reshape(len(u_dot), u_dot.shape[1] // 6, 6).copy()
+    accelerations[1:][np.isnan(lam[1:]).any(axis=1)] = np.nan
+    accelerations[:, 0] = 0.0
+    return accelerations
 
 
-def multipliers_of_method(model: Model, t: Array, y: Array, found: Array) -> Array:
+def multipliers_of_method(model: Model, t: Array, y: Array, lam_of_method: Array) -> Array:
     """Return the multipliers (nt, nc) at the states y (nt, ny), from those of the method; NaN where there are none.
 
     The first state gets the multipliers of the accelerations.
     """
-    lam = found.copy()
-    known = np.asarray(np.isfinite(lam).all(axis=1))
-    if model.redundancy.dropped and known.any():
-        lam[known] = _shared(model, t[known], y[known], lam[known])
-    if len(t) and not known[0]:
+    lam = lam_of_method.copy()
+    finite = np.asarray(np.isfinite(lam).all(axis=1))
+    if model.redundancy.dropped and finite.any():
+        lam[finite] = _shared(model, t[finite], y[finite], lam[finite])
+    if len(t) and not finite[0]:
         lam[0] = _slots(model, solve_states(model, t[:1], y[:1]))[0, model.slot_of_row]
     return lam
 

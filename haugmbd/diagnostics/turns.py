@@ -65,8 +65,8 @@ def principal(angle: Array) -> Array:
 
 def nearest_turn(angle: Array, near: Array) -> Array:
     """Return angle + 2 pi k, the nearest to `near`."""
-    found: Array = angle + WHOLE * np.round((near - angle) / WHOLE)
-    return found
+    nearest: Array = angle + WHOLE * np.round((near - angle) / WHOLE)
+    return nearest
 
 
 def expected_changes(t: Array, rate: Array, acceleration: Array) -> Array:
@@ -86,8 +86,8 @@ def counted_changes(t: Array, angle: Array, rate: Array, acceleration: Array) ->
     far = np.abs(expected - seen - WHOLE * turns)
     h = np.diff(t).reshape(-1, *[1] * (rate.ndim - 1))
     correction = np.abs(expected - 0.5 * h * (rate[1:] + rate[:-1]))
-    known: Flags = (far <= np.where(np.abs(expected) > np.pi, SURE, UNSURE)) & (correction <= UNSURE)
-    return seen + WHOLE * turns, known, expected
+    sure: Flags = (far <= np.where(np.abs(expected) > np.pi, SURE, UNSURE)) & (correction <= UNSURE)
+    return seen + WHOLE * turns, sure, expected
 
 
 def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array) -> Array:
@@ -100,9 +100,9 @@ def unwound(name: str, t: Array, angle: Array, rate: Array, acceleration: Array)
     if not finite.any():
         return out
     times, base = t[finite], principal(angle[finite])
-    change, known, expected = counted_changes(times, base, rate[finite], acceleration[finite])
-    if not known.all():
-        k = int(np.argmin(known))
+    change, sure, expected = counted_changes(times, base, rate[finite], acceleration[finite])
+    if not sure.all():
+        k = int(np.argmin(sure))
         raise UsageError(
             f"joint {name!r}: between t = {times[k]:.6g} s and {times[k + 1]:.6g} s it turns by about {expected[k]:.3g} rad, too far for "
             "the stored states to count its turns. Store more states (a smaller store_every, or a denser t_eval); runs of simulate count "
@@ -147,7 +147,7 @@ def angle_source(model: Model, joint: JointEntry, freedom: Freedom) -> Integrate
 def driver_angles(model: Model) -> tuple[tuple[int, Joint], ...]:
     """Return the rows whose value is the angle of a joint, each with the driver that it belongs to."""
     kinds = rows_by_class(model.labels)
-    rows = [numbers[:, k] for own, numbers in kinds for k, label in enumerate(own) if isinstance(label.primitive, Rotation)]
+    rows = [numbers[:, k] for labels, numbers in kinds for k, label in enumerate(labels) if isinstance(label.primitive, Rotation)]
     return tuple(
         (int(row), model.joints[model.labels[row].joint].part) for row in np.sort(np.concatenate([np.zeros(0, int), *rows]))
     )
@@ -160,14 +160,16 @@ def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: 
     """
     source = angle_source(model, joint, freedom)
     if isinstance(source, IntegratedAngle):
-        own: Array = y[:, source.column]
-        return own - source.at_start
+        column: Array = y[:, source.column]
+        return column - source.at_start
     if source is not None:
         f: Array = model.drivers[model.drivers_of_rows()[source]].values(t)[:, 0]
         return f - _modelled(model, joint, freedom) - joint.part.q0
     if record is None:
         return None
-    angle = record[:, [(one.name, way) for one, way in turning_joints(model)].index((joint.name, freedom))]
+    angle = record[
+        :, [(turning_joint.name, turning) for turning_joint, turning in turning_joints(model)].index((joint.name, freedom))
+    ]
     lost = np.isnan(angle) & np.isfinite(y).all(axis=1)
     if lost.any():
         raise UsageError(
@@ -202,12 +204,12 @@ def alike_joints(model: Model) -> list[Alike]:
         columns, of_them = alike.setdefault((freedom, arms(tuple(joint.freedoms or ()))), ([], []))
         columns.append(k)
         of_them.append(joint)
-    number, found = {body: k for k, body in enumerate(model.bodies)}, []
-    for (freedom, arm), (own, turning) in alike.items():
+    number, groups = {body: k for k, body in enumerate(model.bodies)}, []
+    for (freedom, arm), (freedoms, turning) in alike.items():
         joints = frames_of(turning, number, points=arm)
         zero = angle_in_turn(freedom, joint_pose(joints, model.y0[None], model.nb + 1), arm=arm)[0]
-        found.append(Alike(np.array(own), joints, freedom, arm, zero))
-    return found
+        groups.append(Alike(np.array(freedoms), joints, freedom, arm, zero))
+    return groups
 
 
 class TurnCounter:
@@ -247,9 +249,9 @@ class TurnCounter:
         """
         if self.last is not None and not self.arms:
             t = np.concatenate([before[0], steps[0]])
-            way = _way(t, [self._fastest(*x[1:]) for x in (before, steps)])
-            if not np.max(np.diff(way), initial=0.0) > SHORT:
-                return self._at_steps(t, partial(_states_at, before[1], steps[1]), way, kept + 1)
+            turned = _way(t, [self._fastest(*x[1:]) for x in (before, steps)])
+            if not np.max(np.diff(turned), initial=0.0) > SHORT:
+                return self._at_steps(t, partial(_states_at, before[1], steps[1]), turned, kept + 1)
         t, y, y_dot = (np.concatenate(pair) for pair in zip(before, steps, strict=True))
         return self.follow(t, y, y_dot, steps[0][kept], steps[1][kept])
 

@@ -22,7 +22,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
 from haugmbd.deprecated import did_you_mean
-from haugmbd.diagnostics.joint_motions.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
+from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
 from haugmbd.errors import UsageError
 from haugmbd.forces.joint_friction import JointFriction
@@ -232,7 +232,9 @@ def check(model: Model, problem: Problem, method: RungeKutta) -> None:
     if model.contacts:
         faults.append(f"contacts {', '.join(repr(x.name) for x in model.contacts)} strike")
     if len(problem.events.places):
-        kinds = [x.load.where for x in model.loads if x.load.kind in ("JointLimit", "SphereContact", "ContactForce")] or ["its stops and contacts"]
+        kinds = [x.load.where for x in model.loads if x.load.kind in ("JointLimit", "SphereContact", "ContactForce")] or [
+            "its stops and contacts"
+        ]
         faults.append(f"{', '.join(kinds)} touch and release, which Python locates")
     sticking = [x.load.where for x in model.loads if isinstance(x.load, JointFriction)]
     if may_stick(model):
@@ -301,7 +303,17 @@ def written(model: Model, call: Captured, method: RungeKutta, inputs: Sequence[s
     y, y_dot = problem.y, call.k1
     watch = new_watch(np.zeros(0, dtype=np.int64), ny)
     steps = Steps(times, states, rates)
-    words = [problem.dynamics, problem.options, method.tableau, watch, Slot(T), Slot(H), Point(y, y_dot), np.zeros((s - 1, ny)), steps]
+    words = [
+        problem.dynamics,
+        problem.options,
+        method.tableau,
+        watch,
+        Slot(T),
+        Slot(H),
+        Point(y, y_dot),
+        np.zeros((s - 1, ny)),
+        steps,
+    ]
     step = w.call(STEP_ENTRY, *words)
     _let_engine_fill(w, w.lists[w.calls[step][1]], steps)
     rates_of = f"{routine_name(problem.rates)}"
@@ -378,14 +390,22 @@ def add_inputs(w: Writer, model: Model, problem: Problem, inputs: Sequence[str])
     work = w.array(problem.pack.work)
     for name in inputs:
         if name not in loads:
-            raise UsageError(f"there is no load {name!r}{did_you_mean(name, loads)}: it has {', '.join(map(repr, loads)) or 'none'}.")
+            raise UsageError(
+                f"there is no load {name!r}{did_you_mean(name, loads)}: it has {', '.join(map(repr, loads)) or 'none'}."
+            )
         numbers = loads[name].drivers
         constant = [k for k in numbers if np.isfinite(model._F0[k, 0])]
         if not numbers or len(constant) < len(numbers):
             raise UsageError(f"{loads[name].load.where}: its number is not a constant, and cannot be an input. Give it 0.0.")
         for axis, k in enumerate(numbers):
             w.places.append((work, start + columns * k))
-            add_item(w, INPUT, name if len(numbers) == 1 else f"{name}.{'xyz'[axis] if len(numbers) == 3 else axis + 1}", len(w.places) - 1, 1)
+            add_item(
+                w,
+                INPUT,
+                name if len(numbers) == 1 else f"{name}.{'xyz'[axis] if len(numbers) == 3 else axis + 1}",
+                len(w.places) - 1,
+                1,
+            )
 
 
 def add_parameters(w: Writer, model: Model, problem: Problem) -> None:

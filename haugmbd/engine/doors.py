@@ -97,5 +97,3 @@ def compile_doors() -> None:
     ):
         compiled: Any = function
         compiled.compile(arguments)
-
-

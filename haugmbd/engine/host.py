@@ -78,7 +78,9 @@ def library_here() -> Path:
     """Return the engine of this package.  Raise UsageError if there is none for this machine and these sources."""
     library, reason = choose()
     if library is None:
-        raise UsageError(f"there is no engine here{': ' if reason else ''}{reason}. Build one: make engine, or install a wheel that has it.")
+        raise UsageError(
+            f"there is no engine here{': ' if reason else ''}{reason}. Build one: make engine, or install a wheel that has it."
+        )
     return library.path
 
 
@@ -93,7 +95,9 @@ def library_for(target: str, folder: Path = FOLDER) -> Path:
         manifest = {"libraries": {}, "sources": []}
     names = {Path(name).stem: name for name in manifest["libraries"]}
     if target not in names:
-        raise UsageError(f"the engine has no library for {target!r}: {', '.join(names) or 'none was built'}. Build it: make engine.")
+        raise UsageError(
+            f"the engine has no library for {target!r}: {', '.join(names) or 'none was built'}. Build it: make engine."
+        )
     if manifest["libraries"][names[target]]["stamp"] != stamp_of(manifest["sources"]):
         raise UsageError(f"the engine's {names[target]} was built of other sources. Build it again: make engine.")
     return folder / names[target]
@@ -180,14 +184,18 @@ class EngineModel:
     def _need(self, code: int) -> int:
         """Return a code that is not negative.  Raise SimulationError with what it means."""
         if code < 0:
-            raise SimulationError(f"the engine stops at t = {self.t:g} s: {WHY.get(code, f'status {-code} of compiled.status_codes')}.")
+            raise SimulationError(
+                f"the engine stops at t = {self.t:g} s: {WHY.get(code, f'status {-code} of compiled.status_codes')}."
+            )
         return code
 
     def _item(self, kind: int, name: str) -> int:
         """Return the number of an item.  Raise UsageError if there is none of this name."""
         if (kind, name) not in self.items:
             names = [text for of, text in self.items if of == kind]
-            raise UsageError(f"there is no {name!r}{did_you_mean(name, names)}: the blob has {', '.join(map(repr, names)) or 'none'}.")
+            raise UsageError(
+                f"there is no {name!r}{did_you_mean(name, names)}: the blob has {', '.join(map(repr, names)) or 'none'}."
+            )
         return self.items[kind, name]
 
     def run(self, n: int) -> Array:

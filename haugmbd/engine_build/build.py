@@ -34,7 +34,9 @@ FIRST = ("exact", "linux_x86_64", "wasm32")
 
 def main() -> int:
     """Build what the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m haugmbd.engine_build.build", description="Compile the engine of this source tree.")
+    parser = argparse.ArgumentParser(
+        prog="python -m haugmbd.engine_build.build", description="Compile the engine of this source tree."
+    )
     parser.add_argument("targets", nargs="*", help="exact, linux_x86_64, wasm32, ...; all for every one")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of intermediate files")
     parser.add_argument("--into", type=Path, default=FOLDER, help="folder of the libraries")
@@ -61,7 +63,13 @@ def collected(work: Path) -> Any:
         for old in work.glob("*.pkl"):
             old.unlink()
         with tempfile.TemporaryDirectory() as cache:
-            more = {"NUMBA_CACHE_DIR": cache, "HAUGMBD_QUIET": "1", "HAUGMBD_ENGINE": "0", "OMP_NUM_THREADS": "1", "HAUGMBD_PLAIN_NUMBA": ""}
+            more = {
+                "NUMBA_CACHE_DIR": cache,
+                "HAUGMBD_QUIET": "1",
+                "HAUGMBD_ENGINE": "0",
+                "OMP_NUM_THREADS": "1",
+                "HAUGMBD_PLAIN_NUMBA": "",
+            }
             command = [sys.executable, "-m", "haugmbd.engine_build.workload", str(file)]
             subprocess.run(command, check=True, env=os.environ | more)
     with file.open("rb") as content:

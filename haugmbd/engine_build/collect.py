@@ -1,6 +1,6 @@
 r"""Every compiled function of the package as LLVM code before optimisation, and a door into each for those who have no Numba.
 
-    entry        fn(P, t, y, ...) in Numba's convention, linked with all its kernels        `EntryLibrary.finalize`, kept before optimisation
+    entry        fn(P, t, y, ...) in Numba's convention, linked with all its kernels; kept before `EntryLibrary.finalize` optimises it
     routine      the entry by its C address, which other compiled code calls
     word door    door(words, results): the same with all arguments as 64-bit words in memory, for callers outside compiled code
 
@@ -43,7 +43,6 @@ class Entry(NamedTuple):
     door: str
     arguments: list[Shape]
     result: Shape
-
 
     @property
     def key(self) -> str:
@@ -147,7 +146,9 @@ def add_door(context: Any, library: Any, fndesc: Any) -> None:
     builder = ir.IRBuilder(door.append_basic_block("entry"))
     read = Reader(context, builder, door.args[0])
     arguments = [read.value(kind) for kind in fndesc.argtypes]
-    status, result = context.call_conv.call_function(builder, function, fndesc.restype, fndesc.argtypes, arguments, attrs=("noinline",))
+    status, result = context.call_conv.call_function(
+        builder, function, fndesc.restype, fndesc.argtypes, arguments, attrs=("noinline",)
+    )
     with builder.if_then(status.is_error, likely=False):
         builder.ret(WORD(1))
     put_result(context, builder, fndesc.restype, result, door.args[1], 0)
@@ -217,7 +218,9 @@ def dispatchers(compiled: bool = True) -> list[Any]:
     from haugmbd.compiled.fast_numba import KernelDispatcher  # noqa: PLC0415
 
     found = [x for x in gc.get_objects() if issubclass(type(x), CPUDispatcher) and not issubclass(type(x), KernelDispatcher)]
-    ours = [x for x in found if (getattr(x.py_func, "__module__", "") or "").startswith("haugmbd.") and (x.overloads or not compiled)]
+    ours = [
+        x for x in found if (getattr(x.py_func, "__module__", "") or "").startswith("haugmbd.") and (x.overloads or not compiled)
+    ]
     return [x for x in ours if type(x._cache).__name__ == "DeferredCache"]
 
 

@@ -34,9 +34,12 @@ class Parts(NamedTuple):
     entries: str
 
 
-STEPS = r"(engine\.doors\.\w+|explicit\.runge_kutta\.run_entry|explicit\.embedded\.run_entry|stabilization\.\w+\.(rates|post_step))$"
+STEPS = (
+    r"(engine\.doors\.\w+|explicit\.runge_kutta\.run_entry|explicit\.embedded\.run_entry|stabilization\.\w+\.(rates|post_step))$"
+)
 EXPLICIT = Parts(
-    r"(constraints|workspace|friction|model|stabilization|switch_events|kkt\.solver\.(?!\w*tangent))\b(?!.*\|dual)(?!.*implicit)", STEPS
+    r"(constraints|workspace|friction|model|stabilization|switch_events|kkt\.solver\.(?!\w*tangent))\b(?!.*\|dual)(?!.*implicit)",
+    STEPS,
 )
 """Every row, load and solver, for explicit methods."""
 SMALL = Parts(
@@ -112,7 +115,10 @@ def neutral(text: str) -> str:
     text = re.sub(r"^target (datalayout|triple).*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"= common (local_unnamed_addr |unnamed_addr )?global", "= internal global", text)
     return re.sub(
-        r"^(@[^\n]*numba\.dynamic\.globals[^\n]*= linkonce global ptr) inttoptr \(i64 \d+ to ptr\)", r"\1 null", text, flags=re.MULTILINE
+        r"^(@[^\n]*numba\.dynamic\.globals[^\n]*= linkonce global ptr) inttoptr \(i64 \d+ to ptr\)",
+        r"\1 null",
+        text,
+        flags=re.MULTILINE,
     )
 
 
@@ -231,7 +237,9 @@ def zig_command() -> list[str]:
 def compile_c(folder: Path, *words: object) -> None:
     """Run zig's C compiler.  Raise RuntimeError with what it says if it fails."""
     caches = {name: str(folder / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
-    done = subprocess.run([*zig_command(), "cc", *map(str, words)], capture_output=True, text=True, env=os.environ | caches, check=False)
+    done = subprocess.run(
+        [*zig_command(), "cc", *map(str, words)], capture_output=True, text=True, env=os.environ | caches, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"zig: {done.stderr[-2000:]}")
 

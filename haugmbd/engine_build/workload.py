@@ -13,6 +13,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,11 @@ def friction() -> None:
         system = make()
         more = {} if make is slider or isinstance(law, mbd.Viscous) else {"radius": 0.05}
         system.add(mbd.JointFriction("rubbing", system.joints[0], law, **more))
-        for how in ({"h": 1e-3}, {"rtol": 1e-6, "atol": 1e-8}, {"h": 1e-3, "integrator": mbd.GeneralizedAlpha(), "stabilization": None}):
+        for how in (
+            {"h": 1e-3},
+            {"rtol": 1e-6, "atol": 1e-8},
+            {"h": 1e-3, "integrator": mbd.GeneralizedAlpha(), "stabilization": None},
+        ):
             try:
                 result = mbd.simulate(system, 0.5, **how)
             except mbd.UsageError:
@@ -139,7 +144,11 @@ def stops_and_contacts() -> None:
         ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.11)))
         shapes = {"shape_i": mbd.Plane(normal=(0, 0, 1)), "shape_j": mbd.Sphere(0.1)}
         system.add(mbd.ContactForce("floor", system.ground, ball, **shapes, K=1e5, restitution=0.5, mu=mu))
-        for how in ({"h": 1e-4}, {"rtol": 1e-6, "atol": 1e-8}, {"h": 1e-4, "integrator": mbd.GeneralizedAlpha(), "stabilization": None}):
+        for how in (
+            {"h": 1e-4},
+            {"rtol": 1e-6, "atol": 1e-8},
+            {"h": 1e-4, "integrator": mbd.GeneralizedAlpha(), "stabilization": None},
+        ):
             _ask(mbd.simulate(system, 0.05, **how))
 
 

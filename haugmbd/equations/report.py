@@ -218,22 +218,22 @@ def levels_to(level: str) -> int:
 def formulas(eq: Any, row: Row, depth: int) -> list[tuple[str, str]]:
     """Return the formulas of a row, each with the name of its level."""
     zero = "0" if row.primitive.velocity_only else r"\Phi"
-    found = [("position", rf"{zero} = {row.tex if eq.planar is None else eq.symbols.tex(row.Phi)}")]
+    lines = [("position", rf"{zero} = {row.tex if eq.planar is None else eq.symbols.tex(row.Phi)}")]
     components = eq.symbols.tex(row.Phi)
     if eq.planar is None and not row.primitive.velocity_only and len(components) <= LONGEST_COMPONENTS:
-        found.append(("in components", rf"\Phi = {components}"))
+        lines.append(("in components", rf"\Phi = {components}"))
     if depth > 1:
-        found.append(("velocity", gradient_tex(eq, row)))
-        found.append(("", rf"\nu = {eq.symbols.tex(row.nu)}"))
+        lines.append(("velocity", gradient_tex(eq, row)))
+        lines.append(("", rf"\nu = {eq.symbols.tex(row.nu)}"))
     if depth > 2:
-        found.append(("acceleration", rf"\gamma = {gamma_tex(eq, row)}"))
-    return found
+        lines.append(("acceleration", rf"\gamma = {gamma_tex(eq, row)}"))
+    return lines
 
 
 def motion_formulas(eq: Any) -> list[tuple[str, str]]:
     """Return the laws of the forces, and the equations of motion of each body."""
     sp = eq.sp
-    found = [(load.name, law) for load, law in eq.forces.written]
+    lines = [(load.name, law) for load, law in eq.forces.written]
     n = eq.n // max(1, eq.model.nb)
     rows = list(eq.Q)
     for k, body in enumerate(eq.symbols.bodies[1:]):
@@ -242,11 +242,11 @@ def motion_formulas(eq: Any) -> list[tuple[str, str]]:
         left = eq.symbols.tex(block * u_dot)
         right = eq.symbols.tex(sp.Matrix(rows[n * k : n * k + n]))
         name = eq.symbols.body(body).frame_tex[3:-1]
-        own = rf"{left} + \Phi_{{q_{{{name}}}}}^{{T}} \lambda = {right}"
-        if len(own) > 6 * LONGEST_COMPONENTS:
-            own = rf"M_{{{name}}} \dot{{u}}_{{{name}}} + \Phi_{{q_{{{name}}}}}^{{T}} \lambda = Q_{{{name}}}"
-        found.append((body.name, own))
-    return found
+        equation = rf"{left} + \Phi_{{q_{{{name}}}}}^{{T}} \lambda = {right}"
+        if len(equation) > 6 * LONGEST_COMPONENTS:
+            equation = rf"M_{{{name}}} \dot{{u}}_{{{name}}} + \Phi_{{q_{{{name}}}}}^{{T}} \lambda = Q_{{{name}}}"
+        lines.append((body.name, equation))
+    return lines
 
 
 def tex_of_equations(eq: Any, level: str) -> str:
@@ -285,15 +285,15 @@ def sections(eq: Any) -> list[tuple[str, str, list[tuple[Row, list[tuple[str, st
     """Return the joints: name, kind, and each row with its formulas and the numbers of Phi, nu, gamma at the modelled state."""
     depth = levels_to(eq.level)
     numbers = np.column_stack(eq.lambdify("Phi", "nu", "gamma")()) if eq.rows else np.zeros((0, 3))
-    place = {row.number: k for k, row in enumerate(eq.rows)}
-    found = []
+    number = {row.number: k for k, row in enumerate(eq.rows)}
+    joints = []
     for name in eq.joints:
         rows = []
         for row in eq.rows_of(name):
-            Phi, nu, gamma = numbers[place[row.number]].tolist()
+            Phi, nu, gamma = numbers[number[row.number]].tolist()
             rows.append((row, formulas(eq, row, depth), (Phi, nu, gamma)))
-        found.append((name, eq.model.joints[name].kind, rows))
-    return found
+        joints.append((name, eq.model.joints[name].kind, rows))
+    return joints
 
 
 def parameter_table(eq: Any) -> list[tuple[str, str, float]]:

@@ -243,5 +243,5 @@ class CompiledOnly(Pack):
 
 def break_model(model: Model, fault: str, number: int, parameter: float) -> BrokenModel:
     """Return a copy of a model with a fault; tables are shared, and not changed."""
-    given = {each.name: getattr(model, each.name) for each in fields(Model)}
-    return BrokenModel(**given, fault=fault, number=number, parameter=parameter)
+    fields_of_model = {each.name: getattr(model, each.name) for each in fields(Model)}
+    return BrokenModel(**fields_of_model, fault=fault, number=number, parameter=parameter)

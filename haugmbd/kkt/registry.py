@@ -189,16 +189,16 @@ def _clusters(branches: Sequence[Branch], forest: Forest) -> ClusterTables | Non
         return NO_CLUSTERS
     revolute, separable = forest.forms.revolute[:, 0] != NO_FORM, forest.forms.separable[:, :FORM_ROWS]
     sliding = (separable == (N_LINEAR_OF_SLIDE, N_ANGULAR_OF_SLIDE, 0)).all(axis=1)
-    one, other = (set(np.flatnonzero(found).tolist()) for found in (revolute, sliding))
-    return cluster_tables(branches, one, forest.couplings, other)
+    turning, other = (set(np.flatnonzero(coupled).tolist()) for coupled in (revolute, sliding))
+    return cluster_tables(branches, turning, forest.couplings, other)
 
 
 def _why_tree(n_bodies: int, forest: Forest) -> str:
     """Return why the recursion was chosen."""
-    known, n_coupled = int(forest.forms.are_known().sum()), len(forest.couplings)
+    n_known, n_coupled = int(forest.forms.are_known().sum()), len(forest.couplings)
     of_what = "coordinates" if any(term.slides for row in forest.couplings for term in row.terms) else "angles"
     of_joints = f", {n_coupled} coupling{'s' * (n_coupled > 1)} of their {of_what}" if n_coupled else ""
-    return f"no loops, {known} of {n_bodies} bodies on joints that the recursion knows{of_joints}"
+    return f"no loops, {n_known} of {n_bodies} bodies on joints that the recursion knows{of_joints}"
 
 
 def tree_is_faster(n_bodies: int, weight: Sequence[int], forest: Forest) -> bool:

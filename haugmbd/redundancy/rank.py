@@ -345,17 +345,17 @@ def _farthest(model: Model, J: Array, e: AnyElimination, slots: Ints, tolerance:
         x[1:n] = u[1:]
         u = solve(model, e, x)[:n]
         u[0] = 0.0
-    U, found = u.reshape(-1, len(slots)).copy(), []
+    U, independent = u.reshape(-1, len(slots)).copy(), []
     for _ in range(len(slots)):
         size = np.linalg.norm(U, axis=0)
         if not size.max() > tolerance:
             break
         k = int(np.argmax(size >= PREFERRED * size.max()))
-        found.append((int(slots[k]), float(size[k])))
+        independent.append((int(slots[k]), float(size[k])))
         q = U[:, k] / size[k]
         U -= np.outer(q, q @ U)
         U[:, k] = 0.0
-    return found
+    return independent
 
 
 def rank_report(model: Model, rows: Rows) -> RankReport:
@@ -365,10 +365,10 @@ def rank_report(model: Model, rows: Rows) -> RankReport:
 
 def report_of(model: Model, examined: RankAnalysis) -> RankReport:
     """Return the report of rows that have been eliminated already."""
-    found = [Dependency(int(row), ()) for row in np.nonzero(examined.flat)[0]]
-    found += _dependencies(model, examined) if len(examined.dropped) else []
-    found.sort()
-    return RankReport(model.nc, model.nc - len(found), tuple(d.row for d in found), tuple(found), model.labels)
+    dependencies = [Dependency(int(row), ()) for row in np.nonzero(examined.flat)[0]]
+    dependencies += _dependencies(model, examined) if len(examined.dropped) else []
+    dependencies.sort()
+    return RankReport(model.nc, model.nc - len(dependencies), tuple(d.row for d in dependencies), tuple(dependencies), model.labels)
 
 
 def row_scale(model: Model, rows: Rows) -> Array:
@@ -436,7 +436,7 @@ def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
     by_edge: dict[int, list[int]] = {}
     for row in x.dropped.tolist():
         by_edge.setdefault(int(model.slot_of_row[row]) // SLOTS, []).append(row)
-    found, pairs = [], integers(model, "EDGES").tolist()
+    dependencies, pairs = [], integers(model, "EDGES").tolist()
     least = max(TERM_TOL, GROWTH * max(x.misfit, model.redundancy.misfit))  # axes that are off by an angle add terms of its size
     for edge, rows in by_edge.items():
         pair, slots = pairs[edge], model.slot_of_row[rows]
@@ -447,5 +447,7 @@ def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
         for k, row in enumerate(rows):
             largest = max(abs(float(c[k])) for c in lam.values())
             kept = [(row_of_slot[slot], float(c[k])) for slot, c in lam.items() if abs(c[k]) > least * largest]
-            found.append(Dependency(row, tuple(sorted((other, c * float(x.norm[row] / x.norm[other])) for other, c in kept))))
-    return found
+            dependencies.append(
+                Dependency(row, tuple(sorted((other, c * float(x.norm[row] / x.norm[other])) for other, c in kept)))
+            )
+    return dependencies

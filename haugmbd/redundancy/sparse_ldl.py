@@ -240,7 +240,7 @@ class LocalSolver:
 
     def _backward(self, x: dict[int, Array], least: float) -> dict[int, Array]:
         """Return the solution, by back substitution in the opposite order."""
-        found: dict[int, Array] = {}
+        values: dict[int, Array] = {}
         behind = sorted(-self._step[node] for node in x)
         marked = set(behind)
         while behind:
@@ -248,18 +248,18 @@ class LocalSolver:
             node = self._order[step]
             total = x[node].copy() if node in x else None
             for other, block in self._later[step]:
-                if other in found:
-                    part = self._e.B[block] @ found[other]
+                if other in values:
+                    part = self._e.B[block] @ values[other]
                     total = -part if total is None else total - part
             value = None if total is None else self._e.inverse[node] @ total
             if value is None or np.abs(value).max() <= least:
                 continue
-            found[node] = value
+            values[node] = value
             for before in self._earlier[node]:
                 if -before not in marked:
                     marked.add(-before)
                     heappush(behind, -before)
-        return found
+        return values
 
 
 UNIT_INERTIA = np.array([1.0, *np.eye(3).ravel()])
@@ -325,5 +325,5 @@ class FullSolver:
         x = np.zeros((self._e.n_nodes, 6, n))
         for node, part in b.items():
             x[node] = part
-        found = self._e.solve(x)
-        return dict(enumerate(found))
+        solution = self._e.solve(x)
+        return dict(enumerate(solution))

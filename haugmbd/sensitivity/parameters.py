@@ -24,7 +24,6 @@ from haugmbd.batches.parameters import read_parameters as read_paths
 from haugmbd.batches.parameters import unknown, variables_of
 from haugmbd.batches.variant import variant_system
 from haugmbd.compiled.array_types import Array
-from haugmbd.control.diagram.build import build_network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import compile_drivers
 from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
@@ -32,18 +31,11 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.model import Model
-from haugmbd.model.state import State
-from haugmbd.redundancy.redundancy import put_mask
-from haugmbd.system.build import build_model
-from haugmbd.system.joint_equations import JointEquations
-from haugmbd.system.parameters import bind_expressions
+from haugmbd.system.rebuilt import rebuilt_model
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import Pack
 
 __all__ = ["PathParameter", "UserFunctionDriver", "read_paths"]
-
-FROZEN = ("ROW_WEIGHT", "LENGTH", "SCALE", "KEPT", "PAD")
-"""Numbers of tables that measure or mask, and do not enter the motion."""
 
 
 def nominal_model(system: System) -> Model:
@@ -55,26 +47,9 @@ def nominal_model(system: System) -> Model:
 def varied_model(system: System, nominal: Model) -> Model:
     """Return the model of the same parts with other numbers; raise UsageError if its tables have another structure."""
     with numbered_by_origin():
-        equations = JointEquations(system.joints)
-        bind_expressions(system.name, dict(system.parameters), equations.that_were_read(), (*system.loads, *system.blocks))
-        network, _ = build_network(system.blocks, system.sensors, system.bodies, system.joints, system.loads, State.from_y)
-        model = build_model(
-            system.name,
-            system.bodies,
-            system.joints,
-            system.loads,
-            np.array(system.gravity, dtype=np.float64),
-            redundancy=nominal.redundancy,
-            solver=nominal.solver,
-            equations=equations,
-            network=network,
-        )
+        model = rebuilt_model(system, nominal, nominal.solver)
     if not np.array_equal(model.tables.ints, nominal.tables.ints):
         raise UsageError("the structure of the model changes: other bodies, joints, rows or loads")
-    put_mask(model)
-    for name in FROZEN:
-        start, rows, columns = model.tables.place(name)
-        model.tables.reals[start : start + rows * columns] = nominal.tables.reals[start : start + rows * columns]
     return model
 
 

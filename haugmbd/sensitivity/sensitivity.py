@@ -27,10 +27,10 @@ from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.state import State
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, simulated
-from haugmbd.sensitivity.outputs import Names, Output, Reader, names_of
 from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
+from haugmbd.simulation.results.named_outputs import Names, Output, Reader, names_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
 

@@ -33,9 +33,9 @@ from haugmbd.math.body_columns import VELOCITY, WIDTH
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.state import State
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times
-from haugmbd.sensitivity.outputs import Output
 from haugmbd.sensitivity.parameters import failure
 from haugmbd.sensitivity.variations import Design
+from haugmbd.simulation.results.named_outputs import Output
 from haugmbd.workspace.layout import workspace_array
 
 STEP = 2e-3

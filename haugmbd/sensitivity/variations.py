@@ -22,9 +22,7 @@ from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
-from haugmbd.sensitivity.outputs import Names
 from haugmbd.sensitivity.parameters import (
-    FROZEN,
     Builder,
     Built,
     Parameters,
@@ -34,6 +32,8 @@ from haugmbd.sensitivity.parameters import (
     varied_model,
 )
 from haugmbd.sensitivity.tangents import Lanes
+from haugmbd.simulation.results.named_outputs import Names
+from haugmbd.system.rebuilt import FROZEN
 from haugmbd.workspace.layout import place_in, workspace_array
 
 STEP = 1e-5

@@ -170,8 +170,8 @@ class BaseChain:
         ModelError
             If the links have faults.
         """
-        given = zip("mcLIz", (m, c, L, I, z), ROWS, strict=True)
-        table = [read_table(name, value, shapes) for name, value, shapes in given]
+        tables = zip("mcLIz", (m, c, L, I, z), ROWS, strict=True)
+        table = [read_table(name, value, shapes) for name, value, shapes in tables]
         if len({len(x) for x in table}) != 1:
             sizes = ", ".join(f"{name}: {len(x)}" for name, x in zip("mcLIz", table, strict=True))
             raise UsageError(f"the tables differ in length ({sizes}): give one row for each link.")
@@ -326,9 +326,9 @@ class ChainState:
         return np.concatenate([self.q, self.qd])
 
 
-def _is_time(given: Any) -> bool:
+def _is_time(argument: Any) -> bool:
     """Return whether this can be a time."""
-    return isinstance(given, Real) and not isinstance(given, bool)
+    return isinstance(argument, Real) and not isinstance(argument, bool)
 
 
 def need_chain(chain: Any, who: str) -> None:
@@ -342,9 +342,9 @@ def need_chain(chain: Any, who: str) -> None:
     raise UsageError(f"{who} needs a SerialChain, got {chain!r:.60} ({type(chain).__name__}). {remedy}")
 
 
-def need_finite(chain: BaseChain, q: Array, *given: Array) -> None:
+def need_finite(chain: BaseChain, q: Array, *numbers: Array) -> None:
     """Raise UsageError if coordinates or other numbers are not finite, or Euler parameters are zero."""
-    if not all(np.isfinite(array).all() for array in (q, *given)):
+    if not all(np.isfinite(array).all() for array in (q, *numbers)):
         raise UsageError(f"chain {chain.name!r}: q, qd, qdd, tau and wrenches must be finite, got a NaN or an infinity.")
     for (_, n, at), link in zip(chain.tables["LINKS"], chain.links, strict=True):
         first = at + n - 3
@@ -355,13 +355,13 @@ def need_finite(chain: BaseChain, q: Array, *given: Array) -> None:
             )
 
 
-def not_finite_error(chain: BaseChain, freedom: int, q: Array, *given: Array) -> SimulationError:
+def not_finite_error(chain: BaseChain, freedom: int, q: Array, *numbers: Array) -> SimulationError:
     """Return the error for a result that is not finite.
 
     If `freedom` < 0, inertia is not the cause. Raises UsageError for wrong numbers.
     """
-    need_finite(chain, q, *given)
+    need_finite(chain, q, *numbers)
     if freedom >= 0:
         return chain.no_inertia(freedom)
-    largest = max(float(np.abs(array).max(initial=0.0)) for array in (q, *given))
+    largest = max(float(np.abs(array).max(initial=0.0)) for array in (q, *numbers))
     return SimulationError(f"chain {chain.name!r}: the numbers overflow; the largest that was given is {largest:.3g}.")

@@ -232,13 +232,13 @@ def _link(rng: np.random.Generator, name: str, kind: str) -> Link:
     spread = rng.uniform(0.05, 0.3, size=3) ** 2  # second moments of mass along three axes: any give a physical inertia
     J_bar = mass * R @ np.diag(spread.sum() - spread) @ R.T
     axis, other = rng.normal(size=(2, 3))
-    place = {"c": 0.3 * rng.normal(size=3), "L": 0.5 * rng.normal(size=3), "p": normalized(rng.normal(size=4))}
+    placement = {"c": 0.3 * rng.normal(size=3), "L": 0.5 * rng.normal(size=3), "p": normalized(rng.normal(size=4))}
     axes: dict[str, Array] = {}
     if kind == "universal":
         axes = {"axis_1": axis, "axis_2": cross(axis, other)}
     elif kind in ("revolute", "prismatic", "cylindrical"):
         axes = {"axis": axis}
-    link: Link = getattr(Link, kind)(name, mass, 0.5 * (J_bar + J_bar.T), **place, **axes)
+    link: Link = getattr(Link, kind)(name, mass, 0.5 * (J_bar + J_bar.T), **placement, **axes)
     return link
 
 

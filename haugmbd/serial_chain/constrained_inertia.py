@@ -51,36 +51,36 @@ def at_the_origin(chain: BaseChain, q: Array) -> Spatial:
 def inverse_inertias(chain: BaseChain, q: Array, k: int) -> Array:
     """Return A_i^-1 (n, 6, 6), that of link k with the links beyond it. Raise SimulationError if a link has no inertia along a freedom."""
     inertia, S = at_the_origin(chain, q)
-    before, found = np.zeros((6, 6)), np.empty((chain.n, 6, 6))
+    before, inverses = np.zeros((6, 6)), np.empty((chain.n, 6, 6))
     for i in range(chain.n):
-        found[i] = _constrained(chain, i, inertia[i], S[i], before)
+        inverses[i] = _constrained(chain, i, inertia[i], S[i], before)
         if i == k:
-            before, found[i] = found[i].copy(), _constrained(chain, i, _outboard(chain, inertia, S, k)[k], S[i], before)
+            before, inverses[i] = inverses[i].copy(), _constrained(chain, i, _outboard(chain, inertia, S, k)[k], S[i], before)
         else:
-            before = found[i]
-    return found
+            before = inverses[i]
+    return inverses
 
 
 def propagations(chain: BaseChain, q: Array, k: int, inverse: Array) -> Array:
     """Return Phi_i (n, 6, 6) of an impulse on link k, from A_i^-1 (n, 6, 6) of `inverse_inertias`."""
     inertia, S = at_the_origin(chain, q)
-    one, found = np.eye(6), np.empty((chain.n, 6, 6))
+    identity, Phi = np.eye(6), np.empty((chain.n, 6, 6))
     heavy = _outboard(chain, inertia, S, k)
-    found[k] = one - heavy[k] @ inverse[k]
+    Phi[k] = identity - heavy[k] @ inverse[k]
     for i in range(k - 1, -1, -1):
-        found[i] = (one - inertia[i] @ inverse[i]) @ found[i + 1]
+        Phi[i] = (identity - inertia[i] @ inverse[i]) @ Phi[i + 1]
     response = -inverse[k]
     for i in range(k + 1, chain.n):
-        response = (one - _way(chain, i, heavy[i], S[i]) @ heavy[i]) @ response
-        found[i] = heavy[i] @ response
-    return found
+        response = (identity - _way(chain, i, heavy[i], S[i]) @ heavy[i]) @ response
+        Phi[i] = heavy[i] @ response
+    return Phi
 
 
 def _constrained(chain: BaseChain, i: int, inertia: Array, S: Array, before: Array) -> Array:
     """Return A_i^-1 from A_(i-1)^-1."""
-    way, one = _way(chain, i, inertia, S), np.eye(6)
-    Psi = (one - way @ inertia) @ before
-    return np.asarray(np.linalg.solve(one + Psi @ inertia, way + Psi), dtype=np.float64)
+    propagation, identity = _way(chain, i, inertia, S), np.eye(6)
+    Psi = (identity - propagation @ inertia) @ before
+    return np.asarray(np.linalg.solve(identity + Psi @ inertia, propagation + Psi), dtype=np.float64)
 
 
 def _outboard(chain: BaseChain, inertia: Array, S: list[Array], k: int) -> Array:

@@ -90,9 +90,9 @@ def coordinates(chain: BaseChain, state: State) -> tuple[Array, Array]:
     if state.r.shape != (chain.n + 1, 3):
         what = f"the state has {len(state.r) - 1} bodies, chain {chain.name!r} has {chain.n} links"
         raise UsageError(f"{what}. Give a state of chain.to_system(), or of the model that the chain was made from.")
-    found = _read_all(chain, state)
-    _need_closed(chain, state, found)
-    return _joined(found)
+    reads = _read_all(chain, state)
+    _need_closed(chain, state, reads)
+    return _joined(reads)
 
 
 def nearest_coordinates(chain: BaseChain, state: State) -> tuple[Array, Array]:
@@ -100,9 +100,9 @@ def nearest_coordinates(chain: BaseChain, state: State) -> tuple[Array, Array]:
     return _joined(_read_all(chain, state))
 
 
-def _joined(found: list[Read]) -> tuple[Array, Array]:
+def _joined(reads: list[Read]) -> tuple[Array, Array]:
     """Return q and qd of all joints."""
-    q, qd = np.concatenate([part.q for part in found]), np.concatenate([part.qd for part in found])
+    q, qd = np.concatenate([part.q for part in reads]), np.concatenate([part.qd for part in reads])
     return q + 0.0, qd + 0.0  # no minus zeros
 
 
@@ -110,12 +110,12 @@ def _read_all(chain: BaseChain, state: State) -> list[Read]:
     """Return the coordinates of each joint, base first."""
     A = rotation_matrix(normalized(state.p))
     omega = np.einsum("nab,nb->na", A, state.omega_bar)
-    before, found = Pose(np.eye(3), chain.base, np.zeros(3), np.zeros(3)), []
+    before, reads = Pose(np.eye(3), chain.base, np.zeros(3), np.zeros(3)), []
     for link, row in zip(chain.links, chain.order, strict=True):
         here = Pose(A[row], state.r[row], state.v[row], omega[row]).at(-link.c)
-        found.append(_read(link, before, here))
+        reads.append(_read(link, before, here))
         before = here.at(link.L)
-    return found
+    return reads
 
 
 def _read(link: Link, before: Pose, here: Pose) -> Read:
@@ -171,7 +171,7 @@ def _rates(axes: Array, x: Array) -> tuple[Array, float]:
     return rates, float(np.linalg.norm(x - axes @ rates))
 
 
-def _need_closed(chain: BaseChain, state: State, found: list[Read]) -> None:
+def _need_closed(chain: BaseChain, state: State, reads: list[Read]) -> None:
     """Raise ModelError with the gap of every joint that is open, in m and degrees, or moves apart."""
     lengths = [np.linalg.norm(link.L) + np.linalg.norm(link.c) for link in chain.links]
     size = max(SMALLEST, *lengths, np.ptp(state.r, axis=0).max())
@@ -184,7 +184,7 @@ def _need_closed(chain: BaseChain, state: State, found: list[Read]) -> None:
         "its bodies turn apart with {:.3g} rad/s",
     )
     faults = []
-    for link, part in zip(chain.links, found, strict=True):
+    for link, part in zip(chain.links, reads, strict=True):
         gaps = part.gaps * (1.0, np.degrees(1.0), 1.0, 1.0)
         open_ = ~(part.gaps <= allowed)
         parts = [word.format(gap) for word, gap, bad in zip(words, gaps, open_, strict=True) if bad]

@@ -88,18 +88,18 @@ def _free_end(graph: Graph) -> int:
 def _explore(graph: Graph, start: int) -> SearchResult:
     """Return the result of a depth-first search from `start`."""
     search = SearchResult({start: start}, {start: []}, [])
-    way = [(start, iter(graph[start]))]
-    while way:
-        body, others = way[-1]
+    path = [(start, iter(graph[start]))]
+    while path:
+        body, others = path[-1]
         other = next(others, None)
         if other is None:
-            way.pop()
+            path.pop()
         elif other not in search.before:
             search.before[other] = body
             search.after[body].append(other)
             search.after[other] = []
-            way.append((other, iter(graph[other])))
-        elif other != search.before[body] and other in (on_way := [b for b, _ in way]):
+            path.append((other, iter(graph[other])))
+        elif other != search.before[body] and other in (on_way := [b for b, _ in path]):
             search.loops.append(on_way[on_way.index(other) :])
     return search
 
@@ -182,10 +182,10 @@ def _driven(model: Model, system: System | Model) -> set[str]:
     """Return the names of joints that prescribe a motion."""
     of_row, labels = model.drivers_of_rows(), model.labels
     moving = [not isinstance(driver, Constant) for driver in model.drivers]
-    found = {label.joint for label, k in zip(labels, of_row, strict=True) if moving[k] or label.kind == Rotation.kind}
+    driven = {label.joint for label, k in zip(labels, of_row, strict=True) if moving[k] or label.kind == Rotation.kind}
     if isinstance(system, System):
-        found |= {joint.name for joint in system.joints if joint.needs()}
-    return found
+        driven |= {joint.name for joint in system.joints if joint.needs()}
+    return driven
 
 
 def _out_of_place(model: Model, e: JointEntry, driven: bool) -> Iterator[Fault]:
@@ -261,7 +261,7 @@ def _is_cross(freedoms: tuple[Freedom, ...], forward: bool) -> bool:
 
 def _with(make: Maker, **axes: Any) -> Maker:
     """Return the constructor of a link with these axes."""
-    return lambda *given, **place: make(*given, **axes, **place)
+    return lambda *values, **placement: make(*values, **axes, **placement)
 
 
 def _link(model: Model, step: Step, after: JointEntry | None) -> Link:

@@ -127,8 +127,8 @@ def strike_record(
     link: int = -1, in_link_frame: bool = False, normal: Any = NO_VECTOR, point: Any = NO_VECTOR, restitution: float = 0.0
 ) -> Any:
     """Return a contact of `link`, with what is found zero; link -1 means no contact."""
-    given = link, in_link_frame, normal, NO_VECTOR, point, restitution, 0.0, 0.0, 0.0, 0.0, 0.0
-    return np.array([given], dtype=RECORD)[0]
+    record = link, in_link_frame, normal, NO_VECTOR, point, restitution, 0.0, 0.0, 0.0, 0.0, 0.0
+    return np.array([record], dtype=RECORD)[0]
 
 
 class Response(NamedTuple):
@@ -461,9 +461,9 @@ def articulated_impulse(
     need_chain(chain, "articulated_impulse")
     q, qd, k = chain.read("q", q, chain.nq), chain.read("qd", qd, chain.nv), chain.link(link)
     if (normal is None) == (plane_normal is None):
-        given = "neither is given" if normal is None else "both are given"
+        which = "neither is given" if normal is None else "both are given"
         raise UsageError(
-            f"impact of link {chain.links[k].name!r}: {given}. Give plane_normal=, of the object, towards the link, as a Contact has it."
+            f"impact of link {chain.links[k].name!r}: {which}. Give plane_normal=, of the object, towards the link, as a Contact has it."
         )
     if normal is not None:
         text = "articulated_impulse(normal=n) is plane_normal=-n since haugmbd 0.2, the sense of a Contact's normal"
@@ -489,21 +489,21 @@ def _read(where: str, k: int, normal: Any, point: Any, point_bar: Any, restituti
     """Return the contact of link k as compiled code reads it."""
     faults: list[Fault] = []
     if (point is None) == (point_bar is None):
-        given = "neither point nor point_bar is given" if point is None else "both point and point_bar are given"
-        raise UsageError(f"{where}: {given}. Give point=, global, or point_bar=, in the link frame from its handle [m].")
+        which = "neither point nor point_bar is given" if point is None else "both point and point_bar are given"
+        raise UsageError(f"{where}: {which}. Give point=, global, or point_bar=, in the link frame from its handle [m].")
     remedy = "Give the direction from the object towards the link: three numbers, not all zero; the length does not matter."
     n = read_array(faults, where, "plane_normal", normal, (3,), remedy=remedy)
     if not any(n.tolist()):
         faults.append(Fault(where, "plane_normal is (0, 0, 0)", remedy))
     label, value = ("point_bar", point_bar) if point is None else ("point", point)
-    place = read_array(faults, where, label, value, (3,), unit="m")
+    arm = read_array(faults, where, label, value, (3,), unit="m")
     restitution = read_number(faults, where, "restitution", restitution)
     if restitution < 0.0 or restitution > 1.0:
         what = f"restitution is {restitution:g}, must be between 0 and 1"
         faults.append(Fault(where, what, "Give 0 for no bounce, 1 for no loss."))
     if faults:
         raise UsageError(" ".join(map(str, faults)))
-    return strike_record(k, point is None, tuple((-unit(n)).tolist()), tuple(place.tolist()), restitution)
+    return strike_record(k, point is None, tuple((-unit(n)).tolist()), tuple(arm.tolist()), restitution)
 
 
 def _immovable(chain: BaseChain, k: int, strike: Any) -> SimulationError:
@@ -520,5 +520,5 @@ def _message(name: str, v_imp: float, v_bounce: float, J: float) -> str:
     """Return a description of the impact."""
     if J > 0.0:
         return f"link {name!r} hits with {v_imp:.6g} m/s and leaves with {-v_bounce:.6g} m/s: J = {J:.6g} N s."
-    way = f"separates with {-v_imp:.6g} m/s" if v_imp < 0.0 else "does not approach (v_imp = 0)"
-    return f"link {name!r} {way}: no impulse, the motion is unchanged."
+    motion = f"separates with {-v_imp:.6g} m/s" if v_imp < 0.0 else "does not approach (v_imp = 0)"
+    return f"link {name!r} {motion}: no impulse, the motion is unchanged."

@@ -160,7 +160,7 @@ class Link:
         value = read_number(faults, where, "mass", mass, unit="kg")
         if value < 0.0:
             faults.append(Fault(where, f"mass is {value} kg", "Give the mass in kilograms, 0 for a massless link."))
-        axes = tuple((way, _unit(faults, where, axis)) for way, axis in ways)
+        axes = tuple((motion, _unit(faults, where, axis)) for motion, axis in ways)
         fill = {
             "name": str(name),
             "kind": kind,
@@ -259,8 +259,8 @@ class Link:
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this link; () if there is none."""
-        found: tuple[Fault, ...] = self._faults  # type: ignore[attr-defined]
-        return found
+        faults: tuple[Fault, ...] = self._faults  # type: ignore[attr-defined]
+        return faults
 
     def __repr__(self) -> str:
         return f"Link.{self.kind}({self.name!r}, mass={self.mass!r})"

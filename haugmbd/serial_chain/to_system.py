@@ -149,14 +149,14 @@ def actuator_wrenches(chain: BaseChain, tau: Array, A: Array) -> Array:
     """Return rows (F, n_bar) of tau (nv,) on the links, at their centres of mass, (n, 6);  A (n, 3, 3): their orientations."""
     force, moment, first = np.zeros((chain.n, 3)), np.zeros((chain.n, 3)), 0
     for k, link in enumerate(chain.links):
-        own, first = tau[first : first + link.nv], first + link.nv
+        tau_of_link, first = tau[first : first + link.nv], first + link.nv
         to_global = (A[k - 1] if k else np.eye(3)) @ rotation_matrix(link.p)
         kinds, axes = np.array([kind for kind, _ in link.ways]), np.array([axis for _, axis in link.ways]).reshape(-1, 3)
-        F = to_global @ (own[kinds == SLIDE] @ axes[kinds == SLIDE])
+        F = to_global @ (tau_of_link[kinds == SLIDE] @ axes[kinds == SLIDE])
         turns = np.flatnonzero(kinds != SLIDE)
         before = turns[:1] if (kinds[turns] == TURN).all() else turns[:0]
         after = turns[len(before) :]
-        n = to_global @ (own[before] @ axes[before]) + A[k] @ (own[after] @ axes[after])
+        n = to_global @ (tau_of_link[before] @ axes[before]) + A[k] @ (tau_of_link[after] @ axes[after])
         force[k] += F
         moment[k] += n - cross(A[k] @ link.c, F)
         if k:

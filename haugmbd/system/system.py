@@ -28,6 +28,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
 from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
@@ -160,7 +161,10 @@ class System(Compilable):
             joint = self._as_joint(part)
             joint.put_on_ground(self.ground)
             frozen_part(joint)
-            self.joints.append(joint)
+            if joint.may_be_slack:
+                self.loads.append(SlackRope(joint))
+            else:
+                self.joints.append(joint)
         return part
 
     def _parts(self) -> Iterator[tuple[str, Any]]:

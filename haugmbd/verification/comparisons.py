@@ -93,10 +93,12 @@ class Verification:
 
     def __getitem__(self, name: str) -> Check:
         """Return the check with this name. Raise UsageError if there is none."""
-        found = {check.name: check for check in self.checks}
-        if name not in found:
-            raise UsageError(f"no check is called {name!r}{did_you_mean(name, found)}; there are {', '.join(map(repr, found))}.")
-        return found[name]
+        by_name = {check.name: check for check in self.checks}
+        if name not in by_name:
+            raise UsageError(
+                f"no check is called {name!r}{did_you_mean(name, by_name)}; there are {', '.join(map(repr, by_name))}."
+            )
+        return by_name[name]
 
     def __str__(self) -> str:
         """Return the table, with the place of each error that is too large."""
@@ -141,14 +143,14 @@ def steps_at(rate: float) -> tuple[float, ...]:
     return (*STEPS, *(step / rate for step in SHORT_STEPS if step < rate * STEPS[-1]))
 
 
-def gap_of(given: Array, f: Callable[[float], Array], scale: float = 1.0, steps: tuple[float, ...] = STEPS) -> DerivativeGap:
+def gap_of(derivative: Array, f: Callable[[float], Array], scale: float = 1.0, steps: tuple[float, ...] = STEPS) -> DerivativeGap:
     """Return how far the given derivative of f at 0 is from differences; scale: the size of the argument of f."""
-    error, nearest = np.full(given.shape, np.inf), np.full(given.shape, np.nan)
+    error, nearest = np.full(derivative.shape, np.inf), np.full(derivative.shape, np.nan)
     for step in steps:
         h = scale * step
         values = np.array([f(h * k) for k in OFFSETS])
         slope = np.tensordot(WEIGHTS, values, axes=1) / h
-        left = np.maximum(np.abs(slope - given) - ROUNDING * np.abs(values).max(axis=0) / h, 0.0)
+        left = np.maximum(np.abs(slope - derivative) - ROUNDING * np.abs(values).max(axis=0) / h, 0.0)
         better = left < error
         error[better], nearest[better] = left[better], slope[better]
         if not error.any():  # nothing but rounding is left

@@ -169,7 +169,7 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
     loaded, empty = RowEvaluator(model), RowEvaluator(bare)
     error, size, where = 0.0, 0.0, ""
     faults: list[Fault] = []
-    found, note = 0, ""
+    n_checked, note = 0, ""
     for _ in range(states):
         bar.done()
         if load.is_friction:
@@ -183,14 +183,14 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
             motion = LoadedMotion(model, rng)
             state = motion.at(0.0)
             Q = loaded.forces(state) - empty.forces(state.replace(angles=np.zeros(0)))
-        found += 1
+        n_checked += 1
         power, now = float(np.sum(Q * np.hstack([state.v, state.omega_bar]))), _ledger(model, state)
         supplied = now.applied[0] - now.dissipated[0]
-        given = np.array([supplied - power])
+        declared = np.array([supplied - power])
         if load.is_friction:  # it stores nothing
-            gap = DerivativeGap(np.abs(given - now.potential), now.potential)
+            gap = DerivativeGap(np.abs(declared - now.potential), now.potential)
         else:
-            gap = gap_of(given, lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]
+            gap = gap_of(declared, lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]
         size = max(size, float(np.abs(Q * np.hstack([state.v, state.omega_bar])).sum()), abs(float(supplied)))
         if np.isnan(gap.error[0]) or gap.error[0] > error:
             error = float(gap.error[0])
@@ -201,9 +201,9 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
             faults += disagreement(load.jacobian, state.t, [x[0] for x in load.arguments(bodies, angle)])
     against = "applied - dissipated - dV/dt, from the ledger"
     if note:
-        against += f", at {found} of {states} states: the friction has no solution near the others"
+        against += f", at {n_checked} of {states} states: the friction has no solution near the others"
         where = where or note
-    energy = Check("energy", error / (size or 1.0) if found else np.nan, ALLOWED, against, where)
+    energy = Check("energy", error / (size or 1.0) if n_checked else np.nan, ALLOWED, against, where)
     if load.jacobian is None:
         return (energy,)
     note = str(faults[0]) if faults else ""
@@ -220,16 +220,16 @@ def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, 
     for _ in range(states):
         state = random_state(model, rng, first)
         plain = state.replace(angles=np.zeros(0))
-        found = at.forces(state) - (with_loads.forces(state) - without.forces(plain))
+        forces = at.forces(state) - (with_loads.forces(state) - without.forces(plain))
         w = state.omega_bar
         wanted = np.hstack([model.mass[:, None] * model.gravity, -cross(w, np.einsum("nij,nj->ni", model.J_bar, w))])
         turning = np.abs(model.J_bar).max() * np.abs(w).max() ** 2  # of a sphere, whose gyroscopic torque is rounding
         size = np.abs(wanted).max() + np.abs(with_loads.forces(state)).max() + turning
-        off = np.abs(found - wanted)[1:] / (size or 1.0)
+        off = np.abs(forces - wanted)[1:] / (size or 1.0)
         k, axis = np.unravel_index(int(np.argmax(off)), off.shape)
         if np.isnan(off).any() or off[k, axis] > error:
             error = float(off[k, axis])
-            where = f"body {model.body_names[k + 1]!r}: {found[k + 1, axis]:.9g}, must be {wanted[k + 1, axis]:.9g}"
+            where = f"body {model.body_names[k + 1]!r}: {forces[k + 1, axis]:.9g}, must be {wanted[k + 1, axis]:.9g}"
         bar.done()
     return Check("inertial forces", error, INERTIAL_TOL, "(m g, -omega_bar x J_bar omega_bar)", where)
 

@@ -152,25 +152,25 @@ def _check_state(
     worst.add("gamma", rows.gamma, DerivativeGap(gap.error, _along(rows, motion.u_dot()) - gap.nearest), t)
 
 
-def _jacobian_gap(at: RowEvaluator, rows: Rows, given: Array, directions: range, sets: list[Ints]) -> DerivativeGap:
+def _jacobian_gap(at: RowEvaluator, rows: Rows, jacobian: Array, directions: range, sets: list[Ints]) -> DerivativeGap:
     """Return the gap of Phi_r or PiBar (nc, sides, 3); a row with the same body twice is compared by its sum."""
-    error, nearest = np.zeros(given.shape), np.zeros(given.shape)
+    error, nearest = np.zeros(jacobian.shape), np.zeros(jacobian.shape)
     for bodies in sets:
         row, side = np.nonzero(np.isin(rows.bodies, bodies))
         for column, direction in enumerate(directions):
             scale = at.model.length if direction < 3 else 1.0
             whole = np.zeros(len(rows.Phi))
-            np.add.at(whole, row, given[row, side, column])
+            np.add.at(whole, row, jacobian[row, side, column])
             gap = gap_of(whole, lambda s, b=bodies, d=direction: at.rows(displaced(rows.state, b, d, s)).Phi, scale)  # type: ignore[misc]
             error[row, side, column], nearest[row, side, column] = gap.error[row], gap.nearest[row]
     alone = at.model.velocity_rows  # they have no Phi: their gamma is compared with differences of Phi_q u
-    error[alone], nearest[alone] = 0.0, given[alone]
+    error[alone], nearest[alone] = 0.0, jacobian[alone]
     return DerivativeGap(error, nearest)
 
 
-def _moving(rows: Rows, given: Array) -> Array:
+def _moving(rows: Rows, jacobian: Array) -> Array:
     """Return the blocks (nc, 2, 3) with zeros for the ground."""
-    return np.where((rows.bodies > 0)[:, :, None], given, 0.0)
+    return np.where((rows.bodies > 0)[:, :, None], jacobian, 0.0)
 
 
 def _along(rows: Rows, u: Array) -> Array:

@@ -136,7 +136,8 @@ def _model_checks(model: Model, states: int, rng: Random, bar: Progress) -> Iter
 def _joint_checks(joint: Joint, states: int, rng: Random, bar: Progress) -> Iterator[Check]:
     """Yield the checks of a joint alone, with the joints that it needs."""
     joints = [*joint.needs(), joint]
-    model = _alone([p for j in joints for p in (j.i, j.j)], joints, [])
+    bodies = [body for j in joints for body in (j.i, j.j, *(place.body for place in j.places()))]
+    model = _alone(bodies, joints, [])
     yield from check_rows(model, model.joints[joint.name].rows, states, rng, bar)
     if not isinstance(joint, Single):
         yield from check_joint(model, joint.name, joint.freedoms)

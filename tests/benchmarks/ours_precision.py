@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import andrews, heavy_top, net
 from haugmbd.gallery.planar_linkages import beta
 from haugmbd.math.euler_parameters import rotation_matrix

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import UsageError
 from haugmbd.crosscheck import solve_dense
-from haugmbd.errors import UsageError
 from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
 from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows

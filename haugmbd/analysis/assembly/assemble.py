@@ -117,27 +117,27 @@ def continue_to_targets(problem: Problem, start: State) -> Continuation:
 
 def _held_goals(problem: Problem, start: State) -> list[_Goal]:
     """Return the held joints that are far from their values."""
-    found = []
-    for place, joint in enumerate(problem.held.joints):
-        way = -held_row(joint, start).Phi
-        if way != 0.0:
-            found.append(_Goal(joint._replace(value=joint.value - way), way, -1, place))
-    return found
+    goals = []
+    for column, joint in enumerate(problem.held.joints):
+        distance = -held_row(joint, start).Phi
+        if distance != 0.0:
+            goals.append(_Goal(joint._replace(value=joint.value - distance), distance, -1, column))
+    return goals
 
 
 def _driver_goals(problem: Problem, start: State) -> list[_Goal]:
     """Return the drivers of an angle or a displacement that are far from their values."""
     model = problem.model
     measured = constraint_gaps(model, evaluate(model, start), start.t)
-    of_row, found = model.drivers_of_rows(), []
+    of_row, goals = model.drivers_of_rows(), []
     for e in model.joints.values():
         row = int(e.rows[0]) if len(e.rows) == 1 else -1
         if row < 0 or (model.labels[row].unit != "rad" and isinstance(model.drivers[of_row[row]], Constant)):
             continue
         joint = _measuring(e, start, model.labels[row].unit, float(measured.f[row] + measured.gap[row]))
         if joint is not None:
-            found.append(_Goal(joint, -float(measured.gap[row]), row, -1))
-    return found
+            goals.append(_Goal(joint, -float(measured.gap[row]), row, -1))
+    return goals
 
 
 def _measuring(e: JointEntry, start: State, unit: str, value: float) -> HeldJoint | None:
@@ -249,8 +249,8 @@ def contradictions_when_closed(model: Model) -> tuple[Contradiction, ...]:
     problem = pose_problem(model, start)
     if not pose_at(problem, start).furthest <= LARGEST_TOLERANCE * problem.size:
         return ()
-    found = settled(problem, close_positions(problem, start, ITERATIONS), start)
-    return () if found.solution.closed else found.contradictions
+    solution = settled(problem, close_positions(problem, start, ITERATIONS), start)
+    return () if solution.solution.closed else solution.contradictions
 
 
 def _assembled(problem: Problem, repair: bool) -> Assembly:
@@ -262,22 +262,22 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     turned_there = turned_at_start if at_targets.state is start else turned_round(signs, at_targets.state)
     near = is_near(problem, pose_at(problem, at_targets.state), turned_there)
     closed, tries = close_positions(problem, at_targets.state, ITERATIONS if near or not repair else ATTEMPT), 1
-    found = settled(problem, closed, at_targets.state)
-    wrong = flipped(model, signs, found.solution.pose.state) if found.solution.closed else ()
-    if found.solution.closed and (not repair or (near and not wrong)):
-        if near and not len(found.left_out):
-            found = found._replace(solution=brought_near(problem, found.solution))
-    elif not found.contradictions:
-        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), at_targets.state, found.solution)
-        found = settled(problem, closed, closed.pose.state)
-        wrong = flipped(model, signs, found.solution.pose.state)
-    problem, closed = found.problem, found.solution
+    solution = settled(problem, closed, at_targets.state)
+    wrong = flipped(model, signs, solution.solution.pose.state) if solution.solution.closed else ()
+    if solution.solution.closed and (not repair or (near and not wrong)):
+        if near and not len(solution.left_out):
+            solution = solution._replace(solution=brought_near(problem, solution.solution))
+    elif not solution.contradictions:
+        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), at_targets.state, solution.solution)
+        solution = settled(problem, closed, closed.pose.state)
+        wrong = flipped(model, signs, solution.solution.pose.state)
+    problem, closed = solution.problem, solution.solution
     closed = closed._replace(iterations=at_targets.iterations + closed.iterations)
-    if not closed.closed and not found.contradictions and turned_at_start and repair:
+    if not closed.closed and not solution.contradictions and turned_at_start and repair:
         closed = turned_back(problem._replace(loose=0.0), signs, at_targets.state, closed, turned_at_start)
         wrong = flipped(model, signs, closed.pose.state)
     if not closed.closed:
-        beyond = contradiction_faults(found.contradictions, model.redundancy.limit)
+        beyond = contradiction_faults(solution.contradictions, model.redundancy.limit)
         faults = beyond or (*open_faults(problem, closed.pose), *flip_faults(turned_at_start, "begins"))
         raise AssemblyError(faults, _assembly(problem, start, closed, tries=tries))
     left = wrong
@@ -286,11 +286,11 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
         left = flipped(model, signs, closed.pose.state)
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*turned_at_start, *wrong, *left]))
     flips += tuple(Flip(joint, False) for joint in opposed(signs) if joint not in (flip.joint for flip in flips))
-    assembly = _assembly(problem, start, closed, flips, tries, found.contradictions)
+    assembly = _assembly(problem, start, closed, flips, tries, solution.contradictions)
     if left and repair:
         raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
-    if not model.redundancy.dropped or len(found.left_out) or position_faults(model):
-        assembly = replace(assembly, model=examined(assembly.model, found.limit))
+    if not model.redundancy.dropped or len(solution.left_out) or position_faults(model):
+        assembly = replace(assembly, model=examined(assembly.model, solution.limit))
     faults = rate_faults(problem, assembly.state, RATE_TOL)
     if faults:
         raise AssemblyError(faults, assembly)
@@ -350,16 +350,16 @@ def turned_back(
     """Return the nearest closed pose with all joints in the modelled sense; `closed` itself if none is found."""
     model = problem.model
     held = ~problem.held.free.reshape(-1, 6)[:, 3:].any(axis=1)
-    found = []
+    poses = []
     for base, turning in product((start, closed.pose.state), choices(model, signs, wrong, (np.nonzero(held)[0] + 1).tolist())):
         for guess in turned_starts(model, wrong, turning, base):
             other = close_positions(problem, guess, ATTEMPT)
             if other.closed and not flipped(model, signs, other.pose.state):
-                found.append(other)
-        if found:
+                poses.append(other)
+        if poses:
             break
     mass = model.mass[:, None]
-    return min(found, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
+    return min(poses, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
 
 
 def _assembly(

@@ -138,20 +138,20 @@ class _Axis(NamedTuple):
 def signs_of(model: Model) -> tuple[Sign, ...]:
     """Return all signs of the joints."""
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
-    found, state, shut = [], model.state(), _closed_joints(model)
+    signs, state, shut = [], model.state(), _closed_joints(model)
     for name, axis in _axes_of(model):
         e = model.joints[name]
         sense, opposed = _sense(model, axis.triple, state, name in shut)
         for triple, value in ((axis.triple, sense), *_locks(model, axis, sense, state, name in shut)):
             at = tuple(int(bodies[m]) for m in triple)
-            found.append(Sign(name, e.i, e.j, (at[0], at[1], at[2]), x_bar[list(triple)], value, opposed and triple is axis.triple))
-    return tuple(found)
+            signs.append(Sign(name, e.i, e.j, (at[0], at[1], at[2]), x_bar[list(triple)], value, opposed and triple is axis.triple))
+    return tuple(signs)
 
 
 def locked_axes_of(model: Model) -> list[LockedAxis]:
     """Return the axes that shall agree, with the first lock of each."""
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
-    found, state, shut = [], model.state(), _closed_joints(model)
+    axes, state, shut = [], model.state(), _closed_joints(model)
     for name, axis in _axes_of(model):
         a, b, c = axis.triple
         sense, _ = _sense(model, axis.triple, state, name in shut)
@@ -164,15 +164,15 @@ def locked_axes_of(model: Model) -> list[LockedAxis]:
             lock = Lock(x_bar[i], x_bar[j], about_h) if bodies[i] == bodies[a] else Lock(x_bar[j], x_bar[i], -about_h)
             rows = (*axis.rows, next(dot.row for dot in axis.locks if (dot.i, dot.j) == (i, j)))
         axis_bar = x_bar[c] / np.linalg.norm(x_bar[c])
-        found.append(LockedAxis(name, rows, int(bodies[a]), int(bodies[c]), _frame(x_bar[a], h), axis_bar, sense, lock))
-    return found
+        axes.append(LockedAxis(name, rows, int(bodies[a]), int(bodies[c]), _frame(x_bar[a], h), axis_bar, sense, lock))
+    return axes
 
 
 @once_per_model
 def twists_of(model: Model) -> list[Twist]:
     """Return the rows of constant velocity that allow no twist."""
     bodies, x_bar = model.tables["BODY_OF"].ravel().astype(int), model.tables["X_BAR"]
-    row_of, found, state = {int(slot): row for row, slot in enumerate(model.slot_of_row)}, [], model.state()
+    row_of, twists, state = {int(slot): row for row, slot in enumerate(model.slot_of_row)}, [], model.state()
     shut = _closed_joints(model)
     for line in lines_of(model, ConstantVelocityRow).tolist():
         driver = model.drivers[line[DRIVER]]
@@ -184,8 +184,8 @@ def twists_of(model: Model) -> list[Twist]:
         _, cosine = twist_of(twist, state)
         if twist.joint in shut and cosine < 0.0:
             twist.x_bar[2:] *= -1.0
-        found.append(twist)
-    return found
+        twists.append(twist)
+    return twists
 
 
 def twist_of(twist: Twist, state: State) -> tuple[float, float]:
@@ -219,7 +219,7 @@ def _sense(model: Model, triple: tuple[int, int, int], state: State, shut: bool)
 
 def _locks(model: Model, axis: _Axis, sense: float, state: State, shut: bool) -> list[tuple[tuple[int, int, int], float]]:
     """Return the frames (a_i, a_j, c) of each lock about an axis with the sign of its angle about c;  sense: of c and h."""
-    found = []
+    locks = []
     h_bar = cross(*model.tables["X_BAR"][list(axis.triple[:2])])
     h = rotation_matrix(state.p[int(model.tables["BODY_OF"].ravel()[axis.triple[0]])]) @ h_bar
     for dot in axis.locks:
@@ -231,8 +231,8 @@ def _locks(model: Model, axis: _Axis, sense: float, state: State, shut: bool) ->
         turned = float(cross(a_i, a_j) @ h) / float(np.linalg.norm(h))
         kept = dot.value != 0.0 and abs(float(a_i @ a_j) - cosine) <= PRODUCT and abs(turned) > FLAT
         settled = shut or kept
-        found.append(((dot.i, dot.j, axis.triple[2]), sense * (-1.0 if settled and turned < 0.0 else 1.0)))
-    return found
+        locks.append(((dot.i, dot.j, axis.triple[2]), sense * (-1.0 if settled and turned < 0.0 else 1.0)))
+    return locks
 
 
 def _unit_vectors(model: Model, markers: tuple[int, int, int], state: State) -> list[Array]:
@@ -274,43 +274,43 @@ def triple_product(sign: Sign, state: State) -> float:
 def _dots(model: Model) -> dict[int, _Dot]:
     """Return the DP1 rows with a constant, by row number."""
     row_of = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
-    found = {}
+    dots = {}
     for line in lines_of(model, DP1).tolist():
         driver = model.drivers[line[DRIVER]]
         if isinstance(driver, Constant):
             row = row_of[line[SLOT]]
-            found[row] = _Dot(row, line[FIRST_MARKER], line[FIRST_MARKER + 1], driver.value)
-    return found
+            dots[row] = _Dot(row, line[FIRST_MARKER], line[FIRST_MARKER + 1], driver.value)
+    return dots
 
 
 def _axes_of(model: Model) -> list[tuple[str, _Axis]]:
     """Return the perp-1 of every joint that has one, by the name of the joint."""
     dots, x_bar = _dots(model), model.tables["X_BAR"]
-    found = []
+    axes = []
     for e in model.joints.values():
         axis = _axis([dots[row] for row in e.rows.tolist() if row in dots], x_bar)
         if axis is not None:
-            found.append((e.name, axis))
-    return found
+            axes.append((e.name, axis))
+    return axes
 
 
 def _axis(dots: list[_Dot], x_bar: Array) -> _Axis | None:
     """Return the perp-1 among the dot products of one joint, and the others."""
     zeros = [dot for dot in dots if dot.value == 0.0]
-    for k, one in enumerate(zeros):
+    for k, row in enumerate(zeros):
         for other in zeros[k + 1 :]:
-            triple = _perpendicular(one, other, x_bar)
+            triple = _perpendicular(row, other, x_bar)
             if triple is not None:
-                return _Axis(triple, (one.row, other.row), [dot for dot in dots if dot is not one and dot is not other])
+                return _Axis(triple, (row.row, other.row), [dot for dot in dots if dot is not row and dot is not other])
     return None
 
 
-def _perpendicular(one: _Dot, other: _Dot, x_bar: Array) -> tuple[int, int, int] | None:
+def _perpendicular(first: _Dot, other: _Dot, x_bar: Array) -> tuple[int, int, int] | None:
     """Return frames (a, b, c) if both rows share c, and a and b are not parallel."""
-    if one.j == other.j and np.any(cross(x_bar[one.i], x_bar[other.i])):
-        return one.i, other.i, one.j
-    if one.i == other.i and np.any(cross(x_bar[one.j], x_bar[other.j])):
-        return one.j, other.j, one.i
+    if first.j == other.j and np.any(cross(x_bar[first.i], x_bar[other.i])):
+        return first.i, other.i, first.j
+    if first.i == other.i and np.any(cross(x_bar[first.j], x_bar[other.j])):
+        return first.j, other.j, first.i
     return None
 
 
@@ -345,8 +345,8 @@ def bodies_to_turn(model: Model, signs: tuple[Sign, ...], wrong: Iterable[str], 
     odd = set(wrong)
     links: dict[int, list[tuple[int, int]]] = {k: [] for k in range(model.nb + 1)}
     for sign in signs:
-        for one, other in ((sign.i, sign.j), (sign.j, sign.i)):
-            links[one].append((other, int(sign.joint in odd)))
+        for body, other in ((sign.i, sign.j), (sign.j, sign.i)):
+            links[body].append((other, int(sign.joint in odd)))
     colour = dict.fromkeys((0, *fixed), 0)
     queue = list(colour)
     turned: set[int] = set()
@@ -408,15 +408,15 @@ def driven_side(model: Model, e: JointEntry) -> set[int]:
 
 def neighbours(model: Model, body: int, among: Iterable[int]) -> set[int]:
     """Return `body` and all bodies connected to it through the bodies `among`."""
-    allowed, found, queue = set(among), {body}, [body]
+    allowed, connected, queue = set(among), {body}, [body]
     while queue:
         k = queue.pop()
         for e in model.joints.values():
-            for one, other in ((e.i, e.j), (e.j, e.i)):
-                if one == k and other in allowed and other not in found:
-                    found.add(other)
+            for near, other in ((e.i, e.j), (e.j, e.i)):
+                if near == k and other in allowed and other not in connected:
+                    connected.add(other)
                     queue.append(other)
-    return found
+    return connected
 
 
 def half_turn(state: State, e: JointEntry, group: Iterable[int], axis: Array) -> State:

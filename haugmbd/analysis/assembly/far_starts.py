@@ -337,21 +337,21 @@ def close_from_afar(problem: Problem, signs: tuple[Sign, ...], start: State, fir
     start: where the search begins;  first: the end of Newton's method from there
     """
     small = problem.model.nb <= SMALL
-    found: list[PositionSolution] = []
+    candidates: list[PositionSolution] = []
     best, steps = first, first.iterations
     if _right(problem, signs, first):
-        found.append(first)
-    if not found or small:
+        candidates.append(first)
+    if not candidates or small:
         rows = GeodesicRows(problem)
         for other in _candidates(problem, rows, start):
             steps += other.iterations
             best = _closer(best, other)
             if _right(problem, signs, other):
-                found.append(other)
+                candidates.append(other)
                 if not small:
                     break
-    if found:
-        return Closing(_nearest_of(problem, found)._replace(iterations=steps), 1)
+    if candidates:
+        return Closing(_nearest_of(problem, candidates)._replace(iterations=steps), 1)
     return _from_elsewhere(problem, signs, rows, start, best._replace(iterations=steps))
 
 
@@ -364,8 +364,8 @@ def _from_elsewhere(problem: Problem, signs: tuple[Sign, ...], rows: GeodesicRow
             steps += other.iterations
             if _right(problem, signs, other):
                 return Closing(_nearest_of(problem, [other])._replace(iterations=steps), k + 2)
-            one, two = _sum(other), _sum(best)
-            same = same + 1 if abs(one - two) <= AGREE * two else same if one > two else 0
+            sum_there, two = _sum(other), _sum(best)
+            same = same + 1 if abs(sum_there - two) <= AGREE * two else same if sum_there > two else 0
             best = _closer(best, other)
         if same >= ENOUGH:
             return Closing(best._replace(iterations=steps), k + 2)
@@ -396,21 +396,21 @@ def _right(problem: Problem, signs: tuple[Sign, ...], solution: PositionSolution
     return solution.closed and not flipped(problem.model, signs, solution.pose.state)
 
 
-def _closer(one: PositionSolution, other: PositionSolution) -> PositionSolution:
+def _closer(solution: PositionSolution, other: PositionSolution) -> PositionSolution:
     """Return the solution that is closed, or less open."""
-    if one.closed != other.closed:
-        return one if one.closed else other
-    return other if _sum(other) < _sum(one) else one
+    if solution.closed != other.closed:
+        return solution if solution.closed else other
+    return other if _sum(other) < _sum(solution) else solution
 
 
 def _sum(solution: PositionSolution) -> float:
     return float(solution.pose.gap @ solution.pose.gap)
 
 
-def _nearest_of(problem: Problem, found: list[PositionSolution]) -> PositionSolution:
+def _nearest_of(problem: Problem, candidates: list[PositionSolution]) -> PositionSolution:
     """Return the nearest of the closed poses, each moved along the closed poses."""
     moved: list[PositionSolution] = []
-    for closed in found:
+    for closed in candidates:
         if not any(_same(problem, closed.pose.state, other.pose.state) for other in moved):
             moved.append(brought_near(problem, closed))
     return min(moved, key=lambda c: distance(problem, c.pose.state))
@@ -427,12 +427,12 @@ SAME = 1e-6
 """Largest motion between two poses that are the same, relative to the size of the model and in radians."""
 
 
-def _same(problem: Problem, one: State, other: State) -> bool:
-    return _motion(problem, one, other) <= SAME
+def _same(problem: Problem, state: State, other: State) -> bool:
+    return _motion(problem, state, other) <= SAME
 
 
-def _motion(problem: Problem, one: State, other: State) -> float:
+def _motion(problem: Problem, state: State, other: State) -> float:
     """Return the largest motion of a body, relative to the size of the model and in radians."""
-    shift = float(lengths(other.r - one.r).max())
-    turn = float(lengths(logarithm(product(conjugate(one.p), other.p))).max())
+    shift = float(lengths(other.r - state.r).max())
+    turn = float(lengths(logarithm(product(conjugate(state.p), other.p))).max())
     return max(shift / problem.size, turn)

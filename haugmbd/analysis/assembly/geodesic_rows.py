@@ -126,7 +126,7 @@ class GeodesicRows:
         """Return the rows of one kind that prescribe an angle, without those of `done`."""
         tables, model = self.problem.model.tables, self.problem.model
         body_of, x_bar = tables["BODY_OF"].ravel().astype(np.int64), tables["X_BAR"]
-        found = []
+        angles = []
         for line in lines_of(model, kind).tolist():
             row, first, last = self._row_of[int(line[SLOT])], int(line[FIRST_MARKER]), int(line[FIRST_MARKER]) + 1
             if row in done or row in self.problem.asleep:
@@ -136,11 +136,11 @@ class GeodesicRows:
                 a, b = x_bar[first], x_bar[last]
                 size = float(np.linalg.norm(a) * np.linalg.norm(b))
                 angle = float(np.arccos(np.clip(self._f[row] / size, -1.0, 1.0)))
-                found.append((row, body_of[first], body_of[last], [_unit(a)], [_unit(b)], angle))
+                angles.append((row, body_of[first], body_of[last], [_unit(a)], [_unit(b)], angle))
             else:
                 e, n, image = (int(line[FIRST_MARKER + k]) for k in range(3))
-                found.append((row, body_of[e], body_of[image], [x_bar[e], x_bar[n]], [_unit(x_bar[image])], float(self._f[row])))
-        return _pairs(found, 1 if kind is DP1 else 2, 1)
+                angles.append((row, body_of[e], body_of[image], [x_bar[e], x_bar[n]], [_unit(x_bar[image])], float(self._f[row])))
+        return _pairs(angles, 1 if kind is DP1 else 2, 1)
 
     def at(self, state: State) -> GeodesicPose:
         """Return the geodesic rows at a state."""
@@ -151,12 +151,12 @@ class GeodesicRows:
         rows = Gradient(plain.scale[:, None, None] * plain.J, plain.bodies.copy(), np.ones(len(plain.J)))
         self._put_lengths(rows, missing, pose.Phi)
         A = rotation_matrix(state.p)
-        for number, one, other, value, direction in (measure(A) for measure in self._measures):
+        for number, i, other, value, direction in (measure(A) for measure in self._measures):
             missing[number] = size * value
             rows.J[number] = 0.0
             rows.bodies[number] = 0
-            rows.bodies[number, 0], rows.bodies[number, 1] = one, other
-            rows.J[number, 0, 3:] = -size * np.einsum("kab,ka->kb", A[one], direction)
+            rows.bodies[number, 0], rows.bodies[number, 1] = i, other
+            rows.J[number, 0, 3:] = -size * np.einsum("kab,ka->kb", A[i], direction)
             rows.J[number, 1, 3:] = size * np.einsum("kab,ka->kb", A[other], direction)
         return GeodesicPose(pose, missing, rows)
 
@@ -251,12 +251,12 @@ def _twists(twists: list[Twist]) -> _Pairs:
     return _pairs([(t.row, t.i, t.j, t.x_bar[:2], t.x_bar[2:], 0.0) for t in twists], 2, 2)
 
 
-def _pairs(found: list[tuple[Any, ...]], first: int, second: int) -> _Pairs:
+def _pairs(table: list[tuple[Any, ...]], first: int, second: int) -> _Pairs:
     """Return the table of pairs, with so many vectors on the first body and on the second."""
-    rows, one, other, x, y, value = zip(*found, strict=True) if found else ([], [], [], [], [], [])
+    rows, i, other, x, y, value = zip(*table, strict=True) if table else ([], [], [], [], [], [])
     return _Pairs(
         np.array(rows, dtype=np.int64),
-        np.array(one, dtype=np.int64),
+        np.array(i, dtype=np.int64),
         np.array(other, dtype=np.int64),
         np.array(x, dtype=float).reshape(-1, first, 3),
         np.array(y, dtype=float).reshape(-1, second, 3),

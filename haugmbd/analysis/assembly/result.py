@@ -133,7 +133,7 @@ class Assembly:
         head = f"{self.model.name!r} assembled in {self.iterations} iterations: |Phi| {self.before:.3g} -> {self.after:.3g}"
         rates = f"velocities: |Phi_q u - nu| {self.rate_before:.3g} -> {self.rate_after:.3g}"
         lines = [head, rates, *([f"held: {'; '.join(self.held)}"] if self.held else [])]
-        lines += [f"{one}: {LEFT_OUT}" for one in self.contradictions]
+        lines += [f"{row}: {LEFT_OUT}" for row in self.contradictions]
         lines += [f"joint {flip.joint!r} was turned round{'' if flip.repaired else ', and still is'}" for flip in self.flips]
         lines += _listed("joint", [(g.joint, g.distance, g.angle) for g in self.gaps], "was open by", self.model.length)
         lines += _listed("body", [(c.body, c.distance, c.angle) for c in self.corrections], "was moved by", self.model.length)
@@ -153,21 +153,21 @@ def corrections(model: Model, start: State, end: State) -> tuple[Correction, ...
     """Return the displacement of each body, the largest first."""
     step = end.r - start.r
     angle = np.linalg.norm(logarithm(product(conjugate(start.p), end.p)), axis=1)
-    found = [
+    moved = [
         Correction(name, (float(d[0]), float(d[1]), float(d[2])), float(np.linalg.norm(d)), float(a))
         for name, d, a in zip(model.body_names[1:], step[1:], angle[1:], strict=True)
     ]
-    return tuple(sorted(found, key=lambda c: -(c.distance + model.length * c.angle)))
+    return tuple(sorted(moved, key=lambda c: -(c.distance + model.length * c.angle)))
 
 
 def joint_gaps(model: Model, state: State) -> tuple[JointGap, ...]:
     """Return the gap of each joint, the largest first."""
     measured = constraint_gaps(model, evaluate(model, state), state.t)
-    found = []
+    gaps = []
     for e in model.joints.values():
         gap, turns = measured.gap[e.rows], measured.is_angle[e.rows]
-        found.append(JointGap(e.name, float(np.linalg.norm(gap[~turns])), float(np.linalg.norm(gap[turns]))))
-    return tuple(sorted(found, key=lambda g: -(g.distance + g.angle)))
+        gaps.append(JointGap(e.name, float(np.linalg.norm(gap[~turns])), float(np.linalg.norm(gap[turns]))))
+    return tuple(sorted(gaps, key=lambda g: -(g.distance + g.angle)))
 
 
 SHARE = 1e-3
@@ -183,15 +183,15 @@ def open_faults(problem: Problem, pose: Pose) -> tuple[Fault, ...]:
     measured = constraint_gaps(model, pose.rows, state.t)
     metres = np.where(measured.is_angle, problem.size, 1.0) * np.abs(measured.gap)
     limit = SHARE * float(metres.max(initial=0.0))
-    found, pairs, total = [], set(), 0.0
+    open_joints, pairs, total = [], set(), 0.0
     for e in model.joints.values():
         if metres[e.rows].max(initial=0.0) > max(limit, problem.tol):
-            found.append((e.name, _open(model, measured, e.rows)))
+            open_joints.append((e.name, _open(model, measured, e.rows)))
             pairs.add(frozenset((e.i, e.j)))
             total += float(np.linalg.norm(measured.gap[e.rows][~measured.is_angle[e.rows]]))
-    remedy = PAIR if len(found) > 1 and len(pairs) == 1 else CLOSER
-    sums = f" (the {len(found)} joints together: {total:.6g} m)" if len(found) > 1 and total > 0.0 else ""
-    faults = [Fault(f"joint {name!r}", f"{what}{sums}", remedy) for name, what in found]
+    remedy = PAIR if len(open_joints) > 1 and len(pairs) == 1 else CLOSER
+    sums = f" (the {len(open_joints)} joints together: {total:.6g} m)" if len(open_joints) > 1 and total > 0.0 else ""
+    faults = [Fault(f"joint {name!r}", f"{what}{sums}", remedy) for name, what in open_joints]
     for joint, Phi in zip(problem.held.joints, pose.Phi[model.nc :], strict=True):
         if abs(Phi) * (problem.size if joint.turns else 1.0) > limit:
             unit = "rad" if joint.turns else "m"
@@ -230,13 +230,13 @@ def flip_faults(wrong: tuple[str, ...], verb: str) -> tuple[Fault, ...]:
 def left_faults(problem: Problem, state: State, wrong: tuple[str, ...]) -> tuple[Fault, ...]:
     """Return one fault for each joint that stays in the opposite sense, and for each driver that is followed half a turn off."""
     measured, half = constraint_gaps(problem.model, evaluate(problem.model, state), state.t), half_turned(problem.model, state)
-    found = []
+    faults = []
     for name in half:
         row = int(problem.model.joints[name].rows[0])
         f, gap = float(measured.f[row]), float(measured.gap[row])
         what = f"its driver gives {f:.6g} rad at t = {state.t:g} s, and the mechanism comes to {f + gap:.6g} rad"
-        found.append(Fault(f"joint {name!r}", what, CLOSER))
-    return (*found, *flip_faults(tuple(name for name in wrong if name not in half), "is assembled"))
+        faults.append(Fault(f"joint {name!r}", what, CLOSER))
+    return (*faults, *flip_faults(tuple(name for name in wrong if name not in half), "is assembled"))
 
 
 def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]:
@@ -246,7 +246,7 @@ def rate_faults(problem: Problem, state: State, tol: float) -> tuple[Fault, ...]
     """
     model = problem.model
     rows = evaluate(model, state)
-    start, u = (np.hstack([given.v, given.omega_bar]) for given in (problem.held.start, state))
+    start, u = (np.hstack([velocities.v, velocities.omega_bar]) for velocities in (problem.held.start, state))
     size = max(float(np.abs(x).max(initial=0.0)) for x in (rows.nu, start, u))
     left = np.einsum("rsc,rsc->r", np.concatenate([rows.Phi_r, rows.PiBar], axis=2), u[rows.bodies]) - rows.nu
     left[problem.asleep] = 0.0
@@ -328,15 +328,15 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
             again = close_positions(rest, begin)
             if not again.closed:
                 continue
-            found = contradictions_at(model, redundancy, again.pose.state)
+            contradictions = contradictions_at(model, redundancy, again.pose.state)
             beside = _way(problem, start, again.pose.state) <= far
-            if not (found and found[0].part > allowed):
+            if not (contradictions and contradictions[0].part > allowed):
                 if beside and limit == CONTRADICTION:
-                    return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, found)
+                    return Settled(rest, again._replace(iterations=solution.iterations + again.iterations), rows, contradictions)
             elif beside:
-                refused = refused or found
+                refused = refused or contradictions
             else:
-                elsewhere = elsewhere or found
+                elsewhere = elsewhere or contradictions
         if refused:
             return Settled(problem, solution._replace(closed=False), NONE, refused)
     return Settled(problem, solution._replace(closed=False), NONE, elsewhere) if elsewhere else as_it_is
@@ -348,9 +348,9 @@ def _redundant_rows(model: Model, poses: Sequence[Pose], *, every: bool) -> Iter
     A misfit beyond CONTRADICTION is for the cause only. The last sets, if `every` one is asked for, are of the rows nearest to the span of
     the others, one more each time: what axes are off by may be so much that nothing else tells which rows are redundant.
     """
-    rule, given = model.redundancy.rule, model.redundancy.given
+    rule, misfit = model.redundancy.rule, model.redundancy.given
     sets: set[tuple[int, ...]] = set()
-    for by, limit in ((given, CONTRADICTION), (None, LARGEST_TOLERANCE)):
+    for by, limit in ((misfit, CONTRADICTION), (None, LARGEST_TOLERANCE)):
         for at in poses:
             redundancy = find_redundancy(model, at.rows, rule, by, limit)
             if redundancy.dropped and not redundancy.only_here:
@@ -359,8 +359,8 @@ def _redundant_rows(model: Model, poses: Sequence[Pose], *, every: bool) -> Iter
     for at in poses if every else ():
         near = sorted(distance for _, distance in analyse_rank(model, at.rows, DEPENDENT).weak if distance <= LARGEST_TOLERANCE)
         for distance in near:
-            found = analyse_rank(model, at.rows, BESIDE * distance)
-            redundancy = redundancy_of(model, at.rows, found, rule, None, LARGEST_TOLERANCE)
+            examined = analyse_rank(model, at.rows, BESIDE * distance)
+            redundancy = redundancy_of(model, at.rows, examined, rule, None, LARGEST_TOLERANCE)
             if redundancy.dropped not in sets and not redundancy.only_here:
                 sets.add(redundancy.dropped)
                 yield redundancy, LARGEST_TOLERANCE

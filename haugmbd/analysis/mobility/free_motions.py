@@ -180,16 +180,16 @@ def freedom_at(model: Model, state: State) -> RowDecomposition:
     return RowDecomposition(sigma, U, V.T, length)
 
 
-def motion_words(model: Model, state: State, found: RowDecomposition, k: int) -> str:
+def motion_words(model: Model, state: State, freedom: RowDecomposition, k: int) -> str:
     """Return a description of the motion of right singular vector k, by bodies."""
     u = np.zeros((model.nb + 1, 6))
-    u[1:] = found.right[:, k].reshape(model.nb, 6)
-    u[:, 3:] /= found.length
-    return motion_text(u, state.p, model.body_names, found.length)
+    u[1:] = freedom.right[:, k].reshape(model.nb, 6)
+    u[:, 3:] /= freedom.length
+    return motion_text(u, state.p, model.body_names, freedom.length)
 
 
-def joints_of(model: Model, found: RowDecomposition, k: int) -> tuple[str, ...]:
+def joints_of(model: Model, freedom: RowDecomposition, k: int) -> tuple[str, ...]:
     """Return the joints with rows in left singular vector k, the largest part first."""
-    part = {e.name: float(np.sum(found.left[e.rows, k] ** 2)) for e in model.joints.values()}
+    part = {e.name: float(np.sum(freedom.left[e.rows, k] ** 2)) for e in model.joints.values()}
     names = sorted(part, key=lambda name: -part[name])
     return tuple(name for name in names if part[name] > SMALL_PART**2)[:SHOWN]

@@ -60,31 +60,31 @@ class JointFreedoms(NamedTuple):
 
 
 def rates_of(
-    freedoms: JointFreedoms, joints: list[JointEntry], U: Array, place: dict[int, int]
+    freedoms: JointFreedoms, joints: list[JointEntry], U: Array, index: dict[int, int]
 ) -> tuple[list[tuple[str, str, float]], Array]:
     """Return names, units and rates (m, n) of the joints' freedoms in the motions U; those of joints with a single freedom first."""
     scale = np.repeat([1.0, freedoms.length], 3)
-    found: list[tuple[bool, tuple[str, str, float], Array]] = []
+    rates: list[tuple[bool, tuple[str, str, float], Array]] = []
     for entry in joints:
         if entry.freedoms is None and (entry.part.needs() or not freedoms.model.are_between_two(entry)):
             continue
         point = freedoms.state.r[entry.j] + freedoms.A[entry.j] @ entry.s_bar_j
         S = _subspace(freedoms, entry, point) * scale[:, None]
         size = np.sqrt(np.sum(S**2, axis=0))
-        twist = moved(U[place[entry.j]] - U[place[entry.i]], point) * scale[:, None]
+        twist = moved(U[index[entry.j]] - U[index[entry.i]], point) * scale[:, None]
         q = (S.T if S.shape[1] == 1 else np.linalg.pinv(S / size) * size[:, None]) @ twist / (size**2)[:, None]
         words = [freedom_words(s / scale, point, freedoms.length) for s in S.T]
         names = [(entry.name, word, float(z)) for word, z in zip(words, size, strict=True)]
-        found += [(S.shape[1] > 1, name, rate * name[2]) for name, rate in zip(names, q, strict=True)]
-    found.sort(key=lambda one: one[0])
-    return [name for _, name, _ in found], np.array([rate for _, _, rate in found]).reshape(len(found), U.shape[2])
+        rates += [(S.shape[1] > 1, name, rate * name[2]) for name, rate in zip(names, q, strict=True)]
+    rates.sort(key=lambda one: one[0])
+    return [name for _, name, _ in rates], np.array([rate for _, _, rate in rates]).reshape(len(rates), U.shape[2])
 
 
-def body_rates(freedoms: JointFreedoms, U: Array, place: dict[int, int]) -> tuple[list[tuple[str, str, float]], Array]:
+def body_rates(freedoms: JointFreedoms, U: Array, index: dict[int, int]) -> tuple[list[tuple[str, str, float]], Array]:
     """Return names, units and rates of the bodies' twists, for joints that do not declare their freedoms."""
     names, rates = [], []
-    for body in list(place)[1:]:
-        twist = moved(U[place[body]], freedoms.state.r[body])
+    for body in list(index)[1:]:
+        twist = moved(U[index[body]], freedoms.state.r[body])
         for k, letter in enumerate("xyzxyz"):
             unit = 1.0 if k < 3 else freedoms.length
             names.append(("", f"{freedoms.model.body_names[body]!r} {'moves along' if k < 3 else 'turns about'} {letter}", unit))
@@ -101,12 +101,12 @@ def moved(twists: Array, point: Array) -> Array:
 def _subspace(freedoms: JointFreedoms, entry: JointEntry, point: Array) -> Array:
     """Return the motion subspace of a joint, (6, k), as twists of its point; a single turn or slide directly."""
     if entry.freedoms is not None and len(entry.freedoms) == 1 and entry.freedoms[0].kind is not Kind.BALL:
-        (one,) = entry.freedoms
+        (freedom,) = entry.freedoms
         body, s_bar, A_bar = (
-            (entry.i, entry.s_bar_i, entry.A_bar_i) if one.side is Side.I else (entry.j, entry.s_bar_j, entry.A_bar_j)
+            (entry.i, entry.s_bar_i, entry.A_bar_i) if freedom.side is Side.I else (entry.j, entry.s_bar_j, entry.A_bar_j)
         )
-        a = freedoms.A[body] @ A_bar[:, one.axis]
-        if one.kind is Kind.SLIDE:
+        a = freedoms.A[body] @ A_bar[:, freedom.axis]
+        if freedom.kind is Kind.SLIDE:
             return np.array([*a, 0.0, 0.0, 0.0])[:, None]
         x, y, z = point - freedoms.state.r[body] - freedoms.A[body] @ s_bar
         return np.array([a[1] * z - a[2] * y, a[2] * x - a[0] * z, a[0] * y - a[1] * x, *a])[:, None]
@@ -152,11 +152,11 @@ class JointsOfBlocks:
 
     def of(self, chosen: Flags) -> dict[int, list[JointEntry]]:
         """Return the joints of the chosen blocks (blocks,), in their order, by the number of the block."""
-        found: dict[int, list[JointEntry]] = {k: [] for k in np.flatnonzero(chosen).tolist()}
-        numbers = np.flatnonzero((self.block >= 0) & chosen[self.block]) if found else np.zeros(0, dtype=np.int64)
+        joints: dict[int, list[JointEntry]] = {k: [] for k in np.flatnonzero(chosen).tolist()}
+        numbers = np.flatnonzero((self.block >= 0) & chosen[self.block]) if joints else np.zeros(0, dtype=np.int64)
         for entry, k in zip(entries_at(self.entries, numbers.tolist()), self.block[numbers].tolist(), strict=True):
-            found[k].append(entry)
-        return found
+            joints[k].append(entry)
+        return joints
 
 
 def joints_of_blocks(entries: Mapping[str, JointEntry], frames: JointFrames, blocks: Blocks) -> JointsOfBlocks:
@@ -213,12 +213,12 @@ def _simple_joints(blocks: Blocks, dof: Ints, joints: JointsOfBlocks) -> Ints:
     """Return the numbers of the joints of one freedom, a turn or a slide, that are alone in a block of one body and one motion."""
     alone = joints.alone()
     at = joints.block[alone]
-    found = [
+    simple = [
         k
         for k, block, n in zip(alone.tolist(), at.tolist(), dof[at].tolist(), strict=True)
         if n == 1 and len(blocks.blocks[block].bodies) == 1 and _is_simple(joints.frames.parts[k])
     ]
-    return np.array(found, dtype=np.int64)
+    return np.array(simple, dtype=np.int64)
 
 
 def _is_simple(joint: Joint) -> bool:
@@ -229,10 +229,10 @@ def _is_simple(joint: Joint) -> bool:
 
 def _twists(frames: JointFrames, number: Ints, freedoms: list[Freedom], r: Array, A: Array) -> tuple[Array, Array]:
     """Return the motion subspaces (m, 6), as twists of the points on bodies j, and these points (m, 3)."""
-    known = {id(freedom): freedom for freedom in freedoms}
-    place = dict(zip(known, range(len(known)), strict=True))
-    kind = np.array([place[id(freedom)] for freedom in freedoms], dtype=np.int64)
-    words = [(freedom.side is Side.J, freedom.kind is Kind.SLIDE, int(freedom.axis)) for freedom in known.values()]
+    distinct = {id(freedom): freedom for freedom in freedoms}
+    index = dict(zip(distinct, range(len(distinct)), strict=True))
+    kind = np.array([index[id(freedom)] for freedom in freedoms], dtype=np.int64)
+    words = [(freedom.side is Side.J, freedom.kind is Kind.SLIDE, int(freedom.axis)) for freedom in distinct.values()]
     on_j, slides, axis = np.array(words, dtype=np.int64).reshape(-1, 3)[kind].T
     j, s_bar_j = frames.j[number], frames.s_bar_j[number]
     body = np.where(on_j == 1, j, frames.i[number])
@@ -248,12 +248,12 @@ def _twists(frames: JointFrames, number: Ints, freedoms: list[Freedom], r: Array
 def _moves_rows(frames: JointFrames, joints: Ints, body: Ints, twist: Array, rows: Rows, A: Array) -> Flags:
     """Return whether each twist (m, 6) of a body at the origin moves a row of its joint, (m,); True for a row between other bodies."""
     of, number = frames.rows_of(joints)
-    own, i, j = body[of], frames.i[joints][of], frames.j[joints][of]
+    moved, i, j = body[of], frames.i[joints][of], frames.j[joints][of]
     first, second = (rows.bodies[number, side] for side in (0, 1))
     others = ~(((first == i) & (second == j)) | ((first == j) & (second == i))) | rows.bodies[number, 2:].any(axis=1)
     omega = np.einsum("kba,kb->ka", A[body], twist[:, 3:])[of]
     v = (twist[:, :3] + cross(twist[:, 3:], rows.state.r[body]))[of]
-    side = (second == own).astype(np.int8)
+    side = (second == moved).astype(np.int8)
     Phi_r, PiBar = rows.Phi_r[number, side], rows.PiBar[number, side]
     change = np.abs(np.einsum("ka,ka->k", Phi_r, v) + np.einsum("ka,ka->k", PiBar, omega))
     size = _length(Phi_r) * _length(v) + _length(PiBar) * _length(omega)
@@ -371,11 +371,11 @@ def remaining(model: Model, rows: Rows, examined: RankAnalysis, blocks: Blocks, 
     count = np.where(floats, SLOTS, np.where(is_simple | others, dof, 0))
     first, of_block = np.cumsum(count) - count, np.repeat(np.arange(len(dof)), count)
     hanging, made = blocks.hanging(), dict[int, Motion]()
-    own = joints.of(others)
+    joints_of_block = joints.of(others)
     for k in np.flatnonzero(floats | others).tolist():
         block = blocks.blocks[k]
-        found = _floating(freedoms, block) if block.floats else _block_motions(freedoms, block, own[k], int(dof[k]))
-        for number, (joint, freedom, twists) in enumerate(found, start=int(first[k])):
+        basis = _floating(freedoms, block) if block.floats else _block_motions(freedoms, block, joints_of_block[k], int(dof[k]))
+        for number, (joint, freedom, twists) in enumerate(basis, start=int(first[k])):
             made[number] = _motion(freedoms, block, (joint, freedom), twists, hanging)
 
     def make(number: int) -> Motion:
@@ -416,31 +416,31 @@ def _floating(freedoms: JointFreedoms, block: Block) -> Iterator[tuple[str, str,
         yield "", f"{'moves along' if k < 3 else 'turns about'} {letter}", twist[None, :]
 
 
-def _simple_block_motion(freedoms: JointFreedoms, block: Block, one: SimpleMotion, hanging: list[int]) -> Motion:
+def _simple_block_motion(freedoms: JointFreedoms, block: Block, simple: SimpleMotion, hanging: list[int]) -> Motion:
     """Return the motion of a block that is one body on one joint of one freedom."""
-    words = freedom_words(one.S, one.point, freedoms.length)
-    return _motion(freedoms, block, (one.joint, words), one.twist[None], hanging)
+    words = freedom_words(simple.S, simple.point, freedoms.length)
+    return _motion(freedoms, block, (simple.joint, words), simple.twist[None], hanging)
 
 
 def _block_motions(freedoms: JointFreedoms, block: Block, joints: list[JointEntry], n: int) -> Iterator[tuple[str, str, Array]]:
     """Yield the basis of one block: driving joint, its freedom, twists (bodies, 6) at the origin relative to the base."""
-    place = {body: k for k, body in enumerate((block.base, *block.bodies))}
-    U = freedoms.twists[list(place)] - freedoms.twists[block.base]
+    index = {body: k for k, body in enumerate((block.base, *block.bodies))}
+    U = freedoms.twists[list(index)] - freedoms.twists[block.base]
     scale, center = np.repeat([1.0, freedoms.length], 3), freedoms.state.r[list(block.bodies)].mean(axis=0)
     near = np.array([moved(u, center) for u in U])  # a turn far from the origin would be a motion of hardly anything else there
-    left, _, _ = np.linalg.svd((near * scale[:, None]).reshape(SLOTS * len(place), -1), full_matrices=False)
-    U = np.array([moved(u, -center) for u in left[:, :n].reshape(len(place), SLOTS, n) / scale[:, None]])
-    names, rates = rates_of(freedoms, joints, U, place)
+    left, _, _ = np.linalg.svd((near * scale[:, None]).reshape(SLOTS * len(index), -1), full_matrices=False)
+    U = np.array([moved(u, -center) for u in left[:, :n].reshape(len(index), SLOTS, n) / scale[:, None]])
+    names, rates = rates_of(freedoms, joints, U, index)
     chosen = independent(rates, n)
     if len(chosen) < n:
-        others, more = body_rates(freedoms, U, place)
+        others, more = body_rates(freedoms, U, index)
         names, rates = [*names, *others], np.concatenate([rates, more])
         chosen = independent(rates, n)
     if len(chosen) < n:
         bodies = ", ".join(repr(freedoms.model.body_names[body]) for body in block.bodies)
         what = f"the motions of {bodies} cannot be told apart by rounding: lengths of the model spread too far"
         raise UsageError(f"mobility: {what} ({freedoms.length:.3g} m is its size). Check the units of positions and points.")
-    basis = np.linalg.solve(rates[chosen].T, U.reshape(-1, n).T).reshape(n, len(place), SLOTS)
+    basis = np.linalg.solve(rates[chosen].T, U.reshape(-1, n).T).reshape(n, len(index), SLOTS)
     for (joint, freedom, unit), twists in zip((names[k] for k in chosen), basis, strict=True):
         yield joint, freedom, twists[1:] * unit
 
@@ -461,11 +461,11 @@ def _motion(freedoms: JointFreedoms, block: Block, drive: tuple[str, str], twist
     return Motion(*drive, base, tuple(moving), carried, freedoms.length)
 
 
-def full_twists(found: Remaining, blocks: Blocks, r: Array) -> Array:
+def full_twists(remaining: Remaining, blocks: Blocks, r: Array) -> Array:
     """Return the motions of all bodies, (motions, nb + 1, 6): v of centres of mass r (nb + 1, 3), and omega, global axes."""
-    twists = np.zeros((len(found.motions), len(r), 6))
+    twists = np.zeros((len(remaining.motions), len(r), 6))
     in_block: dict[int, list[int]] = {}
-    for k, block in enumerate(found.of_block.tolist()):
+    for k, block in enumerate(remaining.of_block.tolist()):
         in_block.setdefault(block, []).append(k)
     for body in blocks.order:
         number = int(blocks.of_body[body])
@@ -473,6 +473,6 @@ def full_twists(found: Remaining, blocks: Blocks, r: Array) -> Array:
         twists[:, body] = twists[:, base]
         twists[:, body, :3] += cross(twists[:, base, 3:], r[body] - r[base])
         for k in in_block.get(number, ()):
-            own = [t for t in found.motions[k].twists if t.number == body]
-            twists[k, body] = np.concatenate([own[0].v, own[0].omega]) if own else 0.0
+            twists_of_body = [t for t in remaining.motions[k].twists if t.number == body]
+            twists[k, body] = np.concatenate([twists_of_body[0].v, twists_of_body[0].omega]) if twists_of_body else 0.0
     return twists

@@ -80,7 +80,7 @@ def locked_loops(
     model: Model, state: State, length: float, parts: Iterable[tuple[Block, list[JointEntry]]]
 ) -> tuple[LockedLoop, ...]:
     """Return the loops of blocks, given with their joints, that do not move by themselves, and in which one axis does not fit."""
-    A, found = rotation_matrix(state.p), []
+    A, loops = rotation_matrix(state.p), []
     for block, joints in parts:
         single = {entry.name: _axis(state, A, entry) for entry in joints if entry.freedoms is not None and len(entry.freedoms) == 1}
         for loop in _loops(block, joints):
@@ -88,15 +88,16 @@ def locked_loops(
             if len(axes) == len(loop) and _is_locked(axes, length):
                 odd = next((odd for k in range(len(axes)) if (odd := _odd(axes[k], axes[:k] + axes[k + 1 :], length))), None)
                 if odd is not None:
-                    found.append(LockedLoop(tuple(axis.joint for axis in axes), *odd))
-    return tuple(found)
+                    loops.append(LockedLoop(tuple(axis.joint for axis in axes), *odd))
+    return tuple(loops)
 
 
 def _is_locked(axes: list[_Axis], length: float) -> bool:
     """Return whether the twists of the joints are independent: no rates close the loop."""
     here = axes[0].point
     twists = [
-        (*cross(one.point - here, one.axis), *(length * one.axis)) if one.turns else (*one.axis, 0.0, 0.0, 0.0) for one in axes
+        (*cross(axis.point - here, axis.axis), *(length * axis.axis)) if axis.turns else (*axis.axis, 0.0, 0.0, 0.0)
+        for axis in axes
     ]
     sizes = np.linalg.svd(np.array(twists) / length, compute_uv=False)
     return len(axes) <= len(sizes) and bool(sizes[-1] > LOCKED_TOL * sizes[0])
@@ -112,52 +113,52 @@ def _loops(block: Block, joints: list[JointEntry]) -> Iterator[list[JointEntry]]
 def _axis(state: State, A: Array, entry: JointEntry) -> _Axis:
     """Return the freedom of a joint that declares one."""
     assert entry.freedoms is not None
-    (one,) = entry.freedoms
-    i_side = one.side is Side.I
+    (freedom,) = entry.freedoms
+    i_side = freedom.side is Side.I
     body, s_bar, A_bar = (entry.i, entry.s_bar_i, entry.A_bar_i) if i_side else (entry.j, entry.s_bar_j, entry.A_bar_j)
-    return _Axis(entry.name, one.kind is not Kind.SLIDE, A[body] @ A_bar[:, one.axis], state.r[body] + A[body] @ s_bar)
+    return _Axis(entry.name, freedom.kind is not Kind.SLIDE, A[body] @ A_bar[:, freedom.axis], state.r[body] + A[body] @ s_bar)
 
 
-def _odd(one: _Axis, others: list[_Axis], length: float) -> tuple[str, str] | None:
-    """Return the name of `one`, and why it does not fit, if all others fit together and it does not."""
+def _odd(odd: _Axis, others: list[_Axis], length: float) -> tuple[str, str] | None:
+    """Return the name of `odd`, and why it does not fit, if all others fit together and it does not."""
     turning = [axis for axis in others if axis.turns]
     if len(turning) < 2:
         return None
     n = turning[0].axis
     if all(_sine(axis.axis, n) < PARALLEL_TOL for axis in turning):
         if all(abs(axis.axis @ n) < PARALLEL_TOL for axis in others if not axis.turns):
-            return _not_planar(one, n)
+            return _not_planar(odd, n)
         return None
-    if len(turning) < len(others) or not one.turns:
+    if len(turning) < len(others) or not odd.turns:
         return None
-    return _not_spherical(one, others, length)
+    return _not_spherical(odd, others, length)
 
 
-def _not_planar(one: _Axis, n: Array) -> tuple[str, str] | None:
+def _not_planar(axis: _Axis, n: Array) -> tuple[str, str] | None:
     """Return the reason if an axis does not fit the axis n of the others."""
-    off = _sine(one.axis, n) if one.turns else abs(float(one.axis @ n))
+    off = _sine(axis.axis, n) if axis.turns else abs(float(axis.axis @ n))
     if off < PARALLEL_TOL:
         return None
-    should = "parallel to" if one.turns else "across"
+    should = "parallel to" if axis.turns else "across"
     n = n if n[np.argmax(np.abs(n))] > 0.0 else -n
-    kind = "axis" if one.turns else "slide"
+    kind = "axis" if axis.turns else "slide"
     angle = number(degrees(asin(min(1.0, off))))
     return (
-        one.joint,
-        f"the others turn about {direction_word(n)}, and the {kind} of {one.joint!r} is {angle} degrees off {should} it",
+        axis.joint,
+        f"the others turn about {direction_word(n)}, and the {kind} of {axis.joint!r} is {angle} degrees off {should} it",
     )
 
 
-def _not_spherical(one: _Axis, others: list[_Axis], length: float) -> tuple[str, str] | None:
+def _not_spherical(odd: _Axis, others: list[_Axis], length: float) -> tuple[str, str] | None:
     """Return the reason if an axis misses the point at which the others meet."""
     across = np.array([np.eye(3) - np.outer(axis.axis, axis.axis) for axis in others])
     right = np.einsum("kab,kb->a", across, np.array([axis.point for axis in others]))
     centre = np.linalg.lstsq(across.sum(axis=0), right, rcond=None)[0]
-    misses = [float(np.linalg.norm(cross(axis.axis, centre - axis.point))) for axis in (*others, one)]
+    misses = [float(np.linalg.norm(cross(axis.axis, centre - axis.point))) for axis in (*others, odd)]
     if max(misses[:-1]) > PARALLEL_TOL * length or misses[-1] < PARALLEL_TOL * length:
         return None
     where = point_word(np.where(np.abs(centre) < 1e-9 * length, 0.0, centre))
-    return one.joint, f"the axes of the others meet at {where}, and that of {one.joint!r} misses it by {number(misses[-1])} m"
+    return odd.joint, f"the axes of the others meet at {where}, and that of {odd.joint!r} misses it by {number(misses[-1])} m"
 
 
 def _sine(a: Array, b: Array) -> float:
@@ -196,14 +197,14 @@ def implausible_parts(
     points: dict[int, list[tuple[str, Array]]] = {}
     for k, side in np.argwhere(doubtful[bodies]).tolist():
         points.setdefault(int(bodies[k, side]), []).append((frames.parts[k].name, s_bar[k, side]))
-    found = []
+    mistakes = []
     for body in (np.flatnonzero((doubtful | free)[1:]) + 1).tolist():
         if doubtful[body]:
-            found += [*_units(model, body, points[body], size), *_order(model, state, body, points[body])]
+            mistakes += [*_units(model, body, points[body], size), *_order(model, state, body, points[body])]
         elif whole and len(bodies) and blocks.blocks[blocks.of_body[body]].floats:
             remedy = "Add the joint that it hangs on, if it is not meant to fly."
-            found.append(Fault(f"body {model.body_names[body]!r}", "no joint holds it, it is free in all six ways", remedy))
-    return tuple(found)
+            mistakes.append(Fault(f"body {model.body_names[body]!r}", "no joint holds it, it is free in all six ways", remedy))
+    return tuple(mistakes)
 
 
 def _wrong_units(model: Model, arm: Array, size: float) -> Flags:
@@ -211,8 +212,8 @@ def _wrong_units(model: Model, arm: Array, size: float) -> Flags:
     trace = np.trace(model.J_bar, axis1=1, axis2=2)
     with np.errstate(invalid="ignore", divide="ignore"):
         k = np.sqrt(0.5 * trace / model.mass)
-    known = (model.mass > 0.0) & np.isfinite(model.J_bar).all(axis=(1, 2)) & (trace > 0.0)
-    wrong: Flags = known & ~((arm * COMPACT <= k) & (k <= SPREAD * size))
+    weighed = (model.mass > 0.0) & np.isfinite(model.J_bar).all(axis=(1, 2)) & (trace > 0.0)
+    wrong: Flags = weighed & ~((arm * COMPACT <= k) & (k <= SPREAD * size))
     return wrong
 
 
@@ -261,14 +262,14 @@ def _order(model: Model, state: State, body: int, points: list[tuple[str, Array]
 
 def angles_in_degrees(joints: Iterable[Joint], loads: Iterable[ForceElement]) -> tuple[Fault, ...]:
     """Return the angles of joints, springs and stops that are probably degrees."""
-    given = [(f"joint {joint.name!r}", "q0", joint.q0) for joint in joints if joint.q0 and joint.rotates_about_h]
-    given += [(load.where, name, angle) for load in loads for name, angle in load.given_angles()]
+    angles = [(f"joint {joint.name!r}", "q0", joint.q0) for joint in joints if joint.q0 and joint.rotates_about_h]
+    angles += [(load.where, name, angle) for load in loads for name, angle in load.given_angles()]
     return tuple(
         Fault(
             where,
             f"{name} = {x:g} rad is {x / (2.0 * np.pi):.1f} turns, and looks like degrees",
             f"Give radians: np.radians({x:g}).",
         )
-        for where, name, x in given
+        for where, name, x in angles
         if DEGREES <= abs(x) < np.inf and x % STEP == 0.0
     )

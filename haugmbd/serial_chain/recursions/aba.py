@@ -111,8 +111,8 @@ def eliminate_joint(c: ChainArrays, i: int, I: ArticulatedInertia, p: Wrench, be
         I = rank_one_downdate(I, D_inv, U)
         p = add_wrenches(p, scale_wrench(u * D_inv, U))
     d = step(c, i)
-    own = InertiaScale(translation, rotation + translation * dot(d, d))
-    return Eliminated(shift_inertia(I, d), shift_wrench(p, d), own, weak)
+    scale = InertiaScale(translation, rotation + translation * dot(d, d))
+    return Eliminated(shift_inertia(I, d), shift_wrench(p, d), scale, weak)
 
 
 @inlined

@@ -192,8 +192,8 @@ def joint_wrenches(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: n
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     external, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
     fine = run_rnea(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, external, tau)
-    found = Carried(tau, chain.matrix(work, "LINK_WRENCH"), chain.matrix(work, "LINK_PLACE")[:, :3])
+    carried = Carried(tau, chain.matrix(work, "LINK_WRENCH"), chain.matrix(work, "LINK_PLACE")[:, :3])
     chain.give_back(work)
     if not fine:
         raise not_finite_error(chain, FINE, q, qd, qdd, external)
-    return found
+    return carried

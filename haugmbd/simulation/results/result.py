@@ -113,6 +113,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         The located events, in the order of time.
     singular_crossings : tuple of SingularCrossing
         The singular configurations that the run crossed.
+    newton : tuple of NewtonTable
+        Of `kinematics(..., record=True)` by times: the iterates of the position analysis from the pose of the time before. Not saved.
     outcome : Outcome
         End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
     impacts : tuple of Impact
@@ -142,6 +144,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     _names: Names | None = None
     events: tuple[EventRecord, ...] = ()
     singular_crossings: tuple[SingularCrossing, ...] = ()
+    newton: tuple[Any, ...] = ()
     _own: Array | None = None
     _own_u_dot: Array | None = None
     _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)

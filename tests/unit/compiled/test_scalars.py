@@ -8,10 +8,10 @@ import numba
 import numpy as np
 import pytest
 
-from haugmbd import gallery
+from haugmbd import NewtonEuler, gallery
 from haugmbd.compiled.jit import entry
 from haugmbd.compiled.scalars import IN_NUMPY, LANES, SMOOTH, as_duals
-from haugmbd.formulations.newton_euler import NewtonEuler, right_hand_side
+from haugmbd.formulations.newton_euler import right_hand_side
 from haugmbd.sensitivity.dual_pack import dual_pack
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there are no dual numbers without the compiler")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.forces.torque import Torque
-from haugmbd.forces.tsda import TSDA
+from haugmbd import TSDA, Torque
 from haugmbd.gallery.spatial_linkages import slider_crank
 from joints import CJ, RJ, SJ, TJ, UJ
 

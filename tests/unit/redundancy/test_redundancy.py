@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.crosscheck import solve_dense
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.redundancy.rank import analyse_rank, only_here

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import pendulum, slider_crank
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.viewer.animate import mechanism_of

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import chain, pendulum
 from haugmbd.viewer import animation
 from haugmbd.viewer.animate import mechanism_of

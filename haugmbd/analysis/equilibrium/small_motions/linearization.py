@@ -130,6 +130,8 @@ class Linearization:
     states: tuple[str, ...] = ()
     E: Array | None = None
     Z: Array | None = None
+    _chosen: tuple[int, ...] = ()
+    """The components of the motion (6 nb,) that the coordinates are."""
 
     @property
     def dof(self) -> int:
