@@ -46,7 +46,16 @@ CONTENTS = {
         "mobility",
         "equations",
     ),
-    "Methods": ("formulations", "integrators", "stiff-systems", "redundant-constraints", "impacts", "contact", "serial-chains"),
+    "Methods": (
+        "formulations",
+        "integrators",
+        "stiff-systems",
+        "redundant-constraints",
+        "impacts",
+        "contact",
+        "contact-geometry",
+        "serial-chains",
+    ),
     "Results": ("quantities", "animation", "kinematics", "equilibrium"),
     "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "design", "faults-and-checks"),
     "Reference": (

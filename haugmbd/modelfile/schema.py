@@ -380,6 +380,8 @@ HEAD = (
     Field("tolerance", Tolerance(), False, "how far redundant rows may contradict each other [rad, or part of the size]"),
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
 )
+MU = Field("mu", Number(), False, "coefficient of friction")
+TOUCHING_SHAPES = tuple(Field(f"shape_{side}", ShapeValue(contact=True)) for side in "ij")
 CONTACT = OneOf(
     (
         Record(
@@ -391,11 +393,16 @@ CONTACT = OneOf(
                 Field("plane_point", POINT, False),
                 Field("radius", Number("m"), False, "of a sphere about the point"),
                 Field("restitution", Number(), False, "from 0 to 1"),
+                MU,
             ),
-            "a point or sphere against a plane, rigid, without friction",
+            "a point or sphere against a plane, rigid",
         ),
         Record(
-            (NAME, *BETWEEN, *FRAMES, Field("radius", Number("m"), False), Field("restitution", Number(), False)),
+            (NAME, *BETWEEN, *TOUCHING_SHAPES, MU, Field("restitution", Number(), False, "from 0 to 1")),
+            "two shapes, rigid",
+        ),
+        Record(
+            (NAME, *BETWEEN, *FRAMES, Field("radius", Number("m"), False), Field("restitution", Number(), False), MU),
             "a point or sphere against a plane, by frames of the bodies",
         ),
     )
@@ -404,7 +411,7 @@ SECTIONS: dict[str, tuple[str, Kind]] = {
     "bodies": ("rigid bodies; 'ground' is there", BODY),
     "joints": ("joints, equations and drivers", JOINTS),
     "loads": ("force elements", FORCES),
-    "contacts": ("rigid contacts without friction", CONTACT),
+    "contacts": ("rigid contacts", CONTACT),
     "blocks": ("blocks, controllers and delays", _Typed(dict(BLOCKS), "block")),
     "sensors": ("quantities that blocks read, and every run records", SENSOR),
 }

@@ -122,9 +122,13 @@ def document_of(
 
 def contact_text(contact: Contact, parameters: Parameters) -> Document:
     """Return a rigid contact."""
-    frames = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j)}
-    numbers = {"radius": contact.radius, "restitution": contact.restitution}
-    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **frames, **numbers}
+    friction = {"mu": contact.mu} if contact.mu != 0.0 else {}
+    if contact.has_shapes:
+        place = {"shape_i": shape_text(contact.shape_i), "shape_j": shape_text(contact.shape_j)}
+    else:
+        place = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j), "radius": contact.radius}
+    numbers = {"restitution": contact.restitution, **friction}
+    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **place, **numbers}
 
 
 def sensor_text(sensor: Sensor) -> Document:

@@ -20,6 +20,7 @@ from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.contacts import Contacts
 from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.build import build_network, try_network
@@ -110,6 +111,7 @@ class System(Compilable):
         self.joints: list[Joint] = []
         self.loads: list[ForceElement] = []
         self.contacts: list[Contact] = []
+        self._contact_groups: list[Contacts] = []
         self.blocks: list[Block] = []
         self.sensors: list[Any] = []
         self._parameters = read_parameters(parameters or {})
@@ -134,9 +136,9 @@ class System(Compilable):
 
         Parameters
         ----------
-        part : Body, Joint, Primitive, ForceElement, Contact, Block, Sensor, System, or object with `name` and `primitives()`
-            A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact, a block, or a sensor
-            that blocks read; every run records it. Of another system its parts are copied, as often as it is added.
+        part : Body, Joint, Primitive, ForceElement, Contact, Contacts, Block, Sensor, System, or object with `name` and `primitives()`
+            A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact or a group of them, a
+            block, or a sensor that blocks read; every run records it. Of another system its parts are copied, as often as it is added.
         prefix : str
             Of a system: what the names of the copies begin with, such as "left/".
         at : (r, p) or r, optional
@@ -166,6 +168,9 @@ class System(Compilable):
             self.loads.append(part)
         elif isinstance(part, Contact):
             self.contacts.append(part)
+        elif isinstance(part, Contacts):
+            self.contacts += part.members(self.bodies, self.joints)
+            self._contact_groups.append(part)
         elif isinstance(part, Block):
             self.blocks.append(part)
         elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
@@ -406,6 +411,9 @@ class System(Compilable):
             return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations)
 
         checked = check(parts, build, at_pose, tolerance)
+        late = [x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, self.contacts)]
+        if late:
+            checked = checked._replace(faults=(*checked.faults, *late), rows=None)
         return self._with_network(checked), equations
 
     def _with_network(self, checked: Checked) -> Checked:
