@@ -66,7 +66,7 @@ class Body:
     omega_bar : array_like, (3,)
         Angular velocity, body frame [rad/s].
     shape : Shape or sequence of Shape, optional
-        What is drawn of the body, body frame: Box, Sphere, Cylinder, Cone, Mesh; () for nothing. In a sequence, `...` stands for what
+        What is drawn of the body, body frame: any shape, such as Box or Mesh; () for nothing. In a sequence, `...` stands for what
         is drawn by default: the solid of `haugmbd.bodies.inertia` that gave J_bar, else a solid or sticks found from J_bar and joints.
 
     Notes
