@@ -262,6 +262,7 @@ from haugmbd.study.sweeps.cells import RandomCells as RandomCells
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
+from haugmbd.interactive import live as live
 from haugmbd.viewer.still import Picture as Picture
 from haugmbd.viewer.still import picture as picture
 
