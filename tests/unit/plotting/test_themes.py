@@ -66,8 +66,6 @@ def test_nothing_is_cut_in_a_paper(columns, width, draw, result, tmp_path):
             box = text.get_window_extent()
             out = max(page.x0 - box.x0, box.x1 - page.x1, page.y0 - box.y0, box.y1 - page.y1)
             assert out <= 1.0, text.get_text()
-                text.get_text()
-            )
     styles = [str(line._unscaled_dash_pattern) for line in ax.lines if line.get_gid()]
     assert len(set(styles)) == len(styles)
 
