@@ -368,8 +368,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         Returns
         -------
         RigidContactHistory, ContactHistory or CompliantContact
-            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of one without gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip
-            of each point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
+            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of one without
+            friction gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each
+            point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
             largest indentation, and the lost energy.
 
         Raises
@@ -379,7 +380,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """
         rigid = tuple(self.contacts)
         if name in rigid and self._contact_problem is not None:
-            return history_of(name, self._contact_problem, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts])
+            return history_of(
+                name, self._contact_problem, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
+            )
         if name in rigid and self._mechanism is not None:
             return contact_history(self._mechanism, name, self, self._shared)
         compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
