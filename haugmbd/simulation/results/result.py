@@ -379,7 +379,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """
         rigid = tuple(self.contacts)
         if name in rigid and self._contact_problem is not None:
-            return history_of(name, self._contact_problem, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts])
+            return history_of(
+                name, self._contact_problem, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
+            )
         if name in rigid and self._mechanism is not None:
             return contact_history(self._mechanism, name, self, self._shared)
         compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
