@@ -102,7 +102,16 @@ def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array
 
 @entry
 def near_points(
-    shapes: Shapes, pairs: Ints, bodies: Array, A: Array, margin: float, out: Array, features: Ints, scratch: Array, found: Ints, gaps: Array
+    shapes: Shapes,
+    pairs: Ints,
+    bodies: Array,
+    A: Array,
+    margin: float,
+    out: Array,
+    features: Ints,
+    scratch: Array,
+    found: Ints,
+    gaps: Array,
 ) -> int:
     """Write contact and feature (k, 2), and gap (k,), of all points with gap <= margin of the pairs (m, 2) of shapes; return their number.
 
