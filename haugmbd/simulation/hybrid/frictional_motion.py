@@ -522,6 +522,7 @@ class FrictionalMotion:
         for key, one in zip(keys, f, strict=True):
             if one[0] > 1e-12 * size:
                 struck[key] = struck.get(key, 0.0) + one
+        f = np.where(f[:, :1] > 1e-12 * size, f, 0.0)  # rounding of points that do not strike
         return Struck(before, self.y.copy(), keys, f, kin)
 
     def _effective_restitution(self, keys: list[Key]) -> Array:
