@@ -356,12 +356,31 @@ CONTACT = OneOf(
                 Field("plane_point", POINT, False),
                 Field("radius", Number("m"), False, "of a sphere about the point"),
                 Field("restitution", Number(), False, "from 0 to 1"),
+                Field("mu", Number(), False, "coefficient of friction"),
             ),
-            "a point or sphere against a plane, rigid, without friction",
+            "a point or sphere against a plane, rigid",
         ),
         Record(
-            (NAME, *BETWEEN, *FRAMES, Field("radius", Number("m"), False), Field("restitution", Number(), False)),
+            (
+                NAME,
+                *BETWEEN,
+                *FRAMES,
+                Field("radius", Number("m"), False),
+                Field("restitution", Number(), False),
+                Field("mu", Number(), False),
+            ),
             "a point or sphere against a plane, by frames of the bodies",
+        ),
+        Record(
+            (
+                NAME,
+                *BETWEEN,
+                Field("shape_i", ShapeValue(contact=True, rigid=True), True, "of body i, in its frame"),
+                Field("shape_j", ShapeValue(contact=True, rigid=True), True, "of body j, in its frame"),
+                Field("restitution", Number(), False),
+                Field("mu", Number(), False),
+            ),
+            "two shapes, rigid",
         ),
     )
 )
@@ -369,7 +388,7 @@ SECTIONS: dict[str, tuple[str, Kind]] = {
     "bodies": ("rigid bodies; 'ground' is there", BODY),
     "joints": ("joints, equations and drivers", JOINTS),
     "loads": ("force elements", FORCES),
-    "contacts": ("rigid contacts without friction", CONTACT),
+    "contacts": ("rigid contacts", CONTACT),
     "blocks": ("blocks, controllers and delays", _Typed(dict(BLOCKS), "block")),
     "sensors": ("quantities that blocks read, and every run records", SENSOR),
 }
