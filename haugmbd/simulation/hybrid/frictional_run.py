@@ -221,7 +221,7 @@ class FrictionalRun:
                     found.append(f"{name}: {'sticks' if now else 'slips'}")
                 elif not now and any(key[0] == c for key in turned.stopped):
                     found.append(f"{name}: slips")
-            several = len(old.keys() | new.keys()) > 1
+            several = len(old.keys() | new.keys()) > 1 and not any(key[0] == c for key in turned.lost)
             if several and old:
                 for key in sorted(old.keys() | new.keys()):
                     what = self._point_event(old.get(key), new.get(key))
