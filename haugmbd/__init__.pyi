@@ -1,6 +1,7 @@
 """The public names, by topic: each is imported when it is first used, see `haugmbd.public_names`, which reads this file."""
 
 # a mechanism
+from haugmbd.system.assemblies import Subassembly as Subassembly
 from haugmbd.system.system import System as System
 from haugmbd.bodies.body import Body as Body
 from haugmbd.bodies.frame import Frame as Frame
@@ -233,6 +234,8 @@ from haugmbd.modelfile.engines.report import EngineCheck as EngineCheck
 # studies
 from haugmbd.study.comparison.compare import compare as compare
 from haugmbd.study.comparison.comparison import Comparison as Comparison
+from haugmbd.simulation.results.study_data import StudyTable as StudyTable
+from haugmbd.simulation.results.study_data import load_study as load_study
 from haugmbd.study.method import Method as Method
 from haugmbd.study.method import MethodSet as MethodSet
 from haugmbd.study.method import methods as methods
@@ -261,6 +264,7 @@ from haugmbd.study.sweeps.cells import RandomCells as RandomCells
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
+from haugmbd.interactive import live as live
 from haugmbd.viewer.still import Picture as Picture
 from haugmbd.viewer.still import picture as picture
 

@@ -31,6 +31,8 @@ CONTENTS = {
         "generated/joints",
         "couplings",
         "ropes",
+        "assemblies",
+        "poses-in-time",
         "rolling",
         "forces",
         "generated/forces",
