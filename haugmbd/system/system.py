@@ -20,6 +20,7 @@ from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.contacts import Contacts
 from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.build import build_network, try_network
@@ -128,7 +129,7 @@ class System(Compilable):
 
         Parameters
         ----------
-        part : Body, Joint, Primitive, ForceElement, Contact, Block, Sensor, or object with `name` and `primitives()`
+        part : Body, Joint, Primitive, ForceElement, Contact, Contacts, Block, Sensor, or object with `name` and `primitives()`
             A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact, a block, or a sensor
             that blocks read; every run records it.
 
@@ -150,6 +151,8 @@ class System(Compilable):
             self.loads.append(part)
         elif isinstance(part, Contact):
             self.contacts.append(part)
+        elif isinstance(part, Contacts):
+            self.contacts += part.members(self.bodies, self.joints)
         elif isinstance(part, Block):
             self.blocks.append(part)
         elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
