@@ -327,16 +327,20 @@ class ContactProblem:
         return found
 
     # --------------------------------------------------------------------------------------------------------- impacts
-    def impact(self, t: float, y: Array, keys: Sequence[Key], e: Array) -> tuple[Array, Array, Array, Kinematics]:
+    def impact(
+        self, t: float, y: Array, keys: Sequence[Key], e: Array, P: Array | None = None
+    ) -> tuple[Array, Array, Array, Kinematics]:
         """Return the velocities u (nb + 1, 6) after an impact at points that touch, impulses (k, 3), velocities C u- (k, 3), kinematics.
 
-        e: (k,) restitution by point
+        e: (k,) restitution by point;  P: (nb + 1, 6) applied impulses
         """
         self.response.factor(t, y)
         kin, mu = self.at(y, keys), self.friction_of(keys)
         _, nu = self.response.row_values()
         u = self.velocities(y).copy()
-        u_0 = u + self.response.solve(None, nu - self.response.row_rates(u), t)[: self.n] if self.model.nc else u
+        u_0 = u
+        if self.model.nc or P is not None:
+            u_0 = u + self.response.solve(P, (nu - self.response.row_rates(u)) * self.response.kept_rows(), t)[: self.n]
         answer = self.columns(kin, keys, t)
         before = self.rows_of(kin, keys, u)
         b = self.rows_of(kin, keys, u_0)

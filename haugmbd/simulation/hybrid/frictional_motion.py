@@ -25,6 +25,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import HaugmbdError, SimulationError, UsageError
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
+from haugmbd.impacts.frictional_impulse import Struck
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.events import Event, EventRecord
@@ -585,16 +586,6 @@ class FrictionalMotion:
         self._gravity = self._force_size = 1e-300
         self.jammed: list[str] = []
         self.jam: Any = None
-
-
-class Struck(NamedTuple):
-    """An impact: states before and after (ny,), points, impulses (k, 3) and kinematics."""
-
-    before: Array
-    after: Array
-    keys: list[Key]
-    f: Array
-    kin: Any
 
 
 class Turned(NamedTuple):
