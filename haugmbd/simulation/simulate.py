@@ -24,6 +24,7 @@ from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial_state import check_start, projected
+from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
@@ -49,6 +50,7 @@ from haugmbd.simulation.arguments import (
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.hybrid.frictional_run import run_with_friction
 from haugmbd.simulation.hybrid.simulator import MOST_PER_SECOND, rigid_contacts, run_with_contacts
+from haugmbd.simulation.hybrid.time_stepping import run_by_time_stepping
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
@@ -240,6 +242,19 @@ def run_system(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
+    if contacts and isinstance(method, MoreauJean):
+        return run_by_time_stepping(
+            model,
+            contacts,
+            start,
+            t_end,
+            methods,
+            output,
+            project_velocity=project_velocity,
+            budget=budget,
+            until=until,
+            again=run_again,
+        )
     if not all(contact.is_plain for contact in contacts):
         return run_with_friction(
             model,
@@ -318,6 +333,10 @@ def run_again(
     methods, model, output = one.methods, result.model, RunOutput(t_eval)
     if result._contact_problem is not None:
         contacts, start = result._contact_problem.contacts, one.start(model)
+        if isinstance(methods.integrator, MoreauJean):
+            return run_by_time_stepping(
+                model, contacts, start, one.t_end, methods, output, until=until, again=run_again, checked=True
+            )
         return run_with_friction(
             model, contacts, start, one.t_end, methods, output, until=until, most=one.most, again=run_again, checked=True
         )
