@@ -34,6 +34,7 @@ from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.model import Model
+from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.simulate import simulate
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.system.system import System
@@ -229,8 +230,9 @@ def check(model: Model, problem: Problem, method: RungeKutta) -> None:
     faults = []
     if model.force_callbacks.any:
         faults.append("it calls functions of Python or Numba")
-    if model.contacts:
-        faults.append(f"contacts {', '.join(repr(x.name) for x in model.contacts)} strike")
+    contacts = rigid_contacts(model)
+    if contacts:
+        faults.append(f"contacts {', '.join(repr(x.name) for x in contacts)} strike")
     if len(problem.events.places):
         kinds = [x.load.where for x in model.loads if x.load.kind in ("JointLimit", "SphereContact", "ContactForce")] or [
             "its stops and contacts"
