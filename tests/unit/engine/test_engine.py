@@ -1,4 +1,4 @@
-"""The engine where it is built (`make engine`): the bits of Numba, the same states in WebAssembly, a C program, and haugmbd without Numba."""
+"""The engine where it is built (`make engine`): the bits of Numba, the states in WebAssembly, a C program, and haugmbd without Numba."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ FEATURES = {
     "gear": geared,
     "drag": lambda: loaded(lambda s, b, p: mbd.Drag("air", b, linear=0.1)),
     "universal": lambda: two(UJ),
-    "spinning": lambda: gallery.gyroscope(),
+    "spinning": gallery.gyroscope,
     "driven": lambda: gallery.slider_crank(driven=True),
 }
 
