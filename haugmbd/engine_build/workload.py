@@ -118,7 +118,7 @@ def friction() -> None:
     """Let joints slide and stick, with every kind of method."""
     for make, law in ((slider, mbd.Coulomb(0.3)), (pendulum, mbd.Coulomb(0.3)), (pendulum, mbd.Viscous(0.1))):
         system = make()
-        more = {} if make is slider or isinstance(law, mbd.Viscous) else {"radius": 0.05}
+        more: dict[str, Any] = {} if make is slider or isinstance(law, mbd.Viscous) else {"radius": 0.05}
         system.add(mbd.JointFriction("rubbing", system.joints[0], law, **more))
         for how in (
             {"h": 1e-3},
@@ -142,7 +142,7 @@ def stops_and_contacts() -> None:
     for mu in (0.0, 0.3):
         system = mbd.System("ball", gravity=(0.0, 0.0, -9.81))
         ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.11)))
-        shapes = {"shape_i": mbd.Plane(normal=(0, 0, 1)), "shape_j": mbd.Sphere(0.1)}
+        shapes: dict[str, Any] = {"shape_i": mbd.Plane(normal=(0, 0, 1)), "shape_j": mbd.Sphere(0.1)}
         system.add(mbd.ContactForce("floor", system.ground, ball, **shapes, K=1e5, restitution=0.5, mu=mu))
         for how in (
             {"h": 1e-4},
@@ -187,7 +187,7 @@ def dependent_rows() -> None:
     for rule in (mbd.DropDependentRows(), mbd.MinimumNorm()):
         result = mbd.simulate(peaucellier(), 0.005, h=1e-3, redundancy=rule, record_method=True)
         _ask(result)
-        mbd.accelerations(four_bar(), redundancy=rule)
+        mbd.accelerations(four_bar().compile(), redundancy=rule)
     for formulation in (mbd.NullSpace(), mbd.UdwadiaKalaba()):
         _ask(mbd.simulate(four_bar(), 0.005, h=1e-3, formulation=formulation, record_method=True))
 
@@ -200,7 +200,7 @@ def singular() -> None:
 
 def batches() -> None:
     """Ask for many variants at once."""
-    many = mbd.batch(four_bar(), parameters={"coupler.mass": np.array([1.0, 2.0])})
+    many = mbd.batch(four_bar().compile(), parameters={"coupler.mass": np.array([1.0, 2.0])})
     many.accelerations()
     many.simulate(0.005, h=1e-3)
 
