@@ -200,9 +200,9 @@ def singular() -> None:
 
 def batches() -> None:
     """Ask for many variants at once."""
-    many = mbd.batch(four_bar().compile(), parameters={"coupler.mass": np.array([1.0, 2.0])})
+    model = double_pendulum().compile()
+    many = mbd.batch(model, [model.state(), model.state()], threads=1)
     many.accelerations()
-    many.simulate(0.005, h=1e-3)
 
 
 def stepper() -> None:
@@ -210,7 +210,7 @@ def stepper() -> None:
     system = pendulum()
     system.add(mbd.RSDA("spring", system.joints[0], k=1.0, c=0.1))
     system.add(mbd.Motor("motor", system.joints[0], torque=0.0))
-    steps = mbd.Stepper(system, h=1e-3, inputs=["motor"])
+    steps = mbd.Stepper(system, h=1e-3, inputs=["motor"], outputs=["pin.angle", "rod.v", "motor.torque"])
     steps.step()
 
 
