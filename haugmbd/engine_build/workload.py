@@ -13,19 +13,23 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import haugmbd as mbd
+from haugmbd.analysis.kinematics.path_steps import volumes_entry
 from haugmbd.cli import warm as command_line
 from haugmbd.compiled.function_pointers import F1, F2, F3, types
+from haugmbd.diagnostics.method_solutions import keep_entry
 from haugmbd.engine.doors import compile_doors
 from haugmbd.engine_build import collect
+from haugmbd.formulations.newton_euler import factorize_and_solve_entry
 from haugmbd.gallery import delta_robot, double_pendulum, four_bar, net, peaucellier, slider_crank, windows
 from haugmbd.joints import RJ, TJ
+from haugmbd.model.inspection.row_gaps import first_open_entry
+from haugmbd.redundancy.minimum_norm import spread_entry
 from haugmbd.serial_chain import SerialChain
 from haugmbd.serial_chain.impulses import chain_impulse
 from haugmbd.serial_chain.recursions.aba import aba
@@ -226,21 +230,20 @@ def impulses() -> None:
     mbd.impulse(system.compile(), applied=mbd.PointImpulse("blow", system.bodies[-1], impulse=(0.0, 0.0, 1.0)))
 
 
-RARE: dict[str, tuple[Any, ...]] = {
-    "haugmbd.formulations.newton_euler.factorize_and_solve_entry": (PACK_TYPE,),
-    "haugmbd.model.inspection.row_gaps.first_open_entry": (PACK_TYPE, F1, F2, types.int64, types.float64, types.float64),
-    "haugmbd.analysis.kinematics.path_steps.volumes_entry": (PACK_TYPE, F1, F2, F2),
-    "haugmbd.diagnostics.method_solutions.keep_entry": (PACK_TYPE, F1, F2, F2),
-    "haugmbd.redundancy.minimum_norm.spread_entry": (PACK_TYPE, F1, F2, F2, F3, F3),
-}
+RARE: tuple[tuple[Any, tuple[Any, ...]], ...] = (
+    (factorize_and_solve_entry, (PACK_TYPE,)),
+    (first_open_entry, (PACK_TYPE, F1, F2, types.int64, types.float64, types.float64)),
+    (volumes_entry, (PACK_TYPE, F1, F2, F2)),
+    (keep_entry, (PACK_TYPE, F1, F2, F2)),
+    (spread_entry, (PACK_TYPE, F1, F2, F2, F3, F3)),
+)
 """Entries that only rare mechanisms reach, with their types."""
 
 
 def compile_rare() -> None:
     """Compile the entries above."""
-    for name, arguments in RARE.items():
-        module, _, function = name.rpartition(".")
-        getattr(import_module(module), function).compile(arguments)
+    for entry, arguments in RARE:
+        entry.compile(arguments)
 
 
 if __name__ == "__main__":
