@@ -295,6 +295,7 @@ from haugmbd.errors import UsageError as UsageError
 from haugmbd.citations import cite as cite
 
 # modules
+from haugmbd import engine as engine
 from haugmbd import faults as faults
 from haugmbd import gallery as gallery
 from haugmbd import joints as joints

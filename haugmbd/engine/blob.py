@@ -34,6 +34,7 @@ from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.model import Model
+from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.simulate import simulate
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.system.system import System
@@ -164,18 +165,18 @@ class Writer:
             head.append((tag, size + len(content), len(data) // 8))
             content += data
         begin = size + len(content) + 16 * len(self.arrays)
-        rows, data = [], bytearray()
+        rows, numbers_of_arrays = [], bytearray()
         for x in self.arrays:
             own = x.tobytes()
             own += b"\0" * (-len(own) % 8)
             zero = not any(own)
-            rows.append((-1 if zero else begin + len(data), len(own) // 8))
-            data += b"" if zero else own
+            rows.append((-1 if zero else begin + len(numbers_of_arrays), len(own) // 8))
+            numbers_of_arrays += b"" if zero else own
         head.append(("ARRAYS", size + len(content), 2 * len(rows)))
-        whole = begin + len(data)
+        whole = begin + len(numbers_of_arrays)
         top = b"HAUGBLOB" + struct.pack("<3q", VERSION, whole, len(head))
         top += b"".join(tag.ljust(8).encode() + struct.pack("<2q", offset, count) for tag, offset, count in head)
-        return top + content + _words(rows) + bytes(data)
+        return top + content + _words(rows) + bytes(numbers_of_arrays)
 
 
 def _words(rows: Any) -> bytes:
@@ -229,8 +230,9 @@ def check(model: Model, problem: Problem, method: RungeKutta) -> None:
     faults = []
     if model.force_callbacks.any:
         faults.append("it calls functions of Python or Numba")
-    if model.contacts:
-        faults.append(f"contacts {', '.join(repr(x.name) for x in model.contacts)} strike")
+    contacts = rigid_contacts(model)
+    if contacts:
+        faults.append(f"contacts {', '.join(repr(x.name) for x in contacts)} strike")
     if len(problem.events.places):
         kinds = [x.load.where for x in model.loads if x.load.kind in ("JointLimit", "SphereContact", "ContactForce")] or [
             "its stops and contacts"
@@ -281,9 +283,9 @@ def blob(
     method = RK4() if integrator is None else integrator
     if not isinstance(method, RungeKutta):
         raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
-    if inputs and not isinstance(system, System):
-        raise UsageError("inputs need a System: equal constants of a compiled Model are one.")
     if inputs:
+        if not isinstance(system, System):
+            raise UsageError("inputs need a System: equal constants of a compiled Model are one.")
         with numbered_by_origin():
             model = system.compile()
     else:
