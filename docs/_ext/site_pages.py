@@ -69,6 +69,7 @@ CONTENTS = {
         "generated/notation",
         "validation",
         "compilation",
+        "engine",
         "benchmarks",
         "cite",
         "generated/changelog",
