@@ -84,6 +84,12 @@ MODELS = (
         partial=True,
     ),
     Format(
+        (".sdf", ".world"),
+        "models and worlds of SDFormat",
+        "haugmbd.modelfile.sdf:read_sdf",
+        public="mbd.read_sdf",
+    ),
+    Format(
         (".asmt",),
         "assemblies",
         "haugmbd.modelfile.asmt:read_asmt",
@@ -111,6 +117,7 @@ VIEWS = {
     "plots": "haugmbd.plotting",
     "animate": "haugmbd.viewer:animate",
     "film": "haugmbd.viewer:film",
+    "live": "haugmbd.interactive:live",
     "notebook": "haugmbd.viewer:notebook",
     "picture": "haugmbd.viewer:picture",
     "snapshot": "haugmbd.viewer:snapshot",
@@ -118,6 +125,7 @@ VIEWS = {
     "evaluator": "haugmbd.formulations.evaluator:Evaluator",
     "document of a model": "haugmbd.modelfile:model_document",
     "system of a document": "haugmbd.modelfile:system_of_document",
+    "copies of a system": "haugmbd.modelfile.assembled:copy_into",
     "text of a shape": "haugmbd.modelfile.parts.shapes:shape_text",
     "shapes of a text": "haugmbd.modelfile.parts.shapes:shapes_of",
     "contradictions when closed": "haugmbd.analysis.assembly.assemble:contradictions_when_closed",

@@ -26,10 +26,12 @@ from .planar import Planar
 from .point_in_plane import PointInPlane
 from .point_on_curve import PointOnCurve
 from .point_on_line import PointOnLine
+from .pose_driver import PoseDriver
 from .rack_pinion import RackPinion
 from .revolute import RJ
 from .revolute_spherical import RevoluteSpherical
 from .rolling import KnifeEdge, RollingDisc, RollingSphere
+from .rope import Pulley, Rope
 from .rotation_driver import RotationDriver
 from .screw import Screw
 from .spaced import Spaced as Spaced
@@ -71,12 +73,20 @@ ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
 GUIDES: tuple[type[Joint], ...] = (PointOnCurve,)
 """Joints whose geometry is a curve."""
 
+ROPES: tuple[type[Joint], ...] = (Rope,)
+"""Joints whose row touches all bodies of a path."""
+
+MOTIONS: tuple[type[Joint], ...] = (PoseDriver,)
+"""Drivers of a whole body."""
+
 __all__ = [
     "CATALOGUE",
     "CJ",
     "COUPLINGS",
     "GUIDES",
+    "MOTIONS",
     "ROLLING",
+    "ROPES",
     "RJ",
     "RS",
     "SJ",
@@ -101,11 +111,14 @@ __all__ = [
     "PointInPlane",
     "PointOnCurve",
     "PointOnLine",
+    "PoseDriver",
+    "Pulley",
     "Revolute",
     "RackPinion",
     "RevoluteSpherical",
     "RollingDisc",
     "RollingSphere",
+    "Rope",
     "RotationDriver",
     "Screw",
     "Spherical",

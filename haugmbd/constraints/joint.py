@@ -49,6 +49,8 @@ class Joint(Part):
     """The relative motions that the joint allows, from body i to body j, such as (slide(H_I), turn(H_J)); None if not declared."""
     unilateral: bool = False
     """Whether the joint can only push: the multiplier of its first row must not be positive. Runs tell where it is."""
+    may_be_slack: bool = False
+    """Whether it is a rope that only pulls: a force or a contact along its path, in place of rows."""
     variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({})
     """The attributes that `varied` can change, each with its shapes; none by default."""
     q0: float = 0.0

@@ -245,7 +245,8 @@ def _shortest(J: Array, y: Array) -> Array:
     except np.linalg.LinAlgError:
         pass
     try:
-        return np.asarray(np.linalg.lstsq(J, y, rcond=RANK)[0])
+        found: Array = np.linalg.lstsq(J, y, rcond=RANK)[0]
+        return found
     except np.linalg.LinAlgError:
         return np.full(len(y), np.nan)
 

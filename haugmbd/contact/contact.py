@@ -93,7 +93,7 @@ class Contact:
     radius : float
         Short form: radius of the sphere [m]; 0 for a point.
     shape_i, shape_j : Plane, Sphere, Box, ..., optional
-        The shapes, in the frames of their bodies; by default the shape of the body, if it has exactly one. `Sphere(0.0, center=...)` is
+        The shapes, in the frames of their bodies; by default the only shape of the body, or its solid. `Sphere(0.0, center=...)` is
         a point.
     mu : float
         Coefficient of friction, of sliding and of sticking.
@@ -129,8 +129,8 @@ class Contact:
             raise UsageError(
                 f"a contact got law = {law!r:.60}: give mbd.Compliant(K, model=, creep=), or leave it out for a rigid one."
             )
-        values = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
-        return ContactForce(*arguments, **{"restitution": 0.0, **more}, **values)
+        values: Any = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
+        return ContactForce(*arguments, **{"restitution": 0.0, **more, **values})
 
     def __init__(
         self,
@@ -371,6 +371,13 @@ class Contact:
         return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, restitution={self.restitution:g}{friction})"
 
 
+def touching_shapes(body: Body) -> tuple[Any, ...]:
+    """Return the shapes of a body: those that are given, and its solid in place of `...`."""
+    return tuple(
+        shape for given in body.shape for shape in (body.solid if given is ... else (given,)) if isinstance(shape, Shape | Plane)
+    )
+
+
 def _shape_of(faults: list[Fault], where: str, side: str, body: Body, given: Any) -> Any:
     """Return the shape on one side: the given one, or that of the body; None and a fault without one."""
     if isinstance(given, Plane | Shape):
@@ -379,7 +386,7 @@ def _shape_of(faults: list[Fault], where: str, side: str, body: Body, given: Any
         what = f"shape_{side} is {given!r:.60}, which is not a shape of a contact"
         faults.append(Fault(where, what, "Give mbd.Plane, mbd.Sphere, mbd.Box or another shape."))
         return None
-    own = [shape for shape in getattr(body, "shape", ()) if isinstance(shape, Shape)]
+    own = touching_shapes(body)
     if len(own) == 1:
         return own[0]
     what = f"shape_{side} is not given, and body {body.name!r} has {len(own)} shapes"

@@ -44,7 +44,7 @@ def write_box(shapes: Shapes, k: int, bodies: Array, A: Array, margin: float, lo
                 reach = shapes.form[k, 0] * across + shapes.form[k, 1] * abs(h[axis])
             low[k, axis], high[k, axis] = middle[axis] - reach, middle[axis] + reach
     else:
-        for v in range(shapes.first[k, 0], shapes.first[k, 0] + shapes.count[k, 0]):
+        for v in range(shapes.first[k, 0], shapes.first[k, 0] + shapes.number[k, 0]):
             P, rho = add(load(bodies, body, 0), to_global(A, body, load(shapes.vertices, v, 0))), shapes.vertices[v, 3]
             for axis in range(3):
                 low[k, axis] = min(low[k, axis], P[axis] - rho)

@@ -67,7 +67,7 @@ def on_plane(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: fl
     plane = shapes.first[a, 2]
     if kind == ELLIPSOID:
         return keep(shapes, a, b, pair_number(FACE, 0, SURFACE, 0), bodies, A, margin, out, features, n)
-    corners = shapes.count[b, 0]
+    corners = shapes.number[b, 0]
     if kind == POLYTOPE:
         if corners > MOST_POINTS:
             return lowest_corners(shapes, a, b, bodies, A, margin, out, features)
@@ -75,7 +75,7 @@ def on_plane(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: fl
             n = keep(shapes, a, b, pair_number(FACE, 0, VERTEX, k), bodies, A, margin, out, features, n)
         return n
     N = to_global(A, shapes.body[a], load(shapes.faces, plane, 3))
-    for rim in range(shapes.count[b, 3]):
+    for rim in range(shapes.number[b, 3]):
         if kind == CYLINDER and rim == 1 and shapes.form[b, 1] == 0.0:
             break  # a disc has one rim
         h = to_global(A, shapes.body[b], load(shapes.rims, shapes.first[b, 3] + rim, 3))
@@ -99,7 +99,7 @@ def lowest_corners(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, marg
     N = to_global(A, i, load(shapes.faces, shapes.first[a, 2], 3))
     P = to_global(A, i, load(shapes.faces, shapes.first[a, 2], 0))
     away = dot(N, sub(sub(load(bodies, j, 0), load(bodies, i, 0)), P))
-    n, first, corners = 0, shapes.first[b, 0], shapes.count[b, 0]
+    n, first, corners = 0, shapes.first[b, 0], shapes.number[b, 0]
     for place in range(MOST_POINTS):
         best, chosen = -1e300, -1
         for k in range(corners):
@@ -147,15 +147,32 @@ def on_cylinder(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin:
 
 
 @kernel
+def is_far(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: float) -> bool:
+    """Return whether the balls around two shapes, or the ball around b and the plane a, are farther apart than the margin."""
+    i, j = shapes.body[a], shapes.body[b]
+    middle_a, middle_b = to_global(A, i, load(shapes.middle, a, 0)), to_global(A, j, load(shapes.middle, b, 0))
+    w = sub(add(sub(load(bodies, j, 0), load(bodies, i, 0)), middle_b), middle_a)
+    least = margin + shapes.middle[a, 3] + shapes.middle[b, 3]
+    if shapes.kind[a] == PLANE:
+        height = dot(w, to_global(A, i, load(shapes.faces, shapes.first[a, 2], 3)))
+        return bool(height > least)
+    if shapes.kind[b] == CYLINDER and shapes.form[b, 2] > 0.0:
+        return False  # a hole has no ends
+    return bool(least > 0.0 and dot(w, w) > least * least)
+
+
+@kernel
 def points_in_order(
     shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: float, out: Array, features: Ints, scratch: Array
 ) -> int:
     """Return the number of points between a and b, whose kinds are in ascending order."""
+    if is_far(shapes, a, b, bodies, A, margin):
+        return 0
     if shapes.kind[a] == PLANE:
         return on_plane(shapes, a, b, bodies, A, margin, out, features)
     if shapes.kind[b] == CYLINDER:
         return on_cylinder(shapes, a, b, bodies, A, margin, out, features)
-    if shapes.count[a, 2] == 0 and shapes.count[b, 2] == 0:
+    if shapes.number[a, 2] == 0 and shapes.number[b, 2] == 0:
         n = points_of_lines(shapes, a, b, bodies, A, features)
     else:
         n = points_of_polytopes(shapes, a, b, bodies, A, margin, features, scratch)

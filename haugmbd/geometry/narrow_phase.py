@@ -126,4 +126,5 @@ def rates_of(shapes: Shapes, a: int, b: int, feature: int, y: Array) -> Array:
     bodies, A = poses(y)
     out = np.zeros((1, RATE_COLUMNS))
     rates_entry(shapes, a, b, feature, bodies, A, out)
-    return out[0]
+    point: Array = out[0]
+    return point

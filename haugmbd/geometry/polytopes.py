@@ -26,6 +26,12 @@ PARALLEL = 1e-6
 SAME_PLACE = 1e-9
 """Of the size of the smaller shape: points nearer than this are one, and a corner so near to a side is over a face."""
 
+POINT_WIDTH = 6
+"""Numbers of a point in the list: place (3), gap, pair, cosine of its normal and n."""
+
+SAME_NORMAL = 1.0 - 1e-9
+"""Cosine above which a point has the normal of the best axis: 4e-5 rad, far above the rounding of crossings of faces that touch."""
+
 SAME_GAP = 1e-11
 """Of the size: gaps that differ by less are equal; far above rounding."""
 
@@ -51,18 +57,18 @@ def flat(shapes: Shapes, a: int, first: int, base: int, bodies: Array, A: Array,
     body = shapes.body[a]
     away = sub(load(bodies, body, 0), load(bodies, base, 0)) if body != base else (0.0, 0.0, 0.0)
     at = first
-    for k in range(shapes.first[a, 0], shapes.first[a, 0] + shapes.count[a, 0]):
+    for k in range(shapes.first[a, 0], shapes.first[a, 0] + shapes.number[a, 0]):
         put(scratch, at, add(away, to_global(A, body, load(shapes.vertices, k, 0))))
         at += 3
     edges = at
-    for k in range(shapes.first[a, 1], shapes.first[a, 1] + shapes.count[a, 1]):
+    for k in range(shapes.first[a, 1], shapes.first[a, 1] + shapes.number[a, 1]):
         put(scratch, at, to_global(A, body, load(shapes.edges, k, 3)))
         put(scratch, at + 3, to_global(A, body, load(shapes.edges, k, 6)))
         put(scratch, at + 6, to_global(A, body, load(shapes.edges, k, 9)))
         put(scratch, at + 9, take(scratch, first + 3 * shapes.ends[k, 0]))
         at += 12
     faces = at
-    for k in range(shapes.first[a, 2], shapes.first[a, 2] + shapes.count[a, 2]):
+    for k in range(shapes.first[a, 2], shapes.first[a, 2] + shapes.number[a, 2]):
         N = to_global(A, body, load(shapes.faces, k, 3))
         put(scratch, at, N)
         scratch[at + 3] = dot(N, add(away, to_global(A, body, load(shapes.faces, k, 0))))
@@ -147,10 +153,10 @@ def outside_arc(n: Vec, side: float, scratch: Array, edge: int) -> bool:
 def touching_face(shapes: Shapes, a: int, scratch: Array, corners: int, faces: int, n: Vec, tol: float) -> int:
     """Return the face, most nearly normal to n, of those with a corner that is farthest along n; -1 if there are no faces."""
     farthest = -1e300
-    for v in range(shapes.count[a, 0]):
+    for v in range(shapes.number[a, 0]):
         farthest = max(farthest, dot(n, take(scratch, corners + 3 * v)))
     best, face = -2.0, -1
-    for f in range(shapes.count[a, 2]):
+    for f in range(shapes.number[a, 2]):
         cosine = dot(n, take(scratch, faces + 4 * f))
         if cosine <= best:
             continue
@@ -180,7 +186,8 @@ def over_face(shapes: Shapes, a: int, face: int, scratch: Array, corners: int, N
 @kernel
 def side_count(shapes: Shapes, a: int, face: int) -> int:
     """Return the number of corners of a face, or of a segment or point."""
-    return shapes.loop[shapes.first[a, 2] + face, 1] if face >= 0 else shapes.count[a, 0]
+    corners: int = shapes.loop[shapes.first[a, 2] + face, 1] if face >= 0 else shapes.number[a, 0]
+    return corners
 
 
 @kernel
@@ -192,7 +199,8 @@ def side_corner(shapes: Shapes, a: int, face: int, k: int) -> int:
 @kernel
 def side_edges(shapes: Shapes, a: int, face: int) -> int:
     """Return the number of edges of a face, or of a segment or point."""
-    return shapes.loop[shapes.first[a, 2] + face, 1] if face >= 0 else shapes.count[a, 1]
+    edges: int = shapes.loop[shapes.first[a, 2] + face, 1] if face >= 0 else shapes.number[a, 1]
+    return edges
 
 
 @kernel
@@ -202,22 +210,22 @@ def side_edge(shapes: Shapes, a: int, face: int, k: int) -> int:
 
 
 @kernel
-def add_point(scratch: Array, list_at: int, m: int, x: Vec, gap: float, pair: int, tol: float) -> int:
-    """Add a point (x, gap, pair) to the list, unless one is there at the same place; return the number of points."""
+def add_point(scratch: Array, list_at: int, m: int, x: Vec, gap: float, pair: int, cosine: float, tol: float) -> int:
+    """Add a point (x, gap, pair, n . its normal) to the list, unless one is there at the same place; return the number of points."""
     for k in range(m):
-        d = sub(x, take(scratch, list_at + 5 * k))
+        d = sub(x, take(scratch, list_at + POINT_WIDTH * k))
         if dot(d, d) <= tol * tol:
             return m
-    at = list_at + 5 * m
+    at = list_at + POINT_WIDTH * m
     put(scratch, at, x)
-    scratch[at + 3], scratch[at + 4] = gap, pair
+    scratch[at + 3], scratch[at + 4], scratch[at + 5] = gap, pair, cosine
     return m + 1
 
 
 @kernel
 def corner_points(
     shapes: Shapes, a: int, face_a: int, corners_a: int, N: Vec, offset: float, b: int, face_b: int, corners_b: int,
-    scratch: Array, list_at: int, m: int, tol: float, exchanged: bool,
+    scratch: Array, list_at: int, m: int, cosine: float, tol: float, exchanged: bool,
 ) -> int:  # fmt: skip
     """Add the corners of the face of b (or of a segment or point) that are over the face of a."""
     for k in range(side_count(shapes, b, face_b)):
@@ -225,7 +233,7 @@ def corner_points(
         x = take(scratch, corners_b + 3 * v)
         if over_face(shapes, a, face_a, scratch, corners_a, N, x, tol):
             pair = pair_number(VERTEX, v, FACE, face_a) if exchanged else pair_number(FACE, face_a, VERTEX, v)
-            m = add_point(scratch, list_at, m, x, dot(N, x) - offset, pair, tol)
+            m = add_point(scratch, list_at, m, x, dot(N, x) - offset, pair, cosine, tol)
     return m
 
 
@@ -257,19 +265,21 @@ def crossing_points(
             ):
                 continue
             gap = dot(normal, w)
-            m = add_point(scratch, list_at, m, add(Q, scale(t, f)), gap, pair_number(EDGE, edge_a, EDGE, edge_b), tol)
+            m = add_point(
+                scratch, list_at, m, add(Q, scale(t, f)), gap, pair_number(EDGE, edge_a, EDGE, edge_b), dot(normal, n), tol
+            )
     return m
 
 
 @kernel
 def nearest_corner_and_edge(
     shapes: Shapes, a: int, corners_a: int, b: int, corners_b: int, edges_b: int, scratch: Array, least: float, exchanged: bool
-) -> tuple[float, int, Vec]:
-    """Return the least distance below `least` of a corner of a from an edge or corner of b, with pair and place; pair -1 if none."""
-    squared, pair, place = least * least, -1, (0.0, 0.0, 0.0)
-    for v in range(shapes.count[a, 0]):
+) -> tuple[float, int]:
+    """Return the least distance of a corner of a from an edge or corner of b, with the pair; `least` and -1 if none is below `least`."""
+    squared, pair = least * least, -1
+    for v in range(shapes.number[a, 0]):
         x = take(scratch, corners_a + 3 * v)
-        for k in range(shapes.count[b, 1]):
+        for k in range(shapes.number[b, 1]):
             row = shapes.first[b, 1] + k
             e, P = take(scratch, edges_b + 12 * k), take(scratch, edges_b + 12 * k + 9)
             w = sub(x, P)
@@ -277,12 +287,24 @@ def nearest_corner_and_edge(
             inner = min(max(s, 0.0), length)
             d = sub(w, scale(inner, e))
             if dot(d, d) < squared:
-                squared, place = dot(d, d), x
+                squared = dot(d, d)
                 kind, index = EDGE, k
                 if s <= 0.0 or s >= length:
                     kind, index = VERTEX, shapes.ends[row, 0 if s <= 0.0 else 1]
                 pair = pair_number(kind, index, VERTEX, v) if exchanged else pair_number(VERTEX, v, kind, index)
-    return sqrt(squared), pair, place
+    return sqrt(squared), pair
+
+
+@kernel
+def without_deeper(scratch: Array, list_at: int, m: int, least: float) -> int:
+    """Leave out points of the list whose gap is below that of the best axis: along other normals; return the number of points."""
+    kept = 0
+    for k in range(m):
+        if scratch[list_at + POINT_WIDTH * k + 3] >= least:
+            for q in range(POINT_WIDTH):
+                scratch[list_at + POINT_WIDTH * kept + q] = scratch[list_at + POINT_WIDTH * k + q]
+            kept += 1
+    return kept
 
 
 @kernel
@@ -290,24 +312,24 @@ def chosen_points(scratch: Array, list_at: int, m: int, features: Ints) -> int:
     """Write the pairs of at most 8 points: the deepest, and then those farthest from the ones before."""
     if m <= MOST_POINTS:
         for k in range(m):
-            features[k] = int(scratch[list_at + 5 * k + 4])
+            features[k] = int(scratch[list_at + POINT_WIDTH * k + 4])
         return m
     for n in range(MOST_POINTS):
         best, chosen = -1e300, 0
         for k in range(n, m):
-            score = -scratch[list_at + 5 * k + 3]
+            score = -scratch[list_at + POINT_WIDTH * k + 3]
             if n > 0:
                 score = 1e300
                 for p in range(n):
-                    d = sub(take(scratch, list_at + 5 * k), take(scratch, list_at + 5 * p))
+                    d = sub(take(scratch, list_at + POINT_WIDTH * k), take(scratch, list_at + POINT_WIDTH * p))
                     score = min(score, dot(d, d))
             if score > best + SAME_SCORE * abs(best):
                 best, chosen = score, k
-        for q in range(5):
-            x = scratch[list_at + 5 * chosen + q]
-            scratch[list_at + 5 * chosen + q] = scratch[list_at + 5 * n + q]
-            scratch[list_at + 5 * n + q] = x
-        features[n] = int(scratch[list_at + 5 * n + 4])
+        for q in range(POINT_WIDTH):
+            x = scratch[list_at + POINT_WIDTH * chosen + q]
+            scratch[list_at + POINT_WIDTH * chosen + q] = scratch[list_at + POINT_WIDTH * n + q]
+            scratch[list_at + POINT_WIDTH * n + q] = x
+        features[n] = int(scratch[list_at + POINT_WIDTH * n + 4])
     return MOST_POINTS
 
 
@@ -319,8 +341,8 @@ def points_of_polytopes(
     base = shapes.body[a]
     rho = core_radius(shapes, a) + core_radius(shapes, b)
     size = min(shapes.size[a], shapes.size[b])
-    nv_a, ne_a, nf_a = shapes.count[a, 0], shapes.count[a, 1], shapes.count[a, 2]
-    nv_b, ne_b, nf_b = shapes.count[b, 0], shapes.count[b, 1], shapes.count[b, 2]
+    nv_a, ne_a, nf_a = shapes.number[a, 0], shapes.number[a, 1], shapes.number[a, 2]
+    nv_b, ne_b, nf_b = shapes.number[b, 0], shapes.number[b, 1], shapes.number[b, 2]
     corners_a = 0
     edges_a, faces_a, corners_b = flat(shapes, a, 0, base, bodies, A, scratch)
     edges_b, faces_b, list_at = flat(shapes, b, corners_b, base, bodies, A, scratch)
@@ -353,33 +375,37 @@ def points_of_polytopes(
         N = take(scratch, faces_a + 4 * face_a)
         if dot(N, n) > NEARLY:
             offset = scratch[faces_a + 4 * face_a + 3]
-            m = corner_points(shapes, a, face_a, corners_a, N, offset, b, face_b, corners_b, scratch, list_at, m, tol, False)
+            m = corner_points(
+                shapes, a, face_a, corners_a, N, offset, b, face_b, corners_b, scratch, list_at, m, dot(N, n), tol, False
+            )
     if face_b >= 0:
         N = take(scratch, faces_b + 4 * face_b)
         if dot(N, n) < -NEARLY:
             offset = scratch[faces_b + 4 * face_b + 3]
-            m = corner_points(shapes, b, face_b, corners_b, N, offset, a, face_a, corners_a, scratch, list_at, m, tol, True)
+            m = corner_points(
+                shapes, b, face_b, corners_b, N, offset, a, face_a, corners_a, scratch, list_at, m, -dot(N, n), tol, True
+            )
     m = crossing_points(shapes, a, face_a, edges_a, b, face_b, edges_b, n, scratch, list_at, m, tol)
+
+    m = without_deeper(scratch, list_at, m, s - tol)
 
     # 4. the nearest pair, if it is not among them
     least = 1e300
     for k in range(m):
-        least = min(least, scratch[list_at + 5 * k + 3])
-    if least <= s + SAME_GAP * size:
-        return chosen_points(scratch, list_at, m, features)
-    if s <= 0.0 or axis_is_over_features(shapes, a, b, axis, corners_a, edges_a, faces_a, corners_b, edges_b, faces_b, scratch):
-        features[MOST_POINTS - 1] = axis
-    else:
-        d, pair, _ = nearest_corner_and_edge(shapes, a, corners_a, b, corners_b, edges_b, scratch, least, False)
-        d_2, pair_2, _ = nearest_corner_and_edge(shapes, b, corners_b, a, corners_a, edges_a, scratch, d, True)
-        if pair_2 >= 0:
-            d, pair = d_2, pair_2
-        if pair < 0:
+        gap = scratch[list_at + POINT_WIDTH * k + 3]
+        if gap <= s + SAME_GAP * size and scratch[list_at + POINT_WIDTH * k + 5] > SAME_NORMAL:
             return chosen_points(scratch, list_at, m, features)
-        features[MOST_POINTS - 1] = pair if d > TOUCHING * size else axis
-    pair = features[MOST_POINTS - 1]
-    put(scratch, list_at + 5 * m, (1e150, 0.0, 0.0))
-    scratch[list_at + 5 * m + 3], scratch[list_at + 5 * m + 4] = -1e300, pair
+        least = min(least, gap)
+    pair = axis
+    if s > 0.0 and not axis_is_over_features(shapes, a, b, axis, corners_a, edges_a, faces_a, corners_b, edges_b, faces_b, scratch):
+        distance, pair_a = nearest_corner_and_edge(shapes, a, corners_a, b, corners_b, edges_b, scratch, least, False)
+        distance, pair_b = nearest_corner_and_edge(shapes, b, corners_b, a, corners_a, edges_a, scratch, distance, True)
+        if distance > TOUCHING * size:
+            pair = pair_b if pair_b >= 0 else pair_a
+            if pair < 0:  # a corner over a face, along another normal than that of the axis, is nearest
+                return chosen_points(scratch, list_at, m, features)
+    put(scratch, list_at + POINT_WIDTH * m, (1e150, 0.0, 0.0))
+    scratch[list_at + POINT_WIDTH * m + 3], scratch[list_at + POINT_WIDTH * m + 4] = -1e300, pair
     return chosen_points(scratch, list_at, m + 1, features)
 
 
@@ -403,13 +429,15 @@ def axis_is_over_features(
     cc = dot(c, c)
     s, t = dot(cross(w, f), c) / cc, dot(cross(w, e), c) / cc
     long_a, long_b = shapes.edges[shapes.first[a, 1] + index_a, 13], shapes.edges[shapes.first[b, 1] + index_b, 13]
-    return 0.0 <= s <= long_a and 0.0 <= t <= long_b
+    on_both: bool = 0.0 <= s <= long_a and 0.0 <= t <= long_b
+    return on_both
 
 
 @kernel
 def core_radius(shapes: Shapes, a: int) -> float:
     """Return the radius about the corners of a sphere or capsule; 0 of a polytope with faces."""
-    return shapes.vertices[shapes.first[a, 0], 3]
+    rho: float = shapes.vertices[shapes.first[a, 0], 3]
+    return rho
 
 
 @kernel

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class Shapes(NamedTuple):
     kind, body (s,);  size (s,) [m]: largest distance of a feature from the middle, which scales tolerances
     middle (s, 4): middle [m], body frame, and radius of the ball around the shape;  form (s, 14): semi-axes or (radius, half length, inner
     radius), axes of the shape as rows, 0, 0
-    first, count (s, 4): of vertices, edges, faces, rims
+    first, number (s, 4): first row and number of its vertices, edges, faces, rims
     vertices (v, 4): P, radius;  edges (e, 14): P, e, w_0, w_1, radius, length;  ends (e, 2): its vertices
     faces (f, 6): P, N;  loop (f, 2): first place and number of corners;  loop_vertices, loop_edges: counterclockwise from outside
     rims (m, 7): P, h, radius
@@ -64,7 +65,7 @@ class Shapes(NamedTuple):
     middle: Array
     form: Array
     first: Ints
-    count: Ints
+    number: Ints
     vertices: Array
     edges: Array
     ends: Ints
@@ -88,7 +89,8 @@ class _Features(NamedTuple):
     rims: FloatArray
 
 
-NONE3 = np.empty((0, 3))
+_KNOWN: WeakKeyDictionary[Any, _Features] = WeakKeyDictionary()
+"""Features of the shapes that are in use: shapes do not change, and a body has many contacts."""
 
 
 def features_of(shape: Any) -> _Features:
@@ -97,7 +99,10 @@ def features_of(shape: Any) -> _Features:
     if maker is None:
         names = ", ".join(kind.__name__ for kind in _MAKERS)
         raise UsageError(f"{shape!r:.60} is not a shape of a contact. Give one of {names}.")
-    return maker(shape)
+    features = _KNOWN.get(shape)
+    if features is None:
+        features = _KNOWN[shape] = maker(shape)
+    return features
 
 
 def shape_tables(shapes: Sequence[tuple[int, Any]]) -> Shapes:
@@ -119,8 +124,8 @@ def shape_tables(shapes: Sequence[tuple[int, Any]]) -> Shapes:
         If a shape has no contact, or a Mesh is not closed, is inside out or is not convex.
     """
     every = [features_of(shape) for _, shape in shapes]
-    count = np.array([(*x.polytope.counts, len(x.rims)) for x in every], dtype=np.int64).reshape(-1, 4)
-    first = np.cumsum(count, axis=0) - count
+    number = np.array([(*x.polytope.counts, len(x.rims)) for x in every], dtype=np.int64).reshape(-1, 4)
+    first = np.cumsum(number, axis=0) - number
     places = np.cumsum([0, *(len(x.polytope.loop_vertices) for x in every)])
     loops = [x.polytope.loop + np.array([place, 0]) for x, place in zip(every, places, strict=False)]
     return Shapes(
@@ -130,7 +135,7 @@ def shape_tables(shapes: Sequence[tuple[int, Any]]) -> Shapes:
         middle=np.array([(*x.middle, x.reach) for x in every]).reshape(-1, 4),
         form=np.array([x.form for x in every]).reshape(-1, 14),
         first=first,
-        count=count,
+        number=number,
         vertices=_joined([np.column_stack([x.polytope.vertices, x.radius_v]) for x in every], 4),
         edges=_joined([np.column_stack([x.polytope.edges[:, :12], x.radius_e, x.polytope.edges[:, 12]]) for x in every], 14),
         ends=_joined_ints([x.polytope.ends for x in every], 2),
@@ -144,7 +149,7 @@ def shape_tables(shapes: Sequence[tuple[int, Any]]) -> Shapes:
 
 def new_scratch(shapes: Shapes) -> Array:
     """Return the numbers that `manifold` works with: of the two largest shapes, and of all crossings of their largest faces."""
-    v, e, f = (int(x) for x in shapes.count[:, :3].max(axis=0, initial=0))
+    v, e, f = (int(x) for x in shapes.number[:, :3].max(axis=0, initial=0))
     corners = max(2, int(shapes.loop[:, 1].max(initial=0)))
     return np.zeros(2 * (3 * v + 12 * e + 4 * f) + 8 * (v + 6 * corners + 4))
 
@@ -159,7 +164,7 @@ def _joined_ints(parts: list[Any], width: int = 0) -> Ints:
     return np.ascontiguousarray(np.concatenate([empty, *(np.asarray(x, dtype=np.int64).reshape(shape) for x in parts)]))
 
 
-def _form(sizes: Sequence[float] = (0.0, 0.0, 0.0), axes: FloatArray | None = None) -> FloatArray:
+def _form(sizes: Sequence[float] | FloatArray = (0.0, 0.0, 0.0), axes: FloatArray | None = None) -> FloatArray:
     turn = np.eye(3) if axes is None else axes
     return np.concatenate([np.asarray(sizes, dtype=np.float64), turn.T.ravel(), np.zeros(2)])
 
@@ -200,7 +205,7 @@ def _capsule(shape: Capsule) -> _Features:
 def _box(shape: Box) -> _Features:
     polytope = box_polytope(shape)
     form = _form(0.5 * shape.edges, rotation_matrix(shape.p))
-    return _made(POLYTOPE, shape.center, form, polytope, 0.5 * np.linalg.norm(shape.edges))
+    return _made(POLYTOPE, shape.center, form, polytope, 0.5 * float(np.linalg.norm(shape.edges)))
 
 
 def _mesh(shape: Mesh) -> _Features:

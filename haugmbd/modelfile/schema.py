@@ -193,6 +193,41 @@ GUIDE_FIELDS: dict[str, tuple[Field, ...]] = {
     ),
 }
 """Joints along curves: a file has the arguments of their constructors, global geometry at the modelled pose."""
+ROPE_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.ROPES}
+_SIDE = Field("side", VECTOR, False, "direction from the centre to where the rope touches")
+_TURNS = Field("turns", Number(), False, "whole turns besides the arc")
+_DISC = (Field("radius", Number("m")), _SIDE, _TURNS)
+_PATH = OneOf(
+    (
+        Record((Field("body", Reference("body")), Field("point", POINT)), "a point of the path"),
+        Record(
+            (Field("joint", Reference("joint")), *_DISC, Field("center", POINT, False), Field("axis", VECTOR, False)),
+            "a disc about the axis of a joint",
+        ),
+        Record((Field("body", Reference("body")), *_DISC, Field("center", POINT), Field("axis", VECTOR)), "a disc on a body"),
+    )
+)
+ROPE_FIELDS: dict[str, tuple[Field, ...]] = {
+    "Rope": (
+        Field("path", ListOf(_PATH, 2)),
+        Field("length", TimeValue("m"), False, "by default that of the path as modelled"),
+        Field("unilateral", Flag(), False, "whether it only pulls"),
+        Field("EA", Number("N"), False, "of an elastic rope"),
+        Field("c", Number("N s/m"), False, "damping of an elastic rope"),
+        Field("restitution", Number(), False, "of a rigid rope that becomes taut"),
+    ),
+}
+"""Ropes: a file has the arguments of their constructors, global geometry at the modelled pose."""
+MOTION_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.MOTIONS}
+MOTION_FIELDS: dict[str, tuple[Field, ...]] = {
+    "PoseDriver": (
+        _BODY,
+        Field("r", ListOf(TimeValue("m"), 3, 3), True, "place of the point, global"),
+        Field("orientation", ListOf(TimeValue(), 3, 4), True, "roll, pitch, yaw [rad], or Euler parameters"),
+        Field("point", POINT, False, "by default the centre of mass"),
+    ),
+}
+"""Drivers of a whole body."""
 EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}
 EQUATION_FORMS = {
     name: Record((Field("type", Text((name,))), *_equation(kind)), kind.symbols) for name, kind in EQUATION_CLASSES.items()
@@ -232,8 +267,8 @@ def _joints() -> _Typed:
         if form is not None:
             forms |= {name: form for name, other in JOINT_CLASSES.items() if other is kind}
     forms |= {name: _typed(name, *_equation(kind), says=kind.symbols) for name, kind in EQUATION_CLASSES.items()}
-    given = COUPLING_FIELDS | ROLLING_FIELDS | GUIDE_FIELDS
-    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES | GUIDE_CLASSES).items():
+    given = COUPLING_FIELDS | ROLLING_FIELDS | GUIDE_FIELDS | ROPE_FIELDS | MOTION_FIELDS
+    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES | GUIDE_CLASSES | ROPE_CLASSES | MOTION_CLASSES).items():
         forms[name] = _typed(name, *given[name], says=first_line(kind))
     equations = ListOf(_Typed(dict(EQUATION_FORMS), "equation"), 1, 1000)
     freedoms = Field("freedoms", ListOf(Text(FREEDOMS)), False, "the motions that it allows, from body i to body j")
@@ -345,6 +380,8 @@ HEAD = (
     Field("tolerance", Tolerance(), False, "how far redundant rows may contradict each other [rad, or part of the size]"),
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
 )
+MU = Field("mu", Number(), False, "coefficient of friction")
+TOUCHING_SHAPES = tuple(Field(f"shape_{side}", ShapeValue(contact=True)) for side in "ij")
 CONTACT = OneOf(
     (
         Record(
@@ -356,31 +393,17 @@ CONTACT = OneOf(
                 Field("plane_point", POINT, False),
                 Field("radius", Number("m"), False, "of a sphere about the point"),
                 Field("restitution", Number(), False, "from 0 to 1"),
-                Field("mu", Number(), False, "coefficient of friction"),
+                MU,
             ),
             "a point or sphere against a plane, rigid",
         ),
         Record(
-            (
-                NAME,
-                *BETWEEN,
-                *FRAMES,
-                Field("radius", Number("m"), False),
-                Field("restitution", Number(), False),
-                Field("mu", Number(), False),
-            ),
-            "a point or sphere against a plane, by frames of the bodies",
+            (NAME, *BETWEEN, *TOUCHING_SHAPES, MU, Field("restitution", Number(), False, "from 0 to 1")),
+            "two shapes, rigid",
         ),
         Record(
-            (
-                NAME,
-                *BETWEEN,
-                Field("shape_i", ShapeValue(contact=True, rigid=True), True, "of body i, in its frame"),
-                Field("shape_j", ShapeValue(contact=True, rigid=True), True, "of body j, in its frame"),
-                Field("restitution", Number(), False),
-                Field("mu", Number(), False),
-            ),
-            "two shapes, rigid",
+            (NAME, *BETWEEN, *FRAMES, Field("radius", Number("m"), False), Field("restitution", Number(), False), MU),
+            "a point or sphere against a plane, by frames of the bodies",
         ),
     )
 )

@@ -21,7 +21,8 @@ from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces import TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
-from haugmbd.joints import Composed, Vectors
+from haugmbd.forces.rope import SlackRope
+from haugmbd.joints import Composed, Pulley, Vectors
 from haugmbd.modelfile.parts.blocks import block_text
 from haugmbd.modelfile.parts.by_signature import text_by_signature
 from haugmbd.modelfile.parts.equations import freedom_text
@@ -34,12 +35,15 @@ from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
     COUPLING_FIELDS,
     DAMPING_MODELS,
+    EQUATION_CLASSES,
     EQUATIONS,
     FORMAT,
     GUIDE_CLASSES,
     JOINT_CLASSES,
     JOINTS,
+    MOTION_CLASSES,
     ROLLING_CLASSES,
+    ROPE_CLASSES,
     kept_by,
 )
 from haugmbd.simulation.results.sensor import Sensor
@@ -68,6 +72,8 @@ def document_of(
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
     faults: list[Fault] = []
     places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
+    joints = [*joints, *(load.rope for load in loads if isinstance(load, SlackRope))]  # as they were added
+    loads = [load for load in loads if not isinstance(load, SlackRope)]
     made = {id(part) for load in loads for part in load.parts()}  # the element makes them again
     bodies, joints = [body for body in bodies if id(body) not in made], [joint for joint in joints if id(joint) not in made]
 
@@ -118,18 +124,11 @@ def contact_text(contact: Contact, parameters: Parameters) -> Document:
     """Return a rigid contact."""
     friction = {"mu": contact.mu} if contact.mu != 0.0 else {}
     if contact.has_shapes:
-        shapes = {"shape_i": shape_text(contact.shape_i), "shape_j": shape_text(contact.shape_j)}
-        return {
-            "name": contact.name,
-            "i": contact.i.name,
-            "j": contact.j.name,
-            **shapes,
-            "restitution": contact.restitution,
-            **friction,
-        }
-    frames = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j)}
-    numbers = {"radius": contact.radius, "restitution": contact.restitution, **friction}
-    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **frames, **numbers}
+        place = {"shape_i": shape_text(contact.shape_i), "shape_j": shape_text(contact.shape_j)}
+    else:
+        place = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j), "radius": contact.radius}
+    numbers = {"restitution": contact.restitution, **friction}
+    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **place, **numbers}
 
 
 def sensor_text(sensor: Sensor) -> Document:
@@ -180,6 +179,10 @@ def joint_text(joint: Joint, parameters: Parameters) -> Document:
         return {"type": kind.__name__, "name": joint.name, **_coupling(joint, parameters)}
     if GUIDE_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, "i": joint.i.name, "j": joint.j.name, **_given(joint)}
+    if MOTION_CLASSES.get(kind.__name__) is kind:
+        return {"type": kind.__name__, "name": joint.name, **_motion(joint, parameters)}
+    if ROPE_CLASSES.get(kind.__name__) is kind:
+        return {"type": kind.__name__, "name": joint.name, **_rope(joint, parameters)}
     if ROLLING_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, **_rolling(joint)}
     if joint.needs() or not joint.primitives():
@@ -207,6 +210,39 @@ def _given(joint: Any) -> Document:
     """Return the arguments that a joint was made with, without those that were left out."""
     given = {key: value for key, value in joint.given.items() if value is not None}
     return {key: x if isinstance(x, bool) else np.asarray(x, dtype=np.float64).tolist() for key, x in given.items()}
+
+
+def _motion(joint: Any, parameters: Parameters) -> Document:
+    """Return the arguments of a driver of a body."""
+    functions = {key: [driver_text(f, parameters) for f in getattr(joint, key)] for key in ("r", "orientation")}
+    point = joint.given["point"]
+    return {"body": joint.j.name, **functions, **({} if point is None else _numbers_of({"point": point}))}
+
+
+def _rope(joint: Any, parameters: Parameters) -> Document:
+    """Return the arguments of a rope: its path, with names in place of bodies and joints, and its length."""
+    text: Document = {"path": [_path_entry(part) for part in joint.path]}
+    if joint.given["length"] is not None:
+        text["length"] = driver_text(joint.f, parameters)
+    options = {key: joint.given[key] for key in ("unilateral", "EA", "c", "restitution")}
+    return text | {key: x if isinstance(x, bool) else float(x) for key, x in options.items() if x}
+
+
+def _path_entry(part: Any) -> Document:
+    """Return a point or a disc of a path."""
+    if isinstance(part, Pulley):
+        on = {"joint" if isinstance(part.on, Joint) else "body": part.on.name, "radius": float(part.radius)}
+        vectors = {key: getattr(part, key) for key in ("center", "axis", "side") if getattr(part, key) is not None}
+        return on | _numbers_of(vectors) | ({"turns": part.turns} if part.turns else {})
+    on, value, *side = part
+    if isinstance(on, Body):
+        return {"body": on.name, **_numbers_of({"point": value})}
+    return {"joint": on.name, "radius": float(value), **(_numbers_of({"side": side[0]}) if side else {})}
+
+
+def _numbers_of(vectors: Mapping[str, Any]) -> Document:
+    """Return vectors as lists of numbers."""
+    return {key: np.asarray(x, dtype=np.float64).tolist() for key, x in vectors.items()}
 
 
 def _rolling(joint: Any) -> Document:
@@ -240,6 +276,9 @@ def _composed(joint: Composed, parameters: Parameters) -> Document:
 
 def _own_joint(joint: Joint, parameters: Parameters) -> Document:
     """Return a joint of the user by its equations."""
+    for p in joint.primitives():
+        if type(p).__name__ not in EQUATION_CLASSES:
+            raise Unwritable(f"it has the equation {p.kind}, which a file holds only as part of its joint")
     text: Document = {"type": EQUATIONS, "name": joint.name, **_between(joint)}
     if joint.freedoms is not None:
         text["freedoms"] = [freedom_text(freedom) for freedom in joint.freedoms]
@@ -385,7 +424,7 @@ def membership_faults(
                 faults.append(Fault(f"{kind} {name!r}", f"the name is used {n} times", "Give each its own name."))
     known = {id(part) for part in (*bodies, *joints)}
     users: list[tuple[str, tuple[Body | Joint, ...]]] = [
-        (f"joint {joint.name!r}", (joint.i, joint.j, *joint.needs())) for joint in joints
+        (f"joint {joint.name!r}", (joint.i, joint.j, *(place.body for place in joint.places()), *joint.needs())) for joint in joints
     ]
     users += [(load.where, (*load.bodies(), *load.needs())) for load in loads]
     users += [(contact.where, (contact.i, contact.j)) for contact in contacts]

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 from weakref import WeakSet
 
 import numpy as np
@@ -29,6 +29,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
 from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
@@ -41,6 +42,7 @@ from haugmbd.model.pickling import OF_THIS_PROCESS, reduce_system
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import put_row_scale
 from haugmbd.redundancy.redundancy import put_mask
+from haugmbd.system.assemblies import Subassembly, add_system, remove_parts
 from haugmbd.system.build import build_model
 from haugmbd.system.checks.contradictions import REDUNDANT
 from haugmbd.system.checks.validation import Checked, Parts, check, warnings_of
@@ -109,6 +111,7 @@ class System(Compilable):
         self.joints: list[Joint] = []
         self.loads: list[ForceElement] = []
         self.contacts: list[Contact] = []
+        self._contact_groups: list[Contacts] = []
         self.blocks: list[Block] = []
         self.sensors: list[Any] = []
         self._parameters = read_parameters(parameters or {})
@@ -124,25 +127,39 @@ class System(Compilable):
         """Return the pickled form. Raise PicklingError, with the elements, if a function of the user cannot be pickled."""
         return reduce_system(self)
 
-    def add(self, part: Part) -> Part:
+    @overload
+    def add(self, part: System, *, prefix: str = ..., at: Any = ..., mirror: str | None = ...) -> Subassembly: ...
+    @overload
+    def add(self, part: Part) -> Part: ...
+    def add(self, part: Any, *, prefix: str = "", at: Any = None, mirror: str | None = None) -> Any:
         """Add a part to the system, and return it.
 
         Parameters
         ----------
-        part : Body, Joint, Primitive, ForceElement, Contact, Contacts, Block, Sensor, or object with `name` and `primitives()`
-            A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact, a block, or a sensor
-            that blocks read; every run records it.
+        part : Body, Joint, Primitive, ForceElement, Contact, Contacts, Block, Sensor, System, or object with `name` and `primitives()`
+            A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact or a group of them, a
+            block, or a sensor that blocks read; every run records it. Of another system its parts are copied, as often as it is added.
+        prefix : str
+            Of a system: what the names of the copies begin with, such as "left/".
+        at : (r, p) or r, optional
+            Of a system: where its origin comes to stand [m], and its orientation, as Euler parameters or a rotation matrix.
+        mirror : {"xy", "xz", "yz"}, optional
+            Of a system: the plane of its own frame in which the copy is its image; then it is put at its place.
 
         Returns
         -------
-        same type
-            The part, for use in other parts.
+        same type, or Subassembly
+            The part, for use in other parts; of a system the copies of its parts, by their old names.
 
         Raises
         ------
         UsageError
-            If part is none of these, or a class in place of an object.
+            If part is none of these, or a class in place of an object; if a system has parts that cannot be copied, by name.
         """
+        if isinstance(part, System):
+            return add_system(self, part, prefix, at, mirror)
+        if prefix != "" or at is not None or mirror is not None:
+            raise UsageError(f"system.add: prefix, at and mirror are of systems, and {part!r:.80} is none.")
         if isinstance(part, Body):
             self.bodies.append(part)
         elif isinstance(part, ForceElement):
@@ -153,6 +170,7 @@ class System(Compilable):
             self.contacts.append(part)
         elif isinstance(part, Contacts):
             self.contacts += part.members(self.bodies, self.joints)
+            self._contact_groups.append(part)
         elif isinstance(part, Block):
             self.blocks.append(part)
         elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
@@ -163,8 +181,26 @@ class System(Compilable):
             joint = self._as_joint(part)
             joint.put_on_ground(self.ground)
             frozen_part(joint)
-            self.joints.append(joint)
+            if joint.may_be_slack:
+                self.loads.append(SlackRope(joint))
+            else:
+                self.joints.append(joint)
         return part
+
+    def remove(self, part: Any) -> None:
+        """Take a part out of the system again.
+
+        Parameters
+        ----------
+        part : Body, Joint, ForceElement, Contact, Block, Sensor, Subassembly, or a list of these
+            What `add` has returned.
+
+        Raises
+        ------
+        UsageError
+            If it is not in the system, or if other parts need it, by name.
+        """
+        remove_parts(self, tuple(part) if isinstance(part, Subassembly | list | tuple) else (part,))
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
         """Yield the names of all parts, and the parts as they were given to `add`."""
@@ -375,6 +411,9 @@ class System(Compilable):
             return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations)
 
         checked = check(parts, build, at_pose, tolerance)
+        late = [x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, self.contacts)]
+        if late:
+            checked = checked._replace(faults=(*checked.faults, *late), rows=None)
         return self._with_network(checked), equations
 
     def _with_network(self, checked: Checked) -> Checked:

@@ -5,7 +5,7 @@ Points and frames are in body frames; bodies are numbered, the ground is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -21,6 +21,7 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.d import D
 from haugmbd.constraints.equations.rolling import KnifeEdgeRow, Slip
+from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
@@ -124,7 +125,9 @@ class Mechanism:
         ends = [(k, s) for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j))]
         ends += [end for joint in self.joints for i, s_i, j, s_j in joint.rods for end in ((i, s_i), (j, s_j))]
         ends += [end for load in self.loads for end in ((load.i, load.s_i), (load.j, load.s_j))]
-        ends += [(contact.j, contact.s_j) for contact in self.contacts if contact.more["radius"] == 0.0]
+        ends += [
+            (contact.j, contact.s_j) for contact in self.contacts if contact.more["radius"] == 0.0 and not contact.more["shapes"]
+        ]
         found: list[list[Any]] = [[] for _ in self.bodies]
         for k, s in ends:
             found[k].append(s)
@@ -138,7 +141,7 @@ def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
     joints = tuple(joint_part(e.part, place) for e in model.joints.values())
     loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
     pressed = forces_on_planes(entry.load for entry in model.loads)
-    touching = (*(contact_part(contact, number) for contact in contacts), *map(plane_part, pressed, repeat(number)))
+    touching = (*contact_parts(contacts, number), *map(plane_part, pressed, repeat(number)))
     return Mechanism(
         model.name,
         model.body_names,
@@ -209,8 +212,11 @@ def rows_of(joint: Joint) -> tuple[Primitive, ...]:
 
 
 def rods_of(rows: tuple[Primitive, ...], number: Mapping[int, int]) -> tuple[Rod, ...]:
-    """Return the massless rods of a joint, one for each D among its rows;  number: of bodies, by id."""
+    """Return the massless rods of a joint, one for each D among its rows, and the straight parts of ropes;  number: of bodies, by id."""
     rods = [(p.i, p.s_bar_i, p.j, p.s_bar_j) for p in rows if isinstance(p, D)]
+    for row in (p for p in rows if isinstance(p, RopeRow)):
+        for group in row.groups:
+            rods += [(a.body, a.s_bar, b.body, b.s_bar) for a, b in zip(group.elements, group.elements[1:], strict=False)]
     return tuple(
         Rod(number[id(i)], s_i, number[id(j)], s_j)
         for i, s_i, j, s_j in rods
@@ -226,6 +232,8 @@ def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
         return "translation driver"
     if any(isinstance(row, CouplingRow) for row in rows):
         return "coupling"
+    if any(isinstance(row, RopeRow) for row in rows):
+        return "distance"
     if any(isinstance(row, Slip | KnifeEdgeRow) for row in rows):
         return "rolling"
     if freedoms is None:
@@ -270,12 +278,26 @@ def plane_part(force: ContactForce, number: dict[str, int]) -> LinePart:
     ends = ((force.i, force.shape_i), (force.j, force.shape_j))
     (i, plane), (j, shape) = ends if isinstance(force.shape_i, Plane) else ends[::-1]
     radius = shape.radius if isinstance(shape, Sphere) else 0.0
-    more = {"radius": radius, "p_i": [float(x) for x in turn_of_z(plane.normal)]}
+    more = {"radius": radius, "p_i": [float(x) for x in turn_of_z(plane.normal)], "plane": True, "shapes": False}
     return LinePart(force.name, "contact", number[i.name], number[j.name], plane.point, shape.center, more)
 
 
-def contact_part(contact: Contact, number: dict[str, int]) -> LinePart:
-    """Return a contact: the plane on body i, the point or sphere on body j."""
-    i, j = contact.frame_i, contact.frame_j
-    more = {"radius": contact.radius, "p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]}
-    return LinePart(contact.name, "contact", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)
+def contact_parts(contacts: Iterable[Contact], number: dict[str, int]) -> Iterator[LinePart]:
+    """Yield contacts: the plane on body i, the point, sphere or other shape on body j; each plane of shapes is drawn once."""
+    drawn: set[tuple[int, bytes]] = set()
+    for contact in contacts:
+        i, j = contact.frame_i, contact.frame_j
+        if isinstance(contact.shape_j, Plane):
+            i, j = j, i
+        plane = not contact.has_shapes or any(isinstance(shape, Plane) for shape in (contact.shape_i, contact.shape_j))
+        key = number[i.body.name], i.s_bar.tobytes() + i.h.tobytes()
+        p_i = [float(x) for x in from_rotation_matrix(i.A_bar)]
+        more = {
+            "radius": contact.radius,
+            "p_i": p_i,
+            "plane": plane and not (contact.has_shapes and key in drawn),
+            "shapes": contact.has_shapes,
+        }
+        if plane:
+            drawn.add(key)
+        yield LinePart(contact.name, "contact", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)

@@ -21,15 +21,14 @@ from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.contact_impacts import ContactImpact, impacts_of_states, joined_impacts
 from haugmbd.diagnostics.dense_states import rates_of
 from haugmbd.diagnostics.energy import kinetic_and_potential
-from haugmbd.diagnostics.histories.body_history import BodyHistory
-from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, impacts_of_states, joined_impacts
-from haugmbd.diagnostics.histories.driver_history import DriverHistory, driven_row
-from haugmbd.diagnostics.histories.load_history import LoadHistory, load_named, work_of_load
-from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.histories import BodyHistory, DriverHistory, driven_row
+from haugmbd.diagnostics.load_history import LoadHistory, load_named, work_of_load
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus, warn_of_stored_work
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.diagnostics.work import (
     QuadratureRule,
     Work,
@@ -117,6 +116,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         The located events, in the order of time.
     singular_crossings : tuple of SingularCrossing
         The singular configurations that the run crossed.
+    newton : tuple of NewtonTable
+        Of `kinematics(..., record=True)` by times: the iterates of the position analysis from the pose of the time before. Not saved.
     outcome : Outcome
         End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
     impacts : tuple of Impact
@@ -146,6 +147,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     _names: Names | None = None
     events: tuple[EventRecord, ...] = ()
     singular_crossings: tuple[SingularCrossing, ...] = ()
+    newton: tuple[Any, ...] = ()
     _own: Array | None = None
     _own_u_dot: Array | None = None
     _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)
@@ -367,9 +369,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         Returns
         -------
         RigidContactHistory, ContactHistory or CompliantContact
-            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of one without gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip
-            of each point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
-            largest indentation, and the lost energy.
+            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of one without friction
+            gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each point, and
+            `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the largest indentation,
+            and the lost energy.
 
         Raises
         ------

@@ -20,6 +20,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import JointStop
+from haugmbd.contact.rope_stop import RopeStop
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.schema import (
@@ -40,8 +41,8 @@ def contents_of_result(result: Any) -> Contents:
     """Return the contents to be written. Raise UsageError if the file could not be read back."""
     if result._contact_problem is not None:
         raise UsageError(
-            "a result with friction, or shapes, at rigid contacts cannot be written to a file yet: keep the system (system.save) and simulate "
-            "it again, pickle the result, or write its tables, result.to_csv and result.to_pandas"
+            "a result with friction, or shapes, at rigid contacts cannot be written to a file yet: keep the system (system.save) and "
+            "simulate it again, pickle the result, or write its tables, result.to_csv and result.to_pandas"
         )
     if not result._segments:
         return contents_of(result, carry)
@@ -90,7 +91,7 @@ def _more(result: Any, stored: list[list[int]]) -> More:
         if result.model.nc:
             arrays[MULTIPLIERS] = np.array([one.Lam for one in impulses])
     planes = [
-        contact for contact in contacts.values() if not isinstance(contact, JointStop)
+        contact for contact in contacts.values() if not isinstance(contact, JointStop | RopeStop)
     ]  # the limits of joints are loads of the model
     data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
     data["rigid"] = result._mechanism is not None

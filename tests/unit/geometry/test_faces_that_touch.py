@@ -110,7 +110,9 @@ def test_edge_on_face_and_capsule_on_box():
     upright = about_z(0.0)
     on_edge = np.array([np.cos(np.pi / 8), np.sin(np.pi / 8), 0.0, 0.0])
     at = (np.zeros(3), upright, np.zeros(3), np.zeros(3))
-    tables = shape_tables([(1, mbd.Box((2.0, 2.0, 2.0))), (2, mbd.Box((0.5, 0.4, 0.4))), (2, mbd.Capsule(0.1, 1.0, axis=(1, 0, 0)))])
+    tables = shape_tables(
+        [(1, mbd.Box((2.0, 2.0, 2.0))), (2, mbd.Box((0.5, 0.4, 0.4))), (2, mbd.Capsule(0.1, 1.0, axis=(1, 0, 0)))]
+    )
     y = state_of(at, (np.array([0.1, 0.0, 1.0 + 0.2 * np.sqrt(2.0)]), on_edge, np.zeros(3), np.zeros(3)))
     points, _ = points_of(tables, 0, 1, y, margin=1e-6)
     assert np.allclose(sorted(points[:, 7]), [-0.15, 0.35], rtol=0.0, atol=1e-15)
