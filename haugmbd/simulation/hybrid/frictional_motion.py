@@ -541,7 +541,7 @@ class FrictionalMotion:
         p.response.factor(self.t, self.y)
         answer = p.columns(kin, keys, self.t)
         v = p.rows_of(kin, keys, p.velocities(self.y)).ravel()
-        f: Array = -np.linalg.lstsq(answer.G, v, rcond=1e-10)[0].reshape(-1, 3)
+        f = np.asarray(-np.linalg.lstsq(answer.G, v, rcond=1e-10)[0].reshape(-1, 3), dtype=np.float64)
         mu = p.friction_of(keys)
         if (f[:, 0] < 0.0).any() or (np.hypot(f[:, 1], f[:, 2]) > mu * f[:, 0] * (1.0 + 1e-9)).any():
             raise SimulationError(
