@@ -8,7 +8,8 @@ r"""Contacts with dry friction at one instant: accelerations by given modes, the
     projection       bilateral rows and gaps of closed contacts to zero, by the least mass-weighted change
 
 A point of contact is named by its contact and its feature, the pair (corner, face), (edge, edge), ... that touches.
-Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynamics of a rolling disk in the presence of dry friction (2005).
+Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynamics of a rolling disk in the presence of dry friction
+(2005).
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class PointMode:
 
 
 class Forces(NamedTuple):
-    """Accelerations by modes: y_dot (ny,); forces f (k, 3) in the frames of the points; kinematics; slip speeds (k,); whether f is unique."""
+    """Accelerations by modes: y_dot (ny,); forces f (k, 3) in the frames of the points; kinematics; whether f is unique."""
 
     y_dot: Array
     f: Array
@@ -292,8 +293,8 @@ class ContactProblem:
         )
         raise SimulationError(
             f"Painleve's paradox at t = {t:.9g} s: the accelerations of {names}, which slides, have {len(distinct)} solutions. "
-            f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller mu, or a "
-            "compliant contact (law=mbd.Compliant(K))."
+            f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller "
+            "mu, or a compliant contact (law=mbd.Compliant(K))."
         )
 
     def _read_modes(

@@ -369,10 +369,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         Returns
         -------
         RigidContactHistory, ContactHistory or CompliantContact
-            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of one without
-            friction gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each
-            point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
-            largest indentation, and the lost energy.
+            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of another one gap,
+            rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each point, and
+            `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the largest indentation,
+            and the lost energy.
 
         Raises
         ------

@@ -41,8 +41,8 @@ def contents_of_result(result: Any) -> Contents:
     """Return the contents to be written. Raise UsageError if the file could not be read back."""
     if result._contact_problem is not None:
         raise UsageError(
-            "a result with friction, or shapes, at rigid contacts cannot be written to a file yet: keep the system (system.save) and simulate "
-            "it again, pickle the result, or write its tables, result.to_csv and result.to_pandas"
+            "a result with friction, or shapes, at rigid contacts cannot be written to a file yet: keep the system (system.save) and "
+            "simulate it again, pickle the result, or write its tables, result.to_csv and result.to_pandas"
         )
     if not result._segments:
         return contents_of(result, carry)
