@@ -62,6 +62,7 @@ def stacked(rng, angle, offset, edges, gap, tilt, turn=None):
     return tables, state_of(*((d + A @ r, from_rotation_matrix(A @ B), np.zeros(3), np.zeros(3)) for r, B in bodies)), A, d
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["aligned", "equal and aligned", "turned", "small turns", "half turns", "crossed bars"])
 def test_boxes_on_one_another(kind):
     """At gap 0, and at tilts of rounding: the normal is that of the face, and the points span the common area."""

@@ -26,6 +26,7 @@ def in_hole(pair):
     return pair[1] == "tube" and pair[0] != "Plane"
 
 
+@pytest.mark.slow
 @PAIR
 def test_gap_is_signed_distance(pair):
     """No direction separates more than the gap, the normal separates by the gap, and a positive gap is between points of both shapes."""
@@ -52,6 +53,7 @@ def test_gap_is_signed_distance(pair):
     assert True in seen or in_hole(pair)
 
 
+@pytest.mark.slow
 @PAIR
 def test_points_lie_on_both_shapes(pair):
     """No point of contact is outside of its shape: along its normal no shape reaches less far than its point."""
@@ -85,18 +87,20 @@ def test_exchange_of_bodies(pair):
             assert np.abs(back - point).max(axis=1).min() < 1e-9
 
 
+@pytest.mark.slow
 @PAIR
 def test_frames_and_units(pair):
     """A motion of everything moves points and normals; in other units of length gaps are other numbers; features stay the same."""
     rng = np.random.default_rng(4)
-    for _ in range(10):
+    metres, wide_tables = tables_of(pair), tables_of(pair, 1000.0)
+    for _ in range(6):
         y, A, d = random_state(rng), rotation_matrix(random_turn(rng)), 3.0 * rng.normal(size=3)
-        points, features = points_of(tables_of(pair), 0, 1, y)
+        points, features = points_of(metres, 0, 1, y)
         other = y.copy()
         for k in (13, 26):
             other[k : k + 3] = d + A @ y[k : k + 3]
             other[k + 3 : k + 7] = from_rotation_matrix(A @ rotation_matrix(y[k + 3 : k + 7]))
-        turned, same = points_of(tables_of(pair), 0, 1, other)
+        turned, same = points_of(metres, 0, 1, other)
         assert set(features) == set(same)
         order = [list(same).index(f) for f in features]
         turned = turned[order]
@@ -105,20 +109,21 @@ def test_frames_and_units(pair):
         assert np.allclose(turned[:, 4:7], d + points[:, 4:7] @ A.T, rtol=0.0, atol=1e-9)
         wide = y.reshape(3, 13).copy()
         wide[:, 0:3] *= 1000.0
-        millimetres, again = points_of(tables_of(pair, 1000.0), 0, 1, wide.ravel())
+        millimetres, again = points_of(wide_tables, 0, 1, wide.ravel())
         assert set(again) == set(features)
         millimetres = millimetres[[list(again).index(f) for f in features]]
         assert np.allclose(millimetres[:, 0], 1000.0 * points[:, 0], rtol=0.0, atol=1e-9)
         assert np.allclose(millimetres[:, 1:4], points[:, 1:4], rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 @PAIR
 def test_rates_of_a_frozen_pair_of_features(pair):
     """Rates of gap, normal and points, and the second derivative of the gap, against differences along a motion."""
     rng = np.random.default_rng(5)
     tables, dt = tables_of(pair), 1e-4
     kinds = set()
-    for _ in range(12):
+    for _ in range(6):
         y = random_state(rng)
         points, features = points_of(tables, 0, 1, y)
         for point, feature in zip(points, features, strict=True):
@@ -138,6 +143,7 @@ def test_rates_of_a_frozen_pair_of_features(pair):
     assert kinds
 
 
+@pytest.mark.slow
 @PAIR
 def test_gap_is_continuous(pair):
     """Along a motion, across changes of features, the least gap changes by no more than the fastest points move."""
