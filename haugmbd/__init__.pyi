@@ -100,6 +100,9 @@ from haugmbd.simulation.results.sensor import Sensor as Sensor
 from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
 from haugmbd.simulation.stepper import Stepper as Stepper
+from haugmbd.integrators.base import Integrator as Integrator
+from haugmbd.integrators.step_by_step import StepByStep as StepByStep
+from haugmbd.integrators.stabilization.base import Stabilization as Stabilization
 from haugmbd.integrators.events import Event as Event
 from haugmbd.integrators.events import EventRecord as EventRecord
 from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853

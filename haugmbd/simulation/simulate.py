@@ -58,6 +58,7 @@ from haugmbd.simulation.results.sensor import Sensor, all_sensors
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
+from haugmbd.simulation.smooth_run import short_run
 from haugmbd.simulation.stepping.run import Recorded, Run
 from haugmbd.system.system import System
 
@@ -283,28 +284,43 @@ def run_system(
             most=most,
             again=run_again,
         )
-    events = read_events([*read_events(output.events), *lift_off_events(model)])
+    given, lift_off = read_events(output.events), lift_off_events(model)
+    events = read_events((*given, *lift_off)) if lift_off else given
     sensors = all_sensors(model, output.sensors) if take is None else ()
     check_interval(method, start.t, t_end, output.store_every)
     check_drivers(model, start.t, t_end)
     check_friction(model, method)
     check_start(model, start, project_velocity=project_velocity)  # its workspace is gone when that of the run is made
-    pack = rule.fitted(model, formulation.pack(model))
+    pack = None
     if project_velocity:  # whatever the formulation: runs with each start from one state
+        pack = rule.fitted(model, formulation.pack(model))
         start = projected(model, pack if formulation.block_factor else model.pack(), start)
-    deep = deep_contact_notes(model, start.t, start.y)
-    problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
-    again = replace(methods, redundancy=None)  # the model has it
+    deep = deep_contact_notes(model, start.t, start.flat) if model.has_contacts else []
+    again = methods if methods.redundancy is None else replace(methods, redundancy=None)  # the model has it
     maker = ResultMaker(model, methods, rule, settings_of(methods), times, output.store_every, record_method, until)
 
     def record(found: Recorded) -> Result:
         replay = Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None)
         return maker.make(found, pack, found.events, deep, delay_notes(model, start), _replays=(replay,), _again=run_again)
 
+    plain = times is None and output.store_every == 1 and not (record_method or output.progress)
+    plain = plain and budget is None and take is None and until == np.inf and not (events or sensors)
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
     recording = Recording(times, output.store_every, events, sensors, bodies, take=take)
     with one_blas_thread(has_large_matrices(model, formulation)):
+        found = short_run(model, method, formulation, rule, start, t_end) if plain else None
+        if found is not None:
+            return record(found)
+        pack = rule.fitted(model, formulation.pack(model)) if pack is None else pack
+        problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
         return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
+
+
+def result_of_short_run(model: Model, methods: RunMethods, start: State, t_end: float, found: Recorded) -> Result:
+    """Return the result of what `short_run` has recorded."""
+    maker = ResultMaker(model, methods, PROJECTION, settings_of(methods), None, 1, False, np.inf)
+    replay = Replay(start.t, start.y, t_end, float(found.t[-1]), methods, exact=True)
+    return maker.make(found, None, (), [], [], _replays=(replay,), _again=run_again)
 
 
 def run_again(
