@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.geometry.narrow_phase import BIAS, GAP_RATE, NORMAL_RATE, POINT_I_RATE, POINT_J_RATE, pair_faults, points_of, rates_of
+from haugmbd.geometry.narrow_phase import (
+    BIAS,
+    GAP_RATE,
+    NORMAL_RATE,
+    POINT_I_RATE,
+    POINT_J_RATE,
+    pair_faults,
+    point_name,
+    points_of,
+    rates_of,
+)
 from haugmbd.geometry.tables import shape_tables
 from haugmbd.math.euler_parameters import from_rotation_matrix, rotation_matrix
-from tests.support.touching_shapes import PAIRS, SHAPES, moved, pose, random_state, random_turn, separation, support
+from tests.support.touching_shapes import PAIRS, SHAPES, moved, pose, random_state, random_turn, separation, state_of, support
 
 PAIR = pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
 
@@ -190,3 +200,27 @@ def test_a_mesh_that_is_not_convex_is_refused():
     triangles = [(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4), (1, 0, 5), (2, 1, 5), (3, 2, 5), (0, 3, 5)]
     with pytest.raises(mbd.UsageError, match="is not convex"):
         shape_tables([(0, mbd.Mesh.from_arrays(corners, triangles))])
+
+
+def test_points_have_names():
+    """A corner on a plane is its number; of two solids both features are named; each name stands for one point."""
+    upright = (np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3), np.zeros(3))
+    shapes = (mbd.Box((1, 1, 1)), mbd.Box((1, 1, 1)), mbd.Plane(), mbd.Cylinder(0.5, 1.0))
+    tables = shape_tables(list(zip((1, 2, 0, 2), shapes, strict=True)))
+    y = state_of((np.array([0.0, 0.0, 0.5]), *upright), (np.array([0.25, 0.25, 1.5]), *upright))
+    named = {
+        pair: [point_name(tables, *pair, int(feature)) for feature in points_of(tables, *pair, y, margin=1e-6)[1]]
+        for pair in ((2, 0), (0, 1))
+    }
+    assert named[2, 0] == ["0", "1", "2", "3"]
+    assert {"face 4, corner 0", "corner 7, face 5"} < set(named[0, 1])
+    assert len(set(named[0, 1])) == 4
+    assert sum(name.startswith("edge") for name in named[0, 1]) == 2
+    lying = state_of(
+        (np.zeros(3), *upright),
+        (np.array([0.0, 0.0, 0.5]), np.array([1.0, 1.0, 0.0, 0.0]) / np.sqrt(2.0), np.zeros(3), np.zeros(3)),
+    )
+    assert [point_name(tables, 2, 3, int(x)) for x in points_of(tables, 2, 3, lying, margin=1e-6)[1]] == [
+        "rim 0 lowest",
+        "rim 1 lowest",
+    ]
