@@ -126,6 +126,18 @@ def test_edge_on_face_and_capsule_on_box():
         assert np.allclose(points[:, 1:4], [0.0, 0.0, 1.0], rtol=0.0, atol=1e-15)
 
 
+@pytest.mark.parametrize("radius", [0.0, 0.1])
+def test_a_ball_or_point_on_a_box(radius):
+    """On a face, on its edges and corners, exactly and beside them by rounding: the gap is 0, and the normal is one of the faces there."""
+    tables = shape_tables([(1, mbd.Box((2.0, 2.0, 2.0))), (2, mbd.Sphere(radius))])
+    upright = (np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3), np.zeros(3))
+    for x, y in ((0.2, 0.3), (1.0, 0.3), (1.0, 1.0), (1.0 + 1e-15, 1.0 - 1e-15), (-1.0, 1.0 + 1e-13)):
+        state = state_of((np.zeros(3), *upright), (np.array([x, y, 1.0 + radius]), *upright))
+        ((gap, *n_and_points),) = points_of(tables, 0, 1, state, margin=1e-6)[0]
+        assert abs(gap) < 1e-12
+        assert np.abs(n_and_points[:3]).max() == pytest.approx(1.0, abs=1e-12)
+
+
 def test_cylinder_that_stands_lies_and_leans():
     """Flat on a plane: eight points of the rim; on its mantle: one of each rim; leaning: the lowest point, and the highest of its rim."""
     tables = shape_tables([(0, mbd.Plane()), (1, mbd.Cylinder(0.5, 2.0)), (1, mbd.Cone(0.5, 2.0))])
