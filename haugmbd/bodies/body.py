@@ -5,8 +5,8 @@ r"""A rigid body: mass and inertia about the centre of mass, and its modelled po
     J_bar   inertia about the centre of mass, body frame [kg m2], symmetric, positive SEMI-definite:
             0 <= J1 <= J2 <= J3 <= J1 + J2             (the triangle inequality: J is an integral over mass)
 
-A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` returns its axes. So is a mass of zero, of a link whose motion
-the joints give: the equations of motion are then solved exactly, and refused where it has a motion of its own.
+A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` returns its axes. So is a mass of zero, of a link whose
+motion the joints give: the equations of motion are then solved exactly, and refused where it has a motion of its own.
 Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
 """
 

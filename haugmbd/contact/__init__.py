@@ -4,6 +4,7 @@ contact     Contact: two shapes that may touch
 contacts    Contacts: all pairs of bodies with shapes
 gap         gaps, gap rates and rows of contacts, at many states and of many contacts at once
 joint_stop  a limit of a joint's coordinate as a contact
+two_body_limits  ropes that become taut, and cones about a direction, as contacts
 """
 
 from haugmbd.contact.contact import Contact
