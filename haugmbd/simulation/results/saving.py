@@ -20,12 +20,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import JointStop
-<<<<<<< HEAD
 from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
-=======
-from haugmbd.contact.rope_stop import RopeStop
 from haugmbd.errors import UsageError
->>>>>>> main
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.schema import (
     IMPACT,
