@@ -20,7 +20,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import JointStop
-from haugmbd.contact.rope_stop import RopeStop
+from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.schema import (
@@ -91,7 +91,7 @@ def _more(result: Any, stored: list[list[int]]) -> More:
         if result.model.nc:
             arrays[MULTIPLIERS] = np.array([one.Lam for one in impulses])
     planes = [
-        contact for contact in contacts.values() if not isinstance(contact, JointStop | RopeStop)
+        contact for contact in contacts.values() if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))
     ]  # the limits of joints are loads of the model
     data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
     data["rigid"] = result._mechanism is not None
