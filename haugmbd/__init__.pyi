@@ -262,6 +262,9 @@ from haugmbd.study.tolerance_map import tolerance_map as tolerance_map
 from haugmbd.study.sweeps.sweep import sweep as sweep
 from haugmbd.study.sweeps.cells import AskTell as AskTell
 from haugmbd.study.sweeps.cells import RandomCells as RandomCells
+from haugmbd.study.sweeps.cells import Distribution as Distribution
+from haugmbd.study.sweeps.cells import normal as normal
+from haugmbd.study.sweeps.cells import uniform as uniform
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
