@@ -100,6 +100,7 @@ from haugmbd.simulation.results.sensor import Sensor as Sensor
 from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
 from haugmbd.simulation.stepper import Stepper as Stepper
+from haugmbd.simulation.gym_env import gym_env as gym_env
 from haugmbd.integrators.base import Integrator as Integrator
 from haugmbd.integrators.step_by_step import StepByStep as StepByStep
 from haugmbd.integrators.stabilization.base import Stabilization as Stabilization

@@ -82,6 +82,6 @@ def in_medium(engine: Engine, bodies: list[Body]) -> list[ForceElement]:
         box = np.sqrt(np.maximum(6.0 * (J.sum() - 2.0 * J) / mass, 0.0))
         center = body.A.T @ (np.array(d.xipos[k]) - body.r)
         axes = body.A.T @ np.array(d.ximat[k]).reshape(3, 3)
-        medium = {"density": density, "viscosity": viscosity, "wind": np.array(m.opt.wind)}
-        found.append(BoxInMedium(f"{engine.name('body', k)} in the medium", body, box=box, center=center, axes=axes, **medium))
+        name, wind = f"{engine.name('body', k)} in the medium", np.array(m.opt.wind)
+        found.append(BoxInMedium(name, body, box=box, center=center, axes=axes, density=density, viscosity=viscosity, wind=wind))
     return found

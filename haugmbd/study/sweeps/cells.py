@@ -342,7 +342,9 @@ class RandomCells:
         if both or wrong:
             what = f"{both[0]!r} is in grid and in ranges" if both else f"grid: {wrong[0]!r} must be a list of values"
             raise UsageError(f"RandomCells: {what}.")
-        return [dict(zip(self.grid, values, strict=True)) | cell for values in itertools.product(*self.grid.values()) for cell in cells]
+        return [
+            dict(zip(self.grid, values, strict=True)) | cell for values in itertools.product(*self.grid.values()) for cell in cells
+        ]
 
     def _stratum(self, name: str, k: int) -> float:
         """Return the part of a distribution for cell k: within one of n parts, each of which is taken once."""

@@ -274,7 +274,8 @@ def sweep(
     model; method, seed, version, the versions of haugmbd and Python, names of the parameters) and of its values. The table is the same, bit
     by bit, for every executor and every order.
     """
-    executor = executor.get_executor() if hasattr(executor, "get_executor") else executor  # a Client of Dask
+    client: Any = executor
+    executor = client.get_executor() if hasattr(client, "get_executor") else executor  # a Client of Dask
     _check(executor, seed, version, workers, retry=retry, progress=progress)
     variants = Variants(model_given(build, "sweep")) if isinstance(build, System | Model) else None
     task = Task(variants or _function("build", build), _function("run", run), method, _positive("budget", budget))
