@@ -101,6 +101,7 @@ from haugmbd.simulation.results.sensor import Sensor as Sensor
 from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
 from haugmbd.simulation.stepper import Stepper as Stepper
+from haugmbd.simulation.gym_env import gym_env as gym_env
 from haugmbd.integrators.base import Integrator as Integrator
 from haugmbd.integrators.step_by_step import StepByStep as StepByStep
 from haugmbd.integrators.stabilization.base import Stabilization as Stabilization
@@ -265,6 +266,9 @@ from haugmbd.study.tolerance_map import tolerance_map as tolerance_map
 from haugmbd.study.sweeps.sweep import sweep as sweep
 from haugmbd.study.sweeps.cells import AskTell as AskTell
 from haugmbd.study.sweeps.cells import RandomCells as RandomCells
+from haugmbd.study.sweeps.cells import Distribution as Distribution
+from haugmbd.study.sweeps.cells import normal as normal
+from haugmbd.study.sweeps.cells import uniform as uniform
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
