@@ -100,6 +100,9 @@ from haugmbd.simulation.results.sensor import Sensor as Sensor
 from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
 from haugmbd.simulation.stepper import Stepper as Stepper
+from haugmbd.integrators.base import Integrator as Integrator
+from haugmbd.integrators.step_by_step import StepByStep as StepByStep
+from haugmbd.integrators.stabilization.base import Stabilization as Stabilization
 from haugmbd.integrators.events import Event as Event
 from haugmbd.integrators.events import EventRecord as EventRecord
 from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853
@@ -130,6 +133,7 @@ from haugmbd.integrators.stabilization.energy_projection import EnergyProjection
 from haugmbd.integrators.stabilization.projection import Projection as Projection
 from haugmbd.integrators.stabilization.unweighted_projection import UnweightedProjection as UnweightedProjection
 from haugmbd.integrators.hem4 import HEM4 as HEM4
+from haugmbd.integrators.moreau_jean import MoreauJean as MoreauJean
 from haugmbd.integrators.rattle import RATTLE as RATTLE
 
 # many variants at once
@@ -196,6 +200,7 @@ from haugmbd.diagnostics.histories import BodyHistory as BodyHistory
 from haugmbd.diagnostics.histories import PointHistory as PointHistory
 from haugmbd.diagnostics.contact_impacts import CompliantContact as CompliantContact
 from haugmbd.impacts.contact_history import RigidContactHistory as RigidContactHistory
+from haugmbd.impacts.contact_laws import ContactCheck as ContactCheck
 from haugmbd.diagnostics.contact_impacts import ContactImpact as ContactImpact
 from haugmbd.diagnostics.histories import DriverHistory as DriverHistory
 from haugmbd.diagnostics.energy import Energy as Energy

@@ -114,20 +114,48 @@ def force_set_of(p: ContactProblem, t: float, y: Array, modes: dict[Key, PointMo
     return ForceSet(matrices.columns, S, S @ point, point, np.array(first, dtype=np.int64), sticks, p.friction_of(list(modes)))
 
 
+class StepLaws(NamedTuple):
+    """The step before a stored state, by which its laws are judged.
+
+    t: its middle [s];  y: (ny,) positions there, velocities behind the impulses;  u, u_m: (nb + 1, 6) those before, and those of the forces
+    h: its length [s];  e: (k,) restitution of its points, 0 of those that did not approach
+    """
+
+    t: float
+    y: Array
+    u: Array
+    u_m: Array
+    h: float
+    e: Array
+
+
 class SteppedContacts:
-    """The contacts of a time-stepping run: the forces of its steps."""
+    """The contacts of a time-stepping run: the forces of its steps.
+
+    laws: the step before each state;  steps: its points, and their impulses (k, 3)
+    """
 
     def __init__(
-        self, problem: ContactProblem, keys: tuple[Key, ...], normal: Array, friction: Array, state: Any, wrench: Array
+        self,
+        problem: ContactProblem,
+        keys: tuple[Key, ...],
+        normal: Array,
+        friction: Array,
+        state: Any,
+        wrench: Array,
+        laws: Sequence[StepLaws],
+        steps: Sequence[tuple[list[Key], Array]],
     ) -> None:
         self.problem, self.keys = problem, keys
         self.normal, self.friction, self.state, self.wrench = normal, friction, state, wrench
+        self.laws, self.steps = tuple(laws), tuple(steps)
         self.modes: dict[Key, PointMode] = {}
 
     def at(self, keep: Any) -> SteppedContacts:
         """Return the contacts at some of the states."""
         parts = (one[keep] for one in (self.normal, self.friction, self.state, self.wrench))
-        return SteppedContacts(self.problem, self.keys, *parts)
+        some = np.arange(len(self.laws))[keep].tolist()
+        return SteppedContacts(self.problem, self.keys, *parts, [self.laws[n] for n in some], [self.steps[n] for n in some])
 
     def record(self, t: Array, y: Array) -> ContactRecord:
         """Return forces and solutions at the states."""

@@ -68,12 +68,14 @@ def mechanism(made: Assembly, merge_fixed: bool) -> Built:
         if joint.type in OF_CURVES:
             what = f"its type {joint.type!r} cannot be read: it is one of curves or surfaces"
             made.fault(joint.line, f"joint {joint.name!r}", what, REPLACE)
-    of_motions = [("motion", one) for one in made.general_motions]
-    for kind, one in (*(("joint", joint) for joint in made.joints.values()), *of_motions, *(("load", load) for load in made.loads)):
-        for key, path in zip(("MarkerI", "MarkerJ"), one.markers, strict=True):
-            if path not in made.markers and getattr(one, "type", "") not in OF_CURVES:
+    ends = [(joint.line, f"joint {joint.name!r}", joint.markers) for joint in made.joints.values() if joint.type not in OF_CURVES]
+    ends += [(one.line, f"motion {one.name!r}", one.markers) for one in made.general_motions]
+    ends += [(load.line, f"load {load.name!r}", load.markers) for load in made.loads]
+    for line, where, markers in ends:
+        for key, path in zip(("MarkerI", "MarkerJ"), markers, strict=True):
+            if path not in made.markers:
                 what = f"{key}: there is no marker {path!r:.80}{did_you_mean(path, made.markers)}"
-                made.fault(one.line, f"{kind} {one.name!r}", what, "Give the path /Assembly/Part/Marker.")
+                made.fault(line, where, what, "Give the path /Assembly/Part/Marker.")
     if made.faults:
         return built
     places, used = _groups(made, built, merge_fixed)
