@@ -100,8 +100,8 @@ class _Program:
     def _tangent(self, k: int, c: float, s: float) -> tuple[Array, float]:
         """Return a row and its limit of c f_1 + s f_2 <= mu f_n."""
         n = self.F.first[k]
-        combine = lambda x: c * x[n + 1] + s * x[n + 2] - self.F.mu[k] * x[n]  # noqa: E731
-        return combine(self.kernel), -float(combine(self.base))
+        row, base = (c * x[n + 1] + s * x[n + 2] - self.F.mu[k] * x[n] for x in (self.kernel, self.base))
+        return row, -float(base)
 
     def least(self, row: Array) -> float:
         """Return the least value of a component, row . z; minus infinity where it has none."""
