@@ -7,7 +7,8 @@ r"""The ruler of contacts: by how much the stored states of a run, of any method
 
 Forces relative to the largest force at any stored state, gaps to the size of the model, accelerations to the largest one.  Of a run by
 time stepping the laws are those of its steps: impulses, and velocities behind them, at the middle of the step before each stored state.
-Nothing of the solver is used: rows, velocities and accelerations are computed again. """
+Nothing of the solver is used: rows, velocities and accelerations are computed again.
+"""
 
 from __future__ import annotations
 
