@@ -97,6 +97,7 @@ from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
 from haugmbd.integrators.events import Event as Event
 from haugmbd.integrators.events import EventRecord as EventRecord
+from haugmbd.integrators.events import Switch as Switch
 from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853
 from haugmbd.integrators.explicit.dormand_prince import DormandPrince as DormandPrince
 from haugmbd.integrators.explicit.heun import Heun as Heun

@@ -101,6 +101,11 @@ class Work(NamedTuple):
         error = None if self.error is None else self.error[keep]
         return Work(self.applied[keep], self.dissipated[keep], self.driven[keep], error)
 
+    def as_one(self) -> Work:
+        """Return the sums over all loads and rows, as of one of each: those of other structures are others."""
+        sums = {name: getattr(self, name).sum(axis=1, keepdims=True) for name in ("applied", "dissipated", "driven")}
+        return self._replace(**sums)
+
     def since_first(self) -> Work:
         """Return the work since the first of the states."""
         return self._replace(

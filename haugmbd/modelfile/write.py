@@ -64,8 +64,9 @@ def document_of(
     sensors: Iterable[Sensor] = (),
     tolerance: float | None = None,
     contacts: Iterable[Contact] = (),
+    off: Iterable[str] = (),
 ) -> tuple[Document, list[Fault]]:
-    """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
+    """Return the document, and the faults of parts that a file cannot hold;  drawn: with shapes;  off: names of parts that are."""
     faults: list[Fault] = []
     places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
     made = {id(part) for load in loads for part in load.parts()}  # the element makes them again
@@ -86,6 +87,9 @@ def document_of(
     document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
     if tolerance is not None:
         document["tolerance"] = float(tolerance)
+    names = sorted(off)
+    if names:
+        document["off"] = names
     if parameters:
         document["parameters"] = dict(parameters)
     faults.extend(fault for body in bodies if body.is_ground for fault in body.faults())

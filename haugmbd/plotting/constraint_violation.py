@@ -13,6 +13,7 @@ from haugmbd.model.model import Model
 from haugmbd.plotting.drawing import FLOOR, draw, finish, known
 from haugmbd.plotting.style import axes, envelope, largest
 from haugmbd.simulation.results.quantities import HasQuantities
+from haugmbd.simulation.results.segments import changes_structure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ def violation(
         raise UsageError(f"level is {level!r}: give one of {', '.join(map(repr, LEVELS))}.")
     if by not in ("joint", "row"):
         raise UsageError(f"by is {by!r}: give 'joint' or 'row'.")
-    model: Model = whole._pieces()[0].model
+    model: Model = whole.model if changes_structure(whole._pieces()) else whole._pieces()[0].model
     rows = np.abs(whole.violation(level, by="row"))
     units = list(dict.fromkeys(one.unit for one in model.labels))
     scale, unit = (np.ones(model.nc), units[0]) if len(units) == 1 else (row_scales(model), "")

@@ -86,17 +86,13 @@ def reactions(
 
 def _both_rules(whole: Any, joint: str, on: str, frame: str) -> list[Any]:
     """Return the reaction with both choices of the multipliers of dependent rows."""
-    from haugmbd.simulation.results.joining import join_reactions  # noqa: PLC0415  only where a reaction is not unique
+    from haugmbd.simulation.results.joining import join_reactions, over_structures  # noqa: PLC0415  only where a reaction is not unique
 
-    return [
-        join_reactions(
-            [
-                replace(piece, _model=piece.model.with_redundancy(rule)).reaction(joint, on=on, frame=frame)
-                for piece in whole._pieces()
-            ]
-        )
-        for rule in (DropDependentRows(), MinimumNorm())
-    ]
+    def by(rule: Any) -> Any:
+        of = lambda piece: replace(piece, _model=piece.model.with_redundancy(rule)).reaction(joint, on=on, frame=frame)  # noqa: E731
+        return over_structures(whole._pieces(), joint, lambda piece: joint in piece.model.joints, of, join_reactions)
+
+    return [by(rule) for rule in (DropDependentRows(), MinimumNorm())]
 
 
 def _draw_bands(ax: Axes, t: Array, choices: list[Array], unique: tuple[bool, ...], palette: list[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.switching import needs_switching, run_with_switches
 from haugmbd.system.system import System
 
 ALL_STEPS = RunOutput()
@@ -173,6 +175,8 @@ def simulate(
     resolved (at once with restitution 0), and opens when its normal force would pull. Between impacts the closed contacts are constraint
     rows; at an impact the velocities change by `mbd.impulse`. With `t_eval` the state at an impact is the one after it; without, both are
     stored. An event whose g reaches zero at an impact is recorded there, and one whose g jumps across zero with its jump.
+    A `Switch` among the events, `Event(...).then(lock=..., release=..., kick=...)`, changes the mechanism while it moves. The run is one
+    Result, with a segment for each structure.
     `cite` returns the references of the methods. Sources of impacts: Moreau 1988; Mirtich 1996.
     """
     check_formulation(formulation)
@@ -219,15 +223,20 @@ def run_system(
     until: float = np.inf,
     take: Callable[[Array, Array], None] | None = None,
     most: float = MOST_PER_SECOND,
+    keeps_ends: bool = False,
 ) -> Result:
     """Return the result of a run, as `simulate` does, without issuing its warnings.
 
     until: time [s] to which it is needed;  take: takes its states (t, y) in parts, see `Recording`
+    keeps_ends: whether the first and the last state are stored beside those of t_eval
     """
     method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
     check_kinds(system, state, methods.stabilization)
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
     model = _compiled(system, tolerance)
+    if needs_switching(model, output.events, state):
+        run = partial(run_system, until=until, most=most)
+        return run_with_switches(model, t_end, methods, output, run, state, project_velocity, budget, most)
     if methods.redundancy is not None:
         check_rule(methods.redundancy)
         model = model.with_redundancy(methods.redundancy)
@@ -273,7 +282,7 @@ def run_system(
         return maker.make(found, pack, found.events, deep, delay_notes(model, start), _replays=(replay,), _again=run_again)
 
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-    recording = Recording(times, output.store_every, events, sensors, bodies, take=take)
+    recording = Recording(times, output.store_every, events, sensors, bodies, keeps_ends=keeps_ends, take=take)
     with one_blas_thread(has_large_matrices(model, formulation)):
         return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
 

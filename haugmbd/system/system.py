@@ -31,6 +31,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
 from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
+from haugmbd.model.compiling.numbering import StateLayout
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.inspection.given import Compilable
 from haugmbd.model.inspection.length import put_length
@@ -46,12 +47,23 @@ from haugmbd.system.checks.validation import Checked, Parts, check, warnings_of
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
 from haugmbd.system.joint_equations import JointEquations
 from haugmbd.system.parameters import bind_expressions
+from haugmbd.system.structures import Structure, SwitchableParts
 from haugmbd.system.summary import overview
 from haugmbd.tolerances import check_tolerance
 
 Part = TypeVar("Part")
 
 _SYSTEMS: WeakSet[System] = WeakSet()
+
+
+def _check_switchable(part: Any, active: Any) -> None:
+    """Raise UsageError for an `active` that is no truth value, or a part that cannot be off."""
+    if not isinstance(active, bool):
+        raise UsageError(f"system.add: active is {active!r}, must be True or False.")
+    if not active and isinstance(part, Body | Block | SensorLike) and not isinstance(part, Joint | ForceElement):
+        raise UsageError(
+            f"system.add: {part.name!r} cannot be off: joints, loads and rigid contacts can. A body is set free by releasing its joints."
+        )
 
 
 @public_class
@@ -114,6 +126,12 @@ class System(Compilable):
         self.import_report: Any = None
         _SYSTEMS.add(self)
 
+    _off: tuple[Any, ...] = ()
+    """Loads and contacts that are off at the start; joints know it themselves."""
+    _layout: StateLayout | None = None
+    _of_signals: tuple[Sequence[Joint], Sequence[ForceElement]] | None = None
+    """Of the system of those parts alone that are on: the layout of the state, and the joints and loads that signals are of."""
+
     @property
     def parameters(self) -> Mapping[str, float]:
         """Return the named parameters, read-only."""
@@ -123,7 +141,7 @@ class System(Compilable):
         """Return the pickled form. Raise PicklingError, with the elements, if a function of the user cannot be pickled."""
         return reduce_system(self)
 
-    def add(self, part: Part) -> Part:
+    def add(self, part: Part, *, active: bool = True) -> Part:
         """Add a part to the system, and return it.
 
         Parameters
@@ -131,6 +149,8 @@ class System(Compilable):
         part : Body, Joint, Primitive, ForceElement, Contact, Block, Sensor, or object with `name` and `primitives()`
             A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact, a block, or a sensor
             that blocks read; every run records it.
+        active : bool
+            False for a joint, load or rigid contact that is off at the start, and is switched on by an event, see `Switch`.
 
         Returns
         -------
@@ -140,8 +160,10 @@ class System(Compilable):
         Raises
         ------
         UsageError
-            If part is none of these, or a class in place of an object.
+            If part is none of these, or a class in place of an object; if a part of its kind cannot be off.
         """
+        if active is not True:
+            _check_switchable(part, active)
         if isinstance(part, Body):
             self.bodies.append(part)
         elif isinstance(part, ForceElement):
@@ -161,7 +183,17 @@ class System(Compilable):
             joint.put_on_ground(self.ground)
             frozen_part(joint)
             self.joints.append(joint)
+            if not active:
+                joint.__dict__["active"] = False
+            return part
+        if not active:
+            self._off = (*self._off, part)
         return part
+
+    @property
+    def inactive(self) -> tuple[Any, ...]:
+        """Return the joints, loads and contacts that are off at the start."""
+        return (*(joint for joint in self.joints if not joint.active), *self._off)
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
         """Yield the names of all parts, and the parts as they were given to `add`."""
@@ -307,6 +339,12 @@ class System(Compilable):
         tolerance = self.tolerance if tolerance is None else tolerance
         check_tolerance(tolerance)
         check_solver(solver)
+        if self.inactive:
+            return self._compiled_in_part(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+        return self._compiled_acting(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+
+    def _compiled_acting(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
+        """Return the model of all parts of the system."""
         checked, equations = self._checked(check_pose, tolerance, solver)
         checked = checked._replace(examined=None)  # of many rows it is large
         if checked.rows is None:
@@ -321,7 +359,7 @@ class System(Compilable):
             if checked.redundancy is None
             else {"warnings": checked.notes, "redundancy": checked.redundancy}
         )
-        if checked.model is not None and not self.loads and checked.network is None and not no_tree:  # it is whole
+        if checked.model is not None and not (self.loads or checked.network or no_tree or self._layout):  # it is whole
             model = checked.model.changed(**found, contacts=tuple(self.contacts))
         else:
             gravity = np.array(self.gravity, dtype=np.float64)
@@ -336,6 +374,7 @@ class System(Compilable):
                 equations=equations,
                 network=checked.network,
                 contacts=tuple(self.contacts),
+                layout=self._layout,
             )
         if no_tree:
             model = replace(model, solver_reason="because rows depend on others")
@@ -344,9 +383,55 @@ class System(Compilable):
         put_length(model, checked.rows)
         return model.with_redundancy(redundancy, tolerance)
 
+    def _compiled_in_part(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
+        """Return the model of the parts that are on. All parts are checked by themselves, those that are on at the modelled pose."""
+        whole = self._checked(False, tolerance, solver)[0]
+        if whole.faults:
+            raise ModelError(whole.faults)
+        acting, parts = self._acting(whole)
+        model = acting._compiled_acting(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+        return replace(model, parts=parts)
+
+    def _acting(self, whole: Checked) -> tuple[System, SwitchableParts]:
+        """Return the system of the parts alone that are on at the start, and all parts;  whole: what is known of all of them"""
+        off = self.inactive
+        angles = () if whole.model is None else tuple(q for q, _ in whole.model.angles)
+        loads = tuple(self.loads)
+        layout = StateLayout(loads, (*(q for load in loads for q in load.coordinates() if q.turns), *angles))
+        names = frozenset(part.name for part in off)
+        parts = SwitchableParts(tuple(self.joints), loads, tuple(self.contacts), Structure(names))
+        joints, some, contacts = parts.on(parts.structure)
+        acting = System(self.name, gravity=self.gravity, parameters=self._parameters, tolerance=self.tolerance)
+        acting.ground, acting.bodies, acting.joints, acting.loads = self.ground, self.bodies, joints, some
+        acting.contacts, acting.blocks, acting.sensors = contacts, self.blocks, self.sensors
+        acting.import_report, acting._layout, acting._of_signals = self.import_report, layout, (self.joints, self.loads)
+        twice = sorted(name for name in names if sum(part.name == name for part in parts.parts) > 1)
+        known = set(map(id, self.joints))
+        users: list[Joint | ForceElement] = [*self.joints, *loads]
+        missing = [(part, joint) for part in users for joint in part.needs() if id(joint) not in known]
+        if missing:
+            raise ModelError(
+                Fault(
+                    f"part {part.name!r}",
+                    f"its joint {joint.name!r} was never added to the system",
+                    "Add it with system.add(joint).",
+                )
+                for part, joint in missing
+            )
+        if twice:
+            raise ModelError(
+                Fault(f"part {name!r}", "two parts have this name, and one of them is off", "Give each a name of its own.")
+                for name in twice
+            )
+        return acting, parts
+
     def checked(self, at_pose: bool = True, tolerance: float | None = None, solver: str | None = None) -> Checked:
         """Return all faults, the findings at the modelled pose, and a model of the faultless parts."""
-        return self._checked(at_pose, self.tolerance if tolerance is None else tolerance, solver)[0]
+        tolerance = self.tolerance if tolerance is None else tolerance
+        if not (self.inactive and at_pose):
+            return self._checked(at_pose, tolerance, solver)[0]
+        whole = self._checked(False, tolerance, solver)[0]
+        return whole if whole.faults else self._acting(whole)[0]._checked(at_pose, tolerance, solver)[0]
 
     @collection_paused()
     def _checked(self, at_pose: bool, tolerance: float | None, solver: str | None) -> tuple[Checked, JointEquations]:
@@ -374,11 +459,16 @@ class System(Compilable):
         checked = check(parts, build, at_pose, tolerance)
         return self._with_network(checked), equations
 
+    @property
+    def _signal_parts(self) -> tuple[Sequence[Joint], Sequence[ForceElement]]:
+        """Return the joints and loads that signals are of."""
+        return (self.joints, self.loads) if self._of_signals is None else self._of_signals
+
     def _with_network(self, checked: Checked) -> Checked:
         """Return the findings with those of the blocks, whose functions are called if nothing else is wrong."""
-        network, faults = build_network(self.blocks, self.sensors, self.bodies, self.joints, self.loads, State.from_y)
+        network, faults = build_network(self.blocks, self.sensors, self.bodies, *self._signal_parts, State.from_y)
         if network is not None and not (checked.faults or faults):
-            faults = try_network(network, self.loads)
+            faults = try_network(network, self._signal_parts[1])
         if faults:
             return checked._replace(faults=(*checked.faults, *faults), rows=None)
         return checked._replace(network=network)
