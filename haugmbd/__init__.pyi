@@ -75,6 +75,7 @@ from haugmbd.model.state import State as State
 # accelerations
 from haugmbd.formulations.accelerations import Accelerations as Accelerations
 from haugmbd.formulations.accelerations import accelerations as accelerations
+from haugmbd.diagnostics.joint_reactions.reactions import reactions as reactions
 from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
 from haugmbd.formulations.base import Formulation as Formulation
 from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning

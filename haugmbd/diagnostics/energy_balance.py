@@ -112,5 +112,5 @@ def friction_over_time(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict
         n = load.channels
         arm = terms[:, at.ARM] if load.is_torque else 1.0
         force, rate = (terms[:, first : first + n].copy() for first in (at.FRICTION, at.RATE))
-        by_name[load.name] = FrictionValues(force, rate, terms[:, at.NORMAL] + load.preload, terms[:, at.LIMIT] * arm)
+        by_name[load.name] = FrictionValues(force, rate, terms[:, at.NORMAL] + terms[:, at.PRESSED], terms[:, at.LIMIT] * arm)
     return by_name

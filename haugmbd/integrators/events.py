@@ -41,12 +41,15 @@ class Event:
     ----------
     name : str
         Name of the event in the records.
-    function : callable
-        g(t, state), continuous, of the time [s] and a `State` (for a chain: `ChainState`).  It must depend on nothing else.
+    function : callable or str
+        g(t, state), continuous, of the time [s] and a `State` (for a chain: `ChainState`).  It must depend on nothing else. Or the name of
+        what a joint carries or how a body accelerates, such as "pin.force" or "pin.force.z": g is its size, or the component, less `level`.
     direction : {-1, 0, 1}
         1 for zeros where g rises, -1 where it falls, 0 for both.
     terminal : bool
         True to end the run at the event.
+    level : float
+        What is taken off a quantity that is given by its name.
 
     Notes
     -----
@@ -59,9 +62,10 @@ class Event:
     """
 
     name: str
-    function: EventFunction
+    function: EventFunction | str
     direction: float = field(default=0, kw_only=True)
     terminal: bool = field(default=False, kw_only=True)
+    level: float = field(default=0.0, kw_only=True)
 
     watched: ClassVar[bool] = False
     """Whether compiled code looks for the event in every step, see `event_watch`."""
@@ -100,6 +104,7 @@ class Event:
             self.function,
             direction=self.direction,
             terminal=self.terminal,
+            level=self.level,
             lock=lock,
             grip=grip,
             release=release,
@@ -111,7 +116,7 @@ class Event:
     def value(self, state: Any) -> float:
         """Return g at a state.  Raise SimulationError, with name and time, if the function fails."""
         try:
-            given = self.function(state.t, state)
+            given = self.function(state.t, state)  # type: ignore[operator]  a name has been replaced when a run begins
             number = float(given)
         except Exception as error:  # a user's function may raise anything
             what = f"raises {error_text(error)}"
@@ -209,7 +214,7 @@ class Switch(Event):
     @property
     def event(self) -> Event:
         """Return the event alone, which ends a smooth part of the motion."""
-        return Event(self.name, self.function, direction=self.direction, terminal=True)
+        return Event(self.name, self.function, direction=self.direction, terminal=True, level=self.level)
 
 
 def _names_of_parts(switch: Any, what: str, given: Any) -> tuple[str, ...]:
@@ -260,10 +265,13 @@ def read_events(events: Any) -> tuple[Event, ...]:
             raise UsageError(f"events has {event!r}, which is not an Event: give Event('floor', lambda t, state: ...).")
         if not (isinstance(event.name, str) and event.name.strip()):
             raise UsageError(f"an event is called {event.name!r}: give it a name, such as 'floor'.")
-        if not callable(event.function):
+        if not (callable(event.function) or isinstance(event.function, str)):
             raise UsageError(f"event {event.name!r}: function is {event.function!r}, must be a function of (t, state).")
         if not (isinstance(event.direction, Real) and isfinite(event.direction)):
             raise UsageError(f"event {event.name!r}: direction is {event.direction!r}, must be 1, -1 or 0.")
+        if not (isinstance(event.level, Real) and isfinite(event.level)) or (event.level and callable(event.function)):
+            what = f"level is {event.level!r}, and is a finite number taken off a quantity that is given by its name"
+            raise UsageError(f"event {event.name!r}: {what}.")
         if not isinstance(event.terminal, bool):
             raise UsageError(f"event {event.name!r}: terminal is {event.terminal!r}, must be True or False.")
     twice = [name for name, n in Counter(event.name for event in given).items() if n > 1]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.deep_contacts import deep_contact_notes
+from haugmbd.diagnostics.joint_reactions.reaction_signals import bind, with_signals
 from haugmbd.diagnostics.lift_off import lift_off_events
 from haugmbd.diagnostics.run_warnings import delay_notes, issue
 from haugmbd.errors import UsageError
@@ -263,7 +264,8 @@ def run_system(
             most=most,
             again=run_again,
         )
-    events = read_events([*read_events(output.events), *lift_off_events(model)])
+    bind(model)
+    events = read_events([*with_signals(model, read_events(output.events)), *lift_off_events(model)])
     sensors = all_sensors(model, output.sensors) if take is None else ()
     check_interval(method, start.t, t_end, output.store_every)
     check_drivers(model, start.t, t_end)

@@ -23,6 +23,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
+from haugmbd.diagnostics.joint_reactions.reaction_signals import rebind, with_signals
 from haugmbd.diagnostics.run_warnings import RunStatus, joined
 from haugmbd.errors import ModelError, SimulationError, UsageError, error_text
 from haugmbd.impacts.impact import Impact
@@ -98,7 +99,7 @@ class _SwitchedRun:
     ) -> None:
         self.structures, self.t_end, self.methods, self.output, self.run_part = structures, t_end, methods, output, run
         self.budget, self.most, self.began = budget, most, time.perf_counter()
-        self.events = tuple(map(counting_turns, read_events(output.events)))
+        self.events = with_signals(structures.initial, tuple(map(counting_turns, read_events(output.events))))
         self.switches = {event.name: event for event in self.events if isinstance(event, Switch)}
         self.parts: list[Result] = []
         self.impacts: list[Impact] = []
@@ -192,6 +193,7 @@ class _SwitchedRun:
     def _armed(self, model: Model) -> list[Event]:
         """Return the events of a part: switches that would change nothing are left out, those that change something end it."""
         structure = model.parts.structure if model.parts is not None else self.structures.first
+        rebind(model, self.events)
         found: list[Event] = []
         for event in self.events:
             if not isinstance(event, Switch):
@@ -232,6 +234,7 @@ class _SwitchedRun:
 
     def _bound(self, structure: Structure, state: State) -> dict[str, float]:
         """Return the values of all events at a state of a structure."""
+        rebind(self.structures.model(structure, state), self.events)
         return {event.name: event.value(state) for event in self.events}
 
     def _need_order(self, fired: Sequence[Switch], t: float) -> None:

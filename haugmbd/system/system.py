@@ -466,7 +466,7 @@ class System(Compilable):
 
     def _with_network(self, checked: Checked) -> Checked:
         """Return the findings with those of the blocks, whose functions are called if nothing else is wrong."""
-        network, faults = build_network(self.blocks, self.sensors, self.bodies, *self._signal_parts, State.from_y)
+        network, faults = build_network(self.blocks, self.sensors, self.bodies, *self._signal_parts, State.from_y, self.contacts)
         if network is not None and not (checked.faults or faults):
             faults = try_network(network, self._signal_parts[1])
         if faults:

@@ -23,6 +23,7 @@ from haugmbd.diagnostics.histories.driver_history import DriverHistory, driven_r
 from haugmbd.diagnostics.histories.load_history import LoadHistory, load_history
 from haugmbd.diagnostics.joint_motions.joint_history import JointHistory, joint_history
 from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
+from haugmbd.diagnostics.joint_reactions.reaction_signals import bind
 from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses
 from haugmbd.diagnostics.joint_reactions.reactions import Reaction
 from haugmbd.diagnostics.work import Work
@@ -181,7 +182,10 @@ class HasQuantities(ABC):
         UsageError
             If there is no block of that name.
         """
-        return join_blocks([block_history(p.model, p.t, p.y, name) for p in self._pieces()])
+        pieces = self._pieces()
+        for piece in pieces:
+            bind(piece.model)
+        return join_blocks([block_history(p.model, p.t, p.y, name) for p in pieces])
 
     def driver(self, name: str) -> DriverHistory:
         """Return a driver over time: what it prescribes, and what it takes.
