@@ -9,8 +9,9 @@ F, M: the joint's own reaction on body j at its point P_j;  h: its axis;  x' = v
     point on line force     mu(|v|) (|F_p| + N_0)
     planar        force     mu(|v|) (max(|F . n|, 2 |M_p| / l) + N_0)                against the velocity v of P_j on the plane
 
-r: radius;  r_t: thrust_radius;  l: length;  N_0: preload, a number, a function of time or a signal.  A moment across the axis is a couple of two bearings at l / 2 before and behind
-the point.  Without `length` moments press nothing; without `radius` the moment about a slider's axis does not.
+r: radius;  r_t: thrust_radius;  l: length;  N_0: preload, a number, a function of time or a signal.
+A moment across the axis is a couple of two bearings at l / 2 before and behind the point.  Without `length` moments press nothing; without
+`radius` the moment about a slider's axis does not.
 Friction at rest: any friction up to mu_s in place of mu.
 Source: Haug (2021), generalized forces: friction; the two bearings are a statement about the load, not a derivation.
 """
@@ -31,11 +32,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Axis, Freedom, Kind
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
+from haugmbd.drivers import Driver
+from haugmbd.drivers.kinks import kinks_of
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues
-from haugmbd.drivers import Driver
 from haugmbd.forces.friction_laws import FrictionLaw
-from haugmbd.forces.user_function import TIME, Value, read_value
+from haugmbd.forces.user_function import TIME, Value, VectorDriver, read_value
 
 REVOLUTE, TRANSLATIONAL, CYLINDRICAL, SPHERICAL, POINT_ON_LINE, PLANAR = range(6)
 WORDS = ("a revolute", "a translational", "a cylindrical", "a spherical", "a point-on-line", "a planar")
@@ -235,6 +237,12 @@ class JointFriction(ForceElement):
     def value(self) -> Value:
         """Return the normal force of a clutch or brake that is pressed by a function or a signal; nothing where it is a number."""
         return self.pressed
+
+    def kinks(self, start: float, end: float) -> list[float]:
+        """Return the times [s] between two at which the normal force that is given has a kink; none of a signal."""
+        if not self.pressed.drivers or any(isinstance(driver, VectorDriver) for driver in self.pressed.drivers):
+            return []
+        return kinks_of(lambda t: max(float(self.pressed.sampled(np.array([t]))[0]), 0.0), start, end)
 
     def states(self) -> tuple[float, ...]:
         return (0.0,) * self.channels if self.law.has_state else ()

@@ -22,7 +22,7 @@ from haugmbd.control.diagram.implicit import DIFFERENCE, ITERATIONS, ROUNDING, S
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.diagram.switched_rate import switched_rate
 from haugmbd.control.joint_signal import measure_with
-from haugmbd.control.signals import DynamicSignal, MEASURED, JointSignal, LoadSignal, OutputSignal
+from haugmbd.control.signals import MEASURED, DynamicSignal, JointSignal, LoadSignal, OutputSignal
 
 Part = Callable[..., None]
 

@@ -140,7 +140,9 @@ def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", f
     return _at_one(JointWrenches(model, t, y, lambda: solve_states(model, t, y)), joint, on, frame)
 
 
-def _at_one(wrenches: JointWrenches, joint: str, on: str, frame: str, stresses: Callable[[], SelfStresses] | None = None) -> Reaction:
+def _at_one(
+    wrenches: JointWrenches, joint: str, on: str, frame: str, stresses: Callable[[], SelfStresses] | None = None
+) -> Reaction:
     """Return the reaction at a single state."""
     found = reactions_over_time(wrenches, joint, on=on, frame=frame, stresses=stresses)
     return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0], found.unique)

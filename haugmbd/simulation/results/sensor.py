@@ -16,8 +16,8 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
-from haugmbd.drivers.driver import shown
 from haugmbd.diagnostics.joint_reactions.reaction_signals import SignalFunction
+from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError, UsageError, error_text
 from haugmbd.model.model import Model
 
@@ -102,7 +102,9 @@ def all_sensors(model: Model, given: Any) -> tuple[Sensor, ...]:
     own = () if model.network is None else tuple(model.network.scope.sensors.values())
     found = read_sensors((*own, *read_sensors(given)))
     return tuple(
-        replace(sensor, function=SignalFunction(model, sensor.function, f"sensor {sensor.name!r}")) if isinstance(sensor.function, str) else sensor
+        replace(sensor, function=SignalFunction(model, sensor.function, f"sensor {sensor.name!r}"))
+        if isinstance(sensor.function, str)
+        else sensor
         for sensor in found
     )
 

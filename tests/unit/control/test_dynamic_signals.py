@@ -115,7 +115,11 @@ def test_loops_and_names_are_told():
     with pytest.raises(mbd.ModelError, match=r"algebraic loop: 'law.u' needs 'pin.force.z' needs 'the forces' needs 'law.u'"):
         system.compile()
     system, _ = arm()
-    for name, word in (("pin.forc", "did you mean 'force'"), ("pn.force", "did you mean 'pin.force'"), ("pin.angle", "JointCoordinate")):
+    for name, word in (
+        ("pin.forc", "did you mean 'force'"),
+        ("pn.force", "did you mean 'pin.force'"),
+        ("pin.angle", "JointCoordinate"),
+    ):
         with pytest.raises(mbd.UsageError, match=word):
             mbd.simulate(system, 0.1, h=1e-2, events=[mbd.Event("x", name)])
     with pytest.raises(mbd.UsageError, match="level"):
