@@ -116,7 +116,8 @@ class Event:
     def value(self, state: Any) -> float:
         """Return g at a state.  Raise SimulationError, with name and time, if the function fails."""
         try:
-            given = self.function(state.t, state)  # type: ignore[operator]  a name has been replaced when a run begins
+            function: Any = self.function  # a name has been replaced when a run begins
+            given = function(state.t, state)
             number = float(given)
         except Exception as error:  # a user's function may raise anything
             what = f"raises {error_text(error)}"

@@ -127,6 +127,8 @@ def contact_text(contact: Contact, parameters: Parameters) -> Document:
 
 def sensor_text(sensor: Sensor) -> Document:
     """Return a sensor. Raise Unwritable if its function has no name that can be imported."""
+    if isinstance(sensor.function, str):
+        raise Unwritable("its function is the name of a signal, which a file cannot hold yet")
     return {"name": sensor.name, **code_name(sensor.function), **({"unit": sensor.unit} if sensor.unit else {})}
 
 

@@ -46,6 +46,7 @@ class Dynamics:
     def __call__(self, t: float, y: Array, signal: DynamicSignal) -> Any:
         """Return the value of a signal at a flat state: a number, or (3,)."""
         model, part = self.model, signal.part
+        value: Any
         if signal.kind == "body":
             columns = slice(0, 3) if signal.quantity == "acceleration" else slice(3, 6)
             value = self._solved(t, y)[0, model.body(part), columns]
@@ -94,8 +95,8 @@ class SignalFunction:
         parts = model.parts
         joints = [entry.part for entry in model.joints.values()] if parts is None else parts.joints
         contacts = model.contacts if parts is None else parts.contacts
-        by_name = [{one.name: one for one in some} for some in (joints, (), (), (), model.bodies, contacts)]
-        scope = Scope(*by_name)
+        bodies = {body.name: body for body in model.bodies}
+        scope = Scope({joint.name: joint for joint in joints}, {}, {}, {}, bodies, {contact.name: contact for contact in contacts})
         found = scope.resolve(name)
         if isinstance(found, str):
             raise UsageError(f"{who}: {found}.")

@@ -45,7 +45,8 @@ class Sensor:
     def value(self, state: Any) -> Array:
         """Return the value at a state. Raise SimulationError, with name and time, if the function fails or gives no numbers."""
         try:
-            given = self.function(state.t, state)  # type: ignore[operator]  a name has been replaced when a run begins
+            function: Any = self.function  # a name has been replaced when a run begins
+            given = function(state.t, state)
         except Exception as error:  # a user's function may raise anything
             what = f"sensor {self.name!r} raises {error_text(error)}"
             raise SimulationError(f"{what} (at t = {state.t:.9g} s).") from error
