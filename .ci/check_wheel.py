@@ -17,7 +17,7 @@ for package in (haugmbd, joints):
     place = pathlib.Path(package.__file__).resolve()
     assert pathlib.Path(sys.prefix).resolve() in place.parents, f"{package.__name__} comes from {place}, not from the wheel"
     assert (place.parent / "py.typed").is_file(), f"{package.__name__}: the wheel lacks py.typed"
-from haugmbd.viewer.page import html_page
+from haugmbd.viewer.animate import html_page
 
 assert len(html_page({"name": "empty"}, "")) > 500_000, "the wheel lacks the files of the viewer"
 assert len(haugmbd.labs.write("by name", notebooks=True)) == len(haugmbd.labs.LABS), "the wheel lacks labs"

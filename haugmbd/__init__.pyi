@@ -56,6 +56,7 @@ from haugmbd.modelfile.urdf.write import write_urdf as write_urdf
 from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
 from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
 from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
+from haugmbd.modelfile.sdf import read_sdf as read_sdf
 from haugmbd.modelfile.asmt.write import write_asmt as write_asmt
 from haugmbd.modelfile.simengine3d import read_simengine3d as read_simengine3d
 from haugmbd.modelfile.imports import ImportReport as ImportReport
@@ -75,7 +76,7 @@ from haugmbd.model.state import State as State
 # accelerations
 from haugmbd.formulations.accelerations import Accelerations as Accelerations
 from haugmbd.formulations.accelerations import accelerations as accelerations
-from haugmbd.diagnostics.joint_reactions.reactions import reactions as reactions
+from haugmbd.diagnostics.joint_reactions import reactions as reactions
 from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
 from haugmbd.formulations.base import Formulation as Formulation
 from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
@@ -96,6 +97,7 @@ from haugmbd.simulation.results.result import Result as Result
 from haugmbd.simulation.results.sensor import Sensor as Sensor
 from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
+from haugmbd.simulation.stepper import Stepper as Stepper
 from haugmbd.integrators.events import Event as Event
 from haugmbd.integrators.events import EventRecord as EventRecord
 from haugmbd.integrators.events import Switch as Switch
@@ -140,16 +142,16 @@ from haugmbd.sensitivity.parameters import Parameter as Parameter
 from haugmbd.sensitivity.parameters import Parameters as Parameters
 from haugmbd.sensitivity.sensitivity import Sensitivity as Sensitivity
 from haugmbd.sensitivity.sensitivity import sensitivity as sensitivity
-from haugmbd.estimation.fit import Fit as Fit
-from haugmbd.estimation.fit import fit as fit
-from haugmbd.estimation.identifiability import Identifiability as Identifiability
-from haugmbd.estimation.identifiability import identifiability as identifiability
-from haugmbd.design.tolerances import Tolerances as Tolerances
-from haugmbd.design.tolerances import tolerances as tolerances
-from haugmbd.design.gradient import Gradient as Gradient
-from haugmbd.design.gradient import gradient as gradient
-from haugmbd.design.optimize import Optimum as Optimum
-from haugmbd.design.optimize import optimize as optimize
+from haugmbd.estimation import Fit as Fit
+from haugmbd.estimation import fit as fit
+from haugmbd.estimation import Identifiability as Identifiability
+from haugmbd.estimation import identifiability as identifiability
+from haugmbd.design import Tolerances as Tolerances
+from haugmbd.design import tolerances as tolerances
+from haugmbd.design import Gradient as Gradient
+from haugmbd.design import gradient as gradient
+from haugmbd.design import Optimum as Optimum
+from haugmbd.design import optimize as optimize
 
 # contact and impulses
 from haugmbd.impacts.applied_impulse import AngularImpulse as AngularImpulse
@@ -172,6 +174,8 @@ from haugmbd.analysis.equilibrium.equilibrium import equilibrium as equilibrium
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization as Linearization
 from haugmbd.analysis.equilibrium.small_motions.linearization import Mode as Mode
 from haugmbd.analysis.equilibrium.small_motions.linearize import linearize as linearize
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpace as StateSpace
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpaceMotion as StateSpaceMotion
 from haugmbd.analysis.equilibrium.result import Equilibrium as Equilibrium
 from haugmbd.analysis.equilibrium.result import Stability as Stability
 from haugmbd.analysis.equilibrium.steady_motion import RotorSpin as RotorSpin
@@ -184,40 +188,40 @@ from haugmbd.analysis.mobility.mobility import mobility as mobility
 from haugmbd.analysis.mobility.report import Mobility as Mobility
 
 # diagnostics
-from haugmbd.diagnostics.histories.block_history import BlockHistory as BlockHistory
-from haugmbd.diagnostics.histories.body_history import BodyHistory as BodyHistory
-from haugmbd.diagnostics.histories.body_history import PointHistory as PointHistory
-from haugmbd.diagnostics.histories.contact_impacts import CompliantContact as CompliantContact
-from haugmbd.diagnostics.histories.contact_impacts import ContactImpact as ContactImpact
-from haugmbd.diagnostics.histories.driver_history import DriverHistory as DriverHistory
+from haugmbd.diagnostics.histories import BlockHistory as BlockHistory
+from haugmbd.diagnostics.histories import BodyHistory as BodyHistory
+from haugmbd.diagnostics.histories import PointHistory as PointHistory
+from haugmbd.diagnostics.contact_impacts import CompliantContact as CompliantContact
+from haugmbd.diagnostics.contact_impacts import ContactImpact as ContactImpact
+from haugmbd.diagnostics.histories import DriverHistory as DriverHistory
 from haugmbd.diagnostics.energy import Energy as Energy
 from haugmbd.diagnostics.energy import Momentum as Momentum
-from haugmbd.diagnostics.joint_motions.joint_coordinate import JointCoordinate as JointCoordinate
-from haugmbd.diagnostics.joint_motions.joint_history import JointHistory as JointHistory
-from haugmbd.diagnostics.histories.load_history import LoadHistory as LoadHistory
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction as Reaction
-from haugmbd.diagnostics.joint_reactions.reactions import reaction as reaction
+from haugmbd.diagnostics.joint_coordinates import JointCoordinate as JointCoordinate
+from haugmbd.diagnostics.joint_coordinates import JointHistory as JointHistory
+from haugmbd.diagnostics.load_history import LoadHistory as LoadHistory
+from haugmbd.diagnostics.joint_reactions import Reaction as Reaction
+from haugmbd.diagnostics.joint_reactions import reaction as reaction
 from haugmbd.diagnostics.run_warnings import RunStatus as RunStatus
 
 # serial chains in joint coordinates
 from haugmbd.serial_chain.chain import SerialChain as SerialChain
-from haugmbd.serial_chain.impulse.articulated_impulse import ArticulatedImpulse as ArticulatedImpulse
-from haugmbd.serial_chain.impulse.articulated_impulse import articulated_impulse as articulated_impulse
-from haugmbd.serial_chain.impulse.chain_impulse import chain_impulse as chain_impulse
+from haugmbd.serial_chain.impulses import ArticulatedImpulse as ArticulatedImpulse
+from haugmbd.serial_chain.impulses import articulated_impulse as articulated_impulse
+from haugmbd.serial_chain.impulses import chain_impulse as chain_impulse
 from haugmbd.serial_chain.link import Link as Link
-from haugmbd.serial_chain.random_chain import random_chain as random_chain
+from haugmbd.serial_chain.chain import random_chain as random_chain
 from haugmbd.serial_chain.recursions.aba import aba as aba
 from haugmbd.serial_chain.recursions.crba import crba as crba
 from haugmbd.serial_chain.recursions.link_motion import jacobians as jacobians
 from haugmbd.serial_chain.recursions.link_motion import link_motion as link_motion
-from haugmbd.serial_chain.recursions.projected_newton_euler import projected_newton_euler as projected_newton_euler
+from haugmbd.serial_chain.recursions.link_motion import projected_newton_euler as projected_newton_euler
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches as joint_wrenches
 from haugmbd.serial_chain.recursions.rnea import rnea as rnea
-from haugmbd.serial_chain.state import ChainState as ChainState
-from haugmbd.math.spatial_subspaces import apparent_inverse_inertia as apparent_inverse_inertia
-from haugmbd.math.spatial_subspaces import split_wrench as split_wrench
-from haugmbd.crosscheck.check import crosscheck as crosscheck
-from haugmbd.crosscheck.report import CrossCheck as CrossCheck
+from haugmbd.serial_chain.base import ChainState as ChainState
+from haugmbd.math.spatial import apparent_inverse_inertia as apparent_inverse_inertia
+from haugmbd.math.spatial import split_wrench as split_wrench
+from haugmbd.crosscheck import crosscheck as crosscheck
+from haugmbd.crosscheck import CrossCheck as CrossCheck
 from haugmbd.modelfile.engines.check import crosscheck_engine as crosscheck_engine
 from haugmbd.modelfile.engines.report import EngineCheck as EngineCheck
 
@@ -249,7 +253,7 @@ from haugmbd.study.tolerance_map import tolerance_map as tolerance_map
 from haugmbd.study.sweeps.sweep import sweep as sweep
 from haugmbd.study.sweeps.cells import AskTell as AskTell
 from haugmbd.study.sweeps.cells import RandomCells as RandomCells
-from haugmbd.study.sweeps.evaluate import Row as Row
+from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
 from haugmbd.viewer.still import Picture as Picture
@@ -261,7 +265,7 @@ from haugmbd.equations.equations import equations as equations
 
 # checks of what users write
 from haugmbd.verification.verify import verify as verify
-from haugmbd.verification.report import Verification as Verification
+from haugmbd.verification.comparisons import Verification as Verification
 
 # errors, citations
 from haugmbd.errors import AssemblyError as AssemblyError

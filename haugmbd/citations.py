@@ -56,10 +56,10 @@ def cite(*methods: Formulation | Integrator | Stabilization | ConstraintForm | N
         If an argument is not a method.
     """
     lines = [("equations", HAUG)]
-    for given in methods:
-        method = Unstabilized() if given is None else given
+    for argument in methods:
+        method = Unstabilized() if argument is None else argument
         if isinstance(method, type) or not isinstance(method, Formulation | Integrator | Stabilization | ConstraintForm):
-            raise UsageError(f"cite got {given!r}: give formulations, integrators and stabilizations, as objects.")
+            raise UsageError(f"cite got {argument!r}: give formulations, integrators and stabilizations, as objects.")
         lines.append((type(method).__name__, getattr(method, "reference", None) or "no reference given"))
         if isinstance(method, Implicit):
             lines.append((type(method.form).__name__, method.form.reference))

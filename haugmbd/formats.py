@@ -84,6 +84,12 @@ MODELS = (
         partial=True,
     ),
     Format(
+        (".sdf", ".world"),
+        "models and worlds of SDFormat",
+        "haugmbd.modelfile.sdf:read_sdf",
+        public="mbd.read_sdf",
+    ),
+    Format(
         (".asmt",),
         "assemblies",
         "haugmbd.modelfile.asmt:read_asmt",
@@ -118,6 +124,7 @@ VIEWS = {
     "evaluator": "haugmbd.formulations.evaluator:Evaluator",
     "document of a model": "haugmbd.modelfile:model_document",
     "system of a document": "haugmbd.modelfile:system_of_document",
+    "copies of a system": "haugmbd.modelfile.assembled:copy_into",
     "text of a shape": "haugmbd.modelfile.parts.shapes:shape_text",
     "shapes of a text": "haugmbd.modelfile.parts.shapes:shapes_of",
     "contradictions when closed": "haugmbd.analysis.assembly.assemble:contradictions_when_closed",

@@ -64,12 +64,12 @@ class Blocks:
     def of_pairs(self, a: Ints, b: Ints) -> Ints:
         """Return the blocks of the rows between bodies a and b (k,), -1 where there is none."""
         base = np.array([-1 if block.floats else block.base for block in self.blocks] + [-1])  # the last one for the ground
-        found = np.full(len(a), -1)
+        numbers = np.full(len(a), -1)
         for body, other in ((b, a), (a, b)):
             block = self.of_body[body]
             within = (base[block] >= 0) & ((self.of_body[other] == block) | (base[block] == other))
-            found[within] = block[within]
-        return found
+            numbers[within] = block[within]
+        return numbers
 
     def hanging(self) -> list[int]:
         """Return the number of bodies that hang on each body through blocks other than its own, (nb + 1,)."""
@@ -82,8 +82,8 @@ class Blocks:
 
 def find_blocks(n_bodies: int, pairs: Ints) -> Blocks:
     """Return the blocks of `n_bodies` bodies, the ground (0) included.  pairs: (k, 2), each once"""
-    found = _blocks_of_forest(n_bodies, pairs) if MANY <= len(pairs) < n_bodies else None
-    return found or _blocks_by_search(n_bodies, pairs)
+    blocks = _blocks_of_forest(n_bodies, pairs) if MANY <= len(pairs) < n_bodies else None
+    return blocks or _blocks_by_search(n_bodies, pairs)
 
 
 def _blocks_of_forest(n_bodies: int, pairs: Ints) -> Blocks | None:
@@ -114,26 +114,26 @@ def _blocks_by_search(n_bodies: int, pairs: Ints) -> Blocks:
     for a, b in pairs.tolist():
         near[a].append(b)
         near[b].append(a)
-    found: list[Block] = []
+    blocks: list[Block] = []
     seen: dict[int, int] = {}
     order: list[int] = []
     for root in range(n_bodies):
         if root not in seen:
             if root:
-                found.append(Block(0, (root,), floats=True))
-            _search(near, root, seen, order, found)
-    found.sort(key=lambda block: block.bodies)
+                blocks.append(Block(0, (root,), floats=True))
+            _search(near, root, seen, order, blocks)
+    blocks.sort(key=lambda block: block.bodies)
     of_body = np.full(n_bodies, -1)
-    for k, block in enumerate(found):
+    for k, block in enumerate(blocks):
         of_body[list(block.bodies)] = k
-    return Blocks(tuple(found), of_body, order[1:])
+    return Blocks(tuple(blocks), of_body, order[1:])
 
 
-def _search(near: list[list[int]], root: int, seen: dict[int, int], order: list[int], found: list[Block]) -> None:
+def _search(near: list[list[int]], root: int, seen: dict[int, int], order: list[int], blocks: list[Block]) -> None:
     """Search depth first from `root`: number the bodies in `seen` and `order`, and append the blocks."""
     seen[root] = len(seen)
     order.append(root)
-    low, waiting, place = {root: seen[root]}, [root], {root: 0}
+    low, waiting, position = {root: seen[root]}, [root], {root: 0}
     path = [(root, iter(near[root]))]
     while path:
         body, rest = path[-1]
@@ -144,14 +144,14 @@ def _search(near: list[list[int]], root: int, seen: dict[int, int], order: list[
                 before = path[-1][0]
                 low[before] = min(low[before], low[body])
                 if low[body] >= seen[before]:
-                    found.append(Block(before, tuple(sorted(waiting[place[body] :]))))
-                    del waiting[place[body] :]
+                    blocks.append(Block(before, tuple(sorted(waiting[position[body] :]))))
+                    del waiting[position[body] :]
         elif other in seen:
             low[body] = min(low[body], seen[other])
         else:
             seen[other] = low[other] = len(seen)
             order.append(other)
-            place[other] = len(waiting)
+            position[other] = len(waiting)
             waiting.append(other)
             path.append((other, iter(near[other])))
 
@@ -168,7 +168,7 @@ def bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
         at[j].append((i, e))
     seen = [-1] * (n_bodies)
     low = [0] * (n_bodies)
-    found: dict[int, int] = {}
+    far_side: dict[int, int] = {}
     clock = 0
     for root in range(n_bodies):
         if seen[root] >= 0:
@@ -193,8 +193,8 @@ def bridges(n_bodies: int, edges: list[tuple[int, int]]) -> dict[int, int]:
                     before = path[-1][0]
                     low[before] = min(low[before], low[body])
                     if low[body] > seen[before]:
-                        found[came_by] = body
-    return found
+                        far_side[came_by] = body
+    return far_side
 
 
 def bridges_of(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> dict[int, int]:
@@ -203,8 +203,8 @@ def bridges_of(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> dict[int, int
     An edge of more than two bodies, as that of a coupling of several joints, counts as a ring of pairs, and is not a bridge.
     """
     pairs, number = pairs_of(edges)
-    found = bridges(n_bodies, pairs)
-    return {number[pair]: body for pair, body in found.items()}
+    far_side = bridges(n_bodies, pairs)
+    return {number[pair]: body for pair, body in far_side.items()}
 
 
 def pairs_of(edges: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, int]], list[int]]:
@@ -237,11 +237,11 @@ def colors_of(n: int, groups: Iterable[Collection[int]]) -> Ints:
         for vertex in group:
             of_vertex[vertex].append(k)
     colors = np.zeros(n, dtype=np.int64)
-    for vertex, own in enumerate(of_vertex):
-        forbidden = set[int]().union(*(taken[k] for k in own))
+    for vertex, groups_of_vertex in enumerate(of_vertex):
+        forbidden = set[int]().union(*(taken[k] for k in groups_of_vertex))
         color = next(c for c in count() if c not in forbidden)
         colors[vertex] = color
-        for k in own:
+        for k in groups_of_vertex:
             taken[k].add(color)
     return colors
 
@@ -304,12 +304,12 @@ def fundamental_cycles(root: int, edges: Sequence[tuple[int, int]], longest: int
                 yield cycle
 
 
-def _around(tree: dict[int, tuple[int, int, int]], closing: int, one: int, other: int, longest: int) -> list[int]:
+def _around(tree: dict[int, tuple[int, int, int]], closing: int, start: int, other: int, longest: int) -> list[int]:
     """Return the cycle that the edge `closing` closes: up from its bodies to where the paths meet; cut beyond `longest` edges."""
     there, back = list[int](), list[int]()
-    while one != other and len(there) + len(back) <= longest:
-        deeper = tree[one][0] >= tree[other][0]
-        _, before, e = tree[one if deeper else other]
+    while start != other and len(there) + len(back) <= longest:
+        deeper = tree[start][0] >= tree[other][0]
+        _, before, e = tree[start if deeper else other]
         (there if deeper else back).append(e)
-        one, other = (before, other) if deeper else (one, before)
+        start, other = (before, other) if deeper else (start, before)
     return [*there[::-1], closing, *back]

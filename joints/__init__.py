@@ -30,6 +30,7 @@ from .rack_pinion import RackPinion
 from .revolute import RJ
 from .revolute_spherical import RevoluteSpherical
 from .rolling import KnifeEdge, RollingDisc, RollingSphere
+from .rope import Pulley, Rope
 from .rotation_driver import RotationDriver
 from .screw import Screw
 from .spaced import Spaced as Spaced
@@ -71,12 +72,16 @@ ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
 GUIDES: tuple[type[Joint], ...] = (PointOnCurve,)
 """Joints whose geometry is a curve."""
 
+ROPES: tuple[type[Joint], ...] = (Rope,)
+"""Joints whose row touches all bodies of a path."""
+
 __all__ = [
     "CATALOGUE",
     "CJ",
     "COUPLINGS",
     "GUIDES",
     "ROLLING",
+    "ROPES",
     "RJ",
     "RS",
     "SJ",
@@ -101,11 +106,13 @@ __all__ = [
     "PointInPlane",
     "PointOnCurve",
     "PointOnLine",
+    "Pulley",
     "Revolute",
     "RackPinion",
     "RevoluteSpherical",
     "RollingDisc",
     "RollingSphere",
+    "Rope",
     "RotationDriver",
     "Screw",
     "Spherical",

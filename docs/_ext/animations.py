@@ -14,7 +14,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from haugmbd.viewer import page as player
+from haugmbd.viewer import animate as player
 
 SRCDOC = re.compile(r'<iframe srcdoc="([^"]*)"')
 FOLDER = "_animations"
@@ -79,7 +79,7 @@ def shortened(text: str) -> str:
         whole = f"{opening}{files[name]}{closing}"
         if text.count(whole) != 1:
             raise ValueError(
-                f"the page of an animation does not hold {name} as the viewer writes it: has haugmbd/viewer/page.py changed?"
+                f"the page of an animation does not hold {name} as the viewer writes it: has haugmbd/viewer/animate.py changed?"
             )
         text = text.replace(whole, link)
     for kind in ("script-src", "style-src"):

@@ -13,7 +13,7 @@ import formulas
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.cli.commands.gallery import counts, title
+from haugmbd.cli.shown import counts, title
 from haugmbd.gallery import GALLERY, SHOWN, Published
 from haugmbd.gallery.shown import DRIVEN, shown_system
 from haugmbd.viewer.animate import animation

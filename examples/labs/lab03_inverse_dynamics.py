@@ -62,6 +62,18 @@ print(f"largest difference {abs(needed['drive'] - by_hand).max():.1e} N m")
 result
 
 # %% [markdown]
+# ## The position analysis, step by step
+#
+# The first of the four steps is the only one that iterates: Newton's method for $\Phi(q, t) = 0$, from the pose of the
+# time before. `record=True` keeps its table for each time. Near the solution each step doubles the digits.
+
+# %%
+recorded = mbd.kinematics(system, t[:41:20], record=True)
+print(recorded.newton[1])
+recorded.newton[1].plot()
+plt.show()
+
+# %% [markdown]
 # ## Two checks
 #
 # The reaction of the drive's own row is the same torque, and the work of the drive is the change of energy (no

@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.labs.by_hand import slider_crank_of_lab13
+from haugmbd.labs.exercises import slider_crank_of_lab13
 
 system = slider_crank_of_lab13()
 eq = mbd.equations(system, planar="xz")

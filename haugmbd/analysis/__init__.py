@@ -1,8 +1,7 @@
 """Analyses without simulation.
 
 initial_model   the model and the initial state of an analysis
-sparse_projection  the null space of large sparse matrices
-regular_pose    rows that are independent at a pose; singular poses
+regular_pose    rows that are independent at a pose; singular poses; the null space of large sparse matrices
 assembly        assemble, assembly_modes
 kinematics      kinematics, inverse_dynamics
 equilibrium     equilibrium, linearize

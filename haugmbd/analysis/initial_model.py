@@ -49,9 +49,9 @@ def beginning_at(model: Model, state: State) -> Model:
     return replace(model, y0=y0)
 
 
-def counted_from(model: Model, own: Model) -> Model:
-    """Return the model, whose coordinates of joints are counted from the modelled pose of `own`, as those of drivers and loads are."""
-    return beginning_at(model, own.state())
+def counted_from(model: Model, modelled: Model) -> Model:
+    """Return the model, whose coordinates of joints are counted from the modelled pose of `modelled`, as those of drivers and loads are."""
+    return beginning_at(model, modelled.state())
 
 
 def examined(model: Model, limit: float = CONTRADICTION) -> Model:
@@ -96,14 +96,14 @@ class CountedAngles(NamedTuple):
 def counted_angles(model: Model) -> CountedAngles:
     """Return those of rotational springs and of joint coordinates."""
     number = {id(body): k for k, body in enumerate(model.bodies)}
-    found: list[tuple[tuple[tuple[Body, Array], ...], float, int]] = []
+    angles: list[tuple[tuple[tuple[Body, Array], ...], float, int]] = []
     for entry in model.loads:
         if entry.load.turn_markers():
-            found.append((entry.load.turn_markers(), 0.0, entry.angle))
-    found += [(coordinate.markers(), coordinate.modelled() - coordinate.q0, column) for coordinate, column in model.angles]
+            angles.append((entry.load.turn_markers(), 0.0, entry.angle))
+    angles += [(coordinate.markers(), coordinate.modelled() - coordinate.q0, column) for coordinate, column in model.angles]
     return CountedAngles(
-        np.array([[number[id(body)] for body, _ in markers] for markers, _, _ in found], dtype=np.int64).reshape(-1, 3),
-        np.array([[vector for _, vector in markers] for markers, _, _ in found]).reshape(-1, 3, 3),
-        np.array([offset for _, offset, _ in found]),
-        np.array([column for _, _, column in found], dtype=np.int64),
+        np.array([[number[id(body)] for body, _ in markers] for markers, _, _ in angles], dtype=np.int64).reshape(-1, 3),
+        np.array([[vector for _, vector in markers] for markers, _, _ in angles]).reshape(-1, 3, 3),
+        np.array([offset for _, offset, _ in angles]),
+        np.array([column for _, _, column in angles], dtype=np.int64),
     )

@@ -184,6 +184,8 @@ class Body:
     def __repr__(self) -> str:
         if self.is_ground:
             return f"Body.ground({self.name!r})"
+        if self._faults:
+            return f"Body({self.name!r}, not valid: {'; '.join(fault.what for fault in self._faults)})"
         return f"Body({self.name!r}, mass={self.mass!r}, J_bar={self.J_bar.tolist()}, r={self.r.tolist()}, p={self.p.tolist()})"
 
 

@@ -1,9 +1,14 @@
 """The command `haugmbd`.
 
-answers         exit codes, JSON, advice in the words of the command line
 parser          every command and its options; nothing of the engine is imported
 model_argument  MODEL: a model file, a Python file, or a name of the gallery
-commands        what the commands do, one file each
+answers         exit codes, JSON, advice in the words of the command line
 completion      haugmbd completion: scripts for shells, made from the parser
+models          check, assemble, convert, info
+run             run
+studies         compare, sweep
+shown           demo, gallery, labs, view
+crosscheck      crosscheck
+warm            warm
 main            which command is run
 """

@@ -50,55 +50,55 @@ def action_of(command: str) -> Callable[[argparse.Namespace], int]:  # noqa: PLR
     # ruff: noqa: PLC0415
     match command:
         case "demo":
-            from haugmbd.cli.commands.demo import run_demo
+            from haugmbd.cli.shown import run_demo
 
             return run_demo
         case "run":
-            from haugmbd.cli.commands.run import run_run
+            from haugmbd.cli.run import run_run
 
             return run_run
         case "check":
-            from haugmbd.cli.commands.check import run_check
+            from haugmbd.cli.models import run_check
 
             return run_check
         case "compare":
-            from haugmbd.cli.commands.compare import run_compare
+            from haugmbd.cli.studies import run_compare
 
             return run_compare
         case "assemble":
-            from haugmbd.cli.commands.assemble import run_assemble
+            from haugmbd.cli.models import run_assemble
 
             return run_assemble
         case "convert":
-            from haugmbd.cli.commands.convert import run_convert
+            from haugmbd.cli.models import run_convert
 
             return run_convert
         case "info":
-            from haugmbd.cli.commands.info import run_info
+            from haugmbd.cli.models import run_info
 
             return run_info
         case "gallery":
-            from haugmbd.cli.commands.gallery import run_gallery
+            from haugmbd.cli.shown import run_gallery
 
             return run_gallery
         case "labs":
-            from haugmbd.cli.commands.labs import run_labs
+            from haugmbd.cli.shown import run_labs
 
             return run_labs
         case "sweep":
-            from haugmbd.cli.commands.sweep import run_sweep
+            from haugmbd.cli.studies import run_sweep
 
             return run_sweep
         case "crosscheck":
-            from haugmbd.cli.commands.crosscheck import run_crosscheck
+            from haugmbd.cli.crosscheck import run_crosscheck
 
             return run_crosscheck
         case "view":
-            from haugmbd.cli.commands.view import run_view
+            from haugmbd.cli.shown import run_view
 
             return run_view
         case "warm":
-            from haugmbd.cli.commands.warm import run_warm
+            from haugmbd.cli.warm import run_warm
 
             return run_warm
     from haugmbd.cli.completion import run_completion

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-import numba
-from llvmlite import ir  # type: ignore[import-untyped]
-from llvmlite.ir.instructions import ExtractValue, InsertValue  # type: ignore[import-untyped]
-from numba.core import types
-from numba.extending import intrinsic
+from haugmbd.compiled.numba_names import COMPILES, PLAIN, intrinsic, ir, types
+
+if COMPILES:
+    from llvmlite.ir.instructions import ExtractValue, InsertValue  # type: ignore[import-untyped]
 
 OWNER, PARENT, SIZE, ITEM_SIZE, DATA, SHAPE, STRIDES = range(7)
 """Parts of an array, as Numba arranges them."""
@@ -109,7 +108,7 @@ def _typed(buffer: Any, dimensions: int) -> Any:
     return array(buffer, *([types.intp] * (dimensions + 1)))
 
 
-if numba.config.DISABLE_JIT:
+if PLAIN:
     borrow: Any = _plain_view
     borrow_blocks: Any = _plain_view
     borrow_line: Any = _plain_view

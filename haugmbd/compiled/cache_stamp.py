@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -17,22 +18,36 @@ PACKAGE = Path(__file__).resolve().parents[__name__.count(".") - 1]
 
 IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([\w.]+))", re.MULTILINE)
 NAME = re.compile(r"\w+")
+ENTRY = re.compile(rb"^@(entry|counted_entry|routine|released)\b|\bentry_from\(", re.MULTILINE)
+"""Where a file has an entry of its own."""
 
 
 @cache
 def source_stamp(file: Path, package: Path = PACKAGE) -> str:
     """Return the digest of `file` and of all files of `package` that it imports, directly or not."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    for one in sorted(imported_by([str(file)], package)):
+        digest.update(_read(one, package)[0])
+    return digest.hexdigest()
+
+
+def imported_by(files: Iterable[str], package: Path = PACKAGE) -> set[str]:
+    """Return these files, and all files of `package` that they import, directly or not."""
     seen: set[str] = set()
-    waiting = [str(file)]
+    waiting = list(files)
     while waiting:
         one = waiting.pop()
         if one not in seen:
             seen.add(one)
             waiting += _read(one, package)[1]
-    digest = hashlib.sha1(usedforsecurity=False)
-    for one in sorted(seen):
-        digest.update(_read(one, package)[0])
-    return digest.hexdigest()
+    return seen
+
+
+@cache
+def files_of_entries(package: Path = PACKAGE) -> tuple[str, ...]:
+    """Return the files of `package` that machine code of any entry depends on, by their places in it, sorted."""
+    own = [file for file in _files(package) if ENTRY.search(Path(file).read_bytes())]
+    return tuple(sorted(Path(file).relative_to(package).as_posix() for file in imported_by(own, package)))
 
 
 @cache

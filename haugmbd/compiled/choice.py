@@ -1,5 +1,6 @@
-"""The choice between the two layers of the compiler.
+"""The choice among the layers of the compiler.
 
+    engine   an engine that was built beforehand, where one fits these sources and this machine: nothing is compiled
     fast     on the parts of Numba's compiler: kernels are compiled once, within their entries
     plain    on Numba's public interface: compiles with any Numba, and takes longer for it
 
@@ -12,10 +13,9 @@ from __future__ import annotations
 import os
 import warnings
 
-import numba
-
+from haugmbd.compiled.engine_layer import engine_layer
 from haugmbd.compiled.layer import Layer
-from haugmbd.compiled.plain_numba import PLAIN
+from haugmbd.compiled.numba_names import ENGINE, numba
 
 TESTED = ("0.63", "0.64", "0.65", "0.66", "0.67", "0.68")
 """The versions of Numba that the whole of the tests has passed with, on the fast layer."""
@@ -25,7 +25,11 @@ WISH = "HAUGMBD_PLAIN_NUMBA"
 
 
 def chosen_layer() -> Layer:
-    """Return the layer; give one warning if the fast one cannot be taken."""
+    """Return the layer; give one warning if Numba is needed, and the fast one cannot be taken."""
+    if ENGINE is not None:
+        return engine_layer(ENGINE)
+    from haugmbd.compiled.plain_numba import PLAIN  # noqa: PLC0415  an engine needs no Numba
+
     if os.environ.get(WISH, "") not in ("", "0"):
         return PLAIN
     if ".".join(numba.__version__.split(".")[:2]) not in TESTED:

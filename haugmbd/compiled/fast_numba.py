@@ -215,7 +215,7 @@ def entry(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return keep_on_disk(numba.njit(pipeline_class=EntryCompiler, **options)(function))
 
 
-def machine_code(compiled: Any, signature: Any) -> tuple[int, Any]:
+def machine_code(compiled: Any, signature: Any, variant: str) -> tuple[int, Any]:
     """Compile or load an entry for a signature; return its address, and the function that Python enters it by."""
     compiled.compile(signature)
     result = compiled.overloads[signature.args]

@@ -19,12 +19,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import function_type
 from haugmbd.compiled.jit import inlined
+from haugmbd.compiled.numba_names import typeof_impl, types
 from haugmbd.compiled.status_codes import USER_STOPPED
 
 DOUBLES = types.CPointer(types.float64)
@@ -106,6 +105,10 @@ class CompiledCallback(Callback):
         super().__init__(lambda *_: None)
         self._compiled = entry
         self.address = int(entry.address)
+
+    def __call__(self, t: float, *arrays: Any) -> None:
+        """Make the same call from plain Python: arrays come as NumPy's ctypes objects."""
+        C_FUNCTION(self.address)(t, *(array.data for array in arrays))
 
     def keep_interruption(self, code: int) -> None:
         """Do nothing: compiled functions are not interrupted; numbers that are not finite stop them."""

@@ -10,17 +10,16 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numba
-import numba.core.types
 import numpy as np
-from numba.core import cgutils
-from numba.core.datamodel.models import ExternalFuncPointerModel
-from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 from haugmbd.compiled.jit import machine_code
+from haugmbd.compiled.numba_names import COMPILES, OFF, Nothing, cgutils, typeof_impl, types
 
-types: Any = numba.core.types
-"""Numba's types, which have no annotations."""
+if COMPILES:
+    from numba.core.datamodel.models import ExternalFuncPointerModel
+    from numba.extending import NativeValue, register_model, unbox
+else:
+    ExternalFuncPointerModel = NativeValue = register_model = unbox = Nothing()
 
 I1 = types.Array(types.int64, 1, "C")
 F1 = types.Array(types.float64, 1, "C")
@@ -83,12 +82,15 @@ def has_layout(argument: Any) -> bool:
 
 
 class Routine:
-    """An `entry` and its signature; `Routine(None, signature)` is a placeholder that is never called."""
+    """An `entry` and its signature; `Routine(None, signature)` is a placeholder that is never called.
+
+    variant: what tells routines of one function apart, by which an engine knows them
+    """
 
     address: int
 
-    def __init__(self, function: Callable[..., Any] | None, signature: Any) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., Any] | None, signature: Any, variant: str = "") -> None:
+        self._function, self.variant = function, variant
         self._enter: Any = None
         self.signature, self.type = signature, function_type(signature)
 
@@ -104,7 +106,7 @@ class Routine:
 
     def _compiled_address(self) -> int:
         """Compile the function, and return its address."""
-        address, self._enter = machine_code(self._function, self.signature)
+        address, self._enter = machine_code(self._function, self.signature, self.variant)
         return address
 
     def __call__(self, *arguments: Any) -> int:
@@ -120,7 +122,7 @@ def resolve(*called: Any) -> None:
 
     It is compiled here, and not while compiled code reads its arguments, so that a Ctrl-C is an exception as any other.
     """
-    if not numba.config.DISABLE_JIT:
+    if not OFF:
         for one in called:
             _ = one.address
 

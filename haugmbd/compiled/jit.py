@@ -18,9 +18,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
-import numba
-
 from haugmbd.compiled.choice import chosen_layer
+from haugmbd.compiled.numba_names import COMPILES, OFF, users_numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -50,7 +49,7 @@ def counted(function: Function) -> Function:
 
 def _linked(function: Function, options: dict[str, Any]) -> Function:
     """Return a function that its callers contain; the plain function if the compiler is switched off."""
-    return function if numba.config.DISABLE_JIT else LAYER.kernel(function, options)
+    return function if OFF else LAYER.kernel(function, options)
 
 
 def inlined(function: Function) -> Function:
@@ -59,6 +58,14 @@ def inlined(function: Function) -> Function:
     LLVM optimises the whole of a callee again with each caller, so that every level of plain kernels adds to the compilation time.
     """
     return LAYER.inlined(function, OPTIONS)  # type: ignore[no-any-return]
+
+
+def joined(function: Function) -> Function:
+    """Compile a function that is joined to @njit functions of the user: by Numba, also where an engine has all else."""
+    if COMPILES:
+        return counted(function)
+    numba = users_numba("a model with @njit functions")
+    return numba.njit(**{name: value for name, value in OPTIONS.items() if not name.startswith("_")})(function)  # type: ignore[no-any-return]
 
 
 def entry(function: Function) -> Function:
@@ -100,12 +107,15 @@ def released(function: Function) -> Function:
 
 def _kept(function: Function, options: dict[str, Any]) -> Function:
     """Return an entry; the plain function if the compiler is switched off."""
-    return function if numba.config.DISABLE_JIT else LAYER.entry(function, options)
+    return function if OFF else LAYER.entry(function, options)
 
 
-def machine_code(compiled: Any, signature: Any) -> tuple[int, Callable[..., Any] | None]:
-    """Compile or load an entry for a signature; return its address, and the fastest way into it from Python, or None."""
-    return LAYER.machine_code(compiled, signature)
+def machine_code(compiled: Any, signature: Any, variant: str = "") -> tuple[int, Callable[..., Any] | None]:
+    """Compile or load an entry for a signature; return its address, and the fastest way into it from Python, or None.
+
+    variant: the name of the signature, where an entry has several
+    """
+    return LAYER.machine_code(compiled, signature, variant)
 
 
 class DirectCall:
@@ -121,5 +131,5 @@ class DirectCall:
             return self._enter(*arguments)
         result = self._compiled(*arguments)
         if not self._is_asked:
-            self._is_asked, self._enter = True, None if numba.config.DISABLE_JIT else LAYER.direct_call(self._compiled)
+            self._is_asked, self._enter = True, None if OFF else LAYER.direct_call(self._compiled)
         return result

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from typing import Any, NamedTuple
 
-from numba.extending import typeof_impl
+from haugmbd.compiled.numba_names import typeof_impl
 
 
 class Layer(NamedTuple):
@@ -15,7 +15,7 @@ class Layer(NamedTuple):
     kernel(function, options): what other compiled functions contain
     inlined(function, options): what is copied into other compiled functions before LLVM
     entry(function, options): what Python calls, or a `Routine` by its address; it is kept on disk
-    machine_code(entry, signature): its address for a signature, and the fastest function that enters it from Python, or None
+    machine_code(entry, signature, variant): its address for a signature, and the fastest function that enters it from Python, or None
     direct_call(entry): that function once the entry has been called with its only signature, or None
     """
 
@@ -23,7 +23,7 @@ class Layer(NamedTuple):
     kernel: Callable[[Callable[..., Any], dict[str, Any]], Any]
     inlined: Callable[[Callable[..., Any], dict[str, Any]], Any]
     entry: Callable[[Callable[..., Any], dict[str, Any]], Any]
-    machine_code: Callable[[Any, Any], tuple[int, Callable[..., Any] | None]]
+    machine_code: Callable[[Any, Any, str], tuple[int, Callable[..., Any] | None]]
     direct_call: Callable[[Any], Callable[..., Any] | None]
 
 

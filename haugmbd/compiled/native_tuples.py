@@ -10,17 +10,18 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
-from numba.np.arrayobj import make_array
 
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.array_views import lower_view
-from haugmbd.compiled.function_pointers import read_pointer, types
+from haugmbd.compiled.function_pointers import read_pointer
+from haugmbd.compiled.numba_names import COMPILES, PLAIN, Nothing, cgutils, intrinsic, ir, make_array, types
+
+if COMPILES:
+    from numba.core.typing.templates import AttributeTemplate
+    from numba.extending import infer_getattr, lower_getattr_generic, models, register_model, unbox
+else:
+    AttributeTemplate = infer_getattr = lower_getattr_generic = models = register_model = unbox = Nothing()
 
 WORD = ir.IntType(64)
 
@@ -28,8 +29,8 @@ WORD = ir.IntType(64)
 class TuplePointer(types.Type):  # type: ignore[misc]  # Numba has no types
     """The Numba type of a named tuple whose attribute `address` is the address of its words.
 
-    fields: the types of its fields by name: one-dimensional arrays (two words: address and size), functions (one word), and tuples
-    of functions
+    fields: the types of its fields by name: arrays (the address, and a word for each dimension), functions, records and other such tuples
+    (one word), and tuples of functions
     """
 
     def __init__(self, name: str) -> None:
@@ -48,7 +49,7 @@ class TuplePointer(types.Type):  # type: ignore[misc]  # Numba has no types
 
 def _words(kind: Any) -> int:
     """Return the number of words of a field."""
-    return 2 if isinstance(kind, types.Array) else kind.count if isinstance(kind, types.BaseTuple) else 1
+    return 1 + kind.ndim if isinstance(kind, types.Array) else kind.count if isinstance(kind, types.BaseTuple) else 1
 
 
 @cache
@@ -83,7 +84,7 @@ def load_field(context: Any, builder: Any, kind: Any, pointer: Any, name: str) -
     field, number = kind.fields[name], kind.place(name)
     if isinstance(field, types.Array):
         data = load_word(builder, pointer, number, context.get_data_type(field.dtype).as_pointer())
-        return lower_view(context, builder, field, data, [load_word(builder, pointer, number + 1)])
+        return lower_view(context, builder, field, data, [load_word(builder, pointer, number + 1 + k) for k in range(field.ndim)])
     if isinstance(field, types.BaseTuple):
         one = context.get_value_type(field.dtype)
         return cgutils.pack_array(builder, [load_word(builder, pointer, number + k, one) for k in range(field.count)])
@@ -117,7 +118,7 @@ def _plain_with_ints(P: Any, ints: Ints) -> Any:
     return P._replace(ints=ints)
 
 
-with_ints: Any = _plain_with_ints if numba.config.DISABLE_JIT else intrinsic(_typed_with_ints)
+with_ints: Any = _plain_with_ints if PLAIN else intrinsic(_typed_with_ints)
 """with_ints(P, ints): the tuple P with another array `ints`, valid until the function that calls it returns."""
 
 
@@ -126,7 +127,12 @@ def words_of(values: Any) -> Ints:
     words: list[int] = []
     for value in values:
         if isinstance(value, np.ndarray):
-            words += (value.__array_interface__["data"][0], value.size)
+            words += (value.__array_interface__["data"][0], *value.shape)
+        elif isinstance(value, np.void):
+            memory: Any = value.base
+            words.append(memory.__array_interface__["data"][0])
+        elif isinstance(value, tuple) and not hasattr(value, "address"):
+            words += [one.address for one in value]
         else:
-            words += [one.address for one in value] if isinstance(value, tuple) else [value.address]
+            words.append(value.address)
     return np.array(words, dtype=np.int64)

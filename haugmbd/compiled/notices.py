@@ -24,6 +24,20 @@ def announce(folder: Path) -> None:
     _said.add("compiling")
 
 
+def note_engine(why: str) -> None:
+    """Say once that there is an engine which is not taken."""
+    if "engine" not in _said and os.environ.get(QUIET, "") in ("", "0"):
+        LOGGER.warning("haugmbd: the engine is not used: %s; code is compiled just in time. `make engine` builds it again.", why)
+    _said.add("engine")
+
+
+def note_plain(name: str) -> None:
+    """Say once of an entry that it runs as plain Python."""
+    if name not in _said:
+        _said.add(name)
+        LOGGER.info("haugmbd: %s runs as plain Python, which is slow; HAUGMBD_ENGINE=0 compiles it by Numba", name)
+
+
 def warn_uncached(what: str) -> None:
     """Warn once that every process compiles anew."""
     if "uncached" not in _said:

@@ -39,7 +39,7 @@ def entry(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return PlainEntry(function, _kept, {name: value for name, value in options.items() if name != "no_cpython_wrapper"})
 
 
-def machine_code(compiled: Any, signature: Any) -> tuple[int, None]:
+def machine_code(compiled: Any, signature: Any, variant: str) -> tuple[int, None]:
     """Return the address of an entry for a signature.  Python calls it through Numba's dispatcher, so there is no second way in."""
     return compiled.address_for(signature), None
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-import numba
 import numpy as np
+
+from haugmbd.compiled.numba_names import numba
 
 
 def record_dtype(fields: type) -> np.dtype[Any]:

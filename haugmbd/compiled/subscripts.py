@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
-from numba.core import types
-from numba.extending import intrinsic
+from haugmbd.compiled.numba_names import PLAIN, intrinsic, types
 
 
 def _plain(k: int) -> int:
@@ -26,7 +24,7 @@ def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return context.cast(builder, arguments[0], signature.args[0], signature.return_type)
 
 
-if numba.config.DISABLE_JIT:
+if PLAIN:
     unsigned: Any = _plain
 else:
 

@@ -58,11 +58,12 @@ class Motion(NamedTuple):
 class RowTable(NamedTuple):
     """The arrays that row kernels write.
 
-    J: (slots, sides, 6) Phi_r and PiBar of the edge's bodies;  level: (slots, 3) Phi, nu, gamma.
+    J: (slots, sides, 6) Phi_r and PiBar of the edge's bodies;  level: (slots, 3) Phi, nu, gamma;  tape: (n, 3) room for tapes.
     """
 
     J: Array
     level: Array
+    tape: Array
 
 
 @public_class

@@ -239,7 +239,7 @@ def angle_of_rotations(e: Vec, n: Vec, v: Vec, w_a: Vec, w_b: Vec) -> AngleRates
 def angle_rates(m: Motion, e: int, n: int, v: int, offset: float, near: float) -> Rates:
     """Return an angle and its derivatives, as those of a displacement."""
     q = angle_and_moment(m, e, n, v)
-    return Rates(unwound(q.c, q.s, offset, near), q.q_ddot, (0.0, 0.0, 0.0), scale(-1.0, q.moment), q.moment)
+    return Rates(unwound(q.c, q.s, offset, near), q.q_ddot, scale(0.0, q.moment), scale(-1.0, q.moment), q.moment)
 
 
 @inlined_kernel

@@ -22,6 +22,7 @@ from haugmbd.constraints.equations import (
     dp1,
     dp2,
     rolling,
+    rope,
     rotation,
 )
 
@@ -38,6 +39,7 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (rolling.DiscOnPlane, rolling.assemble_disc),
     (rolling.Slip, rolling.assemble_slip),
     (rolling.KnifeEdgeRow, rolling.assemble_knife_edge),
+    (rope.RopeRow, rope.assemble_row),
 )
 ROW_KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
 
@@ -46,9 +48,10 @@ KINDS = (dp1.DP1, dp2.DP2, d.D, cd.CD, rotation.Rotation, constant_velocity.Cons
 """The equations between two bodies, which are built from points and vectors of these."""
 
 COUPLINGS, COORDINATE_FUNCTIONS = ROW_KINDS.index(coupling.CouplingRow), ROW_KINDS.index(coordinate_function.CoordinateFunctionRow)
-"""Numbers of the couplings among the kinds of rows: their lines say which angles are integrated."""
+ROPES = ROW_KINDS.index(rope.RopeRow)
+"""Numbers of the kinds of rows whose lines say which angles are integrated."""
 
-ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2), RowTable))
+ASSEMBLER_SIGNATURE = types.void(I2, F2, MOTION_TYPE, types.NamedTuple((F3, F2, F2), RowTable))
 ASSEMBLERS = tuple(Routine(fill, ASSEMBLER_SIGNATURE) for _, fill in MODULES)
 NO_ASSEMBLER = Routine(None, ASSEMBLER_SIGNATURE)
 

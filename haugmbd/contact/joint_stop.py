@@ -20,10 +20,12 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.rope_stop import RopeStop
 from haugmbd.errors import Fault, ModelError
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_loads.joint_coordinate import coordinate_motion
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
+from haugmbd.forces.rope import SlackRope
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
@@ -127,7 +129,13 @@ class JointStop(Contact):
         return Fault(f"contact {self.name!r}", what, "Start within the limits, or move the limit.")
 
 
-def stops_of(loads: Iterable[ForceElement]) -> tuple[JointStop, ...]:
+def stops_of(loads: Iterable[ForceElement]) -> tuple[Contact, ...]:
+    """Return the stops of the impulsive limits among force elements, and its rigid ropes that may be slack."""
+    loads = list(loads)
+    return (*limit_stops_of(loads), *(RopeStop(load) for load in loads if isinstance(load, SlackRope) and load.impulsive))
+
+
+def limit_stops_of(loads: Iterable[ForceElement]) -> tuple[JointStop, ...]:
     """Return the stops of the impulsive limits among force elements."""
     limits = [load for load in loads if isinstance(load, JointLimit) and load.impulsive]
     return tuple(

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-import numba
 import numpy as np
 
 from haugmbd.bodies.part import Part
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.numba_names import is_jitted
 from haugmbd.control.names import texts_of
 from haugmbd.control.output import BlockOutput
 from haugmbd.deprecated import public_class
@@ -145,7 +145,7 @@ class Block(Part):
         given = {} if self.derivative is None else {"derivative": self.derivative}
         given |= {f"output {name!r}": function for name, function in self.outputs.items()}
         given |= {} if self.switch is None else {"switch": self.switch}
-        return {label: function if numba.extending.is_jitted(function) else None for label, function in given.items()}
+        return {label: function if is_jitted(function) else None for label, function in given.items()}
 
     def initial(self, signals: Mapping[str, Any]) -> Array:
         """Return the initial states, with the signals of the modelled pose."""

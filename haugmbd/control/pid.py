@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numba
 import numpy as np
 
 from haugmbd.bodies.validation import read_number
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import counted
+from haugmbd.compiled.numba_names import is_jitted
 from haugmbd.control.block import Block
 from haugmbd.control.sampled import OUT
 from haugmbd.deprecated import public_class
@@ -135,7 +135,7 @@ class PID(Block):
         return jit(rates), jit(clamped(law, self.lower, self.upper)), jit(switch)
 
     def compiled(self) -> dict[str, Any]:
-        if self.moves and not numba.extending.is_jitted(self.setpoint):
+        if self.moves and not is_jitted(self.setpoint):
             return {"derivative": None, f"output {OUT!r}": None, "switch": None}
         derivative, out, switch = self._functions(counted)
         return {"derivative": derivative, f"output {OUT!r}": out, "switch": switch}

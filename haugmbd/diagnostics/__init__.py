@@ -1,19 +1,18 @@
 """Diagnostics, recomputed from stored states in the same way for every method.
 
-joint_reactions      forces and torques in joints
-rows_over_time       all rows at all stored states
-violation            violation of the constraints at three levels
-histories            force elements, drivers, bodies, blocks and contacts over time
-joint_motions        coordinates of joints over time
-method_solutions     accelerations and multipliers that a method itself computed
-energy               energy and momentum
-energy_balance       energy and power of force elements, and friction in joints, at given states
-dense_states         states between stored ones by dense output
-work                 work along the steps of a run
-resample             states at other times
-run_warnings         status and warnings of a run
-deep_contacts        compliant contacts that a run begins with deep inside each other
-short_impacts        impacts that last for too few fixed steps
-bristles             bristles of LuGre friction beyond their range
-lift_off             joints that can only push, and would have to pull
+joint_reactions    wrenches in joints, their unique components, and gears with tooth forces
+violation          all rows at all stored states: violation at three levels, and wrenches
+histories          bodies, drivers and blocks over time
+load_history       force elements over time
+contact_impacts    impacts of compliant contacts
+joint_motion       frames, points and coordinates of a joint within one turn
+turns              whole turns of joint angles
+joint_coordinates  coordinates of joints over time, for events and sensors
+method_solutions   accelerations and multipliers that a method itself computed
+energy             energy and momentum
+dense_states       states between stored ones by dense output
+work               work along the steps of a run, and the balance of energy, element by element
+resample           states at other times
+run_warnings       status and warnings of a run
+contact_warnings   deep contacts, short impacts, bristles beyond their range, joints that would have to pull
 """

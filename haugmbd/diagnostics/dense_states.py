@@ -110,18 +110,18 @@ def before_jumps(model: Model, t: Array, y: Array) -> dict[int, tuple[Array, Arr
     if may_stick(model):
         jumps.append(_FrictionJumps(model, t, y))
     before = {} if model.network is None else states_before_jumps(model.network, t, y)
-    found, events = {}, {k for jump in jumps for k in jump.numbers}
+    states_before, events = {}, {k for jump in jumps for k in jump.numbers}
     for k in sorted(events):
         pack, state = model.pack(), before.get(k, y[k])
         for jump in jumps:
             jump.hold(pack, k)
-        found[k] = (state, body_rates(state[None], solve_states(model, t[k : k + 1], state[None], pack), model.nb + 1)[0])
+        states_before[k] = (state, body_rates(state[None], solve_states(model, t[k : k + 1], state[None], pack), model.nb + 1)[0])
     others = [k for k in before if k not in events]
     if others:
         states = np.array([before[k] for k in others])
         rates = body_rates(states, solve_states(model, t[others], states), model.nb + 1)
-        found |= dict(zip(others, zip(states, rates, strict=True), strict=True))
-    return found
+        states_before |= dict(zip(others, zip(states, rates, strict=True), strict=True))
+    return states_before
 
 
 class Rests:
@@ -139,8 +139,8 @@ class Rests:
         """Return 1 for each joint that is at rest at a time, (n, nf), and 0 for others."""
         after = np.searchsorted(self.t, times, side="left").clip(0, len(self.t) - 1)
         before = (np.searchsorted(self.t, times, side="right") - 1).clip(0, len(self.t) - 1)
-        found: Array = (self.at_rest[before] & self.at_rest[after]).astype(float)
-        return found
+        resting: Array = (self.at_rest[before] & self.at_rest[after]).astype(float)
+        return resting
 
     def stop(self, times: Array, states: Array) -> None:
         """Remove the rates of joints at rest from states (n, ny), in place.  Raise the error of a state that cannot be evaluated."""
@@ -164,8 +164,8 @@ def _rests(watched: Array) -> Flags:
     Above 1 m/s the largest speed of a joint counts: its stops are located to the rounding of time.
     """
     speeds = -watched[:, :, MISSING]
-    found: Flags = speeds <= at.REST * np.fmax.reduce(speeds, axis=0, initial=1.0)
-    return found
+    resting: Flags = speeds <= at.REST * np.fmax.reduce(speeds, axis=0, initial=1.0)
+    return resting
 
 
 class _StopJumps:
@@ -186,10 +186,10 @@ class _StopJumps:
 
 def _crossed(p: Array) -> Flags:
     """Return where p (nt, n) crosses zero with a state between that is very much nearer to it than both of its neighbours."""
-    found = np.zeros(p.shape, dtype=np.bool_)
+    crossings = np.zeros(p.shape, dtype=np.bool_)
     before, here, after = p[:-2], np.abs(p[1:-1]), p[2:]
-    found[1:-1] = (before * after < 0.0) & (here <= NEARER * np.minimum(np.abs(before), np.abs(after)))
-    return found
+    crossings[1:-1] = (before * after < 0.0) & (here <= NEARER * np.minimum(np.abs(before), np.abs(after)))
+    return crossings
 
 
 class _FrictionJumps:

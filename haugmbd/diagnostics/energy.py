@@ -19,8 +19,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
-from haugmbd.diagnostics.energy_balance import load_ledger
-from haugmbd.diagnostics.work import Work
+from haugmbd.diagnostics.work import Work, load_ledger
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.model import Model

@@ -18,7 +18,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK
 from haugmbd.diagnostics.dense_states import Rests, rates_of, states_between
-from haugmbd.diagnostics.rows_over_time import PHI, VELOCITY_GAP, rows_over_time
+from haugmbd.diagnostics.violation import PHI, VELOCITY_GAP, rows_over_time
 from haugmbd.diagnostics.work import hold_touch_speeds
 from haugmbd.errors import SimulationError, SingularKKTError, UsageError, warn_user
 from haugmbd.integrators.dense_output import interpolate

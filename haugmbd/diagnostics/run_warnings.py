@@ -212,8 +212,8 @@ def energy_notes(model: Model, t: Array, y: Array, steps: int, restored: float =
     k = np.unique(np.linspace(0, len(t) - 1, min(len(t), SAMPLES)).astype(int))
     with np.errstate(all="ignore"):
         energies = kinetic_and_potential(model, t[k], y[k])
-    found = drift_notes(t[k], *energies, 0.0, restored)
-    return drift_notes(t[k], *energies, _energy_at_rest(model, float(t[-1] - t[0])), restored) if found else []
+    notes = drift_notes(t[k], *energies, 0.0, restored)
+    return drift_notes(t[k], *energies, _energy_at_rest(model, float(t[-1] - t[0])), restored) if notes else []
 
 
 def _energy_at_rest(model: Model, span: float) -> float:
@@ -252,8 +252,8 @@ def drift_notes(t: Array, kinetic: Array, potential: Array, at_rest: float = 0.0
 def singular_notes(crossed: Iterable[SingularCrossing], near: Iterable[NearSingular] = ()) -> list[RunNote]:
     """Return a note on the singular configurations that were crossed, and one on the nearly singular ones that a step has leapt over."""
     near = tuple(near)
-    notes, parts, places = [], [_place(one) for one in crossed], [_place(one) for one in near if not one.ends]
-    ends = [_place(one) for one in near if one.ends]
+    notes, parts, places = [], [_place(pose) for pose in crossed], [_place(pose) for pose in near if not pose.ends]
+    ends = [_place(pose) for pose in near if pose.ends]
     if ends:
         what = f"the run ends beside a singular configuration, at {_listed(ends)}"
         why = "velocities are inaccurate there, and the branch behind it is not determined"
@@ -268,12 +268,12 @@ def singular_notes(crossed: Iterable[SingularCrossing], near: Iterable[NearSingu
     return notes
 
 
-def _place(one: SingularCrossing | NearSingular) -> str:
+def _place(pose: SingularCrossing | NearSingular) -> str:
     """Return the time of a configuration and its joints; of a nearly singular one also the gap, if it is known."""
-    joints = ", ".join(map(repr, one.joints[:NAMED]))
-    if isinstance(one, NearSingular) and np.isfinite(one.gap):
-        joints += f", where rows contradict each other by {one.gap:.2g} of the size"
-    return f"t = {one.t:.6g} s ({joints})"
+    joints = ", ".join(map(repr, pose.joints[:NAMED]))
+    if isinstance(pose, NearSingular) and np.isfinite(pose.gap):
+        joints += f", where rows contradict each other by {pose.gap:.2g} of the size"
+    return f"t = {pose.t:.6g} s ({joints})"
 
 
 def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: int, restored: float = 0.0) -> Outcome:
@@ -299,7 +299,7 @@ def delay_notes(model: Model, start: State) -> list[RunNote]:
     bodies = slice(WIDTH * (model.nb + 1))
     if network is None or not network.delays or start.t <= first.t or np.array_equal(start.flat[bodies], first.flat[bodies]):
         return []
-    names, longest = _listed([repr(one.name) for one in network.delays]), max(one.delay for one in network.delays)
+    names, longest = _listed([repr(block.name) for block in network.delays]), max(block.delay for block in network.delays)
     text = (
         f"the run continues from a state at t = {start.t:.6g} s, and its delays {names} do not know the motion before: up to "
         f"t = {start.t + longest:.6g} s they hold the output that the state has. Simulate from the beginning."

@@ -23,8 +23,8 @@ import numpy as np
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 
-MAX_LENGTH = 1000
-"""Characters of an expression: far more than a formula that a person writes."""
+MAX_LENGTH = 4000
+"""Characters of an expression: more than the tables of ramps that programs write."""
 MAX_DEPTH = 40
 """Nested parentheses, calls and signs."""
 

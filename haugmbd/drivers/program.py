@@ -56,6 +56,12 @@ def scratch_size(table: Ints) -> int:
     return most
 
 
+def room_for_tapes(table: Ints) -> int:
+    """Return the number of slots of the longest tape, in Python."""
+    tapes = table[table[:, KIND] != SPLINE]
+    return int((1 + tapes[:, LAST] - tapes[:, FIRST] + tapes[:, OP_LAST] - tapes[:, OP_FIRST]).max(initial=0))
+
+
 @kernel
 def evaluate_row(t: float, k: int, table: Ints, ops: Ints, numbers: Floats, W: Floats, F: Floats, i: int) -> None:
     """Fill F[i] = f, f', f'' at t of the driver in row k of the table."""

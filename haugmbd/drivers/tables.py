@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.jit import counted
+from haugmbd.compiled.jit import counted, kernel
 from haugmbd.drivers.autodiff.tape_machine import Floats, Ints
 from haugmbd.drivers.driver import Constant, Driver, Unusable, is_real_scalar
 from haugmbd.drivers.functions import Functions, PythonDriver, TimeFunction
@@ -62,7 +62,12 @@ def evaluate_drivers(t: float, table: Ints, ops: Ints, numbers: Floats, F: Float
     """Fill the rows of F (nd, 3) that belong to tapes and splines; the rows of constants (from F0) and Python drivers stay."""
     if table.shape[0] == 0:
         return
-    W = np.empty((scratch_size(table), 3))
+    evaluate_with_room(t, table, ops, numbers, np.empty((scratch_size(table), 3)), F)
+
+
+@kernel
+def evaluate_with_room(t: float, table: Ints, ops: Ints, numbers: Floats, W: Floats, F: Floats) -> None:
+    """Do what `evaluate_drivers` does, with room W (n, 3) for the longest tape."""
     for k in range(table.shape[0]):
         evaluate_row(t, k, table, ops, numbers, W, F, table[k, 0])
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
 
+from haugmbd.compiled.numba_names import is_jitted
 from haugmbd.drivers.autodiff.jet import Jet
 from haugmbd.drivers.autodiff.operators import NotAFloat
 from haugmbd.drivers.autodiff.tape_machine import Floats
@@ -32,7 +32,7 @@ class FunctionFault(HaugmbdError):
 def plain(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return the Python function behind a Numba function, because compiled code does not accept a Jet."""
     given: Any = fn
-    python: Callable[[Any], Any] = given.py_func if numba.extending.is_jitted(given) else given
+    python: Callable[[Any], Any] = given.py_func if is_jitted(given) else given
     return python
 
 

@@ -6,7 +6,6 @@ loads        the generalized forces Q
 planar       the plane of a planar mechanism, and the rows that fall away there
 derivation   a joint's rows step by step
 student      expressions of a student: read from text, compared, the first wrong term named
-mathml       formulas of TeX as MathML
-report       the page, and the TeX file
+report       the page with MathML, and the TeX file
 equations    `mbd.equations`
 """

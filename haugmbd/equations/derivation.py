@@ -150,9 +150,9 @@ def _steps(eq: Any, row: Row, state: State, kernel: Rows) -> tuple[Step, ...]:
         )
         a, da = _identity(eq, row, state)
         step("identity", IDENTITY, "differences of A a_bar", a, da, DIFFERENCE_TOL)
-    own = np.array([value(x) for x in eq.gradient_of(row)])
+    gradient = np.array([value(x) for x in eq.gradient_of(row)])
     expected = exact if eq.planar is None else eq.to_plane(state) @ exact
-    step("Phi_q", gradient_tex(eq, row), "the kernel's Phi_r and PiBar", own, expected, KERNEL_TOL)
+    step("Phi_q", gradient_tex(eq, row), "the kernel's Phi_r and PiBar", gradient, expected, KERNEL_TOL)
     step("velocity", rf"\Phi_q u = \nu = {eq.symbols.tex(row.nu)}", "the kernel's nu", value(row.nu), kernel.nu[k], KERNEL_TOL)
     step(
         "gamma",
@@ -232,8 +232,10 @@ def variation(row: Row) -> str:
         terms = [] if isinstance(a, Direction) else [rf"\left(\delta {short(a)}\right)^{{T}} {short(b)}"]
         terms.append(rf"{short(a)}^{{T}} \delta {short(b)}")
         parts.append(" + ".join(terms))
-    one = parts[0] if len(parts) == 1 else r" + ".join(rf"F_{{c_{{{k + 1}}}}} \left({part}\right)" for k, part in enumerate(parts))
-    return one
+    total = (
+        parts[0] if len(parts) == 1 else r" + ".join(rf"F_{{c_{{{k + 1}}}}} \left({part}\right)" for k, part in enumerate(parts))
+    )
+    return total
 
 
 def short(x: Any) -> str:

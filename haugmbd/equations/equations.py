@@ -120,11 +120,11 @@ class Equations:
 
     def joint_named(self, name: Any) -> Any:
         """Return a joint. Raise UsageError, with the nearest name, if there is none."""
-        found = next((joint for joint in self.system.joints if joint.name == name), None)
-        if found is None or not isinstance(name, str):
+        named = next((joint for joint in self.system.joints if joint.name == name), None)
+        if named is None or not isinstance(name, str):
             near = did_you_mean(str(name), self.joints) or f": it has {', '.join(map(repr, self.joints[:12]))}"
             raise UsageError(f"model {self.model.name!r} has no joint {name!r}{near}.")
-        return found
+        return named
 
     def all_rows_of(self, name: str) -> tuple[Row, ...]:
         """Return the rows of a joint, also those that fall away in the plane."""
@@ -266,8 +266,8 @@ class Equations:
             force, torque = self.forces.Q[k]
             both = force.col_join(torque)
             T = self.symbols.body(body).to_velocity
-            own = list(both if self.planar is None else T.T * both)
-            entries += [x + other for x, other in zip(own, others[k], strict=True)] if others else own
+            forces = list(both if self.planar is None else T.T * both)
+            entries += [x + other for x, other in zip(forces, others[k], strict=True)] if others else forces
         return sp.ImmutableMatrix(self.n, 1, entries)
 
     def _others(self) -> dict[int, list[Any]]:
@@ -278,27 +278,27 @@ class Equations:
         sp, marks = self.sp, ("x", "y", "z", "n_x", "n_y", "n_z") if self.planar is None else (*(self.planar or ""), "phi")
         per = len(marks)
         words = f"the sum of {', '.join(map(repr, loads))}, which have no formula here"
-        found: dict[int, list[Any]] = {}
+        symbols: dict[int, list[Any]] = {}
         written = sp.Matrix([x for k in range(1, self.model.nb + 1) for x in self._written(k)])
         ready: list[Any] = []
 
-        def number(place: int, numbers: dict[Any, float], state: State) -> float:
+        def number(component: int, numbers: dict[Any, float], state: State) -> float:
             if not ready:
                 ready.extend(self._function(written, self.M))
-            known, M = (np.asarray(f(*(numbers[each] for each in ready[0]))) for f in ready[1])
-            return float((self._needed(state, M) - known.ravel())[place])
+            numbers_of, M = (np.asarray(f(*(numbers[each] for each in ready[0]))) for f in ready[1])
+            return float((self._needed(state, M) - numbers_of.ravel())[component])
 
         for k, body in enumerate(self.symbols.bodies[1:], start=1):
             name = self.symbols.names.of(body)
-            found[k] = []
+            symbols[k] = []
             for c, mark in enumerate(marks):
                 atom = sp.Symbol(f"Q_other_{name}_{mark}", real=True)
                 self.symbols.tex_of[atom] = rf"Q^{{other}}_{{\mathrm{{{name.replace('_', ' ')}}},{mark.replace('_', '')}}}"
-                place = per * (k - 1) + c
+                component = per * (k - 1) + c
                 self.symbols.atoms.of_loads.add(atom)
-                self.symbols.atoms.add(atom, partial(number, place), words if not c and k == 1 else "")
-                found[k].append(atom)
-        return found
+                self.symbols.atoms.add(atom, partial(number, component), words if not c and k == 1 else "")
+                symbols[k].append(atom)
+        return symbols
 
     def _written(self, k: int) -> list[Any]:
         force, torque = self.forces.Q[k]
@@ -323,9 +323,9 @@ class Equations:
         T = np.zeros((6 * self.model.nb, self.n))
         for k, body in enumerate(self.symbols.bodies[1:]):
             made = self.symbols.body(body)
-            one = np.array(made.to_velocity.tolist(), dtype=np.float64)
-            one[3:] = made.turned.T @ one[3:]
-            T[6 * k : 6 * k + 6, 3 * k : 3 * k + 3] = one
+            T_one = np.array(made.to_velocity.tolist(), dtype=np.float64)
+            T_one[3:] = made.turned.T @ T_one[3:]
+            T[6 * k : 6 * k + 6, 3 * k : 3 * k + 3] = T_one
         return T.T
 
     @cached_property

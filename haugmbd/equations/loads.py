@@ -98,15 +98,15 @@ class Forces:
         user = value.user_function
         arguments = [sp.Symbol(each.strip(), real=True) for each in user.form.split(",")]
         arguments[0] = symbols.t
-        found = []
+        components = []
         for k in range(len(value.drivers)):
             name = f"{user.label}_{symbols.names.of(load)}" + (f"_{AXES[k]}" if several else "")
             atom = sp.Function(name, real=True)(*arguments)
             symbols.atoms.of_loads.add(atom)
-            found.append(
+            components.append(
                 symbols.atoms.add(atom, self._called(load, user, k), f"{atom}: the function {user.words} of {load.name!r}")
             )
-        return found
+        return components
 
     def _called(self, load: Any, user: Any, k: int) -> Any:
         def number(numbers: dict[Any, float], state: State) -> float:

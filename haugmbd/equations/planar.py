@@ -69,7 +69,7 @@ def keep_rows(eq: Any) -> InPlane:
     gradients: list[Any] = []
     for name in eq.joints:
         rows = eq.all_rows_of(name)
-        own: list[Any] = []
+        rows_of_plane: list[Any] = []
         for row in rows:
             what = f"{name!r} row {row.number} {row.kind}"
             if not row.primitive.velocity_only and _is_nothing(eq, row, rng):
@@ -77,12 +77,12 @@ def keep_rows(eq: Any) -> InPlane:
                 continue
             gradient = _gradient(eq, row)
             left = gradient.copy()
-            for other in own:
+            for other in rows_of_plane:
                 left = left - (left @ other) * other
             if np.linalg.norm(left) <= RANK_TOL * max(1.0, float(np.linalg.norm(gradient))):
                 removed.append(f"{what}: follows from the other rows of the joint in the plane")
                 continue
-            own.append(left / np.linalg.norm(left))
+            rows_of_plane.append(left / np.linalg.norm(left))
             gradients.append(gradient)
             kept.append(row.number)
     J = np.array(gradients).reshape(len(gradients), eq.n)

@@ -484,6 +484,24 @@ def coupling(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     return with_scalars(make.of_products(joint, p, number, scalar, p.f), tuple(coordinates))
 
 
+def rope(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
+    """Return Phi = sum of w |D| - f. Raise UsageError for a rope around discs, whose formula changes where it meets or leaves one."""
+    sp, symbols = make.sp, make.symbols
+    if p.drums or any(group.plane is not None for group in p.groups):
+        raise UsageError(
+            f"joint {joint.name!r}: the length of a rope around discs is told by cases, which of them it touches. Equations in symbols "
+            "have ropes over points: give points in place of the discs."
+        )
+    parts = [(group.weight, a, b) for group in p.groups for a, b in zip(group.elements, group.elements[1:], strict=False)]
+    squares = [product(symbols, x, x) for x in (make.distance(joint, a.body, a.s_bar, b.body, b.s_bar) for _, a, b in parts)]
+    weights = [snapped(sp, w) or sp.Float(w) for w, _, _ in parts]
+    tex = " + ".join(rf"\sqrt{{{each.tex}}}" for each in squares)
+    scalar = function_of(
+        symbols, squares, lambda *c: sum((w * sp.sqrt(x) for w, x in zip(weights, c, strict=True)), sp.Integer(0)), tex
+    )
+    return with_scalars(make.of_products(joint, p, number, scalar, p.f), tuple(squares))
+
+
 def coordinate_function(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     """Return Phi = q_b - f(q_a), f and its derivatives as symbols."""
     sp, symbols = make.sp, make.symbols
@@ -641,6 +659,7 @@ KINDS: dict[str, Callable[..., Row]] = {
     "CoordinateFunctionRow": coordinate_function,
     "CouplingRow": coupling,
     "PointOnCurveRow": point_on_curve,
+    "RopeRow": rope,
     "DiscOnPlane": disc_on_plane,
     "Slip": slip,
     "KnifeEdgeRow": knife_edge,

@@ -77,8 +77,8 @@ def check_expressions(eq: Any, expressions: Any, joint: str | None, quantity: st
     of = f"joint {joint!r}" if joint is not None else f"model {eq.model.name!r}"
     several = isinstance(expressions, list | tuple)
     entries: list[tuple[Any, list[Any]]] = []
-    for given in expressions if several else [expressions]:
-        entries.extend(_rows_of(eq, given))
+    for expression in expressions if several else [expressions]:
+        entries.extend(_rows_of(eq, expression))
     if len(entries) != len(rows):
         kinds = ", ".join(row.kind for row in rows)
         raise UsageError(f"{len(entries)} row{'s' * (len(entries) != 1)} given, and {of} has {len(rows)}: {kinds}.")
@@ -88,21 +88,25 @@ def check_expressions(eq: Any, expressions: Any, joint: str | None, quantity: st
     )
 
 
-def _rows_of(eq: Any, given: Any) -> list[tuple[Any, list[Any]]]:
+def _rows_of(eq: Any, expression: Any) -> list[tuple[Any, list[Any]]]:
     """Return the scalar rows of an expression, each with the terms of the text."""
     sp = eq.sp
-    if isinstance(given, str):
-        value, terms = read_text(eq, given)
+    if isinstance(expression, str):
+        value, terms = read_text(eq, expression)
     else:
         try:
-            value = sp.Matrix(given) if isinstance(given, np.ndarray | sp.MatrixBase) else sp.sympify(given, strict=True)
+            value = (
+                sp.Matrix(expression) if isinstance(expression, np.ndarray | sp.MatrixBase) else sp.sympify(expression, strict=True)
+            )
         except (sp.SympifyError, TypeError) as error:
-            raise UsageError(f"an expression is text or a SymPy object, got {given!r:.60} ({type(given).__name__}).") from error
-        known = {str(s): s for s in eq.values()}
+            raise UsageError(
+                f"an expression is text or a SymPy object, got {expression!r:.60} ({type(expression).__name__})."
+            ) from error
+        symbols = {str(s): s for s in eq.values()}
         for symbol in value.free_symbols:
-            if str(symbol) not in known:
-                raise UsageError(f"there is no symbol {str(symbol)!r}{did_you_mean(str(symbol), known)}.")
-        value = value.xreplace({symbol: known[str(symbol)] for symbol in value.free_symbols})
+            if str(symbol) not in symbols:
+                raise UsageError(f"there is no symbol {str(symbol)!r}{did_you_mean(str(symbol), symbols)}.")
+        value = value.xreplace({symbol: symbols[str(symbol)] for symbol in value.free_symbols})
         terms = [(str(term), term) for term in sp.Add.make_args(value)] if not isinstance(value, sp.MatrixBase) else [("", value)]
     if not isinstance(value, sp.MatrixBase):
         return [(value, terms)]
@@ -218,10 +222,10 @@ class _Reader:
     def entry(self, node: Any) -> Any:
         """Return an entry of a vector or matrix."""
         x = self.value(node.value)
-        place = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        numbers = [each.value for each in place if isinstance(each, ast.Constant) and type(each.value) is int]
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        numbers = [each.value for each in indices if isinstance(each, ast.Constant) and type(each.value) is int]
         try:
-            return x[tuple(numbers)] if len(numbers) == len(place) == 2 else x[numbers[0]]
+            return x[tuple(numbers)] if len(numbers) == len(indices) == 2 else x[numbers[0]]
         except (IndexError, TypeError):
             self.fail(f"{ast.unparse(node)!r} is no entry of a vector or matrix")
         return None
@@ -279,48 +283,48 @@ def _numbers(eq: Any, expressions: list[Any], states: list[dict[Any, float]]) ->
         return np.array([[complex(x) for x in f(*(state[each] for each in used))] for state in states]).T
 
 
-def _compared(eq: Any, row: Any, given: Any, terms: list[Any], states: list[dict[Any, float]], quantity: str) -> RowCheck:
+def _compared(eq: Any, row: Any, expression: Any, terms: list[Any], states: list[dict[Any, float]], quantity: str) -> RowCheck:
     sp, name = eq.sp, row.joint.name
     right = sp.sympify(getattr(row, quantity))
-    given = sp.sympify(given)
+    expression = sp.sympify(expression)
     texts, parts = [text for text, _ in terms], [sp.sympify(part) for _, part in terms]
-    own = list(sp.Add.make_args(sp.expand(right)))
-    numbers = _numbers(eq, [given, right, *parts, *own], states)
+    terms_of_model = list(sp.Add.make_args(sp.expand(right)))
+    numbers = _numbers(eq, [expression, right, *parts, *terms_of_model], states)
     theirs, wanted, of_terms, of_own = numbers[0], numbers[1], numbers[2 : 2 + len(parts)], numbers[2 + len(parts) :]
     size = max(1.0, float(np.abs(np.vstack([of_terms, of_own])).max(initial=0.0)))
-    found = RowCheck(name, row.number, row.kind, True, "right")
+    check = RowCheck(name, row.number, row.kind, True, "right")
     if not np.isfinite(theirs).all():
-        return found._replace(
+        return check._replace(
             ok=False, message="has no finite value at a random state: a division by zero, or a root of a negative number"
         )
     left = wanted - theirs
     if np.abs(left).max() <= SAME_TOL * size:
-        return found
+        return check
     factor = _ratio(theirs, wanted, size)
     if factor is not None and quantity == "Phi":
-        return found._replace(
+        return check._replace(
             message=f"right; it is {factor:g} times the row of the model, so its gamma and its multiplier have that factor, too",
             factor=factor,
         )
     if factor is not None:
         hint = "the sign is wrong" if factor == -1.0 else f"it is {factor:g} times what it must be"
-        return found._replace(ok=False, message=f"not yet: {hint}", factor=factor, term=texts[0] if texts else "")
+        return check._replace(ok=False, message=f"not yet: {hint}", factor=factor, term=texts[0] if texts else "")
     for text, part in zip(texts, of_terms, strict=True):
         change = _ratio(left, part, size)
         if change is not None:
             must = 1.0 + change
             told = "has the wrong sign" if must == -1.0 else "is too much" if must == 0.0 else f"must have the factor {must:g}"
-            return found._replace(ok=False, message=f"not yet: the term {text} {told}", term=text)
-    for term, part in zip(own, of_own, strict=True):
+            return check._replace(ok=False, message=f"not yet: the term {text} {told}", term=text)
+    for term, part in zip(terms_of_model, of_own, strict=True):
         if _ratio(left, part, size) == 1.0:
-            return found._replace(ok=False, message=f"not yet: the term {term} is missing", term=str(term))
-    mine = set(own)
-    expanded = sp.expand(given)
+            return check._replace(ok=False, message=f"not yet: the term {term} is missing", term=str(term))
+    mine = set(terms_of_model)
+    expanded = sp.expand(expression)
     odd = next((term for term in sp.Add.make_args(expanded) if term not in mine), None)
-    lacking = next((term for term in own if term not in set(sp.Add.make_args(expanded))), None)
+    lacking = next((term for term in terms_of_model if term not in set(sp.Add.make_args(expanded))), None)
     first = str(odd if odd is not None else lacking)
     more = f"; the model has {lacking}, which is not there" if odd is not None and lacking is not None else ""
-    return found._replace(ok=False, message=f"not yet: the first term that the model does not have is {first}{more}", term=first)
+    return check._replace(ok=False, message=f"not yet: the first term that the model does not have is {first}{more}", term=first)
 
 
 def _ratio(a: Any, b: Any, size: float) -> float | None:

@@ -308,16 +308,16 @@ class Symbols:
             small = abs(component) <= SNAP * size
             whole = sp.Integer(0) if small else None if what == "s_bar" else snapped(sp, component)  # a length of 1 is a parameter
             parts.append(self.parameter(f"{name}_{axis}", component, f"{bar}_{{{mark},{axis}}}") if whole is None else whole)
-        found = (name, sp.Matrix(parts))
-        self._vector_keys[key] = found
-        self.vectors[name] = found[1]
+        vector = (name, sp.Matrix(parts))
+        self._vector_keys[key] = vector
+        self.vectors[name] = vector[1]
         self.vector_tex[name] = f"{bar}_{{{mark}}}"
-        return found
+        return vector
 
     def integrated(self, q: Any, state: State) -> float:
         """Return the angle of a coordinate that the state integrates [rad]; its value at the modelled pose where none is."""
-        place = next((k for other, k in self.angles if other.key == q.key), -1)
-        return float(state.angles[place]) if place >= 0 else float(q.q0)
+        column = next((k for other, k in self.angles if other.key == q.key), -1)
+        return float(state.angles[column]) if column >= 0 else float(q.q0)
 
     def values(self, state: State, loads: bool = True) -> dict[Any, float]:
         """Return the number of every symbol at a state; without `loads`, no function of a force is called."""

@@ -4,8 +4,7 @@
         result = mbd.simulate(broken, 1.0, h=1e-3)
     result.violation("velocity")                     # after the block the model is right again: this is the true violation
 
-broken_prepare   the evaluation of rows and forces with one thing wrong
-broken_model     a model with a fault, while its block lasts
+broken_model     a model with a fault, while its block lasts: rows and forces with one thing wrong
 contexts         the faults, by name
 fingerprint      which diagnostics see a fault, at which level, and with which order of the step
 """

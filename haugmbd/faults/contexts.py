@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.errors import UsageError
-from haugmbd.faults import broken_prepare as number_of
+from haugmbd.faults import broken_model as number_of
 from haugmbd.faults.broken_model import BrokenModel, break_model
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
@@ -21,15 +21,15 @@ from haugmbd.model.model import Model
 @contextmanager
 def _broken(model: Any, fault: str, number: int, why_not: Callable[[Model], str], parameter: float = 0.0) -> Iterator[BrokenModel]:
     """Yield the model with a fault, and end it. Raise UsageError if the fault would change nothing."""
-    given = model_given(model, fault)
-    if isinstance(given, BrokenModel) and given.switch.on:
+    whole = model_given(model, fault)
+    if isinstance(whole, BrokenModel) and whole.switch.on:
         raise UsageError(
-            f"{fault}: the model is broken already, by {given.fault}. One fault at a time can be recognized: give the model itself."
+            f"{fault}: the model is broken already, by {whole.fault}. One fault at a time can be recognized: give the model itself."
         )
-    why = why_not(given)
+    why = why_not(whole)
     if why:
-        raise UsageError(f"{fault} changes nothing in model {given.name!r}: {why}.")
-    broken = break_model(given, fault, number, parameter)
+        raise UsageError(f"{fault} changes nothing in model {whole.name!r}: {why}.")
+    broken = break_model(whole, fault, number, parameter)
     try:
         yield broken
     finally:

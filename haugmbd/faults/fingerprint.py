@@ -150,14 +150,14 @@ def fingerprint(fault: str, model: Any = None, *, state: State | None = None, t_
     """
     if fault not in FAULTS:
         raise UsageError(f"no fault is called {fault!r}{did_you_mean(fault, FAULTS)}; there are {', '.join(FAULTS)}.")
-    given, start = example() if model is None else (model_given(model, "fingerprint"), None)
-    start = state or start or given.state()
-    healthy = _measured(given, given, start, t_end, h)
-    with FAULTS[fault](given) as broken:
+    whole, start = example() if model is None else (model_given(model, "fingerprint"), None)
+    start = state or start or whole.state()
+    healthy = _measured(whole, whole, start, t_end, h)
+    with FAULTS[fault](whole) as broken:
         verification = verify(broken)
     if verification.interrupted:
         raise KeyboardInterrupt
-    coarse, fine = (_measured_broken(fault, given, start, t_end, step) for step in (h, 0.5 * h))
+    coarse, fine = (_measured_broken(fault, whole, start, t_end, step) for step in (h, 0.5 * h))
     seen = tuple(Seen(name, coarse[name], healthy[name], _order(coarse[name], fine[name])) for name in DIAGNOSTICS)
     return Fingerprint(fault, seen, verification.wrong)
 
@@ -196,8 +196,8 @@ def _measured(model: Model, run: Model, state: State, t_end: float, h: float) ->
 def _acceleration_gap(model: Model, run: Model, result: Result, k: int) -> float:
     """Return the largest |Phi_q u_dot - gamma| of the accelerations of `run` at a stored state."""
     state = State.from_y(float(result.t[k]), result.y[k], model.nb + 1)
-    found, rows = accelerations(run, state), evaluate(model, state)
-    u_dot = np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel()
+    solution, rows = accelerations(run, state), evaluate(model, state)
+    u_dot = np.hstack([solution.v_dot, solution.omega_bar_dot])[1:].ravel()
     return _largest(rows.Phi_q @ u_dot - rows.gamma)
 
 

@@ -251,7 +251,7 @@ class JointFriction(ForceElement):
         return ()
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
-        """Raise UsageError: the power of friction depends on the multipliers, see `diagnostics.energy_balance`."""
+        """Raise UsageError: the power of friction depends on the multipliers, see `diagnostics.work`."""
         raise UsageError(f"{self.where} depends on the reaction of its joint: use result.load({self.name!r}) or result.energy().")
 
     def dissipation(self, power: Array) -> EnergyLedger:

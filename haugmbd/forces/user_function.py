@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
 from haugmbd.bodies.validation import masked, numbers
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.numba_names import is_jitted
 from haugmbd.drivers import Constant, Driver, Expression, Unusable, as_driver, driver_of, note_what_can_change
 from haugmbd.drivers.driver import LONGEST_REPR, shown
 from haugmbd.drivers.program import CONSTANT, PYTHON, Program
@@ -228,13 +228,13 @@ def arguments_text(needed: int | None) -> str:
 
 def is_compiled(function: Any) -> bool:
     """Return whether a function is one of numba.njit."""
-    return bool(numba.extending.is_jitted(function))
+    return bool(is_jitted(function))
 
 
 def plain_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the Python function behind an @njit function; any other unchanged."""
     given: Any = function
-    return given.py_func if numba.extending.is_jitted(given) else given  # type: ignore[no-any-return]
+    return given.py_func if is_jitted(given) else given  # type: ignore[no-any-return]
 
 
 def arguments_needed(function: Callable[..., Any]) -> int | None:

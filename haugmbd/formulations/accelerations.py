@@ -87,8 +87,8 @@ def chosen(formulation: Formulation | None) -> Formulation:
 def check_formulation(formulation: object) -> None:
     """Raise UsageError if this is not a formulation, or if its parameters are invalid."""
     if not isinstance(formulation, Formulation):
-        known = "haugmbd.formulations.FORMULATIONS lists all"
-        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace(); {known}.")
+        where = "haugmbd.formulations.FORMULATIONS lists all"
+        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace(); {where}.")
     formulation.check()
 
 
@@ -158,10 +158,10 @@ def accelerations(
     x[0] = 0.0  # the forces on the ground are stored there
     n, last = model.nb + 1, kkt_solution_of(pack)
     lam_p = np.concatenate([np.zeros(min(1, len(last.lam_p))), last.lam_p])
-    found = Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x), lam_p, last.iterations)
+    solution = Accelerations(x[:n, :3].copy(), x[:n, 3:].copy(), model.lam_of(x), lam_p, last.iterations)
     if borrowed:
         model.give_back(pack)
-    return found
+    return solution
 
 
 def solve_states(model: Model, t: Array, y: Array, pack: Pack | None = None) -> Array:

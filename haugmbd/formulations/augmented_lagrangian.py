@@ -67,8 +67,8 @@ class AugmentedLagrangian(PythonFormulation):
 
     def wrong(self) -> list[str]:
         count = isinstance(self.most_iterations, int) and self.most_iterations >= 1
-        found = [] if count else [f"most_iterations = {self.most_iterations!r} must be a whole number, 1 or more"]
-        return not_positive(alpha=self.alpha, tol=self.tol) + negative(mu=self.mu, omega=self.omega) + found
+        faults = [] if count else [f"most_iterations = {self.most_iterations!r} must be a whole number, 1 or more"]
+        return not_positive(alpha=self.alpha, tol=self.tol) + negative(mu=self.mu, omega=self.omega) + faults
 
     def solve(self, kkt: KKTSystem) -> KKTSolution:
         kkt, b_c = of_known_rank(kkt, with_feedback(kkt, self.mu, self.omega))

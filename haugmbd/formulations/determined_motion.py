@@ -108,10 +108,10 @@ def squared_arms(model: Model, rows: Rows) -> Array:
     body, square = rows.bodies[pulls], moment[pulls] / force[pulls]
     n = model.nb + 1
     count = np.bincount(body, minlength=n)
-    found = np.bincount(body, weights=square, minlength=n) / np.maximum(count, 1)
+    mean_square = np.bincount(body, weights=square, minlength=n) / np.maximum(count, 1)
     whole = float(square.mean()) if len(square) else 0.0
     whole = whole or model.length**2
-    return np.where(found > LEAST * whole, found, whole)
+    return np.where(mean_square > LEAST * whole, mean_square, whole)
 
 
 @entry

@@ -51,8 +51,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {failed}")
     if vanished := vanished_lengths(model, t):
         return (SingularKKTError if code in SINGULAR else SimulationError)(f"the simulation stops at t = {t:.6g} s: {vanished}")
-    _, place, number, step = workspace_array(pack, "STATUS")[0]
-    failure = Failure(model, pack, code, t, int(place), number, step)
+    _, node, number, step = workspace_array(pack, "STATUS")[0]
+    failure = Failure(model, pack, code, t, int(node), number, step)
     why = _unbounded(failure)
     if why:
         return SimulationError(why)
@@ -67,90 +67,90 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
     )
 
 
-def _unbounded(one: Failure) -> str:
+def _unbounded(f: Failure) -> str:
     """Return what has grown without bound where a matrix could not be factored; "" if nothing has."""
-    if one.code == status_codes.SINGULAR and not np.isfinite(workspace_array(one.pack, "J")).all():
-        return f"the state is not finite at t = {one.t:.6g} s: the rows of the joints overflow. {TOO_LARGE}"
-    if one.code in (status_codes.SINGULAR, status_codes.NOT_SPREAD):
-        apart = opened_joint(one.model, rows_in(one.model, one.pack, one.model.state()))
-        return f"the motion grows without bound at t = {one.t:.6g} s: {apart}. {TOO_LARGE}" if apart else ""
+    if f.code == status_codes.SINGULAR and not np.isfinite(workspace_array(f.pack, "J")).all():
+        return f"the state is not finite at t = {f.t:.6g} s: the rows of the joints overflow. {TOO_LARGE}"
+    if f.code in (status_codes.SINGULAR, status_codes.NOT_SPREAD):
+        apart = opened_joint(f.model, rows_in(f.model, f.pack, f.model.state()))
+        return f"the motion grows without bound at t = {f.t:.6g} s: {apart}. {TOO_LARGE}" if apart else ""
     return ""
 
 
-def _free_axis(one: Failure) -> str:
-    body = one.model.body_names[one.node] if 0 < one.node <= one.model.nb else "?"
-    if one.model.tables["FLAGS"][0, REFINES] & FOR_LIGHT or (one.model.tables["INERTIA"] == one.model.tables["SHIFTED"]).all():
-        lost = _nearly_massless(one.model, rows_in(one.model, one.pack, one.model.state()))
+def _free_axis(f: Failure) -> str:
+    body = f.model.body_names[f.node] if 0 < f.node <= f.model.nb else "?"
+    if f.model.tables["FLAGS"][0, REFINES] & FOR_LIGHT or (f.model.tables["INERTIA"] == f.model.tables["SHIFTED"]).all():
+        lost = _nearly_massless(f.model, rows_in(f.model, f.pack, f.model.state()))
         near = "Bodies of very different masses are near a singular configuration: give light ones more mass or inertia, or start away."
-        stalls = f"refinement of the accelerations stalls at {one.number:.1e} (body {body!r})"
-        return f"SingularKKTError at t = {one.t:.6g} s: {stalls}. {lost or near}"
+        stalls = f"refinement of the accelerations stalls at {f.number:.1e} (body {body!r})"
+        return f"SingularKKTError at t = {f.t:.6g} s: {stalls}. {lost or near}"
     return (
-        f"SingularKKTError at t = {one.t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
-        f"(refinement stalls at {one.number:.1e}). Give it a moment of inertia, or a joint that holds the axis."
+        f"SingularKKTError at t = {f.t:.6g} s: body {body!r} has no inertia about an axis that the joints leave free "
+        f"(refinement stalls at {f.number:.1e}). Give it a moment of inertia, or a joint that holds the axis."
     )
 
 
-def _not_finite(one: Failure) -> str:
-    if one.node < 0:
-        return f"{_words(_friction_at(one.model, -1 - one.node))} is not finite at t = {one.t:.6g} s: {one.number}. {TOO_LARGE}"
-    n = one.node // WIDTH
-    named = n <= one.model.nb
-    where = f"{COLUMNS[one.node % WIDTH]} of body {one.model.body_names[n]!r}" if named else "an integrated joint angle"
-    return f"the state is not finite at t = {one.t:.6g} s: {where} is {one.number}. {TOO_LARGE}"
+def _not_finite(f: Failure) -> str:
+    if f.node < 0:
+        return f"{_words(_friction_at(f.model, -1 - f.node))} is not finite at t = {f.t:.6g} s: {f.number}. {TOO_LARGE}"
+    n = f.node // WIDTH
+    named = n <= f.model.nb
+    where = f"{COLUMNS[f.node % WIDTH]} of body {f.model.body_names[n]!r}" if named else "an integrated joint angle"
+    return f"the state is not finite at t = {f.t:.6g} s: {where} is {f.number}. {TOO_LARGE}"
 
 
-def _step_too_small(one: Failure) -> str:
+def _step_too_small(f: Failure) -> str:
     return (
-        f"the error control needs a step of {one.number:.3g} s at t = {one.t:.6g} s. "
+        f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s. "
         "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "
         "or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA()."
     )
 
 
-def _no_convergence(one: Failure) -> str:
+def _no_convergence(f: Failure) -> str:
     return (
-        f"Newton's iteration in the step at t = {one.t:.6g} s did not converge, nor in parts of the step where it may be divided: "
-        f"its last correction is {one.number:.3g} (m, rad). Reduce h, or raise tol where that is rounding already; "
+        f"Newton's iteration in the step at t = {f.t:.6g} s did not converge, nor in parts of the step where it may be divided: "
+        f"its last correction is {f.number:.3g} (m, rad). Reduce h, or raise tol where that is rounding already; "
         "where a damper is stiff, BDF() or GeneralizedAlpha(h); or the position is singular, or a force jumps there."
     )
 
 
-def _not_tangent(one: Failure) -> str:
+def _not_tangent(f: Failure) -> str:
     return (
-        f"the Euler parameters of body {one.model.body_names[one.node]!r} leave their sphere at t = {one.t:.6g} s: |p| = 1 holds, "
-        f"but p . p' is {one.number:.2g} of |p'|. Bodies turn too far in a step, or rho is too near to 1 for constraints on "
+        f"the Euler parameters of body {f.model.body_names[f.node]!r} leave their sphere at t = {f.t:.6g} s: |p| = 1 holds, "
+        f"but p . p' is {f.number:.2g} of |p'|. Bodies turn too far in a step, or rho is too near to 1 for constraints on "
         "positions: reduce h or rho, or take GeneralizedAlpha, which turns bodies on the group."
     )
 
 
-def _turns_too_far(one: Failure) -> str:
+def _turns_too_far(f: Failure) -> str:
     return (
-        f"RATTLE cannot turn body {one.model.body_names[one.node]!r} in the step to t = {one.t:.6g} s: h |omega| is "
-        f"{one.number:.3g} rad, and its equation for the turn, sin(turn) = h |omega| about a principal axis, has no solution beyond "
-        f"about 1. Give h = {shorter_step(one.step, one.number):.2g} s or less, or use RK4."
+        f"RATTLE cannot turn body {f.model.body_names[f.node]!r} in the step to t = {f.t:.6g} s: h |omega| is "
+        f"{f.number:.3g} rad, and its equation for the turn, sin(turn) = h |omega| about a principal axis, has no solution beyond "
+        f"about 1. Give h = {shorter_step(f.step, f.number):.2g} s or less, or use RK4."
     )
 
 
-def _energy_lost(one: Failure) -> str:
+def _energy_lost(f: Failure) -> str:
     return (
-        f"the energy projection cannot reach the energy of the start at t = {one.t:.6g} s: {one.number:.3g} of the largest energy is "
+        f"the energy projection cannot reach the energy of the start at t = {f.t:.6g} s: {f.number:.3g} of the largest energy is "
         "left. Reduce h; or the motion stands still there, and neither speeds nor forces are left that could restore it."
     )
 
 
-def _not_spread(one: Failure) -> str:
+def _not_spread(f: Failure) -> str:
     return (
-        f"dependent rows of {', '.join(map(repr, one.model.redundancy.joints))} contradict each other at t = {one.t:.6g} s, and no "
-        f"accelerations that suit them were found (a part of {one.number:.1e} is left). "
+        f"dependent rows of {', '.join(map(repr, f.model.redundancy.joints))} contradict each other at t = {f.t:.6g} s, and no "
+        f"accelerations that suit them were found (a part of {f.number:.1e} is left). "
         "Take Projection() in place of stabilization=None, or reduce h."
     )
 
 
-def _off_manifold(one: Failure) -> str:
-    slots = one.model.slot_of_row
-    row = list(slots).index(one.node) if one.node in slots else 0
+def _off_manifold(f: Failure) -> str:
+    slots = f.model.slot_of_row
+    row = list(slots).index(f.node) if f.node in slots else 0
     return (
-        f"the projection cannot reach the constraints at t = {one.t:.6g} s: {one.model.labels[row]} is left at {one.number:.3g}. "
+        f"the projection cannot reach the constraints at t = {f.t:.6g} s: {f.model.labels[row]} is left at {f.number:.3g}. "
         f"{TOO_LARGE} Or the mechanism cannot be assembled there (a dead centre, a driver beyond the reach of the mechanism)."
     )
 
@@ -183,12 +183,12 @@ def opened_joint(model: Model, rows: Rows) -> str:
     return f"joint {model.labels[k].joint!r} is {gaps[k]:.3g} m apart"
 
 
-def _singular(one: Failure) -> str:
+def _singular(f: Failure) -> str:
     """Return what is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
-    model, pack, node, number = one.model, one.pack, one.node, one.number
+    model, pack, node, number = f.model, f.pack, f.node, f.number
     if node <= model.nb:
         return (
-            f"SingularKKTError at t = {one.t:.6g} s: body {model.body_names[node]!r} has no inertia in a direction "
+            f"SingularKKTError at t = {f.t:.6g} s: body {model.body_names[node]!r} has no inertia in a direction "
             f"(pivot {number:.1e}). Check its mass and J_bar."
         )
     rows = rows_in(model, pack, model.state())
@@ -197,14 +197,14 @@ def _singular(one: Failure) -> str:
     regular = len(report.dependencies) <= len(model.redundancy.dropped)
     if regular and (body := _nearly_massless(model, rows)):
         pivot = f"pivot {number:.1e} of their scale"
-        return f"SingularKKTError at t = {one.t:.6g} s: {between} cannot be told from dependent ones ({pivot}). {body}"
+        return f"SingularKKTError at t = {f.t:.6g} s: {between} cannot be told from dependent ones ({pivot}). {body}"
     i, j, *more = model.tables["EDGES"][node - model.nb - 1]
     names = [repr(model.body_names[k]) for k in (i, j, *(body for body in more if body))]
     tied = [name for d in report.dependencies if d.row not in model.redundancy.dropped for name in report.joints_of(d)]
     others = [name for name in dict.fromkeys(tied) if name not in joints_at(model, node)]
     among = f"those of {', '.join(map(repr, others))}" if others else "others"
     return (
-        f"SingularKKTError at t = {one.t:.6g} s: "
+        f"SingularKKTError at t = {f.t:.6g} s: "
         f"{between} between {' and '.join(names)} depend on {among} there "
         f"(pivot {number:.1e} of their scale). "
         "A singular position (a dead centre, a flat parallelogram, bars in line): more than one motion is possible, or none. "
@@ -228,24 +228,24 @@ def _nearly_massless(model: Model, rows: Rows) -> str:
     )
 
 
-def _friction(one: Failure) -> str:
+def _friction(f: Failure) -> str:
     """Return why the friction in a joint could not be solved for."""
-    load = _friction_at(one.model, one.node)
+    load = _friction_at(f.model, f.node)
     what = _words(load)
-    if bent := _bent_bristles(one, load):
-        return f"{what} was not found at t = {one.t:.6g} s: {bent}"
-    why = f"1 N of its friction increases the normal force so much that the friction grows by {one.number:.3g} N"
-    remedy = f"Reduce the coefficient, or change the geometry so that friction presses the joint less (at t = {one.t:.6g} s)."
-    if one.code == status_codes.FRICTION_HAS_NONE:
+    if bent := _bent_bristles(f, load):
+        return f"{what} was not found at t = {f.t:.6g} s: {bent}"
+    why = f"1 N of its friction increases the normal force so much that the friction grows by {f.number:.3g} N"
+    remedy = f"Reduce the coefficient, or change the geometry so that friction presses the joint less (at t = {f.t:.6g} s)."
+    if f.code == status_codes.FRICTION_HAS_NONE:
         return (
             f"{what} has no solution: {why}, and no friction agrees with the reaction that it causes (Painleve: it jams). {remedy}"
         )
-    if one.code == status_codes.FRICTION_HAS_TWO:
+    if f.code == status_codes.FRICTION_HAS_TWO:
         return f"{what} has two solutions: {why}, so that a small and a large friction both agree with their reactions (Painleve). {remedy}"
     return f"{what} was not found: the iteration with the multipliers did not converge, where {why}. {remedy}"
 
 
-def _bent_bristles(one: Failure, load: JointFriction) -> str:
+def _bent_bristles(f: Failure, load: JointFriction) -> str:
     """Return that the bristles of LuGre's law are bent beyond their range, which only steps do that are too long; "" if they are not.
 
     |sigma0 z + sigma1 z' + sigma2 s| <= mu_s + sigma1 (1 + mu_s / mu_c) s + sigma2 s        within sigma0 |z| <= mu_s
@@ -253,7 +253,7 @@ def _bent_bristles(one: Failure, load: JointFriction) -> str:
     law = load.law
     if not isinstance(law, LuGre):
         return ""
-    terms = workspace_array(one.pack, "FRICTION_TERMS")[one.node]
+    terms = workspace_array(f.pack, "FRICTION_TERMS")[f.node]
     s, mu = float(terms[at.SPEED]), float(terms[at.COEFFICIENT])
     most = law.mu_s + (law.sigma1 * (1.0 + law.mu_s / law.mu_c) + law.sigma2) * s
     if not mu > BENT * most:
@@ -264,17 +264,17 @@ def _bent_bristles(one: Failure, load: JointFriction) -> str:
     )
 
 
-def _friction_at_rest(one: Failure) -> str:
+def _friction_at_rest(f: Failure) -> str:
     """Return why it was not found which joints stick."""
     return (
-        f"which joints stick was not found at t = {one.t:.6g} s: {_words(_friction_at(one.model, one.node))} lacks {one.number:.3g} N, and "
+        f"which joints stick was not found at t = {f.t:.6g} s: {_words(_friction_at(f.model, f.node))} lacks {f.number:.3g} N, and "
         "joints change between rest and sliding without an end. Change a coefficient, or take a law without jump, such as BrownMcPhee."
     )
 
 
-def _friction_at(model: Model, place: int) -> JointFriction:
-    """Return the joint friction of a place in the tables."""
-    return [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][place]
+def _friction_at(model: Model, line: int) -> JointFriction:
+    """Return the joint friction of a line of the tables."""
+    return [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][line]
 
 
 def _words(load: JointFriction) -> str:

@@ -254,8 +254,8 @@ def corrected(solver: Solver, kkt: KKTSystem, x: KKTSolution) -> KKTSolution:
         b_u = kkt.b_u - times_mass(kkt, x.u) - kkt.Phi_q.T @ x.lam
         dx = solver.solve(replace(kkt, state=at_rest, b_u=b_u, b_c=kkt.b_c - kkt.Phi_q @ x.u))
         x = x._replace(u=x.u + dx.u, lam=x.lam + dx.lam)
-        own = np.maximum(np.abs(x.u.reshape(-1, 6)).max(axis=1), free)
-        size = np.maximum(own, HELD * own.max())
+        largest = np.maximum(np.abs(x.u.reshape(-1, 6)).max(axis=1), free)
+        size = np.maximum(largest, HELD * largest.max())
         now = float(np.divide(np.abs(dx.u.reshape(-1, 6)).max(axis=1), size, out=np.zeros_like(size), where=size > 0.0).max())
         before, change = change, now
         if change <= REFINED or change >= before:
@@ -272,22 +272,22 @@ def checked_solution(formulation: Formulation, kkt: KKTSystem, solution: Any) ->
         if isinstance(u, np.ndarray) and isinstance(lam, np.ndarray) and u.dtype == lam.dtype == np.float64:
             if u.shape == kkt.b_u.shape and lam.shape == kkt.b_c.shape:
                 return solution
-    wrong, found = [], {}
+    wrong, arrays = [], {}
     for name, right in (("u", kkt.b_u), ("lam", kkt.b_c)) if isinstance(solution, KKTSolution) else ():
         try:
-            found[name] = np.asarray(getattr(solution, name)).astype(np.float64, casting="same_kind")
-            if found[name].shape != right.shape:
-                wrong.append(f"{name} of shape {found[name].shape}")
+            arrays[name] = np.asarray(getattr(solution, name)).astype(np.float64, casting="same_kind")
+            if arrays[name].shape != right.shape:
+                wrong.append(f"{name} of shape {arrays[name].shape}")
         except (TypeError, ValueError):
             wrong.append(f"{name} that is no array of numbers")
-    if not found and not wrong:
+    if not arrays and not wrong:
         wrong = ["None" if solution is None else type(solution).__name__]
     if wrong:
         raise UsageError(
             f"formulation {type(formulation).__name__}: solve must return KKTSolution(u, lam) with u {kkt.b_u.shape} and lam "
             f"{kkt.b_c.shape}, arrays of numbers: it returned {' and '.join(wrong)}."
         )
-    return solution._replace(**found)  # type: ignore[no-any-return]
+    return solution._replace(**arrays)  # type: ignore[no-any-return]
 
 
 def kkt_solution_of(pack: Pack) -> KKTSolution:

@@ -28,7 +28,7 @@ from haugmbd.formulations.error_messages import TOO_LARGE
 from haugmbd.formulations.python_formulation import PythonFormulation
 from haugmbd.model.model import Model
 from haugmbd.serial_chain.chain import SerialChain
-from haugmbd.serial_chain.conversion.coordinates import nearest_coordinates
+from haugmbd.serial_chain.coordinates import nearest_coordinates
 from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 
@@ -94,32 +94,32 @@ class Links(Solver):
 
     def _joints(self, kkt: KKTSystem) -> list[Ints]:
         """Return, for each link, the places in Phi_q of the rows between it and the link before."""
-        pairs, found, before = self.pairs[kkt.rows], [], 0
+        pairs, joints, before = self.pairs[kkt.rows], [], 0
         for body in (self.bodies + 1).tolist():
-            found.append(np.nonzero((pairs == sorted((before, body))).all(axis=1))[0])
+            joints.append(np.nonzero((pairs == sorted((before, body))).all(axis=1))[0])
             before = body
-        return found
+        return joints
 
     def _close(self, kkt: KKTSystem, u: Array, joints: list[Ints]) -> None:
         """Change u, from the base to the tip, until Phi_q u = b_c."""
         before: Array = np.zeros((len(kkt.b_c), 0))
         u_before = np.zeros(0)
         for body, rows in zip(self.bodies, joints, strict=True):
-            own = slice(6 * body, 6 * body + 6)
-            J = kkt.Phi_q[rows, own]
-            left = kkt.b_c[rows] - J @ u[own] - before[rows] @ u_before
+            columns = slice(6 * body, 6 * body + 6)
+            J = kkt.Phi_q[rows, columns]
+            left = kkt.b_c[rows] - J @ u[columns] - before[rows] @ u_before
             if len(rows):
-                u[own] += np.linalg.lstsq(J, left, rcond=None)[0]
-            before, u_before = kkt.Phi_q[:, own], u[own]
+                u[columns] += np.linalg.lstsq(J, left, rcond=None)[0]
+            before, u_before = kkt.Phi_q[:, columns], u[columns]
 
     def _multipliers(self, kkt: KKTSystem, u: Array, joints: list[Ints]) -> Array:
         """Return lam, computed from the tip to the base."""
         left, lam = kkt.b_u - times_mass(kkt, u), np.zeros(len(kkt.b_c))
         above: Ints = np.zeros(0, dtype=np.int64)
         for body, rows in zip(self.bodies[::-1], joints[::-1], strict=True):
-            own = slice(6 * body, 6 * body + 6)
-            wrench = left[own] - kkt.Phi_q[above, own].T @ lam[above]
+            columns = slice(6 * body, 6 * body + 6)
+            wrench = left[columns] - kkt.Phi_q[above, columns].T @ lam[above]
             if len(rows):
-                lam[rows] = np.linalg.lstsq(kkt.Phi_q[rows, own].T, wrench, rcond=None)[0]
+                lam[rows] = np.linalg.lstsq(kkt.Phi_q[rows, columns].T, wrench, rcond=None)[0]
             above = rows
         return lam

@@ -13,8 +13,7 @@ the loop: friction depends on reactions, and reactions on friction
     loop_arrays    the arrays of the loop
     responses      what unit friction does to the whole mechanism
     sticking       joints that stick, as rows that are switched on; they stay in place in steps and projections
-    sliding        joints that slide: Newton's iteration
-    uniqueness     whether a solution is the only one (Painleve)
+    sliding        joints that slide: Newton's iteration, and whether a solution is the only one (Painleve)
     contraction    where the loop contracts: the proof, and an iteration
     release        whether joints at rest stick or begin to slide
     first_motion   the direction in which a joint of several rates begins to slide

@@ -19,7 +19,7 @@ Step (Anderson).  It is the best for the residual r = C(w) - f by the last two d
 
 Iteration.  It starts from the friction without the loop, so that the result depends on the state alone.  Where the bound does not prove
 that the loop contracts, it must along every step, by a half, and no joint alone may have slope 1: then 1 - dC/df has a positive
-determinant, as `uniqueness` wants it.  If it does not, the columns decide.
+determinant, as `sliding` wants it.  If it does not, the columns decide.
 Sources: Udwadia and Kalaba, Analytical Dynamics (Gauss' principle); Featherstone (2008), ch. 7: articulated inertia; Anderson, Iterative
 procedures for nonlinear integral equations, J. ACM 12 (1965); Walker and Ni, SIAM J. Numer. Anal. 49 (2011).
 """

@@ -4,7 +4,7 @@ r"""Friction and multipliers solved together, with the factor at hand.
 
     1   x = x_0 + sum f_c x_c            x_0: without friction;  x_c = K^-1 (B_c^T, 0)             `responses`
     2   a joint that sticks              B u' + bias = 0 gives its f: a row that is switched on    `sticking`
-    3   joints that slide                f_t = C(w_0 + sum phi_s w_s)                              `sliding`, `uniqueness`
+    3   joints that slide                f_t = C(w_0 + sum phi_s w_s)                              `sliding`, `sliding`
     4   at a state without modes         joints at rest are released where they must be            `release`
         with several rates               in the direction of their acceleration                    `first_motion`
 
@@ -34,9 +34,8 @@ from haugmbd.friction.responses import (
     put_sliding_columns_alone,
     solve_again,
 )
-from haugmbd.friction.sliding import largest, put_wrenches_at, wrench_of_joint
+from haugmbd.friction.sliding import largest, put_wrenches_at, solve_sliding, wrench_of_joint
 from haugmbd.friction.sticking import condense_sticking
-from haugmbd.friction.uniqueness import solve_sliding
 from haugmbd.kkt.block_solver import elimination_order
 from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.kkt.tree_arrays import tree_steps

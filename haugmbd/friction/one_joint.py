@@ -5,7 +5,7 @@ r"""The friction of a revolute joint that is the only one: a scalar equation, as
 
 u, v: the forces of both bearings, p: the thrust; without a length all of the force is u.  Changes by unit friction are du, dv and dp.
 C is convex: Newton's iteration converges from either side.  It starts without friction.
-Source: `forces.joint_friction` has the formulas; `uniqueness` what happens where A is 1 or more.
+Source: `forces.joint_friction` has the formulas; `sliding` what happens where A is 1 or more.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def parts_of(z: Array, r: int, F: Vec, M: Vec) -> Parts:
     push = dot(F, h)
     F_p = sub(F, scale(push, h))
     if not per_length > 0.0:
-        return Parts(F_p, (0.0, 0.0, 0.0), push)
+        return Parts(F_p, scale(0.0, F_p), push)
     half, c = scale(0.5, F_p), scale(per_length, cross(M, h))
     return Parts(add(half, c), sub(half, c), push)
 

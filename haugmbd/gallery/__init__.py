@@ -1,8 +1,14 @@
 """Ready-made mechanisms, with their sources and published values.
 
-`mechanisms` has a file for each mechanism or family, `building` what they share, `published` the published values, and `shown` how long
-each is shown.
-A new mechanism is one file there and one line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
+    pendulums          pendulum, double_pendulum, chain, net, trebuchet
+    spinning_bodies    heavy_top, dzhanibekov, gyroscope, governor, rolling_disc, bouncing_toy
+    planar_linkages    four_bar, andrews, planar_slider_crank, windows, peaucellier, jansen_leg, scissor_lift
+    spatial_linkages   bennett, bricard, bricard_cube, hoberman_ring, universal_shaft, slider_crank, double_wishbone
+    gears_and_cams     indexing_cam, planetary_gear, differential, piston_engine
+    robots             stewart_platform, delta_robot, excavator
+
+`building` has what they share, and `shown` how long each is shown.
+A new mechanism is a function there and a line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
 """
 
 from collections.abc import Callable
@@ -10,37 +16,30 @@ from collections.abc import Callable
 from haugmbd.compiled.collection import collection_paused
 
 with collection_paused():  # most of the package is imported, and Numba
-    from haugmbd.gallery.mechanisms.andrews import andrews
-    from haugmbd.gallery.mechanisms.bouncing_toy import bouncing_toy
-    from haugmbd.gallery.mechanisms.chain import chain
-    from haugmbd.gallery.mechanisms.delta_robot import delta_robot
-    from haugmbd.gallery.mechanisms.differential import differential
-    from haugmbd.gallery.mechanisms.double_pendulum import double_pendulum
-    from haugmbd.gallery.mechanisms.double_wishbone import double_wishbone
-    from haugmbd.gallery.mechanisms.excavator import excavator
-    from haugmbd.gallery.mechanisms.four_bar import four_bar
-    from haugmbd.gallery.mechanisms.free_body import dzhanibekov, gyroscope
-    from haugmbd.gallery.mechanisms.governor import governor
-    from haugmbd.gallery.mechanisms.heavy_top import heavy_top
-    from haugmbd.gallery.mechanisms.hoberman_ring import hoberman_ring
-    from haugmbd.gallery.mechanisms.indexing_cam import indexing_cam
-    from haugmbd.gallery.mechanisms.jansen_leg import jansen_leg
-    from haugmbd.gallery.mechanisms.net import net
-    from haugmbd.gallery.mechanisms.peaucellier import peaucellier
-    from haugmbd.gallery.mechanisms.pendulum import pendulum
-    from haugmbd.gallery.mechanisms.piston_engine import piston_engine
-    from haugmbd.gallery.mechanisms.planar_slider_crank import planar_slider_crank
-    from haugmbd.gallery.mechanisms.planetary_gear import planetary_gear
-    from haugmbd.gallery.mechanisms.rolling_disc import rolling_disc
-    from haugmbd.gallery.mechanisms.scissor_lift import scissor_lift
-    from haugmbd.gallery.mechanisms.slider_crank import slider_crank
-    from haugmbd.gallery.mechanisms.spatial_loops import bennett, bricard, bricard_cube
-    from haugmbd.gallery.mechanisms.stewart_platform import stewart_platform
-    from haugmbd.gallery.mechanisms.trebuchet import trebuchet
-    from haugmbd.gallery.mechanisms.universal_shaft import universal_shaft
-    from haugmbd.gallery.mechanisms.windows import windows
-    from haugmbd.gallery.published import Published
+    from haugmbd.gallery.building import Published
+    from haugmbd.gallery.gears_and_cams import differential, indexing_cam, piston_engine, planetary_gear
+    from haugmbd.gallery.pendulums import chain, double_pendulum, net, pendulum, trebuchet
+    from haugmbd.gallery.planar_linkages import (
+        andrews,
+        four_bar,
+        jansen_leg,
+        peaucellier,
+        planar_slider_crank,
+        scissor_lift,
+        windows,
+    )
+    from haugmbd.gallery.robots import delta_robot, excavator, stewart_platform
     from haugmbd.gallery.shown import SHOWN
+    from haugmbd.gallery.spatial_linkages import (
+        bennett,
+        bricard,
+        bricard_cube,
+        double_wishbone,
+        hoberman_ring,
+        slider_crank,
+        universal_shaft,
+    )
+    from haugmbd.gallery.spinning_bodies import bouncing_toy, dzhanibekov, governor, gyroscope, heavy_top, rolling_disc
     from haugmbd.system.system import System
 
 GALLERY: tuple[Callable[[], System], ...] = (

@@ -1,12 +1,13 @@
 """What builders share: bars and points of planar linkages in the plane y = 0, whose hinges have the axis y;
 the check of a number of parts.
+A value from the literature or from an independent computation is a `Published`.
 """
 
 from __future__ import annotations
 
 from math import cos, sin, sqrt
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,34 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import combine, rod
 from haugmbd.bodies.validation import FloatArray
 from haugmbd.errors import UsageError
+
+
+class Published(NamedTuple):
+    """A published value.
+
+    Attributes
+    ----------
+    quantity : str
+        Name of the quantity.
+    unit : str
+        Its unit.
+    t : float
+        Time [s].
+    value : float
+        The published value.
+    tol : float
+        Absolute error of a converged simulation.
+    source : str
+        The source of the value.
+    """
+
+    quantity: str
+    unit: str
+    t: float
+    value: float
+    tol: float
+    source: str
+
 
 AXIS = (0.0, 1.0, 0.0)
 """The axis of every hinge."""

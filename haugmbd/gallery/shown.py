@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.gallery.mechanisms.excavator import digging
+from haugmbd.gallery.robots import digging
 from haugmbd.system.system import System
 
 SHOWN = {

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.joint_stop import stops_of
+from haugmbd.contact.joint_stop import limit_stops_of
 from haugmbd.deprecated import public_class
 from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.model.state import State
@@ -69,7 +69,7 @@ class Impact:
         return self.impulse.energy_after
 
     def __repr__(self) -> str:
-        turning = {stop.name for stop in stops_of(entry.load for entry in self.impulse.model.loads) if stop.coordinate.turns}
+        turning = {stop.name for stop in limit_stops_of(entry.load for entry in self.impulse.model.loads) if stop.coordinate.turns}
         units = {name: "N m s" if name in turning else "N s" for name in self.normal}
         return f"Impact at t = {self.t:g} s: {', '.join(f'{name!r} {f:.6g} {units[name]}' for name, f in self.normal.items())}"
 

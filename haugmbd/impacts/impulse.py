@@ -19,8 +19,8 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
+from haugmbd.diagnostics.contact_warnings import pulls_of
 from haugmbd.diagnostics.energy import kinetic_energy
-from haugmbd.diagnostics.lift_off import pulls_of
 from haugmbd.errors import EnergyWarning, RunWarning, warn_user
 from haugmbd.impacts.auxiliary_rows import AuxiliaryRows, AuxiliarySolution, solve_auxiliary_rows
 from haugmbd.impacts.impulse_arguments import ImpulseArguments, read_arguments

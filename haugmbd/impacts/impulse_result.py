@@ -11,9 +11,18 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, at_joint_point, check_wrench_arguments, place_on
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, SelfStresses, self_stresses, unique_components
-from haugmbd.diagnostics.rows_over_time import wrench_on_ground
+from haugmbd.diagnostics.joint_reactions import (
+    COMPONENTS,
+    Axes,
+    SelfStresses,
+    Side,
+    at_joint_point,
+    check_wrench_arguments,
+    place_on,
+    self_stresses,
+    unique_components,
+)
+from haugmbd.diagnostics.violation import wrench_on_ground
 from haugmbd.impacts.impulse_equations import RowSet
 from haugmbd.impacts.struck_chains import Chain
 from haugmbd.model.labels import JointEntry

@@ -38,10 +38,10 @@ from haugmbd.math.euler_kernels import normalize
 from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import NO_APPLY
+from haugmbd.serial_chain.base import ChainState
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.chain_arrays import BALL, SLIDE, chain_arrays
 from haugmbd.serial_chain.recursions.aba import FINE, forward_dynamics
-from haugmbd.serial_chain.state import ChainState
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.body_kinematics import NO_DRIVE
 from haugmbd.workspace.layout import PREPARE_SIGNATURE, SOLVE_SIGNATURE, Pack, workspace_array

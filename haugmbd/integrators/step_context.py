@@ -14,12 +14,12 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.function_pointers import F1, Routine, function_type, resolve, types
 from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.compiled.records import copy_record, new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace

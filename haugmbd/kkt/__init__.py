@@ -2,7 +2,6 @@
 
 solver               what a solver is: its record, and the factory of its entry points
 registry             all solvers: the routines that belong to a model's tables
-solver_choice        the choice among them, by predicted times
 pivot_trials         when a small pivot says that rows depend on each other, and when that a body is light
 least_squares        accelerations that fit dependent rows by least squares
 python_solver        entry points that call a formulation in Python
@@ -31,7 +30,6 @@ general_joint        any other rows between two bodies: the motions that they al
 hanging_trees        trees that hang on loops, which the blocks eliminate
 tangent_recursion    the recursion in implicit steps, with tangents of forces
 cluster              couplings of joint coordinates, by constraint embedding
-cluster_recursion    the recursion with them
 cluster_order        which joints they couple, and in which order
 cluster_arrays       the arrays of coupled joints
 coupled_coordinates  the rows of couplings, each coordinate evaluated once

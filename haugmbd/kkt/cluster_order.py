@@ -132,13 +132,14 @@ def cluster_tables(
         if groups.find(body) in rows_of:
             bodies_of.setdefault(groups.find(body), []).append(body)
     tables = _Lines(np.full((len(branches), STEP_COLUMNS), -1, dtype=np.int64), [], [], [], {}, {}, sliding)
-    for root, own in rows_of.items():
-        order = triangular_order(own, parent)
+    for root, rows_of_root in rows_of.items():
+        order = triangular_order(rows_of_root, parent)
         if order is None or not _add_cluster(tables, bodies_of[root], order, branches, step_of):
             return None
     clusters, table_rows, terms = (np.array(lines, dtype=np.int64) for lines in (tables.clusters, tables.rows, tables.terms))
     angles, displacements = (
-        np.array([line for _, line in found.values()], dtype=np.int64)[:, None] for found in (tables.angles, tables.displacements)
+        np.array([line for _, line in chosen_lines.values()], dtype=np.int64)[:, None]
+        for chosen_lines in (tables.angles, tables.displacements)
     )
     return ClusterTables(tables.steps, clusters, table_rows, terms, angles, displacements, int(clusters[-1, END_MEMBER]))
 
@@ -151,19 +152,19 @@ def _carried(term: Term, parent: Parents) -> int:
 
 def _joints_between(joints: Sequence[int], parent: Parents, depth: Sequence[int]) -> list[int]:
     """Return the joints, by the bodies that they carry, and those between them; none if they are in parts that nothing connects."""
-    found = list(dict.fromkeys(joints))
-    known = set(found)
-    tops = {parent[body] for body in found}
+    coupled = list(dict.fromkeys(joints))
+    inside = set(coupled)
+    tops = {parent[body] for body in coupled}
     while len(tops) > 1:
         lowest = max(tops, key=lambda body: depth[body])
         tops.discard(lowest)
         if lowest not in parent:
             return []
-        if lowest not in known:
-            known.add(lowest)
-            found.append(lowest)
+        if lowest not in inside:
+            inside.add(lowest)
+            coupled.append(lowest)
             tops.add(parent[lowest])
-    return found
+    return coupled
 
 
 def triangular_order(rows: Sequence[CoupledRow], parent: Parents) -> list[tuple[CoupledRow, int]] | None:
@@ -180,20 +181,20 @@ def triangular_order(rows: Sequence[CoupledRow], parent: Parents) -> list[tuple[
         (n,) = with_joint[joint]
         return -terms[n][joint] / max(terms[n].values()), joint
 
-    waiting = [at_hand(joint) for joint, own in with_joint.items() if len(own) == 1]
+    waiting = [at_hand(joint) for joint, rows_of_joint in with_joint.items() if len(rows_of_joint) == 1]
     heapify(waiting)
-    found: list[tuple[CoupledRow, int]] = []
+    ordered: list[tuple[CoupledRow, int]] = []
     while waiting:
         _, dependent = heappop(waiting)
         if not with_joint[dependent]:
             continue
         (n,) = with_joint[dependent]
-        found.append((rows[n], dependent))
+        ordered.append((rows[n], dependent))
         for joint in terms[n]:
             with_joint[joint].discard(n)
             if len(with_joint[joint]) == 1:
                 heappush(waiting, at_hand(joint))
-    return found[::-1] if len(found) == len(rows) else None
+    return ordered[::-1] if len(ordered) == len(rows) else None
 
 
 class _Lines(NamedTuple):
@@ -232,13 +233,13 @@ def _add_cluster(
         slides = branches[step_of[body]].edge in tables.sliding
         last = n == len(bodies) - 1
         tables.steps[step_of[body]] = len(tables.clusters), member[body], carrier, n == 0, leaf, first, slides, last
-    for row, own in order:
+    for row, dependent_joint in order:
         first_term, touched = len(tables.terms), set[int]()
-        for term in sorted(row.terms, key=lambda term: _carried(term, parent) != own):
+        for term in sorted(row.terms, key=lambda term: _carried(term, parent) != dependent_joint):
             body = _carried(term, parent)
             node = n_bodies + branches[step_of[body]].edge
-            known = tables.displacements if term.slides else tables.angles
-            number, _ = known.setdefault(term.coordinate, (len(known), term.line))
+            coordinates = tables.displacements if term.slides else tables.angles
+            number, _ = coordinates.setdefault(term.coordinate, (len(coordinates), term.line))
             a, b = term.bodies
             of_joint = [term.line, body, 1 if b == body else -1, member[body], node, number]
             tables.terms.append([*of_joint, a not in touched, b not in touched, term.slides, step_of[body]])
@@ -253,7 +254,7 @@ def _add_cluster(
 def largest_gain(free: Sequence[int], order: Sequence[tuple[CoupledRow, int]], parent: Parents) -> float:
     """Return the largest entry of G."""
     G = {body: np.eye(len(free))[n] for n, body in enumerate(free)}
-    for row, own in order:
+    for row, dependent in order:
         terms = {_carried(term, parent): term.coefficient for term in row.terms}
-        G[own] = -sum((c * G[body] for body, c in terms.items() if body != own), np.zeros(len(free))) / terms[own]
+        G[dependent] = -sum((c * G[body] for body, c in terms.items() if body != dependent), np.zeros(len(free))) / terms[dependent]
     return max((float(np.abs(line).max(initial=0.0)) for line in G.values()), default=0.0)

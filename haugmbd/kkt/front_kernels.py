@@ -7,18 +7,15 @@ Four pivots at a time update two rows each: every number that is loaded takes pa
 
 from __future__ import annotations
 
+import ctypes
 from functools import cache
 from typing import Any
 
-import numba
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
-
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_line
+from haugmbd.compiled.engine_layer import use_blas
 from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.numba_names import COMPILES, PLAIN, cgutils, intrinsic, ir, make_array, types
 
 BLAS_FROM, LEAST_PANEL, BLOCK = 64, 8, 64
 """Rows behind a panel, and pivots of it, from which BLAS updates them; rows of a block, of which it updates more than the triangle."""
@@ -203,13 +200,33 @@ SYMBOL = "haugmbd_dgemm"
 
 
 @cache
-def link_blas() -> None:
-    """Make the address of SciPy's dgemm known to the linker; needed before code with it is compiled or loaded from disk."""
-    import llvmlite.binding  # type: ignore[import-untyped]  # noqa: PLC0415  SciPy's BLAS takes time to load, and few models need it
-    import scipy.linalg.cython_blas  # noqa: F401, PLC0415
+def link_blas() -> int:
+    """Make the address of SciPy's dgemm known to the linker, before code with it is compiled or loaded from disk; return it."""
+    if not COMPILES:
+        return use_blas()
+    import scipy.linalg.cython_blas  # noqa: F401, PLC0415  SciPy's BLAS takes time to load, and few models need it
+    from llvmlite.binding import add_symbol  # type: ignore[import-untyped]  # noqa: PLC0415
     from numba.extending import get_cython_function_address  # noqa: PLC0415
 
-    llvmlite.binding.add_symbol(SYMBOL, get_cython_function_address("scipy.linalg.cython_blas", "dgemm"))
+    address = int(get_cython_function_address("scipy.linalg.cython_blas", "dgemm"))
+    add_symbol(SYMBOL, address)
+    return address
+
+
+DGEMM = ctypes.CFUNCTYPE(None, *([ctypes.c_void_p] * 13))
+
+
+def _call_blas(*arguments: int) -> None:
+    """Call SciPy's dgemm for code that was linked before it was loaded: by way of Python, with the same numbers."""
+    DGEMM(link_blas())(*arguments)
+
+
+BEFORE_BLAS = DGEMM(_call_blas)
+"""What code finds by the name until SciPy's BLAS is linked: LLVM ends the process where a name has no address."""
+if COMPILES:
+    from llvmlite.binding import add_symbol
+
+    add_symbol(SYMBOL, int(ctypes.cast(BEFORE_BLAS, ctypes.c_void_p).value or 0))
 
 
 def _plain_product(F: Any, p: int, i: int, j: int, m: int, B: Any, b: int, width: int, k: int) -> None:
@@ -255,7 +272,7 @@ def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return context.get_dummy_value()
 
 
-subtract_product: Any = _plain_product if numba.config.DISABLE_JIT else intrinsic(_typed)
+subtract_product: Any = _plain_product if PLAIN else intrinsic(_typed)
 """subtract_product(F, p, i, j, m, B, b, width, k):  F[i : i + width, j : j + m] -= C F[p : p + k, j : j + m]
 
 C (width, k) are columns of a panel B of k rows that are n - p - k numbers long, for F (n, n): C[c, a] = B[b + a (n - p - k) + c].

@@ -203,14 +203,14 @@ def _eliminated(fronts: Fronts, folded: FoldedFronts, order: Ints, ne: int) -> E
     for f in range(nf):
         starts[final[f] + 1] += fronts.pivot_starts[f + 1] - fronts.pivot_starts[f]
     starts = np.cumsum(starts)
-    ordered, filled, place, front_of = np.empty(ne, np.int64), starts.copy(), np.empty(ne, np.int64), np.empty(ne, np.int64)
+    ordered, filled, position, front_of = np.empty(ne, np.int64), starts.copy(), np.empty(ne, np.int64), np.empty(ne, np.int64)
     for f in range(nf):
         q = final[f]
         for m in range(fronts.pivot_starts[f], fronts.pivot_starts[f + 1]):
             e = fronts.pivots[m]
-            ordered[filled[q]], place[e], front_of[e] = e, filled[q], q
+            ordered[filled[q]], position[e], front_of[e] = e, filled[q], q
             filled[q] += 1
-    return Eliminated(starts, ordered, place, front_of)
+    return Eliminated(starts, ordered, position, front_of)
 
 
 @counted
@@ -415,10 +415,10 @@ def _as_found(fronts: Fronts, weight: Ints) -> FoldedFronts:
 def _best_child(folded: FoldedFronts, p: int) -> int:
     """Return the child of p whose folding saves the most time, -1 if none does.  The boundary of both is that of p."""
     k, r = folded.pivots, folded.boundary
-    best, gain, own = -1, 0.0, front_ns(k[p], k[p] + r[p])
+    best, gain, time_alone = -1, 0.0, front_ns(k[p], k[p] + r[p])
     c = folded.child[p]
     while c >= 0:
-        saved = own + front_ns(k[c], k[c] + r[c]) - front_ns(k[p] + k[c], k[p] + k[c] + r[p])
+        saved = time_alone + front_ns(k[c], k[c] + r[c]) - front_ns(k[p] + k[c], k[p] + k[c] + r[p])
         if saved > gain:
             best, gain = c, saved
         c = folded.sibling[c]

@@ -96,8 +96,8 @@ def minimum_degree(weight: Ints, element_starts: Ints, elements: Ints, level: In
     boundary_starts, boundary, n_boundary = np.zeros(n + 1, np.int64), np.empty(64 + 8 * n, np.int64), 0
     parents, f, count = np.full(n, -1), 0, 0
     while len(heap) > 0:
-        found, p = heapq.heappop(heap)
-        if not q.active[p] or found != key[p]:
+        degree, p = heapq.heappop(heap)
+        if not q.active[p] or degree != key[p]:
             continue
         new = n_given + f
         n_pivots = _list_members(q, p, pivots, n_pivots)

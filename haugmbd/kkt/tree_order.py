@@ -63,8 +63,8 @@ class Forms(NamedTuple):
 
     def are_known(self) -> Flags:
         """Return of which edges the form is known, (ne,)."""
-        known: Flags = (self.revolute[:, 0] != NO_FORM) | (self.separable[:, 0] != NO_FORM)
-        return known
+        have_form: Flags = (self.revolute[:, 0] != NO_FORM) | (self.separable[:, 0] != NO_FORM)
+        return have_form
 
     def of(self, edges: Collection[int]) -> Forms:
         """Return the forms of these edges alone; nothing is known of the others."""
@@ -100,13 +100,13 @@ def order_of_forest(n_bodies: int, edges: Sequence[tuple[int, ...]], coupled: Co
             return None
         at[bodies[0]].append(e)
         at[bodies[1]].append(e)
-    seen, found = [False] * n_bodies, list[Branch]()
+    seen, branches = [False] * n_bodies, list[Branch]()
     for root in range(n_bodies):
         if seen[root]:
             continue
         seen[root] = True
         if root > 0:
-            found.append(Branch(root, 0, -1))
+            branches.append(Branch(root, 0, -1))
         waiting = [(root, -1)]
         for body, came_by in waiting:
             for e in at[body]:
@@ -116,9 +116,9 @@ def order_of_forest(n_bodies: int, edges: Sequence[tuple[int, ...]], coupled: Co
                 if seen[other]:
                     return None
                 seen[other] = True
-                found.append(Branch(other, body, e))
+                branches.append(Branch(other, body, e))
                 waiting.append((other, e))
-    return found
+    return branches
 
 
 def hanging_branches(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> list[Branch]:
@@ -131,20 +131,20 @@ def hanging_branches(n_bodies: int, edges: Sequence[tuple[int, ...]]) -> list[Br
     for e, bodies in enumerate(edges):
         for body in {*bodies} - {0}:
             at[body].append(e)
-    left = [len(own) for own in at]
+    left = [len(edges_of_body) for edges_of_body in at]
     waiting = [body for body in range(1, n_bodies) if left[body] == 1]
-    gone, found = [False] * len(edges), list[Branch]()
+    gone, branches = [False] * len(edges), list[Branch]()
     for body in waiting:
         e = next(e for e in at[body] if not gone[e])
         if child_of.get(e) != body:
             continue
         gone[e] = True
         parent = edges[e][0] + edges[e][1] - body
-        found.append(Branch(body, parent, e))
+        branches.append(Branch(body, parent, e))
         left[parent] -= 1
         if parent > 0 and left[parent] == 1:
             waiting.append(parent)
-    return found[::-1]
+    return branches[::-1]
 
 
 def tree_steps(branches: Sequence[Branch], bodies: Ints, weight: Sequence[int], forms: Forms, body_of: Ints) -> Ints:
@@ -176,23 +176,23 @@ def lead_of(steps: Ints) -> int:
 
 def put_revolute(steps: Ints, at: Ints, forms: Ints, body_of: Ints) -> None:
     """Write the columns of revolute joints, in the lines `at`."""
-    body, own = steps[at, BODY], forms[steps[at, EDGE]]
-    steps[at, KIND], steps[at, SIGN] = REVOLUTE, np.where(body_of[own[:, 1]] != body, -1, 1)
-    for (on_parent, on_body), (i, j) in zip(((P, Q), (X1, Y1), (X2, Y2)), own.reshape(-1, 3, 2).transpose(1, 2, 0), strict=True):
+    body, form = steps[at, BODY], forms[steps[at, EDGE]]
+    steps[at, KIND], steps[at, SIGN] = REVOLUTE, np.where(body_of[form[:, 1]] != body, -1, 1)
+    for (on_parent, on_body), (i, j) in zip(((P, Q), (X1, Y1), (X2, Y2)), form.reshape(-1, 3, 2).transpose(1, 2, 0), strict=True):
         turned = body_of[j] != body
         steps[at, on_parent], steps[at, on_body] = np.where(turned, j, i), np.where(turned, i, j)
 
 
 def put_separable(steps: Ints, at: Ints, forms: Ints, body_of: Ints) -> None:
     """Write the columns of separable and helical joints, in the lines `at`."""
-    body, own = steps[at, BODY], forms[steps[at, EDGE]]
-    steps[at, KIND] = np.where(own[:, FORM_THREADS] > 0, HELICAL, SEPARABLE)
-    steps[at, N_LINEAR], steps[at, N_ANGULAR] = own[:, 0], own[:, 1]
-    steps[at, FIRST_ROW:STEP_COLUMNS] = own[:, FORM_ROWS:FORM_POINTS]
-    for marker in own[:, FORM_POINTS:].T:
-        given = marker >= 0
-        on_body = given & (body_of[marker] == body)
-        steps[at[on_body], Q], steps[at[given & ~on_body], P] = marker[on_body], marker[given & ~on_body]
+    body, form = steps[at, BODY], forms[steps[at, EDGE]]
+    steps[at, KIND] = np.where(form[:, FORM_THREADS] > 0, HELICAL, SEPARABLE)
+    steps[at, N_LINEAR], steps[at, N_ANGULAR] = form[:, 0], form[:, 1]
+    steps[at, FIRST_ROW:STEP_COLUMNS] = form[:, FORM_ROWS:FORM_POINTS]
+    for marker in form[:, FORM_POINTS:].T:
+        has_marker = marker >= 0
+        on_body = has_marker & (body_of[marker] == body)
+        steps[at[on_body], Q], steps[at[has_marker & ~on_body], P] = marker[on_body], marker[has_marker & ~on_body]
 
 
 def is_all_revolute(steps: Ints) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
-from haugmbd.kkt import cluster_recursion, tangent_recursion, tree_recursion
+from haugmbd.kkt import cluster, tangent_recursion, tree_recursion
 from haugmbd.kkt.block_solver import block_tables, has_narrow_edges
 from haugmbd.kkt.cluster_arrays import (
     ANGLE_LINES,
@@ -92,9 +92,9 @@ WITH_COUPLED_TREE = tuple(
             f"coupled_tree_{number}{name}",
             __name__,
             (free, all_revolute),
-            factor=cluster_recursion.factor,
-            forward=cluster_recursion.forward,
-            backward=cluster_recursion.backward,
+            factor=cluster.factor,
+            forward=cluster.forward,
+            backward=cluster.backward,
         )
         for name, all_revolute in (("", False), ("_revolute", True))
     )

@@ -24,9 +24,8 @@ from typing import Any, TypeAlias
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.labs.answers import MISSING, RIGHT
-from haugmbd.labs.check import RECORD, lab_named
-from haugmbd.labs.notebook import program_of
-from haugmbd.labs.own import PROGRAM, add_from
+from haugmbd.labs.check import PROGRAM, RECORD, add_from, lab_named
+from haugmbd.labs.hand_out import program_of
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.paths import path_of, path_with_ending

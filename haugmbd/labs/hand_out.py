@@ -1,14 +1,21 @@
-r"""The texts of the labs, for students and for lecturers: programs in the percent format, and the same as notebooks.
+"""The texts of the labs, for students and for lecturers: programs in the percent format, and the same as notebooks.
 
 # %% [markdown]             a cell of text: its lines behind "# "
 # %%                        a cell of Python
 # %% tags=["solution"]      a cell that only lecturers get; students get the names of the answers, and fill them in
 
 The texts stand in examples/labs of a checkout, and nowhere else; a wheel carries that folder inside of this package.
+
+A notebook is read as a program: the cells with code, one after the other, with a stand-in for what only a notebook has.
+%name, !command, name?     commands of the notebook itself        left out
+%%time                     a command for its cell                 left out, the cell stays
+%%bash, %%html             a cell that is not Python              left out
+display, get_ipython       print, and an object that does nothing
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -19,6 +26,40 @@ from haugmbd.errors import UsageError
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.paths import path_of
+
+TIMED = ("%%time", "%%timeit", "%%capture", "%%prun")
+"""Commands for a cell of Python."""
+COMMAND = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$", flags=re.MULTILINE)
+STAND_INS = """
+import builtins as _builtins
+
+
+class _Notebook:
+    def __getattr__(self, name):
+        return lambda *args, **kwargs: None
+
+
+_builtins.display, _builtins.get_ipython = print, _Notebook
+"""
+
+
+def program_of(notebook: str) -> str:
+    """Return the program of a notebook, the text of an .ipynb. Raise ValueError, KeyError or TypeError if it is none."""
+    cells = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
+    return "\n".join([STAND_INS, *map(_python, cells), ""])
+
+
+def _python(cell: str) -> str:
+    """Return a cell without commands of the notebook itself."""
+    first, _, rest = cell.lstrip().partition("\n")
+    if first.startswith("%%"):
+        return _python(rest) if first.split()[0] in TIMED else ""
+    try:
+        ast.parse(cell)
+    except SyntaxError:
+        return COMMAND.sub(r"\1pass", cell)
+    return cell
+
 
 PACKED = Path(__file__).resolve().parent / "texts"
 """Where a wheel has the labs, see `force-include` in pyproject.toml."""

@@ -64,7 +64,7 @@ def prepared(P: Pack, t: float, y: Array, assemble: Any) -> int:
 @inlined
 def rows_of(P: Pack) -> RowTable:
     """Return where rows are written."""
-    return RowTable(ws.jacobian(P), ws.row_values(P))
+    return RowTable(ws.jacobian(P), ws.row_values(P), ws.tape_room(P))
 
 
 @inlined

@@ -14,7 +14,7 @@ from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.compiled.status_codes import NO_FORCE, OK, USER_STOPPED, report
 from haugmbd.constraints.base import Motion
 from haugmbd.constraints.equations.coupling import put_angle_rates as put_coupling_angle_rates
-from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS
+from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS, ROPES
 from haugmbd.forces.registry import BUSHINGS, add_contacts, add_loads, measure_loads, put_angle_rates, put_contact_rates
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.body_kinematics import update_kinematics
@@ -75,6 +75,7 @@ def apply_loads(stage: int, t: float, P: Pack, callback: Callback, y: Array, rat
         starts = ws.row_kind_starts(P)
         put_coupling_angle_rates(ws.row_ints(P), starts[COUPLINGS], starts[COUPLINGS + 1], m, rates)
         put_coupling_angle_rates(ws.row_ints(P), starts[COORDINATE_FUNCTIONS], starts[COORDINATE_FUNCTIONS + 1], m, rates)
+        put_coupling_angle_rates(ws.row_ints(P), starts[ROPES], starts[ROPES + 1], m, rates)
         put_state_rates(P, m.F, rates)
         return OK
     Q = ws.generalized_forces(P)

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import for_kernels, read_only
-from haugmbd.callbacks.force_callbacks import ForceCallbacks
-from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.callbacks import ForceCallbacks, JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import NO_CALLBACK, Callback
 from haugmbd.compiled.status_codes import NO_FORCE, USER_STOPPED

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from haugmbd.callbacks.force_callbacks import ForceCallbacks
-from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.callbacks import ForceCallbacks, JacobianCallbacks
 from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.drivers import Driver

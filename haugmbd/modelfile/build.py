@@ -19,7 +19,7 @@ from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.forces import TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
-from haugmbd.joints import Composed, Locked, Place, Spaced, Vectors
+from haugmbd.joints import Composed, Locked, Place, Pulley, Spaced, Vectors
 from haugmbd.modelfile.parts.blocks import block_of
 from haugmbd.modelfile.parts.by_signature import made_by_signature
 from haugmbd.modelfile.parts.equations import Equations, freedom_of
@@ -39,6 +39,7 @@ from haugmbd.modelfile.schema import (
     KEYS,
     PARAMETERS,
     ROLLING_CLASSES,
+    ROPE_CLASSES,
     SECTIONS,
     kept_by,
 )
@@ -65,13 +66,13 @@ class Anything(Kind):
 TOP = Record((*HEAD, *(Field(key, Anything(), False) for key in (PARAMETERS, *SECTIONS))))
 
 
-def build(document: Any, reading: Reading) -> System | None:
-    """Return the system of a document; None, with the faults in `reading`, if there are any."""
+def build(document: Any, reading: Reading, ground: Body | None = None) -> System | None:
+    """Return the system of a document, on this ground if given; None, with the faults in `reading`, if there are any."""
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers such as 1e300, whose squares the parts judge
-        return _built(document, reading)
+        return _built(document, reading, ground)
 
 
-def _built(document: Any, reading: Reading) -> System | None:
+def _built(document: Any, reading: Reading, ground: Body | None) -> System | None:
     """Return the system of a document; None, with the faults in `reading`, if there are any."""
     if isinstance(document, dict) and str(document.get("format", "")).startswith("haugmbd model ") and document["format"] != FORMAT:
         reading.fault(
@@ -89,13 +90,16 @@ def _built(document: Any, reading: Reading) -> System | None:
     _names(sections["loads"], "loads", reading, {})
     reading.names["block"] = _names(sections["blocks"], "blocks", reading, {})
     _names(sections["sensors"], "sensors", reading, {})
-    parts = _Parts(reading)
+    parts = _Parts(reading, ground)
     bodies = parts.read("bodies", sections["bodies"], parts.body)
     for made in bodies:
         if made is not None:
             parts.bodies.setdefault(made.name, made)
     entries = sections["joints"]
-    late = [isinstance(entry, dict) and ("joint" in entry or str(entry.get("type")) in COUPLING_CLASSES) for entry in entries]
+    late = [
+        isinstance(entry, dict) and ("joint" in entry or str(entry.get("type")) in (*COUPLING_CLASSES, *ROPE_CLASSES))
+        for entry in entries
+    ]
     joints: list[Any] = [None] * len(entries)
     for turn in (False, True):  # drivers and couplings refer to joints, which may stand after them
         for k, entry in enumerate(entries):
@@ -112,7 +116,8 @@ def _built(document: Any, reading: Reading) -> System | None:
     sensors = [Sensor(**values) for values in read if values is not BAD]
     if reading.problems or top is BAD:
         return None
-    parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
+    if ground is None:
+        parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
     system = System(
         given.get("name", "system"),
         gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))),
@@ -239,9 +244,9 @@ def _names(entries: list[Any], section: str, reading: Reading, names: dict[str, 
 class _Parts:
     """Makes parts of entries, and keeps them by name."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, ground: Body | None) -> None:
         self.reading = reading
-        self.ground = Body.ground()
+        self.ground = ground or Body.ground()
         self.bodies: dict[str, Body] = {self.ground.name: self.ground}
         self.joints: dict[str, Joint] = {}
 
@@ -304,6 +309,8 @@ class _Parts:
             return Single(name, self.equation(kind, {key: value for key, value in values.items() if key != "name"}))
         if kind in COUPLING_CLASSES:
             return self.coupling(kind, values)
+        if kind in ROPE_CLASSES:
+            return ROPE_CLASSES[kind](**values | {"path": [self.path_entry(entry) for entry in values["path"]]})
         if kind in ROLLING_CLASSES:
             values |= {key: self.on(values[key]) for key in ("body", "plane_body") if key in values}
             return ROLLING_CLASSES[kind](**values)
@@ -338,6 +345,15 @@ class _Parts:
             if key in values:
                 values[key] = self.coordinate(values[key])
         return COUPLING_CLASSES[kind](**values)
+
+    def path_entry(self, entry: dict[str, Any]) -> Any:
+        """Return a point or a disc of the path of a rope."""
+        given = dict(entry)
+        if "point" in given:
+            return self.on(given["body"]), given["point"]
+        on = self.at(given.pop("joint")) if "joint" in given else self.on(given.pop("body"))
+        turns = given.pop("turns", 0)
+        return Pulley(on, given.pop("radius"), turns=int(turns) if float(turns).is_integer() else turns, **given)
 
     def coordinate(self, given: Any) -> Any:
         """Return a joint, or a coordinate of it."""

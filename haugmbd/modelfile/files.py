@@ -19,7 +19,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, ModelFileError, UsageError
-from haugmbd.formats import JSON, TOML, reader_of
+from haugmbd.formats import JSON, TOML, named, read_suffixes, reader_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.modelfile import text as texts
@@ -49,7 +49,8 @@ def load_model(
     Parameters
     ----------
     path : str or Path
-        The file: .json as `System.save` writes it, or written by hand; or .toml.
+        The file: .json as `System.save` writes it, or written by hand; or .toml. A file of another program, such as .urdf, .xml of MuJoCo,
+        .sdf or .asmt, is read by its reader (`read_urdf`, ...) with the defaults of that.
     parameters : mapping of str to float, optional
         Numbers in place of the file's parameters of these names; expressions over them follow.
     tolerance : float, optional
@@ -82,9 +83,7 @@ def load_model(
         TOML: (texts.parse_toml, texts.toml_lines, texts.MAX_BYTES_BY_HAND),
     }
     if path.suffix not in parsers:
-        other = reader_of(path)
-        hint = f" Read it with {other.public}." if other else ""
-        raise UsageError(f"path is {str(path)!r:.300}: a model file is a .json or a .toml.{hint}")
+        return _of_other_program(path, parameters, tolerance, allow_code)
     parse, lines_of, most = parsers[path.suffix]
     data = texts.read_bounded(path, most)
     try:
@@ -99,6 +98,18 @@ def load_model(
     if system is None:
         raise ModelFileError(str(path), located_faults(reading, lines_of(text), str(path)))
     system.tolerance = system.tolerance if tolerance is None else tolerance
+    return system
+
+
+def _of_other_program(path: FilePath, parameters: Mapping[str, float] | None, tolerance: float | None, allow_code: bool) -> System:
+    """Return the system of a file of another program, by the reader of its ending, with that reader's defaults."""
+    other = reader_of(path)
+    if other is None:
+        raise UsageError(f"path is {str(path)!r:.300}: files that are read end with {', '.join(read_suffixes())}.")
+    if parameters:
+        raise UsageError(f"parameters are those of model files; {str(path)!r:.300} has none. Read it with {other.public}.")
+    options: dict[str, Any] = {"allow_code": True} if allow_code and "allow_code" in other.options else {}
+    system: System = named(other.reader)(path, tolerance=tolerance, **options)
     return system
 
 
@@ -223,6 +234,12 @@ def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True)
     if faults or found:
         raise ModelFileError(where, [*faults, *found], "cannot be written")
     return document
+
+
+def written_document(system: System, parameters: Mapping[str, float]) -> Document:
+    """Return the document of a system for one with these parameters. Raise ModelFileError with all parts that a file cannot hold."""
+    bind_expressions(system.name, system.parameters, _equations(system.joints), (*system.loads, *system.blocks))
+    return _checked(system, f"system {system.name!r}", parameters)
 
 
 def located_faults(reading: Reading, lines: dict[Path, int], where: str) -> list[Fault]:

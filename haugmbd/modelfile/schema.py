@@ -193,6 +193,31 @@ GUIDE_FIELDS: dict[str, tuple[Field, ...]] = {
     ),
 }
 """Joints along curves: a file has the arguments of their constructors, global geometry at the modelled pose."""
+ROPE_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.ROPES}
+_SIDE = Field("side", VECTOR, False, "direction from the centre to where the rope touches")
+_TURNS = Field("turns", Number(), False, "whole turns besides the arc")
+_DISC = (Field("radius", Number("m")), _SIDE, _TURNS)
+_PATH = OneOf(
+    (
+        Record((Field("body", Reference("body")), Field("point", POINT)), "a point of the path"),
+        Record(
+            (Field("joint", Reference("joint")), *_DISC, Field("center", POINT, False), Field("axis", VECTOR, False)),
+            "a disc about the axis of a joint",
+        ),
+        Record((Field("body", Reference("body")), *_DISC, Field("center", POINT), Field("axis", VECTOR)), "a disc on a body"),
+    )
+)
+ROPE_FIELDS: dict[str, tuple[Field, ...]] = {
+    "Rope": (
+        Field("path", ListOf(_PATH, 2)),
+        Field("length", TimeValue("m"), False, "by default that of the path as modelled"),
+        Field("unilateral", Flag(), False, "whether it only pulls"),
+        Field("EA", Number("N"), False, "of an elastic rope"),
+        Field("c", Number("N s/m"), False, "damping of an elastic rope"),
+        Field("restitution", Number(), False, "of a rigid rope that becomes taut"),
+    ),
+}
+"""Ropes: a file has the arguments of their constructors, global geometry at the modelled pose."""
 EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}
 EQUATION_FORMS = {
     name: Record((Field("type", Text((name,))), *_equation(kind)), kind.symbols) for name, kind in EQUATION_CLASSES.items()
@@ -232,8 +257,8 @@ def _joints() -> _Typed:
         if form is not None:
             forms |= {name: form for name, other in JOINT_CLASSES.items() if other is kind}
     forms |= {name: _typed(name, *_equation(kind), says=kind.symbols) for name, kind in EQUATION_CLASSES.items()}
-    given = COUPLING_FIELDS | ROLLING_FIELDS | GUIDE_FIELDS
-    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES | GUIDE_CLASSES).items():
+    given = COUPLING_FIELDS | ROLLING_FIELDS | GUIDE_FIELDS | ROPE_FIELDS
+    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES | GUIDE_CLASSES | ROPE_CLASSES).items():
         forms[name] = _typed(name, *given[name], says=first_line(kind))
     equations = ListOf(_Typed(dict(EQUATION_FORMS), "equation"), 1, 1000)
     freedoms = Field("freedoms", ListOf(Text(FREEDOMS)), False, "the motions that it allows, from body i to body j")

@@ -21,7 +21,8 @@ from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces import TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
-from haugmbd.joints import Composed, Vectors
+from haugmbd.forces.rope import SlackRope
+from haugmbd.joints import Composed, Pulley, Vectors
 from haugmbd.modelfile.parts.blocks import block_text
 from haugmbd.modelfile.parts.by_signature import text_by_signature
 from haugmbd.modelfile.parts.equations import freedom_text
@@ -40,6 +41,7 @@ from haugmbd.modelfile.schema import (
     JOINT_CLASSES,
     JOINTS,
     ROLLING_CLASSES,
+    ROPE_CLASSES,
     kept_by,
 )
 from haugmbd.simulation.results.sensor import Sensor
@@ -69,6 +71,8 @@ def document_of(
     """Return the document, and the faults of parts that a file cannot hold;  drawn: with shapes;  off: names of parts that are."""
     faults: list[Fault] = []
     places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
+    joints = [*joints, *(load.rope for load in loads if isinstance(load, SlackRope))]  # as they were added
+    loads = [load for load in loads if not isinstance(load, SlackRope)]
     made = {id(part) for load in loads for part in load.parts()}  # the element makes them again
     bodies, joints = [body for body in bodies if id(body) not in made], [joint for joint in joints if id(joint) not in made]
 
@@ -175,6 +179,8 @@ def joint_text(joint: Joint, parameters: Parameters) -> Document:
         return {"type": kind.__name__, "name": joint.name, **_coupling(joint, parameters)}
     if GUIDE_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, "i": joint.i.name, "j": joint.j.name, **_given(joint)}
+    if ROPE_CLASSES.get(kind.__name__) is kind:
+        return {"type": kind.__name__, "name": joint.name, **_rope(joint, parameters)}
     if ROLLING_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, **_rolling(joint)}
     if joint.needs() or not joint.primitives():
@@ -202,6 +208,32 @@ def _given(joint: Any) -> Document:
     """Return the arguments that a joint was made with, without those that were left out."""
     given = {key: value for key, value in joint.given.items() if value is not None}
     return {key: x if isinstance(x, bool) else np.asarray(x, dtype=np.float64).tolist() for key, x in given.items()}
+
+
+def _rope(joint: Any, parameters: Parameters) -> Document:
+    """Return the arguments of a rope: its path, with names in place of bodies and joints, and its length."""
+    text: Document = {"path": [_path_entry(part) for part in joint.path]}
+    if joint.given["length"] is not None:
+        text["length"] = driver_text(joint.f, parameters)
+    options = {key: joint.given[key] for key in ("unilateral", "EA", "c", "restitution")}
+    return text | {key: x if isinstance(x, bool) else float(x) for key, x in options.items() if x}
+
+
+def _path_entry(part: Any) -> Document:
+    """Return a point or a disc of a path."""
+    if isinstance(part, Pulley):
+        on = {"joint" if isinstance(part.on, Joint) else "body": part.on.name, "radius": float(part.radius)}
+        vectors = {key: getattr(part, key) for key in ("center", "axis", "side") if getattr(part, key) is not None}
+        return on | _numbers_of(vectors) | ({"turns": part.turns} if part.turns else {})
+    on, value, *side = part
+    if isinstance(on, Body):
+        return {"body": on.name, **_numbers_of({"point": value})}
+    return {"joint": on.name, "radius": float(value), **(_numbers_of({"side": side[0]}) if side else {})}
+
+
+def _numbers_of(vectors: Mapping[str, Any]) -> Document:
+    """Return vectors as lists of numbers."""
+    return {key: np.asarray(x, dtype=np.float64).tolist() for key, x in vectors.items()}
 
 
 def _rolling(joint: Any) -> Document:
@@ -380,7 +412,7 @@ def membership_faults(
                 faults.append(Fault(f"{kind} {name!r}", f"the name is used {n} times", "Give each its own name."))
     known = {id(part) for part in (*bodies, *joints)}
     users: list[tuple[str, tuple[Body | Joint, ...]]] = [
-        (f"joint {joint.name!r}", (joint.i, joint.j, *joint.needs())) for joint in joints
+        (f"joint {joint.name!r}", (joint.i, joint.j, *(place.body for place in joint.places()), *joint.needs())) for joint in joints
     ]
     users += [(load.where, (*load.bodies(), *load.needs())) for load in loads]
     users += [(contact.where, (contact.i, contact.j)) for contact in contacts]

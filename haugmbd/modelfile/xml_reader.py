@@ -26,12 +26,13 @@ BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?((?:\s|<!--(?:(?!-->)[\s\S])*-->)*)(<\?x
 
 @dataclass
 class Element:
-    """An element: its name, its attributes, its children and its line."""
+    """An element: its name, its attributes, its children, its line, and its text, where it is asked for."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> list[Element]:
         """Return the children of this name."""
@@ -63,8 +64,11 @@ def _from_declaration(data: bytes) -> bytes:
     return bytes(flat + before + declaration.count(b"\n") * b"\n" + data[found.end() :])
 
 
-def parse_xml(data: bytes, *, depth: int = MAX_DEPTH, elements: int = MAX_ELEMENTS) -> Element:
-    """Return the root element. Raise UsageError, with the line, if the data are not XML, have a document type, or are too deep."""
+def parse_xml(data: bytes, *, depth: int = MAX_DEPTH, elements: int = MAX_ELEMENTS, texts: bool = False) -> Element:
+    """Return the root element, with the texts of elements if `texts`.
+
+    Raise UsageError, with the line, if the data are not XML, have a document type, or are too deep.
+    """
     data = _from_declaration(data)
     parser = expat.ParserCreate()
     top = Element("", {}, 0)
@@ -87,8 +91,18 @@ def parse_xml(data: bytes, *, depth: int = MAX_DEPTH, elements: int = MAX_ELEMEN
     def refuse(*_: Any) -> None:
         raise UsageError(f"line {parser.CurrentLineNumber}: it has a document type or entities, which are not read")
 
+    parts: dict[int, list[str]] = {}
+
+    def end(tag: str) -> None:
+        element = stack.pop()
+        if texts:
+            element.text = "".join(parts.pop(id(element), ()))
+
     parser.StartElementHandler = start
-    parser.EndElementHandler = lambda tag: stack.pop()
+    parser.EndElementHandler = end
+    if texts:
+        parser.buffer_text = True
+        parser.CharacterDataHandler = lambda text: parts.setdefault(id(stack[-1]), []).append(text)
     for name in ("StartDoctypeDeclHandler", "EntityDeclHandler", "UnparsedEntityDeclHandler", "ExternalEntityRefHandler"):
         setattr(parser, name, refuse)
     try:

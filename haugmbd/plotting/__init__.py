@@ -10,16 +10,12 @@ A second call with the same `ax=` overlays: the same colours in another line sty
 
 style                  colours, Axes, backgrounds
 drawing                what is drawn; lines, limits, legends
-over_time              joints, loads, drivers, bodies and energy over time
-joint_reactions        reactions over time
-constraint_violation   violation over time
+over_time              joints, loads, drivers, bodies, energy, reactions and violation over time
 curves                 paths, phase portraits, spectra
 """
 
-from haugmbd.plotting.constraint_violation import violation
 from haugmbd.plotting.curves import path, phase, spectrum
-from haugmbd.plotting.joint_reactions import reactions
-from haugmbd.plotting.over_time import coordinates, driver, energy, joint, load
+from haugmbd.plotting.over_time import coordinates, driver, energy, joint, load, reactions, violation
 from haugmbd.plotting.style import theme
 
 __all__ = ["coordinates", "driver", "energy", "joint", "load", "path", "phase", "reactions", "spectrum", "theme", "violation"]

@@ -57,16 +57,16 @@ def path(
     """
     whole = known(result)
     places = points or whole._pieces()[0].model.body_names[1:]
-    found = {name_of(place): whole.point(place) for place in places}
-    across = _plane(plane, [one.r for one in found.values()])
+    paths = {name_of(spot): whole.point(spot) for spot in places}
+    across = _plane(plane, [point.r for point in paths.values()])
     ax = axes(ax)
     first = overlays(ax) == 0
     x, y = (AXES.index(letter) for letter in across)
-    lines = draw(ax, {name: (one.r[:, x], one.r[:, y]) for name, one in found.items()}, label)
-    for line, one in zip(lines, found.values(), strict=True):
-        start = ax.plot(one.r[:1, x], one.r[:1, y], "o", color=line.get_color(), markersize=4.5)
+    lines = draw(ax, {name: (point.r[:, x], point.r[:, y]) for name, point in paths.items()}, label)
+    for line, point in zip(lines, paths.values(), strict=True):
+        start = ax.plot(point.r[:1, x], point.r[:1, y], "o", color=line.get_color(), markersize=4.5)
         start[0].set_label("_start")
-    title, noise = f"{_title(whole)}: paths in the {across} plane", _noise(found.values())
+    title, noise = f"{_title(whole)}: paths in the {across} plane", _noise(paths.values())
     finish(ax, title, f"{across[0]} [m]", f"{across[1]} [m]", noise=noise, equal=True)
     if first:
         ax.set_aspect("equal", adjustable="datalim")
@@ -193,9 +193,9 @@ def _plane(plane: str | None, paths: list[Array]) -> str:
     return plane
 
 
-def _noise(found: object) -> float:
+def _noise(points: object) -> float:
     """Return the size of the rounding of positions, in proportion to the largest coordinate."""
-    sizes = [float(np.nanmax(np.abs(one.r), initial=0.0)) for one in found]  # type: ignore[attr-defined]
+    sizes = [float(np.nanmax(np.abs(point.r), initial=0.0)) for point in points]  # type: ignore[attr-defined]
     return 1e-12 * max(sizes, default=0.0)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.joint_motions.joint_history import JointHistory
+from haugmbd.diagnostics.joint_coordinates import JointHistory
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import colors, ink, literal
 from haugmbd.simulation.results.quantities import HasQuantities
@@ -28,9 +28,9 @@ def known(result: object) -> HasQuantities:
     return result
 
 
-def name_of(place: Any) -> str:
+def name_of(point: Any) -> str:
     """Return the name of a point in a legend."""
-    return place if isinstance(place, str) else f"{place[0]} {tuple(np.asarray(place[1]).tolist())}"
+    return point if isinstance(point, str) else f"{point[0]} {tuple(np.asarray(point[1]).tolist())}"
 
 
 def coordinate(history: JointHistory, what: str | None, derivative: int) -> tuple[dict[str, Array], str, str]:
@@ -44,9 +44,9 @@ def coordinate(history: JointHistory, what: str | None, derivative: int) -> tupl
     columns: list[Array] = []
     table = (history.rate if derivative == 1 else history.acceleration).reshape(len(history.t), -1)
     at = 0
-    for own in history.coordinates:
-        width = 3 if own == "rotation" else 1
-        if own == kind:
+    for column in history.coordinates:
+        width = 3 if column == "rotation" else 1
+        if column == kind:
             columns += list(table[:, at : at + width].T)
         at += width
     if derivative == 0:
@@ -159,15 +159,15 @@ def _of_both(shown: str, title: str) -> str:
 def set_limits(ax: Axes, low: float, high: float) -> None:
     """Set the limits of the data on the y axis; room for the legend is made above them."""
     ax.set_ylim(low, high)
-    for one in ax.artists:
-        if one.get_gid() == ROOM:
-            one.data_limits = one.known = ax.get_ylim()  # type: ignore[attr-defined]
+    for artist in ax.artists:
+        if artist.get_gid() == ROOM:
+            artist.data_limits = artist.known = ax.get_ylim()  # type: ignore[attr-defined]
 
 
 def _values(ax: Axes) -> Array:
     """Return all finite values of the lines."""
-    found = [np.asarray(line.get_ydata(), dtype=np.float64) for line in ax.lines if _own(line)]
-    values: Array = np.concatenate([np.zeros(0), *found])
+    heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in ax.lines if _own(line)]
+    values: Array = np.concatenate([np.zeros(0), *heights])
     return np.asarray(values[np.isfinite(values)])
 
 
@@ -203,9 +203,9 @@ def _mark_identical(ax: Axes) -> None:
             line.set(markersize=4.5, markerfacecolor="none")
 
 
-def _identical(ax: Axes, one: Any, other: Any) -> bool:
+def _identical(ax: Axes, first: Any, other: Any) -> bool:
     """Return whether two lines cannot be told apart."""
-    (x, y), (x_other, y_other) = ((np.asarray(v, dtype=np.float64) for v in line.get_data()) for line in (one, other))
+    (x, y), (x_other, y_other) = ((np.asarray(v, dtype=np.float64) for v in line.get_data()) for line in (first, other))
     if not len(x) or not len(x_other):
         return False
     if x.shape != x_other.shape or not np.array_equal(x, x_other):
@@ -216,8 +216,8 @@ def _identical(ax: Axes, one: Any, other: Any) -> bool:
     if ax.get_yscale() == "log":
         y, y_other, low, high = np.log10(y), np.log10(y_other), np.log10(low), np.log10(high)
     gap = np.abs(y - y_other)
-    known = np.isfinite(gap)
-    return bool(known.any() and np.max(gap[known]) <= IDENTICAL * (high - low))
+    finite = np.isfinite(gap)
+    return bool(finite.any() and np.max(gap[finite]) <= IDENTICAL * (high - low))
 
 
 def _legend(ax: Axes, *, equal: bool) -> None:
@@ -235,7 +235,7 @@ def _legend(ax: Axes, *, equal: bool) -> None:
         return
     ncols = columns_of(names, estimated_width(ax))
     ax.legend(handles, names, bbox_to_anchor=(0.01, 0.99), columnspacing=COLUMN_SPACING, ncols=ncols, **style)
-    for old in [one for one in ax.artists if one.get_gid() == ROOM]:
+    for old in [artist for artist in ax.artists if artist.get_gid() == ROOM]:
         old.remove()
     ax.add_artist(room_for_legend(ax.get_ylim()))
 

@@ -1,17 +1,27 @@
-r"""Plots over time: joints, loads, drivers, bodies, energies. Each axis has one unit."""
+"""Plots over time: joints, loads, drivers, bodies and energies; reactions of a joint; violation of the constraints.
+
+Each axis has one unit. Components of a reaction that are not unique lie in a band.
+Violation is drawn by joint or by row, on a logarithmic axis.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from haugmbd.diagnostics.histories.load_history import columns_of
+from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.load_history import columns_of
 from haugmbd.errors import UsageError
-from haugmbd.plotting.drawing import ORDERS, coordinate, draw, finish, known
-from haugmbd.plotting.style import axes, literal
+from haugmbd.model.dependent_rows import DropDependentRows, MinimumNorm
+from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd.model.model import Model
+from haugmbd.plotting.drawing import FLOOR, ORDERS, coordinate, draw, finish, known, set_limits
+from haugmbd.plotting.style import axes, envelope, largest, literal
 from haugmbd.simulation.results.quantities import HasQuantities
+from haugmbd.simulation.results.segments import changes_structure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -226,3 +236,190 @@ def energy(result: HasQuantities, *, ax: Axes | None = None, label: str | None =
     drift = float(np.nanmax(np.abs(e.drift), initial=0.0))
     words = f"drift of the total at most {drift:.1e} J" if len(whole._pieces()) == 1 else f"impacts take {drift:.3g} J"
     return finish(ax, f"{whole._attributes()['model']}: energy, {words}", "t [s]", "energy [J]", span=e.t)
+
+
+FORCES = {"force": "force [N]", "torque": "torque [N m]"}
+
+
+def reactions(
+    result: HasQuantities,
+    joint: str,
+    *,
+    quantity: Literal["force", "torque"] = "force",
+    on: Literal["i", "j"] = "j",
+    frame: Literal["ground", "body", "joint"] = "ground",
+    ax: Axes | None = None,
+    label: str | None = None,
+) -> Axes:
+    """Plot the reaction of a joint over time: components and magnitude, with a band around components that are not unique.
+
+    Parameters
+    ----------
+    result : Result
+        The result.
+    joint : str
+        Name of the joint.
+    quantity : {"force", "torque"}
+        Force, or torque about the joint's point.
+    on : {"j", "i"}
+        Body on which the reaction acts.
+    frame : {"ground", "body", "joint"}
+        Frame of the components.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+    label : str, optional
+        Words before the names in the legend, for overlays.
+
+    Returns
+    -------
+    Axes
+        The Axes.
+
+    Raises
+    ------
+    UsageError
+        If the joint or the quantity is unknown.
+
+    Notes
+    -----
+    A component that is not unique depends on how redundant rows share their load. Its hatched band covers the values by
+    `DropDependentRows` and by `MinimumNorm`; other ways of sharing go beyond it.
+    """
+    if quantity not in FORCES:
+        raise UsageError(f"quantity is {quantity!r}: give 'force' or 'torque'.")
+    whole: Any = known(result)
+    found = whole.reaction(joint, on=on, frame=frame)
+    values: Array = getattr(found, quantity)
+    unique = found.unique[:3] if quantity == "force" else found.unique[3:]
+    names = [part if own else f"{part} (not unique)" for part, own in zip("xyz", unique, strict=True)]
+    ax = axes(ax)
+    lines = {name: (found.t, values[:, k]) for k, name in enumerate(names)}
+    magnitude = "magnitude" if all(unique) else "magnitude (not unique)"
+    drawn = draw(ax, lines | {magnitude: (found.t, np.linalg.norm(values, axis=1))}, label, strong=magnitude)
+    size = float(np.nanmax(np.abs(found.force), initial=0.0))
+    noise = 1e-12 * size * (1.0 if quantity == "force" else whole._pieces()[0].model.length)
+    finish(ax, f"{joint}: {quantity} on {found.body}, {frame} frame", "t [s]", FORCES[quantity], span=found.t, noise=noise)
+    if not all(unique):
+        others = [getattr(piece, quantity) for piece in _both_rules(whole, joint, on, frame)]
+        _draw_bands(ax, found.t, [values, *others], unique, [line.get_color() for line in drawn])
+    return ax
+
+
+def _both_rules(whole: Any, joint: str, on: str, frame: str) -> list[Any]:
+    """Return the reaction with both choices of the multipliers of dependent rows."""
+    from haugmbd.simulation.results.joining import join_reactions, over_structures  # noqa: PLC0415  only where a reaction is not unique
+
+    def by(rule: Any) -> Any:
+        of = lambda piece: replace(piece, _model=piece.model.with_redundancy(rule)).reaction(joint, on=on, frame=frame)  # noqa: E731
+        return over_structures(whole._pieces(), joint, lambda piece: joint in piece.model.joints, of, join_reactions)
+
+    return [by(rule) for rule in (DropDependentRows(), MinimumNorm())]
+
+
+def _draw_bands(ax: Axes, t: Array, choices: list[Array], unique: tuple[bool, ...], palette: list[str]) -> None:
+    """Draw a hatched band over the values of each component that is not unique, at least as wide as can be seen."""
+    low, high = np.min(choices, axis=0), np.max(choices, axis=0)
+    bottom, top = ax.get_ylim()
+    bottom, top = min(bottom, float(np.nanmin(low[:, ~np.array(unique)]))), max(top, float(np.nanmax(high[:, ~np.array(unique)])))
+    least = 0.02 * (top - bottom)
+    for k in np.flatnonzero(~np.array(unique)):
+        ax.fill_between(
+            t,
+            low[:, k] - least,
+            high[:, k] + least,
+            facecolor=palette[k],
+            edgecolor=palette[k],
+            alpha=0.22,
+            hatch="///",
+            linewidth=0.0,
+        )
+    set_limits(ax, bottom - 2.0 * least, top + 2.0 * least)
+
+
+LEVELS = {
+    "position": r"$|\Phi|$",
+    "velocity": r"$|\Phi_q u - \nu|$",
+    "acceleration": r"$|\Phi_q \dot u - \gamma|$",
+}
+PER_TIME = {"position": "", "velocity": "/s", "acceleration": "/s²"}
+ROUNDING_OF_ROWS = 1e-15
+"""Relative violation that is rounding: some units in the last place of coordinates of the model's size."""
+
+
+def violation(
+    result: HasQuantities,
+    *,
+    level: Literal["position", "velocity", "acceleration"] = "position",
+    by: Literal["joint", "row"] = "joint",
+    ax: Axes | None = None,
+    label: str | None = None,
+) -> Axes:
+    """Plot the constraint violation over time on a logarithmic axis.
+
+    Parameters
+    ----------
+    result : Result
+        The result.
+    level : {"position", "velocity", "acceleration"}
+        Level of the constraints.
+    by : {"joint", "row"}
+        One line for each joint, or for each row.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+    label : str, optional
+        Words before the names in the legend, for overlays.
+
+    Returns
+    -------
+    Axes
+        The Axes.
+
+    Raises
+    ------
+    UsageError
+        If the level, or `by`, is unknown.
+
+    Notes
+    -----
+    Rows of one unit are drawn in this unit. Rows of several units (m, m2, 1, rad) are drawn as gaps: lengths relative to the
+    characteristic length of the model, and angles in rad. Exact zeros are drawn at a floor, and the band below is rounding. Of many
+    states, the largest value of each interval is drawn.
+    """
+    whole: Any = known(result)
+    if level not in LEVELS:
+        raise UsageError(f"level is {level!r}: give one of {', '.join(map(repr, LEVELS))}.")
+    if by not in ("joint", "row"):
+        raise UsageError(f"by is {by!r}: give 'joint' or 'row'.")
+    model: Model = whole.model if changes_structure(whole._pieces()) else whole._pieces()[0].model
+    rows = np.abs(whole.violation(level, by="row"))
+    units = list(dict.fromkeys(one.unit for one in model.labels))
+    scale, unit = (np.ones(model.nc), units[0]) if len(units) == 1 else (row_scales(model), "")
+    gaps = rows / scale
+    if by == "joint":
+        lines = {name: np.linalg.norm(gaps[:, entry.rows], axis=1) for name, entry in model.joints.items()}
+    else:
+        lines = {f"{one.joint}, row {k} {one.kind}": gaps[:, k] for k, one in enumerate(model.labels)}
+    lines, note = largest(lines)
+    ax = axes(ax)
+    t = np.concatenate([piece.t for piece in whole._pieces()])
+    draw(ax, {name: envelope(t, values) for name, values in lines.items()}, label, log=True)
+    title = f"{whole._attributes()['model']}: violation, {level} level, by {by}{note}"
+    words = (
+        f"{unit}{PER_TIME[level]}" if unit else f"rad, or relative to {model.length:.3g} m{PER_TIME[level].replace('/', ', 1/')}"
+    )
+    finish(ax, title, "t [s]", f"{LEVELS[level]}  [{words}]", span=t)
+    if level == "position":
+        rounding = ROUNDING_OF_ROWS * (model.length if unit == "m" else 1.0)
+        if not any(text.get_text() == "rounding" for text in ax.texts):  # an overlay has the band already
+            ax.axhspan(FLOOR / 10.0, rounding, facecolor="#888888", alpha=0.15, linewidth=0.0, zorder=0.5)
+            place = ax.get_yaxis_transform()
+            ax.text(0.995, rounding, "rounding", transform=place, ha="right", va="top", fontsize="x-small", color="#888888")
+    return ax
+
+
+def row_scales(model: Model) -> Array:
+    """Return by what rows are divided (nc,): gradients at the modelled pose, those of lengths times the characteristic length."""
+    rows = evaluate(model)
+    force, moment = (np.linalg.norm(part, axis=2).max(axis=1) for part in (rows.Phi_r, rows.PiBar))
+    scale: Array = np.where(force > 0.0, force * model.length, np.where(moment > 0.0, moment, 1.0))
+    return scale

@@ -24,9 +24,8 @@ from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate, lines_of
 from haugmbd.model.model import Model
-from haugmbd.redundancy.rank import RankAnalysis, analyse_rank
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, only_here
 from haugmbd.redundancy.sparse_ldl import SLOTS, WELL_TOL
-from haugmbd.redundancy.structural_rank import only_here
 from haugmbd.tolerances import CONTRADICTION, DEPENDENT, LARGEST_TOLERANCE, TOLD
 
 VECTORS: dict[type[Primitive], tuple[int, ...]] = {DP1: (0, 1), DP2: (0,), Rotation: (0, 1, 2)}
@@ -57,50 +56,50 @@ def examine(
         return (
             parallel if parallel is not None and parallel.tolerance > tolerance else analyse_rank(model, rows, tolerance, without)
         )
-    found = analyse_rank(model, rows, DEPENDENT, without)
-    if not (found.misfit > TOLD or any(distance <= LARGEST_TOLERANCE for _, distance in found.weak)):
-        return found
-    parallel = _as_if_parallel(model, rows, found, without, limit)
-    return parallel or _unlocked(model, rows, found, without, limit) or found
+    rank = analyse_rank(model, rows, DEPENDENT, without)
+    if not (rank.misfit > TOLD or any(distance <= LARGEST_TOLERANCE for _, distance in rank.weak)):
+        return rank
+    parallel = _as_if_parallel(model, rows, rank, without, limit)
+    return parallel or _unlocked(model, rows, rank, without, limit) or rank
 
 
-def _as_if_parallel(model: Model, rows: Rows, found: RankAnalysis, without: Ints | None, limit: float) -> RankAnalysis | None:
+def _as_if_parallel(model: Model, rows: Rows, rank: RankAnalysis, without: Ints | None, limit: float) -> RankAnalysis | None:
     """Return the rank for which rows are dependent that would be if axes were parallel; None if that makes no difference."""
     vectors = _vectors(model)
     if not 0 < len(vectors) <= MOST:
         return None
     other = with_parallel_axes(model, rows, vectors, limit)
     aligned = analyse_rank(other, evaluate(other, rows.state), DEPENDENT, without)
-    more = len(aligned.dropped) - len(found.dropped)
-    distances = _distances(found)
+    more = len(aligned.dropped) - len(rank.dropped)
+    distances = _distances(rank)
     if not 0 <= more <= len(distances) or not len(aligned.dropped):
         return None
-    near = max(distances[more - 1] if more else 0.0, found.misfit)
+    near = max(distances[more - 1] if more else 0.0, rank.misfit)
     rest = distances[more] if more < len(distances) else FARTHEST
     if near > LARGEST_TOLERANCE or rest < APART * near or not (more or APART * near > DEPENDENT):
         return None
     return _with_tolerance(model, rows, (near, rest), len(aligned.dropped), without)
 
 
-def _unlocked(model: Model, rows: Rows, found: RankAnalysis, without: Ints | None, limit: float) -> RankAnalysis | None:
+def _unlocked(model: Model, rows: Rows, rank: RankAnalysis, without: Ints | None, limit: float) -> RankAnalysis | None:
     """Return the rank for which a loop moves that its proportions should let move, as Bennett's; None if the model moves, or would not.
 
     Of a model that moves, a row near the span of the others may be that of a narrow mechanism.
     """
-    rows_left = model.nc - len(found.dropped) - int(np.count_nonzero(found.flat)) - (0 if without is None else len(without))
-    distances = _distances(found)
+    rows_left = model.nc - len(rank.dropped) - int(np.count_nonzero(rank.flat)) - (0 if without is None else len(without))
+    distances = _distances(rank)
     if rows_left < SLOTS * model.nb or not distances:
         return None
     rest = [*distances[1:], FARTHEST]
     last = next((k for k, near in enumerate(distances) if rest[k] >= FAR_APART * near), None)
     if last is None or distances[last] > limit:
         return None
-    return _with_tolerance(model, rows, (distances[last], rest[last]), len(found.dropped) + last + 1, without)
+    return _with_tolerance(model, rows, (distances[last], rest[last]), len(rank.dropped) + last + 1, without)
 
 
-def _distances(found: RankAnalysis) -> list[float]:
+def _distances(rank: RankAnalysis) -> list[float]:
     """Return the distances of the kept rows that are near the span of the others, the nearest first."""
-    return sorted(distance for _, distance in found.weak)
+    return sorted(distance for _, distance in rank.weak)
 
 
 def _with_tolerance(model: Model, rows: Rows, between: tuple[float, float], n: int, without: Ints | None) -> RankAnalysis | None:
@@ -128,8 +127,8 @@ def with_parallel_axes(model: Model, rows: Rows, vectors: Ints, angle: float) ->
 
 def _vectors(model: Model) -> Ints:
     """Return the numbers of the markers that are vectors of rows."""
-    found = [lines_of(model, kind)[:, [FIRST_MARKER + k for k in places]].ravel() for kind, places in VECTORS.items()]
-    numbers: Ints = np.unique(np.concatenate(found)).astype(np.int64)
+    markers = [lines_of(model, kind)[:, [FIRST_MARKER + k for k in places]].ravel() for kind, places in VECTORS.items()]
+    numbers: Ints = np.unique(np.concatenate(markers)).astype(np.int64)
     return numbers
 
 
@@ -152,13 +151,13 @@ def _aligned(a: Array, angle: float) -> Array:
 
 def _groups(u: Array, angle: float) -> list[Ints]:
     """Return groups of unit vectors that are parallel up to an angle, the largest first; vectors alone are left out."""
-    left, found = np.ones(len(u), dtype=bool), []
+    left, groups = np.ones(len(u), dtype=bool), []
     for k in range(len(u)):
         if left[k]:
             near = left & (np.linalg.norm(np.cross(u, u[k]), axis=1) <= 2.0 * angle)
             left &= ~near
-            found.append(np.nonzero(near)[0])
-    return sorted((group for group in found if len(group) > 1), key=len, reverse=True)
+            groups.append(np.nonzero(near)[0])
+    return sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
 
 
 def _across(u: Array, normals: list[Array]) -> Array:

@@ -1,4 +1,4 @@
-r"""Rank detection: the rows that depend on the others at a pose, by a block LDL^T on the body-joint graph, O(n) for chains and trees.
+"""Rank detection: the rows that depend on the others at a pose, by a block LDL^T on the body-joint graph, O(n) for chains and trees.
 
 K = [ 1  J^T; J  0 ]      J = Phi_q, columns of omega_bar divided by a length, rows of length 1;  see `sparse_ldl`
 J_r = c^T J_kept          from  u + J^T c = J_r^T,  J u = 0:  u is the part of r outside the span of the kept rows
@@ -8,25 +8,37 @@ J_r = c^T J_kept          from  u + J^T c = J_r^T,  J u = 0:  u is the part of r
 3. of the rest, u is computed, and rows are kept in the order of |u| beyond those kept before, while |u| > tolerance: pivoted QR
 4. the kept rows are eliminated together; a combination of them that is zero is searched by inverse iteration, and removed
 5. if a row of positions was dropped for rows of velocities only, the rows of positions are chosen first, then those of velocities as in 3
+
+Structural or here only: whether dependent rows depend on the others everywhere. Move along the kept rows, and compare.
+
+    J_kept v = 0                            v a random motion, the largest part STEP
+    q <- q + v,  then  q <- q + u,  u the least motion with  Phi_kept + J_kept u = 0      Newton with the elimination at the pose
+    structural   <=>   Phi_dropped(q) = Phi_dropped(q0)
+
+Kept rows are independent, so that Newton converges as at any regular pose, also at a singular configuration of the mechanism. There
+the kept rows allow more than the mechanism does, and the dropped ones are violated by STEP^2 or, in degenerate cases, STEP^3.
+Each sample is one pass over the elimination for each correction: O(n) if the elimination is O(n).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.callbacks.force_callbacks import driver_values as driver_jet
+from haugmbd.callbacks import driver_values as driver_jet
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.kkt.tree_arrays import EDGE, SIDE
 from haugmbd.kkt.tree_solver import has_tree
+from haugmbd.math.euler_parameters import exponential, product
 from haugmbd.model.dependent_rows import Dependency, RankReport
-from haugmbd.model.inspection.constraint_rows import Rows
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import unit_of_turns
 from haugmbd.model.model import Model
-from haugmbd.redundancy.front_elimination import FullSolver
-from haugmbd.redundancy.local_solve import LocalSolver
+from haugmbd.model.state import State
 from haugmbd.redundancy.sparse_ldl import (
     FLOOR,
     PREFERRED,
@@ -34,6 +46,8 @@ from haugmbd.redundancy.sparse_ldl import (
     WELL_TOL,
     AnyElimination,
     Elimination,
+    FullSolver,
+    LocalSolver,
     eliminate,
     integers,
     random_motions,
@@ -41,6 +55,109 @@ from haugmbd.redundancy.sparse_ldl import (
     weakest_combination,
 )
 from haugmbd.tolerances import GROWTH
+
+STEP = 0.05
+"""Largest displacement of a sample: of a body relative to the length of the model, and of its angle [rad]. Its square and its cube are
+far above MISFIT_PART of the tolerance, and Newton converges in a few corrections."""
+
+MISFIT_PART = 4.0 * STEP
+"""Part of the tolerance, relative to the length, by which a structurally dependent row may move."""
+
+SAMPLES = 3
+"""Number of random motions; one alone could miss a direction by chance."""
+
+SAMPLES_AT_ONCE = 100
+"""Rows of a model for all of which the least motions are computed at once: that takes as long as those of a few samples."""
+
+NEWTON_TOL = 1e-9
+MAX_CORRECTIONS = 30
+PATIENCE = 10
+HALVINGS = 5
+"""A sample for which Newton does not reach NEWTON_TOL (relative to the length) in MAX_CORRECTIONS is repeated with half the step."""
+
+
+def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
+    """Return the numbers of the dropped rows that depend on the others at `state` only, and not along the motion."""
+    dropped, answer = examined.dropped, least_motions(model, examined)
+    still = corrected(model, state, examined, np.zeros((model.nb + 1, SLOTS)), answer=answer)
+    moved = np.zeros(len(dropped), dtype=bool)
+    motions = random_motions(model, examined.elimination, SAMPLES)
+    for k in range(SAMPLES):
+        v = motions[: model.nb + 1, :, k]
+        size = np.abs(v).max(initial=0.0)
+        if size <= NEWTON_TOL:
+            continue
+        v *= STEP * examined.length / size
+        there = next(
+            (s for h in range(HALVINGS) if (s := corrected(model, state, examined, v / 2**h, answer=answer)) is not None), None
+        )
+        if still is None or there is None:
+            moved[:] = True
+            break
+        moved |= np.abs(there.Phi - still.Phi)[dropped] > MISFIT_PART * examined.tolerance * examined.length
+    return dropped[moved]
+
+
+class Corrected(NamedTuple):
+    """A state at which the kept rows are closed;  Phi: (nc,) all rows there, divided by their lengths at the pose."""
+
+    state: State
+    Phi: Array
+
+
+def least_motions(model: Model, examined: RankAnalysis) -> Callable[[Array], Array]:
+    """Return the function of gaps (nc,) that gives the least motion u (nb + 1, 6) which closes them in the kept rows: J_kept u = -gap.
+
+    The answer for a dropped row is zero for any value here.  A small model is solved for every row at once, and then multiplied.
+    """
+    e, n, n_slots = examined.elimination, model.nb + 1, len(examined.J)
+
+    def solved(gaps: Array) -> Array:
+        x = np.zeros((e.n_nodes, SLOTS, gaps.shape[1]))
+        x[n:].reshape(n_slots, -1)[model.slot_of_row] = -gaps
+        u = solve(model, e, x)[:n]
+        u[0] = 0.0
+        return u
+
+    if model.nc > SAMPLES_AT_ONCE:
+        return lambda gap: solved(gap[:, None])[:, :, 0]
+    operator = solved(np.eye(model.nc))
+    return lambda gap: operator @ gap
+
+
+def corrected(
+    model: Model,
+    state: State,
+    examined: RankAnalysis,
+    v: Array,
+    *,
+    answer: Callable[[Array], Array] | None = None,
+    patient: bool = False,
+) -> Corrected | None:
+    """Return the state after a motion v (nb + 1, 6) and Newton's iteration on the kept rows; None if it fails.
+
+    answer: that of `least_motions`, if it is there already
+    patient: for a state that is far from closed: long steps are shortened and not rejected, and PATIENCE times as many are allowed
+    """
+    answer = answer or least_motions(model, examined)
+    state, limit = displaced(state, v, examined.length), 4.0 * STEP * examined.length
+    for _ in range(MAX_CORRECTIONS * (PATIENCE if patient else 1)):
+        Phi: Array = evaluate(model, state).Phi / examined.norm
+        u = answer(Phi)
+        size = np.abs(u).max(initial=0.0)
+        if size <= NEWTON_TOL * examined.length:
+            return Corrected(state, Phi)
+        if not size <= (np.inf if patient else limit):
+            return None
+        state = displaced(state, u * min(1.0, limit / size), examined.length)
+    return None
+
+
+def displaced(state: State, u: Array, length: float) -> State:
+    """Return the state after a small motion u (nb + 1, 6): displacement, and body-frame rotation times `length`."""
+    r, p = state.r + u[:, :3], product(state.p, exponential(u[:, 3:] / length))
+    return State.of_numbers(state.t, r, p, state.v, state.omega_bar, state.angles)
+
 
 TERM_TOL = 1e-6
 """Coefficients below this part of the largest one are rounding, or missing digits of the pose, and are left out."""
@@ -228,17 +345,17 @@ def _farthest(model: Model, J: Array, e: AnyElimination, slots: Ints, tolerance:
         x[1:n] = u[1:]
         u = solve(model, e, x)[:n]
         u[0] = 0.0
-    U, found = u.reshape(-1, len(slots)).copy(), []
+    U, independent = u.reshape(-1, len(slots)).copy(), []
     for _ in range(len(slots)):
         size = np.linalg.norm(U, axis=0)
         if not size.max() > tolerance:
             break
         k = int(np.argmax(size >= PREFERRED * size.max()))
-        found.append((int(slots[k]), float(size[k])))
+        independent.append((int(slots[k]), float(size[k])))
         q = U[:, k] / size[k]
         U -= np.outer(q, q @ U)
         U[:, k] = 0.0
-    return found
+    return independent
 
 
 def rank_report(model: Model, rows: Rows) -> RankReport:
@@ -248,10 +365,10 @@ def rank_report(model: Model, rows: Rows) -> RankReport:
 
 def report_of(model: Model, examined: RankAnalysis) -> RankReport:
     """Return the report of rows that have been eliminated already."""
-    found = [Dependency(int(row), ()) for row in np.nonzero(examined.flat)[0]]
-    found += _dependencies(model, examined) if len(examined.dropped) else []
-    found.sort()
-    return RankReport(model.nc, model.nc - len(found), tuple(d.row for d in found), tuple(found), model.labels)
+    dependencies = [Dependency(int(row), ()) for row in np.nonzero(examined.flat)[0]]
+    dependencies += _dependencies(model, examined) if len(examined.dropped) else []
+    dependencies.sort()
+    return RankReport(model.nc, model.nc - len(dependencies), tuple(d.row for d in dependencies), tuple(dependencies), model.labels)
 
 
 def row_scale(model: Model, rows: Rows) -> Array:
@@ -319,7 +436,7 @@ def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
     by_edge: dict[int, list[int]] = {}
     for row in x.dropped.tolist():
         by_edge.setdefault(int(model.slot_of_row[row]) // SLOTS, []).append(row)
-    found, pairs = [], integers(model, "EDGES").tolist()
+    dependencies, pairs = [], integers(model, "EDGES").tolist()
     least = max(TERM_TOL, GROWTH * max(x.misfit, model.redundancy.misfit))  # axes that are off by an angle add terms of its size
     for edge, rows in by_edge.items():
         pair, slots = pairs[edge], model.slot_of_row[rows]
@@ -330,5 +447,7 @@ def _dependencies(model: Model, x: RankAnalysis) -> list[Dependency]:
         for k, row in enumerate(rows):
             largest = max(abs(float(c[k])) for c in lam.values())
             kept = [(row_of_slot[slot], float(c[k])) for slot, c in lam.items() if abs(c[k]) > least * largest]
-            found.append(Dependency(row, tuple(sorted((other, c * float(x.norm[row] / x.norm[other])) for other, c in kept))))
-    return found
+            dependencies.append(
+                Dependency(row, tuple(sorted((other, c * float(x.norm[row] / x.norm[other])) for other, c in kept)))
+            )
+    return dependencies

@@ -23,9 +23,8 @@ from haugmbd.model.dependent_rows import DropDependentRows, Redundancy, Rule
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import put_length
 from haugmbd.redundancy.alignment import examine
-from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, put_row_scale, report_of
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, only_here, put_row_scale, report_of
 from haugmbd.redundancy.sparse_ldl import PIVOT_TOL, solve
-from haugmbd.redundancy.structural_rank import only_here
 from haugmbd.tolerances import CONTRADICTION, GROWTH, ROUNDING, TOLD
 
 if TYPE_CHECKING:
@@ -49,14 +48,14 @@ def find_redundancy(
     model: Model,
     rows: Rows,
     rule: Rule = DropDependentRows(),  # noqa: B008  frozen
-    given: float | None = None,
+    tolerance: float | None = None,
     limit: float = CONTRADICTION,
 ) -> Redundancy:
     """Return the redundancy of `rows` where they were evaluated: O(n), and one elimination if no row depends on the others.
 
-    given: the tolerance, if one was given;  limit: misfit up to which rows are redundant, unless it was
+    tolerance: None where none was given;  limit: misfit up to which rows are redundant, unless it was
     """
-    return redundancy_of(model, rows, examine(model, rows, given, limit=limit), rule, given, limit)
+    return redundancy_of(model, rows, examine(model, rows, tolerance, limit=limit), rule, tolerance, limit)
 
 
 def redundancy_of(
@@ -82,7 +81,7 @@ def redundancy_of(
     )
 
 
-def _drivers_last(model: Model, rows: Rows, found: RankAnalysis, given: float | None, limit: float) -> tuple[RankAnalysis, Ints]:
+def _drivers_last(model: Model, rows: Rows, rank: RankAnalysis, tolerance: float | None, limit: float) -> tuple[RankAnalysis, Ints]:
     """Return the rank, for which rows of joints are dropped before those of drivers are looked at, and these rows of joints.
 
     Where drivers determine the motion, a loop whose axes do not quite fit moves its redundant rows: that is their misfit, and no
@@ -90,14 +89,14 @@ def _drivers_last(model: Model, rows: Rows, found: RankAnalysis, given: float | 
     """
     driven = np.setdiff1d(np.arange(model.nc), without_drivers(model))
     if not len(driven):
-        return found, NONE
-    alone = examine(model, rows, given, driven, limit)
+        return rank, NONE
+    alone = examine(model, rows, tolerance, driven, limit)
     if not (len(alone.dropped) and alone.misfit > TOLD) or len(only_here(model, rows.state, alone)):
-        return found, NONE
+        return rank, NONE
     rest = analyse_rank(model, rows, alone.tolerance, alone.dropped)
     dropped = np.union1d(rest.dropped, alone.dropped)
-    if len(dropped) < len(found.dropped):
-        return found, NONE
+    if len(dropped) < len(rank.dropped):
+        return rank, NONE
     return replace(rest, dropped=dropped, misfit=alone.misfit), alone.dropped
 
 
@@ -108,25 +107,25 @@ def without_drivers(model: Model) -> Ints:
     return numbers
 
 
-def _rate_gaps(model: Model, found: RankAnalysis, rows: Rows, of_joints: Ints = NONE) -> Array:
+def _rate_gaps(model: Model, rank: RankAnalysis, rows: Rows, of_joints: Ints = NONE) -> Array:
     """Return |J_r u - nu_r| of dropped rows, in their own units (nc,), for the least motion u with J u = nu of the kept ones.
 
     of_joints: dropped rows that the motion may move by their misfit
     """
-    x = np.zeros((found.elimination.n_nodes, 6, 1))
-    nu = rows.nu / found.norm
+    x = np.zeros((rank.elimination.n_nodes, 6, 1))
+    nu = rows.nu / rank.norm
     x[model.nb + 1 :].ravel()[model.slot_of_row] = nu
-    u = solve(model, found.elimination, x)[: model.nb + 1, :, 0]
+    u = solve(model, rank.elimination, x)[: model.nb + 1, :, 0]
     u[0] = 0.0
-    slots = model.slot_of_row[found.dropped]
+    slots = model.slot_of_row[rank.dropped]
     pair = model.tables["EDGES"][slots // 6]
     gap = np.abs(
-        sum(np.einsum("sc,sc->s", found.J[slots, side], u[pair[:, side]]) for side in range(model.sides)) - nu[found.dropped]
+        sum(np.einsum("sc,sc->s", rank.J[slots, side], u[pair[:, side]]) for side in range(model.sides)) - nu[rank.dropped]
     )
-    allowed = np.full(len(gap), RATE_TOL * np.abs(nu).max(initial=0.0) + ROUNDING * found.length)
-    allowed[np.isin(found.dropped, of_joints)] += GROWTH * found.misfit * np.abs(u).max(initial=0.0)
+    allowed = np.full(len(gap), RATE_TOL * np.abs(nu).max(initial=0.0) + ROUNDING * rank.length)
+    allowed[np.isin(rank.dropped, of_joints)] += GROWTH * rank.misfit * np.abs(u).max(initial=0.0)
     gaps = np.zeros(model.nc)
-    gaps[found.dropped] = np.where(gap > allowed, gap, 0.0) * found.norm[found.dropped]
+    gaps[rank.dropped] = np.where(gap > allowed, gap, 0.0) * rank.norm[rank.dropped]
     return gaps
 
 
@@ -137,8 +136,8 @@ def redundant_at(model: Model, state: State, limit: float = CONTRADICTION) -> Mo
     limit: misfit up to which rows are redundant, unless a tolerance was given
     """
     rows = evaluate(model, state)
-    found = find_redundancy(model, rows, model.redundancy.rule, model.redundancy.given, limit)
-    other: Model = replace(model, tables=model.tables.changed({}, {})).with_dropped(found)
+    redundancy = find_redundancy(model, rows, model.redundancy.rule, model.redundancy.given, limit)
+    other: Model = replace(model, tables=model.tables.changed({}, {})).with_dropped(redundancy)
     put_row_scale(other, rows)
     put_mask(other)
     put_length(other, rows)

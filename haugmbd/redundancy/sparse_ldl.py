@@ -1,4 +1,4 @@
-r"""Block LDL^T of [ 1 J^T; J 0 ] in NumPy that leaves out rows near the span of the ones before: O(n) for chains, trees, ladders.
+"""Block LDL^T of [ 1 J^T; J 0 ] in NumPy that leaves out rows near the span of the ones before: O(n) for chains, trees, ladders.
 
     K = [ 1  J^T; J  0 ]      J = Phi_q, columns of omega_bar divided by a length, rows of length 1: the rank does not depend on masses
     pivot of a row            = - (distance of the row from the span of the rows before it)^2
@@ -10,19 +10,32 @@ pivoting), and a row whose pivot is too small is left out. Rounding of a pivot g
 row follows from those before: rows that are kept near the span of others make them large, and hide pivots that should be zero. A first
 pass therefore keeps only rows that are far from the others (WELL_TOL); `rank` decides about the rest.
 The unit matrix replaces M, because with very different masses a pivot would not measure the angle between rows.
+
+Sparse solutions visit only nodes with nonzero values.
+
+    forward    q = D^-1 x of a node,  x_other -= B^T q       from the bodies of a dropped row, until the row is expressed by others
+    backward   x = D^-1 (x - sum B x_other)                  to the neighbours of nodes with a value
+
+A dropped row follows from rows that were eliminated before it, most often those of its own loop. All dropped rows of a ladder of n
+four-bars are found in O(n) together; full passes over n nodes for each of them would take O(n^2).
+
+Models that the multifrontal solver serves are eliminated by fronts, with the same rules: the order, and with it the choice among
+dependent rows, is that of the fronts. With the unit matrix in place of M the pivot of a row of length 1 is the square of its distance from
+the span of the rows before it.
 """
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.kkt.front_solver import has_fronts
+from haugmbd.kkt.front_solver import factorize_independent_entry, has_fronts, solve_columns_entry
 from haugmbd.model.model import Model
-from haugmbd.redundancy.front_elimination import FrontElimination, eliminate_by_fronts
 from haugmbd.tolerances import DEPENDENT
+from haugmbd.workspace.layout import Pack, Workspace, workspace_array
 
 PIVOT_TOL = DEPENDENT**2
 """A row of length 1 depends on the others if the square of its distance from their span is below this: a pose typed with five digits."""
@@ -58,9 +71,6 @@ class Elimination(NamedTuple):
     def n_nodes(self) -> int:
         """Return the number of bodies, the ground counted, and edges."""
         return len(self.inverse)
-
-
-AnyElimination: TypeAlias = Elimination | FrontElimination
 
 
 def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> AnyElimination:
@@ -186,3 +196,134 @@ def weakest_combination(model: Model, J: Array, e: AnyElimination) -> tuple[Arra
     for side in range(model.sides):
         np.add.at(left, pair[:, side], np.einsum("es,esc->ec", y, rows[:, :, side]))
     return y.ravel(), float(np.linalg.norm(left[1:]))
+
+
+ZERO_TOL = 1e-9
+"""Part of the largest value below which a value counts as zero: above rounding, and below TERM_TOL of `rank`."""
+
+
+class LocalSolver:
+    """An elimination, with the neighbours of each node before it and after it in the order, and the blocks between them."""
+
+    def __init__(self, model: Model, e: Elimination) -> None:
+        order, neighbor_starts = integers(model, "ORDER")[:, 0].tolist(), integers(model, "NEIGHBOR_STARTS").ravel().tolist()
+        neighbors = integers(model, "NEIGHBORS")[:, :2].tolist()
+        self._e, self._order = e, order
+        self._step = {node: step for step, node in enumerate(order)}
+        self._later = [neighbors[neighbor_starts[step] : neighbor_starts[step + 1]] for step in range(len(order))]
+        self._earlier: dict[int, list[int]] = {node: [] for node in order}
+        for step, others in enumerate(self._later):
+            for other, _ in others:
+                self._earlier[other].append(step)
+
+    def solve(self, b: dict[int, Array]) -> dict[int, Array]:
+        """Return the values (6, n) of the nodes where they are not zero, for right-hand sides (6, n) in the same form."""
+        least = ZERO_TOL * max(float(np.abs(part).max()) for part in b.values())
+        x = {node: part.copy() for node, part in b.items()}
+        self._forward(x, least)
+        return self._backward(x, least)
+
+    def _forward(self, x: dict[int, Array], least: float) -> None:
+        """Eliminate the right-hand sides, in the order of the elimination."""
+        ahead = sorted(self._step[node] for node in x)
+        while ahead:
+            step = heappop(ahead)
+            node = self._order[step]
+            q = self._e.inverse[node] @ x[node]
+            if np.abs(q).max() <= least:
+                continue
+            for other, block in self._later[step]:
+                if other not in x:
+                    x[other] = np.zeros_like(q)
+                    heappush(ahead, self._step[other])
+                x[other] -= self._e.B[block].T @ q
+
+    def _backward(self, x: dict[int, Array], least: float) -> dict[int, Array]:
+        """Return the solution, by back substitution in the opposite order."""
+        values: dict[int, Array] = {}
+        behind = sorted(-self._step[node] for node in x)
+        marked = set(behind)
+        while behind:
+            step = -heappop(behind)
+            node = self._order[step]
+            total = x[node].copy() if node in x else None
+            for other, block in self._later[step]:
+                if other in values:
+                    part = self._e.B[block] @ values[other]
+                    total = -part if total is None else total - part
+            value = None if total is None else self._e.inverse[node] @ total
+            if value is None or np.abs(value).max() <= least:
+                continue
+            values[node] = value
+            for before in self._earlier[node]:
+                if -before not in marked:
+                    marked.add(-before)
+                    heappush(behind, -before)
+        return values
+
+
+UNIT_INERTIA = np.array([1.0, *np.eye(3).ravel()])
+
+
+class FrontElimination(NamedTuple):
+    """A factorization by fronts; dropped slots; the smallest relative pivot that was kept.
+
+    pack: a workspace of its own, with the factor;  kept: (ne, 6) whether a row was kept
+    """
+
+    pack: Pack
+    kept: Array
+    dropped: list[int]
+    weakest: float
+
+    @property
+    def n_nodes(self) -> int:
+        """Return the number of bodies, the ground counted, and edges."""
+        return len(workspace_array(self.pack, "SOLUTION"))
+
+    def solve(self, x: Array) -> Array:
+        """Return the solutions of K x = b for right-hand sides x (nn, 6, nd)."""
+        columns = np.ascontiguousarray(np.moveaxis(x, 2, 0), dtype=np.float64)
+        columns[:, -len(self.kept) :][:, self.kept == 0.0] = 0.0
+        solve_columns_entry(Workspace(*self.pack[:3]), columns)
+        x[:] = np.moveaxis(columns, 0, 2)
+        return x
+
+
+AnyElimination: TypeAlias = Elimination | FrontElimination
+
+
+def eliminate_by_fronts(model: Model, J: Array, active: Array, tol: float, preferred: float) -> FrontElimination:
+    """Return the elimination of all rows whose relative pivot is above `tol`; see `sparse_ldl.eliminate`."""
+    pack = model.pack()
+    taking_part = np.asarray(active, dtype=np.float64).reshape(-1, 6)
+    reals = model.tables.reals.copy()
+    for name, value in (("SHIFTED", UNIT_INERTIA), ("PAD", 0.0), ("SCALE", 1.0), ("KEPT", taking_part)):
+        start, m, n = model.tables.place(name)
+        reals[start : start + m * n].reshape(m, n)[:] = value
+    pack = pack._replace(reals=reals)
+    rows = workspace_array(pack, "J")
+    rows[:] = np.where(np.asarray(active, dtype=bool)[:, None], J.reshape(rows.shape), 0.0)
+    factorize_independent_entry(Workspace(*pack[:3]), tol, preferred)
+    d_inv = workspace_array(pack, "D_INV")[model.nb + 1 :]
+    kept = np.where((d_inv != 0.0) & (taking_part == 1.0), 1.0, 0.0)
+    left_out = (kept == 0.0) & (taking_part == 1.0)
+    dropped: Ints = np.nonzero(left_out.ravel())[0]
+    largest = np.abs(d_inv[kept == 1.0]).max(initial=1.0)
+    return FrontElimination(pack, kept, dropped.tolist(), float(1.0 / largest))
+
+
+class FullSolver:
+    """The solver of `sparse_ldl` for an elimination by fronts: all nodes are visited."""
+
+    def __init__(self, e: FrontElimination) -> None:
+        self._e = e
+
+    def solve(self, b: dict[int, Array]) -> dict[int, Array]:
+        """Return the values (6, n) of all nodes, for right-hand sides (6, n) of some."""
+        n = next(iter(b.values())).shape[1]
+        x = np.zeros((self._e.n_nodes, 6, n))
+        for node, part in b.items():
+            x[node] = part
+        solution = self._e.solve(x)
+        return dict(enumerate(solution))

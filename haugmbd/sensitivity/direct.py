@@ -1,9 +1,14 @@
-r"""Direct differentiation: the motion of each kind of run, with a tangent of its states by each parameter.
+"""Direct differentiation: the motion of each kind of run, with a tangent of its states by each parameter.
 
 simulate        the tape of accepted steps, each with its tangents (`tangents`)
 kinematics      dPhi = 0, d(nu - Phi_q u) = 0 at each time: every state by itself
 accelerations   the modelled state
 assemble        the least mass-weighted change that closes the mechanism
+
+Times of events by parameters:  g(t, y, p) = 0  ->  dt/dp = -(g_y dY + g_p) / (g_t + g_y y').
+
+A terminal event moves the end of the run: dz/dp = z_y (dY + y' dt/dp) + z_t dt/dp + z_p.  Where y moves along g = 0, or nearly, the
+event is grazing: its time has no derivative, and is refused.
 """
 
 from __future__ import annotations
@@ -15,25 +20,80 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.scalars import LANES
+from haugmbd.compiled.status_codes import OK
+from haugmbd.diagnostics.run_warnings import RunStatus
+from haugmbd.drivers import Expression
 from haugmbd.errors import UsageError
-from haugmbd.sensitivity.events import records_of, time_tangents
-from haugmbd.sensitivity.kernels import OK, Pack
-from haugmbd.sensitivity.models import (
-    EmbeddedRungeKutta,
-    Expression,
-    Model,
-    Projection,
-    Result,
-    RungeKutta,
-    RunStatus,
-    UserFunctionDriver,
-    break_between,
-    choose_integrator,
-    failure,
-    simulate,
-)
-from haugmbd.sensitivity.tangents import Memory, new_memory, place_lanes, run_lanes
+from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta
+from haugmbd.integrators.explicit.runge_kutta import RungeKutta
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.model.inspection.driver_breaks import break_between
+from haugmbd.model.state import State
+from haugmbd.sensitivity.parameters import UserFunctionDriver, failure
+from haugmbd.sensitivity.tangents import new_memory, place_lanes, run_lanes
 from haugmbd.sensitivity.variations import Design
+from haugmbd.simulation.arguments import choose_integrator
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.simulate import simulate
+
+GRAZING = 1e-5
+"""Rate of g, relative to the largest |g| of the run over its span, below which an event is grazing."""
+SAMPLES = 20
+"""States of a run at which the size of g is taken, about."""
+STEP = 1e-6
+"""[s] Of the rate of g, in one run's span of 1 s."""
+
+
+def records_of(result: Any, name: str) -> list[Any]:
+    """Return the records of an event. Raise UsageError if there is none."""
+    found = [record for record in result.events if record.name == name]
+    if not found:
+        names = sorted({record.name for record in result.events})
+        raise UsageError(f"there is no event {name!r} in the run; it has {', '.join(map(repr, names)) or 'none'}.")
+    return found
+
+
+def event_named(arguments: Mapping[str, Any], name: str) -> Any:
+    """Return the event of this name among the arguments of a run. Raise UsageError for one that the run has of its own."""
+    found = next((event for event in arguments.get("events", ()) if event.name == name), None)
+    if found is None:
+        raise UsageError(
+            f"event {name!r} belongs to the run: sensitivities of its time are not there yet. Give an Event in events=[...]."
+        )
+    return found
+
+
+def time_tangents(
+    design: Design, arguments: Mapping[str, Any], name: str, at: tuple[float, Array, Array, Array], run: tuple[Array, Array]
+) -> Array:
+    """Return dt/dp (n,) of an event. Raise UsageError if it is grazing.
+
+    at: t, y (ny,), y' and dY (n, ny) at the event;  run: t (nt,) and y (nt, ny)
+    """
+    t, y, y_dot, dY = at
+    event, bodies = event_named(arguments, name), design.model.nb + 1
+
+    def g(event: Any, t: float, y: Array) -> float:
+        return float(event.value(State.from_y(t, y, bodies)))
+
+    span = max(float(run[0][-1] - run[0][0]), 1e-300)
+    d = STEP * min(span, 1.0)
+    rate = (g(event, t + d, y + d * y_dot) - g(event, t - d, y - d * y_dot)) / (2.0 * d)
+    every = max(1, len(run[0]) // SAMPLES)
+    largest = max(abs(g(event, float(s), x)) for s, x in zip(run[0][::every], run[1][::every], strict=True))
+    if abs(rate) * span <= GRAZING * largest:
+        raise UsageError(
+            f"event {name!r} at t = {t:.9g} s is grazing: its g changes by {rate:.2g} a second there, so that its time has no derivative."
+        )
+    found = []
+    for k, parameter in enumerate(design.p):
+        plus, minus = design.sides(parameter)
+        of_sides = [event_named(side.arguments, name) if "events" in side.arguments else event for side in (plus, minus)]
+        high, low = (g(of, t, y + side.step * dY[k]) for of, side in zip(of_sides, (plus, minus), strict=True))
+        found.append(-(high - low) / (plus.step - minus.step) / rate)
+    return np.array(found)
+
 
 FAR = 1e-6
 """Distance of a step that is made again from the run's own [m, rad], at which the lanes would belong to another motion."""
@@ -62,25 +122,16 @@ def at_fixed_times(t: Array, y: Array, dY: Array) -> Tangents:
     return Tangents(t, y, dY, np.zeros(dY.shape[:2]))
 
 
-def memory_of(model: Model, stages: int, n: int) -> Memory:
-    """Return work arrays for a model."""
-    edges = len(model.tables["EDGES"])
-    return new_memory(len(model.y0), model.nb + 1 + edges, 6 * edges, stages, n)
+def refuse_locks(design: Design, opening: Array) -> None:
+    """Raise UsageError if a parameter opens a row that depends on others: off its value the mechanism is locked, or less mobile.
 
-
-def packs_of(model: Model) -> tuple[Pack, Pack]:
-    """Return a workspace of a model, and one with constants of its own, which lanes shift."""
-    V = model.pack()
-    return model.pack(), V._replace(reals=V.reals.copy())
-
-
-def refuse_locks(design: Design, memory: Memory) -> None:
-    """Raise UsageError if a parameter opens a row that depends on others: off its value the mechanism is locked, or less mobile."""
+    opening: (n, 6 ne) largest derivative of Phi of each slot by each parameter
+    """
     model = design.model
     dropped = np.array(model.redundancy.dropped, dtype=np.int64)
     if not len(dropped):
         return
-    slack = memory.slack[:, model.slot_of_row[dropped]] * design.p.sizes[:, None]
+    slack = opening[:, model.slot_of_row[dropped]] * design.p.sizes[:, None]
     for name, line in zip(design.p, slack, strict=True):
         if line.max() > LOCKED * max(1.0, model.length):
             joints = sorted(
@@ -197,31 +248,38 @@ def refuse_moving_breaks(design: Design, T: Array) -> None:
 def along_tape(design: Design, tableau: Any, T: Array, Y: Array, times: Array | None) -> tuple[Tangents, Array]:
     """Return the tangents along the steps of a run that end at T in the states Y, and y' at the last one."""
     model, n, ny = design.model, len(design.p), Y.shape[1]
-    P, V = packs_of(model)
-    memory, dY = memory_of(model, len(tableau.c), n), np.zeros((len(T), n, ny))
-    dY[0] = design.start
+    T, Y, dY = np.array(T), np.array(Y), np.zeros((len(T), n, ny))
     inside = np.zeros(0) if times is None else times[~np.isin(times, T)]
     if times is not None and ((times < T[0]) | (times > T[-1])).any():
         raise UsageError(f"t_eval must be within the run, {T[0]:g} s to {T[-1]:g} s.")
     beside = np.searchsorted(T, inside, side="right") - 1
     beside_y, beside_dY = np.zeros((len(inside), ny)), np.zeros((len(inside), n, ny))
-    code, done, far = run_lanes(
-        P, V, design.lanes, memory, tableau, np.array(T), np.array(Y), dY, beside, inside, beside_y, beside_dY
-    )
-    if code != OK:
-        raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
-    if not far <= FAR:
-        raise UsageError(
-            f"the steps of the run cannot be made again: a state differs by {far:.1e}. Events or jumps change its law; sensitivities "
-            "through them are not there yet."
-        )
-    refuse_locks(design, memory)
-    y_dot = memory.k[0].copy()
+    slots = 6 * len(model.tables["EDGES"])
+    opening, y_dot = np.zeros((n, slots)), np.zeros(ny)
+    for which, P in design.dual_packs():
+        memory, lanes, beside_lanes = new_memory(ny, slots, len(tableau.c)), _lanes(len(T), ny), _lanes(len(inside), ny)
+        lanes[0, : which.stop - which.start] = design.start[which]
+        code, done, far = run_lanes(P, memory, tableau, T, Y, lanes, beside, inside, beside_y, beside_lanes)
+        if code != OK:
+            raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
+        if not far <= FAR:
+            raise UsageError(
+                f"the steps of the run cannot be made again: a state differs by {far:.1e}. Events or jumps change its law; "
+                "sensitivities through them are not there yet."
+            )
+        dY[:, which], beside_dY[:, which] = (x[:, : which.stop - which.start] for x in (lanes, beside_lanes))
+        opening[which], y_dot[:] = memory.slack.T[: which.stop - which.start], memory.y_dot[:, 0]
+    refuse_locks(design, opening)
     if times is None:
         return at_fixed_times(T, Y, dY), y_dot
     t = np.concatenate([T, inside])
     order = [int(np.flatnonzero(t == x)[0]) for x in times]
     return at_fixed_times(times, np.concatenate([Y, beside_y])[order], np.concatenate([dY, beside_dY])[order]), y_dot
+
+
+def _lanes(points: int, ny: int) -> Array:
+    """Return room for LANES tangents of some states."""
+    return np.zeros((points, LANES, ny))
 
 
 def placed(design: Design, t: Array, y: Array, dY: Array) -> Tangents:
@@ -232,10 +290,14 @@ def placed(design: Design, t: Array, y: Array, dY: Array) -> Tangents:
             "sensitivity of this kind of run, with internal states of forces or blocks, is not there yet: use run='simulate', or forces "
             "without them."
         )
-    P, V = packs_of(model)
-    memory, Y = memory_of(model, 1, dY.shape[1]), np.array(y)
-    code, done = place_lanes(P, V, design.lanes, memory, np.array(t), Y, dY)
-    if code != OK:
-        raise failure(model, P, code, float(t[min(done, len(t) - 1)]))
-    refuse_locks(design, memory)
-    return at_fixed_times(t, Y, dY)
+    T, Y, found, slots = np.array(t), np.array(y), np.array(dY), 6 * len(model.tables["EDGES"])
+    opening = np.zeros((len(design.p), slots))
+    for which, P in design.dual_packs():
+        memory, lanes, Y, n = new_memory(Y.shape[1], slots, 1), _lanes(len(T), Y.shape[1]), np.array(y), which.stop - which.start
+        lanes[:, :n] = dY[:, which]
+        code, done = place_lanes(P, memory, T, Y, lanes)
+        if code != OK:
+            raise failure(model, P, code, float(t[min(done, len(t) - 1)]))
+        found[:, which], opening[which] = lanes[:, :n], memory.slack.T[:n]
+    refuse_locks(design, opening)
+    return at_fixed_times(t, Y, found)

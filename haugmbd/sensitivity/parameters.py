@@ -1,9 +1,12 @@
-r"""Parameters of a design: named numbers with bounds, and the systems that are built of them.
+"""Parameters of a design: named numbers with bounds, the systems that are built of them, and their models.
 
     Parameters(length=0.4, k=Parameter(120.0, lower=0.0, unit="N/m", sd=2.0))         arguments of a function build(length, k)
     Parameters({"link.mass": 2.0, "pin.point[0]": 0.1})                               paths of a System, as of a batch
 
 A function may move many things with one parameter: a length moves points, centres of mass and initial rates together.
+
+A nominal model is compiled and checked as any other.  A varied one has the same parts with other numbers: it is built without checks, in
+tables of the same structure, with the dependent rows and the measures of length of the nominal one.
 """
 
 from __future__ import annotations
@@ -16,10 +19,56 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.batches.parameters import Parameter as PathParameter
+from haugmbd.batches.parameters import read_parameters as read_paths
+from haugmbd.batches.parameters import unknown, variables_of
+from haugmbd.batches.variant import variant_system
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
+from haugmbd.drivers import compile_drivers
+from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
 from haugmbd.errors import UsageError
-from haugmbd.sensitivity.models import Model, PathParameter, System, read_paths, unknown, variables_of, variant_system
+from haugmbd.formulations.error_messages import explain
+from haugmbd.model.compiling.numbering import numbered_by_origin
+from haugmbd.model.model import Model
+from haugmbd.system.rebuilt import rebuilt_model
+from haugmbd.system.system import System
+from haugmbd.workspace.layout import Pack
+
+__all__ = ["PathParameter", "UserFunctionDriver", "read_paths"]
+
+
+def nominal_model(system: System) -> Model:
+    """Return the checked model of a system, with tables that keep their structure when a parameter changes."""
+    with numbered_by_origin():
+        return system.compile()
+
+
+def varied_model(system: System, nominal: Model) -> Model:
+    """Return the model of the same parts with other numbers; raise UsageError if its tables have another structure."""
+    with numbered_by_origin():
+        model = rebuilt_model(system, nominal, nominal.solver)
+    if not np.array_equal(model.tables.ints, nominal.tables.ints):
+        raise UsageError("the structure of the model changes: other bodies, joints, rows or loads")
+    return model
+
+
+def driver_constants(model: Model) -> Array:
+    """Return f, f', f'' (nd, 3) of the constant drivers."""
+    F0: Array = compile_drivers(model.drivers).F0
+    return F0
+
+
+def failure(model: Model, pack: Pack, code: int, t: float) -> Exception:
+    """Return the error for a status code of a kernel."""
+    model.raise_user_error(pack)
+    return explain(model, pack, code, t)
+
+
+def calls_python(model: Model) -> Any:
+    """Return whether functions of the user, or blocks, are called in every evaluation."""
+    return model.force_callbacks.any
+
 
 SIZE_OF_ZERO = 0.1
 """Size of a parameter whose value is 0, and that has no standard deviation or bounds: steps of differences are relative to it."""

@@ -1,10 +1,14 @@
-r"""`sensitivity`: outputs of a run, and their derivatives by parameters.
+"""`sensitivity`: outputs of a run, and their derivatives by parameters.
 
 dz/dp = z_y dY + z_p           z read from results on both sides of the states along (dY, dp), with the models of both sides
+
+A `Problem` is outputs as a function of the parameters, x -> z(x), with z'(x): what optimizers, fits and studies of tolerances evaluate.
+Values at a point are a run; derivatives there use its states again.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,16 +17,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.analysis.assembly.assemble import assemble
+from haugmbd.analysis.equilibrium.equilibrium import equilibrium
+from haugmbd.analysis.equilibrium.small_motions.linearize import linearize
+from haugmbd.analysis.kinematics.kinematics import kinematics
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
+from haugmbd.math.body_columns import WIDTH
+from haugmbd.model.state import State
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, simulated
-from haugmbd.sensitivity.kernels import WIDTH
-from haugmbd.sensitivity.models import Result, State, assemble, equilibrium, kinematics, linearize, simulate
-from haugmbd.sensitivity.outputs import Names, Output, Reader, names_of
 from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
+from haugmbd.simulation.results.named_outputs import Names, Output, Reader, names_of
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.simulate import simulate
 
 NOTHING = 1e-9
 """Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""
@@ -156,8 +166,9 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
 
     Notes
     -----
-    Rows and forces are differentiated along (dy, dp) through the kernels of the library, tables by building; the factor of the equations
-    of motion is that of the run. The derivative is that of the discrete solution, its steps and projections, to about 1e-9.
+    The steps of the run are made again in dual numbers, by the kernels of the library, with tables that are differentiated by building.
+    The derivative is that of the discrete solution, its steps and projections, to rounding. Functions of Python, and reactions among
+    the outputs, are differenced on both sides of each parameter, to about 1e-9.
     Sources: Haug, Wehage, Mani (1984); Griewank and Walther (2008).
     """
     parameters, run = as_parameters(p), run_of(run)
@@ -327,3 +338,65 @@ ROADS = {
     "equilibrium": balanced,
 }
 STATIC = {"linearize": eigenvalues}
+
+
+class Problem:
+    """Outputs of runs of a design at any values of its parameters.
+
+    Attributes
+    ----------
+    p : Parameters
+        The start.
+    evaluations, derivatives : int
+        Numbers of points at which values and derivatives were computed.
+    """
+
+    def __init__(self, build: Any, p: Any, outputs: Any, run: str, arguments: Mapping[str, Any]) -> None:
+        self.p: Parameters = as_parameters(p)
+        self._build, self.names = builder_of(build, self.p), names_of(outputs)
+        self.run, self.arguments = run_of(run), dict(arguments)
+        self.evaluations = self.derivatives = 0
+        self._of_one_run = np.inf
+        self._spent = 0.0
+        self._last: tuple[bytes, Sensitivity | None, OverTime | None] = (b"", None, None)
+
+    @property
+    def runs(self) -> float:
+        """Return the CPU time of all that was evaluated, in runs: the building, compiling and running of one."""
+        return self._spent / self._of_one_run if np.isfinite(self._of_one_run) else float(self.evaluations)
+
+    def over_time(self, x: Array) -> OverTime:
+        """Return outputs and their derivatives at all times of the run at x (n,)."""
+        key = np.asarray(x, dtype=np.float64).tobytes()
+        if self._last[0] != key:
+            began = time.process_time()
+            design = Design(self._build, self.p.at(x), self.names)
+            found = differentiated(design, self.run, self.arguments)
+            self._last = (key, found, found.over_time)
+            self._spent += time.process_time() - began
+            self._of_one_run = min(self._of_one_run, design.seconds)
+            self.evaluations += 1
+            self.derivatives += 1
+        over = self._last[2]
+        assert over is not None
+        return over
+
+    def sensitivity(self, x: Array) -> Sensitivity:
+        """Return the sensitivities at x."""
+        self.over_time(x)
+        assert self._last[1] is not None
+        return self._last[1]
+
+
+def need_times(arguments: Mapping[str, Any], run: str, t: Any) -> dict[str, Any]:
+    """Return the arguments of a run at the times t."""
+    times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+        raise UsageError("t must be times [s], one-dimensional, finite and strictly increasing.")
+    given = dict(arguments)
+    if run == "simulate":
+        given.setdefault("t_end", float(times[-1]))
+        return given | {"t_eval": times}
+    if run in ("kinematics", "inverse_dynamics"):
+        return given | {"t": times}
+    raise UsageError(f"run = {run!r} has no times: leave out t.")

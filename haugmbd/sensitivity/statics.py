@@ -23,13 +23,20 @@ import numpy as np
 import scipy.linalg
 from scipy.spatial.transform import Rotation
 
+from haugmbd.analysis.equilibrium.equilibrium import equilibrium
+from haugmbd.analysis.equilibrium.small_motions.linearize import linearize
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import UsageError
-from haugmbd.sensitivity.direct import Tangents, at_fixed_times, packs_of
-from haugmbd.sensitivity.kernels import OK, VELOCITY, WIDTH, evaluate_rows, workspace_array
-from haugmbd.sensitivity.models import State, accelerations, equilibrium, failure, linearize
-from haugmbd.sensitivity.outputs import Output
+from haugmbd.formulations.accelerations import accelerations
+from haugmbd.math.body_columns import VELOCITY, WIDTH
+from haugmbd.model.evaluate import evaluate_rows
+from haugmbd.model.state import State
+from haugmbd.sensitivity.direct import Tangents, at_fixed_times
+from haugmbd.sensitivity.parameters import failure
 from haugmbd.sensitivity.variations import Design
+from haugmbd.simulation.results.named_outputs import Output
+from haugmbd.workspace.layout import workspace_array
 
 STEP = 2e-3
 """Of differences of fourth order, relative to the size of the mechanism and the parameter: truncation and rounding are about 1e-12."""
@@ -58,7 +65,8 @@ class Balance:
         if len(model.velocity_rows):
             raise UsageError("sensitivity of equilibria and eigenvalues of mechanisms that roll is not there yet.")
         self.design, self.model, self.t, self.y = design, model, state.t, np.array(state.y)
-        self._pack = packs_of(model)[1]
+        pack = model.pack()
+        self._pack = pack._replace(reals=pack.reals.copy())
         self._reals, self._F = self._pack.reals.copy(), design.lanes.F0
         self.rows: Ints = np.setdiff1d(np.arange(model.nc), np.array(model.redundancy.dropped, dtype=np.int64))
         self.slots = model.slot_of_row[self.rows]

@@ -15,23 +15,29 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.frame import TriadChoices
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.scalars import LANES
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.sensitivity.kernels import Pack
-from haugmbd.sensitivity.models import (
-    FROZEN,
-    Model,
-    TriadChoices,
+from haugmbd.formulations.newton_euler import NewtonEuler
+from haugmbd.model.model import Model
+from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
+from haugmbd.sensitivity.parameters import (
+    Builder,
+    Built,
+    Parameters,
     calls_python,
     driver_constants,
     nominal_model,
-    resolve,
     varied_model,
 )
-from haugmbd.sensitivity.outputs import Names
-from haugmbd.sensitivity.parameters import Builder, Built, Parameters
-from haugmbd.sensitivity.tangents import STEP, Lanes
+from haugmbd.sensitivity.tangents import Lanes
+from haugmbd.simulation.results.named_outputs import Names
+from haugmbd.system.rebuilt import FROZEN
+from haugmbd.workspace.layout import place_in, workspace_array
 
+STEP = 1e-5
+"""Distance of the models on both sides of a parameter, relative to its size: the cube root of rounding."""
 CURVED = 1e-9
 """Second difference, relative to the largest number of its kind, above which two points are not trusted: of a smooth number it is
 STEP^2 = 1e-10, at a kink STEP = 1e-5."""
@@ -78,7 +84,6 @@ class Design:
         self.model: Model = nominal_model(self.built.system)
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
-        self._packs: list[Pack] = []
         self.calls_python = bool(calls_python(self.model))
         """Whether functions of the user, or blocks, act in every evaluation: they are evaluated for both sides of each parameter."""
 
@@ -181,17 +186,27 @@ class Design:
         first, place, slope = _sparse([self.slopes[name][0] for name in self.p])
         driver_first, driver_place, driver_slope = _sparse([self.slopes[name][1] for name in self.p])
         F0 = np.ascontiguousarray(driver_constants(self.model))
-        sides, step = np.zeros(0, dtype=np.int64), np.zeros(len(self.p))
+        return Lanes(first, place, slope, driver_first, driver_place, driver_slope, F0)
+
+    def dual_packs(self) -> list[tuple[slice, DualPack]]:
+        """Return a workspace in duals for each LANES of the parameters, with the derivatives of its constants."""
+        return [self._dual_pack(first) for first in range(0, len(self.p), LANES)]
+
+    def _dual_pack(self, first: int) -> tuple[slice, DualPack]:
+        """Return the workspace of the parameters from `first`, and which they are."""
+        names, pack = list(self.p)[first : first + LANES], NewtonEuler().pack(self.model)
+        callback = None
         if self.calls_python:
-            pairs = [self.sides(name) for name in self.p]
-            self._packs = [side.model.pack() for pair in pairs for side in pair]
-            for pack in self._packs:
-                resolve(*(routine for routine in pack if hasattr(routine, "address")))
-            sides, step = (
-                np.array([pack.address for pack in self._packs], dtype=np.int64),
-                np.array([pair[0].step for pair in pairs]),
-            )
-        return Lanes(first, place, slope, driver_first, driver_place, driver_slope, F0, 1.0 / self.p.sizes, sides, step)
+            sides = [(plus.model.callback(), minus.model.callback(), plus.step) for plus, minus in map(self.sides, names)]
+            shapes = ((len(self.model.y0),), *(workspace_array(pack, name).shape for name in ("SIGNALS", "F", "Q_USER")))
+            callback = DualCallback(pack.callback, sides, shapes)
+        own = dual_pack(pack, callback)
+        start, rows, columns = place_in(pack.ints, "F")
+        for lane, name in enumerate(names):
+            reals, drivers, _ = self.slopes[name]
+            tangents_of(own.reals)[: len(reals), lane] = reals
+            tangents_of(own.work)[start : start + rows * columns, lane] = drivers
+        return slice(first, first + len(names)), own
 
     def mass_slopes(self, name: str) -> Array:
         """Return the derivatives of the masses of all bodies by a parameter, (nb + 1,)."""

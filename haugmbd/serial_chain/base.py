@@ -1,23 +1,64 @@
-"""BaseChain: links, their tables, and the reading of coordinates. `SerialChain` adds the conversions."""
+"""BaseChain: links in a row, their tables for compiled code, and the reading of coordinates; ChainState; errors of the recursions.
+
+`SerialChain` adds the conversions to and from a System.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from numpy import ndarray
 
-from haugmbd.bodies.validation import FloatArray, read_array
+from haugmbd.bodies.validation import FloatArray, frozen, numbers, read_array
 from haugmbd.compiled.array_types import Array
-from haugmbd.errors import Fault, ModelError, SimulationError, UsageError
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault, ModelError, SimulationError, UsageError, warn_user
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.immutable import immutable
 from haugmbd.model.labels import no_such
-from haugmbd.serial_chain.layout import chain_tables
-from haugmbd.serial_chain.link import Link
-from haugmbd.serial_chain.validation import ROWS, faults_in_a_row, read_table
+from haugmbd.model.model import Model
+from haugmbd.serial_chain.link import ROWS, Link, faults_in_a_row, read_table
+from haugmbd.system.system import System
 from haugmbd.workspace.layout import Tables
+
+
+def chain_tables(links: Sequence[Link], gravity: FloatArray, base: FloatArray) -> Tables:
+    """Return the tables of a chain for compiled code."""
+    nv, n = sum(link.nv for link in links), len(links)
+    rows, freedoms, axes, reals = [], [], [], []
+    first = coordinate = 0
+    offset = np.zeros(3)
+    for k, link in enumerate(links):
+        rows.append((first, link.nv, coordinate))
+        freedoms += [(kind, k) for kind, _ in link.ways]
+        axes += [axis for _, axis in link.ways]
+        reals.append(np.concatenate([offset, rotation_matrix(link.p).ravel(), link.c, [link.mass], link.J_bar.ravel()]))
+        first, coordinate, offset = first + link.nv, coordinate + link.nq, link.L
+    ints = {
+        "LINKS": np.array(rows, dtype=np.int64).reshape(n, 3),
+        "FREEDOMS": np.array(freedoms, dtype=np.int64).reshape(nv, 2),
+    }
+    constants = {
+        "GRAVITY": frozen(gravity)[None],
+        "LINK_REALS": np.array(reals).reshape(n, 25),
+        "FREEDOM_AXES": np.array(axes, dtype=np.float64).reshape(nv, 3),
+        "BASE": frozen(base)[None],
+    }
+    widths = {"LINK_A": 9, "LINK_PLACE": 9, "LINK_RATE": 12, "LINK_WRENCH": 6, "LINK_J": 6, "LINK_MOTION": 6}
+    work = {
+        "STATUS": (1, 4),
+        "SUCCEEDED": (1, 1),
+        **{name: (n, width) for name, width in widths.items()},
+        "FREEDOM_TERMS": (nv, 11),
+    }
+    work |= {"TAU_IS_A_FUNCTION": (1, 1), "QDD": (1, nv), "TAU": (1, nv), "EXTERNAL_WRENCHES": (n, 6)}
+    return Tables(ints, constants, work)
+
 
 NONE: Array = np.zeros((0, 6))
 
@@ -129,8 +170,8 @@ class BaseChain:
         ModelError
             If the links have faults.
         """
-        given = zip("mcLIz", (m, c, L, I, z), ROWS, strict=True)
-        table = [read_table(name, value, shapes) for name, value, shapes in given]
+        tables = zip("mcLIz", (m, c, L, I, z), ROWS, strict=True)
+        table = [read_table(name, value, shapes) for name, value, shapes in tables]
         if len({len(x) for x in table}) != 1:
             sizes = ", ".join(f"{name}: {len(x)}" for name, x in zip("mcLIz", table, strict=True))
             raise UsageError(f"the tables differ in length ({sizes}): give one row for each link.")
@@ -227,3 +268,100 @@ class BaseChain:
 
     def __repr__(self) -> str:
         return f"SerialChain({self.name!r}, {self.n} links, {self.nv} freedoms)"
+
+
+@public_class
+@immutable("Make another one: state.replace(qd=..., t=...).")
+@dataclass(frozen=True, eq=False, init=False)
+class ChainState:
+    """A state of a serial chain: ChainState(t, q, qd), or ChainState(q, qd) at t = 0.
+
+    Attributes
+    ----------
+    t : float
+        Time [s].
+    q : ndarray, (nq,)
+        Joint coordinates, read-only.
+    qd : ndarray, (nv,)
+        Joint rates, read-only.
+
+    Raises
+    ------
+    UsageError
+        If q or qd is not a vector, or t is not a number.
+
+    Notes
+    -----
+    All arguments can be given by name. The old order ChainState(q, qd, t) still works, with a DeprecationWarning.
+    """
+
+    t: float
+    q: Array
+    qd: Array
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        names: tuple[str, ...] = ("t", "q", "qd") if len(given) == 3 or (given and _is_time(given[0])) else ("q", "qd")
+        if len(given) == 3 and not _is_time(given[0]) and _is_time(given[2]):
+            warn_user("ChainState(q, qd, t): give t first, as in State, ChainState(t, q, qd), or by name.", DeprecationWarning)
+            names = ("q", "qd", "t")
+        values = {"t": 0.0} | dict(zip(names, given, strict=False)) | named
+        if len(given) > len(names) or {*names[: len(given)]} & {*named} or {*values} != {"t", "q", "qd"}:
+            raise UsageError("ChainState takes q and qd, and the time t [s]: ChainState(t, q, qd), or ChainState(q, qd) at t = 0.")
+        for name in ("q", "qd"):
+            array = numbers(values[name])
+            if array is None or array.ndim != 1:
+                raise UsageError(f"ChainState: {name} is {values[name]!r:.60}. Give its numbers in a row, one for each.")
+            object.__setattr__(self, name, frozen(array))
+        if not _is_time(values["t"]):
+            raise UsageError(f"ChainState: t is {values['t']!r}. Give the time [s].")
+        object.__setattr__(self, "t", values["t"])
+
+    def replace(self, **changes: Any) -> ChainState:
+        """Return a copy with some values changed: state.replace(qd=..., t=...)."""
+        return replace(self, **changes)
+
+    @property
+    def y(self) -> Array:
+        """Return (q, qd) as one flat vector, a new array."""
+        return np.concatenate([self.q, self.qd])
+
+
+def _is_time(argument: Any) -> bool:
+    """Return whether this can be a time."""
+    return isinstance(argument, Real) and not isinstance(argument, bool)
+
+
+def need_chain(chain: Any, who: str) -> None:
+    """Raise UsageError, with a remedy, if `chain` is not a chain. `who` names the caller."""
+    if isinstance(chain, BaseChain):
+        return
+    if isinstance(chain, System | Model):
+        remedy = "It is in maximal coordinates: SerialChain.from_system(...) gives its chain, if it is one."
+    else:
+        remedy = "Make one by SerialChain([Link.revolute(...), ...])."
+    raise UsageError(f"{who} needs a SerialChain, got {chain!r:.60} ({type(chain).__name__}). {remedy}")
+
+
+def need_finite(chain: BaseChain, q: Array, *numbers: Array) -> None:
+    """Raise UsageError if coordinates or other numbers are not finite, or Euler parameters are zero."""
+    if not all(np.isfinite(array).all() for array in (q, *numbers)):
+        raise UsageError(f"chain {chain.name!r}: q, qd, qdd, tau and wrenches must be finite, got a NaN or an infinity.")
+    for (_, n, at), link in zip(chain.tables["LINKS"], chain.links, strict=True):
+        first = at + n - 3
+        if link.nq > link.nv and not q[first : first + 4].any():
+            raise UsageError(
+                f"chain {chain.name!r}: the Euler parameters of link {link.name!r}, q[{first}:{first + 4}], are all zero, which is no "
+                "rotation. Give (1, 0, 0, 0) for none; chain.q_zero() has every joint at zero."
+            )
+
+
+def not_finite_error(chain: BaseChain, freedom: int, q: Array, *numbers: Array) -> SimulationError:
+    """Return the error for a result that is not finite.
+
+    If `freedom` < 0, inertia is not the cause. Raises UsageError for wrong numbers.
+    """
+    need_finite(chain, q, *numbers)
+    if freedom >= 0:
+        return chain.no_inertia(freedom)
+    largest = max(float(np.abs(array).max(initial=0.0)) for array in (q, *numbers))
+    return SimulationError(f"chain {chain.name!r}: the numbers overflow; the largest that was given is {largest:.3g}.")

@@ -137,9 +137,9 @@ def rate(c: ChainArrays, qd: Array) -> None:
                 else:  # the axes of a ball move with the link: its whole velocity counts, once
                     bias_angular = add(bias_angular, z_dot)
         if kind == BALL:
-            own = bias_angular
-            bias_angular = cross(omega, own)
-            omega = add(omega, own)
+            turning = bias_angular
+            bias_angular = cross(omega, turning)
+            omega = add(omega, turning)
         store(c.rate, i, V, v)
         store(c.rate, i, OMEGA, omega)
         store(c.rate, i, B_LINEAR, bias)

@@ -1,15 +1,17 @@
-r"""Link: a rigid body of a serial chain, with the joint that carries it.
+"""Link: a rigid body of a serial chain, with the joint that carries it; faults of links and of the tables of a chain.
 
     handle of link i:   P_i = P_(i-1) + R_(i-1) L_(i-1)                the joint's point; link frames have their origin there
     at q_i = 0:         R_i = R_(i-1) A(p_i)
     centre of mass:     P_i + R_i c_i
 
 A link has a mass, an inertia and a joint to the link before it. A link is frozen; bad values are collected as faults.
+All faults are reported at once;  s^T I s > 0  for every freedom of the last link that moves: no link beyond adds inertia.
 Source: Featherstone 2008, ch. 4 (links numbered from the base).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Self
 
@@ -18,11 +20,70 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import unit
 from haugmbd.bodies.shapes.base import Drawn, Shape
-from haugmbd.bodies.validation import FloatArray, frozen, read_array, read_number
+from haugmbd.bodies.validation import FloatArray, frozen, numbers, read_array, read_number
 from haugmbd.deprecated import public_class
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
+from haugmbd.math.euler_parameters import cross
 from haugmbd.model.immutable import immutable
 from haugmbd.serial_chain.chain_arrays import BALL, SLIDE, TURN
+
+NO_INERTIA = 1e-14
+"""A turn of the last link with s^T I s below this part of the link's inertia (m |c|^2 + J) is massless up to rounding."""
+
+ROWS = (((),), ((), (3,)), ((), (3,)), ((3,), (3, 3)), ((3,),))
+"""Shapes of a row of the tables m, c, L, I, z."""
+
+
+def read_table(name: str, value: Any, shapes: tuple[tuple[int, ...], ...]) -> FloatArray:
+    """Return one table of a chain, with rows of one of `shapes`. Raise UsageError for another shape."""
+    array = numbers(value)
+    if array is None:
+        raise UsageError(f"the table {name} is {repr(value):.60}, not an array of numbers. Give one row for each link.")
+    if array.ndim == 0 or array.shape[1:] not in shapes:
+        wanted = " or ".join(f"({', '.join(['n', *map(str, shape)])}{',' if not shape else ''})" for shape in shapes)
+        raise UsageError(f"the table {name} has shape {array.shape}, expected {wanted}: one row for each link.")
+    return array
+
+
+def faults_in_a_row(where: str, links: Sequence[Link]) -> list[Fault]:
+    """Return all faults of the links, of each one and of the chain."""
+    wrong = [link for link in links if not isinstance(link, Link)]
+    if wrong or not links:
+        what = f"{wrong[0]!r} is not a Link" if wrong else "it has no links"
+        return [Fault(where, what, "Give a list of Link.revolute(...), Link.prismatic(...), ...")]
+    faults = [fault for link in links for fault in link.faults()]
+    names = [link.name for link in links]
+    faults += [
+        Fault(where, f"two links are called {n!r}", "Give each its own name.")
+        for n in sorted({n for n in names if names.count(n) > 1})
+    ]
+    for k, link in enumerate(links[1:], start=2):
+        if link.kind == "free":
+            faults.append(
+                Fault(f"link {link.name!r}", f"it is free, and is link number {k} of the chain", "Only the first link can be free.")
+            )
+    return faults or _massless(links)
+
+
+def _massless(links: Sequence[Link]) -> list[Fault]:
+    """Return a fault for each freedom of the last moving link without inertia; links after it are fixed to it."""
+    last = max((k for k, link in enumerate(links) if link.ways), default=-1)
+    if last < 0 or any(link.mass for link in links[last + 1 :]) or any(link.J_bar.any() for link in links[last + 1 :]):
+        return []
+    link = links[last]
+    size = link.mass * (link.c @ link.c) + np.trace(link.J_bar)
+    faults = []
+    for (kind, z), label in zip(link.ways, link.labels(), strict=True):
+        arm = cross(z, link.c)
+        turns = kind in (TURN, BALL)
+        inertia = link.mass * (arm @ arm) + z @ link.J_bar @ z if turns else link.mass
+        if not inertia > (NO_INERTIA * size if turns else 0.0):
+            what = f"the last link has no inertia along its freedom ({label}): s^T I s = {inertia:.3g}"
+            faults.append(
+                Fault(f"link {link.name!r}", what, "Its acceleration would be infinite: give it mass, or moment of inertia.")
+            )
+    return faults
+
 
 CROSSED_TOL = 1e-6
 """Cosine of the angle between the arms of a cross that are meant to be at right angles; below it is typing and is straightened, above it a
@@ -99,7 +160,7 @@ class Link:
         value = read_number(faults, where, "mass", mass, unit="kg")
         if value < 0.0:
             faults.append(Fault(where, f"mass is {value} kg", "Give the mass in kilograms, 0 for a massless link."))
-        axes = tuple((way, _unit(faults, where, axis)) for way, axis in ways)
+        axes = tuple((motion, _unit(faults, where, axis)) for motion, axis in ways)
         fill = {
             "name": str(name),
             "kind": kind,
@@ -198,8 +259,8 @@ class Link:
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults of this link; () if there is none."""
-        found: tuple[Fault, ...] = self._faults  # type: ignore[attr-defined]
-        return found
+        faults: tuple[Fault, ...] = self._faults  # type: ignore[attr-defined]
+        return faults
 
     def __repr__(self) -> str:
         return f"Link.{self.kind}({self.name!r}, mass={self.mass!r})"

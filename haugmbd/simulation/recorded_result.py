@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.bristles import bristle_notes
-from haugmbd.diagnostics.lift_off import lift_off_notes
+from haugmbd.diagnostics.contact_warnings import bristle_notes, lift_off_notes, short_impact_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
 from haugmbd.diagnostics.run_warnings import RunNote, with_model_notes
-from haugmbd.diagnostics.short_impacts import short_impact_notes
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.python_formulation import PythonFormulation, statistics_of
 from haugmbd.integrators.events import EventRecord

@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.deep_contacts import deep_contact_notes
-from haugmbd.diagnostics.joint_reactions.reaction_signals import bind, with_signals
-from haugmbd.diagnostics.lift_off import lift_off_events
+from haugmbd.diagnostics.contact_warnings import deep_contact_notes, lift_off_events
+from haugmbd.diagnostics.reaction_signals import bind, with_signals
 from haugmbd.diagnostics.run_warnings import delay_notes, issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
@@ -35,8 +34,8 @@ from haugmbd.model.dependent_rows import Rule, check_rule
 from haugmbd.model.inspection.given import no_tolerance
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.serial_chain.base import ChainState
 from haugmbd.serial_chain.chain import SerialChain
-from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import (
     check_budget,
     check_drivers,

@@ -15,9 +15,8 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.chain_state_space import POST_STEP, RATES, ChainStateSpace
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.step_context import Problem, make_options
+from haugmbd.serial_chain.base import ChainState, need_finite
 from haugmbd.serial_chain.chain import SerialChain
-from haugmbd.serial_chain.error_messages import need_finite
-from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.arguments import check_interval, wanted_times
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of

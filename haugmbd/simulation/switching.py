@@ -22,8 +22,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.diagnostics.energy import kinetic_and_potential
-from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
-from haugmbd.diagnostics.joint_reactions.reaction_signals import rebind, with_signals
+from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
+from haugmbd.diagnostics.reaction_signals import rebind, with_signals
 from haugmbd.diagnostics.run_warnings import RunStatus, joined
 from haugmbd.errors import ModelError, SimulationError, UsageError, error_text
 from haugmbd.impacts.impact import Impact
@@ -233,9 +233,11 @@ class _SwitchedRun:
         )
 
     def _bound(self, structure: Structure, state: State) -> dict[str, float]:
-        """Return the values of all events at a state of a structure."""
+        """Return the values of events at a state of a structure, but of switches that would change nothing there."""
         rebind(self.structures.model(structure, state), self.events)
-        return {event.name: event.value(state) for event in self.events}
+        looked = [event for event in self.events if not isinstance(event, Switch) or self._changes(event, structure)]
+        plain = state.replace(structure=None)  # as the functions get states in a run
+        return {event.name: event.value(plain) for event in looked}
 
     def _need_order(self, fired: Sequence[Switch], t: float) -> None:
         """Raise UsageError for switches of one instant whose order matters."""
@@ -433,7 +435,7 @@ def _jumps(
     """Return the events whose g jumps across zero at a switch, with the jump; known: those that have occurred there."""
     found = []
     for event in events:
-        g, g_after = before[event.name], after[event.name]
+        g, g_after = before.get(event.name, 0.0), after.get(event.name, 0.0)
         if event.name not in known and g != 0.0 and g_after != 0.0 and event.wants(g, g_after):
             found.append((event, g_after - g))
     return found

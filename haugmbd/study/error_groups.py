@@ -28,8 +28,8 @@ from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.energy import kinetic_and_potential
-from haugmbd.diagnostics.joint_reactions.reactions import reactions_over_time
-from haugmbd.diagnostics.rows_over_time import JointWrenches
+from haugmbd.diagnostics.joint_reactions import reactions_over_time
+from haugmbd.diagnostics.violation import JointWrenches
 from haugmbd.errors import HaugmbdError, UsageError, error_text
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.length import POWERS

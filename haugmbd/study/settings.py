@@ -16,8 +16,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.result import Result
-from haugmbd.study.comparison.cell import Cell, run_cells
-from haugmbd.study.comparison.reference import Reference, check_reference, compute_reference, default_reference
+from haugmbd.study.comparison.runs import Cell, Reference, check_reference, compute_reference, default_reference, run_cells
 from haugmbd.study.error_groups import GroupErrors, Outputs, group_errors
 from haugmbd.study.method import Method, MethodSet
 

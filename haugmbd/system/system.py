@@ -28,6 +28,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
 from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
@@ -182,9 +183,14 @@ class System(Compilable):
             joint = self._as_joint(part)
             joint.put_on_ground(self.ground)
             frozen_part(joint)
-            self.joints.append(joint)
             if not active:
                 joint.__dict__["active"] = False
+            if not joint.may_be_slack:
+                self.joints.append(joint)
+                return part
+            self.loads.append(SlackRope(joint))
+            if not joint.active:
+                self._off = (*self._off, self.loads[-1])
             return part
         if not active:
             self._off = (*self._off, part)

@@ -1,21 +1,30 @@
-r"""Force elements: the power of their generalized forces against their energy, and declared jacobians against differences.
+"""Force elements: the power of their generalized forces against their energy, declared jacobians against differences, and laws of the user.
 
     Q . u = applied - dissipated - dV/dt            along a motion; Q from the kernel, the rest from the energy ledger in Python
     Q     = (m g, -omega_bar x J_bar omega_bar)     of a model without them
 
 An element at a joint is verified where the axes of the joint coincide: A_j = A_i Abar_i R_z(theta) Abar_j^T.
 Friction in a joint that is torn far open may have no solution (Painleve): it is verified nearer and nearer to the modelled pose.
+
+Classes of the user are functions of t, r, p, v, omega_bar and of what the constructor was given, and of nothing else.
+repeated     f(x_1), f(x_2), ..., then again in the opposite order: the same bits         a law that remembers its calls differs
+rebuilt      the element of the same arguments, as a model file holds them: the same bits
 Source: Haug (2021), generalized forces and virtual work.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any
+
 import numpy as np
 
+from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.energy_balance import load_ledger
-from haugmbd.errors import Fault, SimulationError
+from haugmbd.diagnostics.work import load_ledger
+from haugmbd.errors import Fault, HaugmbdError, SimulationError
 from haugmbd.forces.base import EnergyLedger, ForceElement
 from haugmbd.forces.friction_laws import LuGre
 from haugmbd.forces.jacobian import disagreement
@@ -25,11 +34,78 @@ from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.modelfile.parts.functions import Unwritable
+from haugmbd.modelfile.parts.own_classes import OWN_CLASS, make_own, own_text
+from haugmbd.modelfile.reading import BAD, Reading
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.verification.differences import ALLOWED, AcceleratedMotion, DerivativeGap, Random, gap_of, random_state
-from haugmbd.verification.report import Check
+from haugmbd.verification.comparisons import ALLOWED, AcceleratedMotion, Check, DerivativeGap, Random, gap_of, random_state
 from haugmbd.verification.rows import RowEvaluator, common_times
 from haugmbd.workspace.layout import WIDTH
+
+Call = tuple[float, Sequence[Array]]
+
+
+def check_law(model: Model, states: int, rng: Random) -> tuple[Check, Check]:
+    """Return the checks of the one element of a model, whose class defines its own law."""
+    entry = model.loads[0]
+    calls: list[Call] = []
+    for _ in range(states):
+        state = random_state(model, rng, float(rng.uniform(*common_times(model))))
+        bodies = state.y[: WIDTH * (model.nb + 1)].reshape(-1, 1, WIDTH)[list(entry.bodies)]
+        calls.append((state.t, [x[0] for x in entry.load.arguments(bodies, np.zeros(1))]))
+    first = values_of(entry.load, calls)
+    again = values_of(entry.load, calls[::-1])[::-1]
+    return _same("repeated", first, again, "the same calls in the opposite order"), _rebuilt(entry.load, first, calls)
+
+
+def values_of(load: ForceElement, calls: Sequence[Call]) -> Array:
+    """Return what the law gives for arguments, (n, bodies, 6)."""
+    law = load.user_function()
+    assert law is not None
+    return np.array([law.call(t, *map(np.array, arguments)) for t, arguments in calls], dtype=np.float64)
+
+
+def _same(name: str, first: Array, second: Array, against: str) -> Check:
+    """Return the check that two sets of values have the same bits."""
+    gap = np.abs(first - second)
+    k = np.unravel_index(int(np.argmax(gap)), gap.shape) if gap.size else ()
+    where = f"{first[k]:.9g} and {second[k]:.9g}" if gap.size and gap.any() else ""
+    return Check(name, float(gap.max(initial=0.0)), 0.0, against, where)
+
+
+def _rebuilt(load: ForceElement, first: Array, calls: Sequence[Call]) -> Check:
+    """Return the check of the element that a file would give, or else of a copy."""
+    bodies = {part.name: part for part in _parts(load) if isinstance(part, Body)}
+    joints = {part.name: part for part in _parts(load) if not isinstance(part, Body)}
+    try:
+        text = own_text(load, {})
+    except Unwritable as error:
+        return _same("rebuilt", first, values_of(deepcopy(load), calls), f"a copy (no file: {error})")
+    reading = Reading(allow_code=True, names={"body": dict.fromkeys(bodies, 0), "joint": dict.fromkeys(joints, 0)})
+    values = OWN_CLASS.read(text, (), reading)
+    if values is BAD:
+        return Check("rebuilt", np.nan, 0.0, "the element of a model file", reading.problems[0].what)
+    made = _made(lambda: make_own(values, bodies.__getitem__, joints.__getitem__))
+    if isinstance(made, str):
+        return Check("rebuilt", np.nan, 0.0, "the element of a model file", made)
+    return _same("rebuilt", first, values_of(made, calls), "the element of a model file")
+
+
+def _made(make: Callable[[], ForceElement]) -> ForceElement | str:
+    """Return the element, or why its constructor refuses its own arguments."""
+    try:
+        return make()
+    except HaugmbdError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001  a constructor of the user may raise anything
+        return f"its constructor raises {type(error).__name__}: {error}"
+
+
+def _parts(load: ForceElement) -> list[Any]:
+    """Return the bodies and joints that an element knows."""
+    joints = list(load.needs())
+    return [*load.bodies(), *joints, *(body for joint in joints for body in (joint.i, joint.j))]
+
 
 NEARER = tuple(0.5**k for k in range(8))
 """Parts of the way from the modelled pose to random states, one after the other, until the friction has a solution."""
@@ -93,7 +169,7 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
     loaded, empty = RowEvaluator(model), RowEvaluator(bare)
     error, size, where = 0.0, 0.0, ""
     faults: list[Fault] = []
-    found, note = 0, ""
+    n_checked, note = 0, ""
     for _ in range(states):
         bar.done()
         if load.is_friction:
@@ -107,14 +183,14 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
             motion = LoadedMotion(model, rng)
             state = motion.at(0.0)
             Q = loaded.forces(state) - empty.forces(state.replace(angles=np.zeros(0)))
-        found += 1
+        n_checked += 1
         power, now = float(np.sum(Q * np.hstack([state.v, state.omega_bar]))), _ledger(model, state)
         supplied = now.applied[0] - now.dissipated[0]
-        given = np.array([supplied - power])
+        declared = np.array([supplied - power])
         if load.is_friction:  # it stores nothing
-            gap = DerivativeGap(np.abs(given - now.potential), now.potential)
+            gap = DerivativeGap(np.abs(declared - now.potential), now.potential)
         else:
-            gap = gap_of(given, lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]
+            gap = gap_of(declared, lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]
         size = max(size, float(np.abs(Q * np.hstack([state.v, state.omega_bar])).sum()), abs(float(supplied)))
         if np.isnan(gap.error[0]) or gap.error[0] > error:
             error = float(gap.error[0])
@@ -125,9 +201,9 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
             faults += disagreement(load.jacobian, state.t, [x[0] for x in load.arguments(bodies, angle)])
     against = "applied - dissipated - dV/dt, from the ledger"
     if note:
-        against += f", at {found} of {states} states: the friction has no solution near the others"
+        against += f", at {n_checked} of {states} states: the friction has no solution near the others"
         where = where or note
-    energy = Check("energy", error / (size or 1.0) if found else np.nan, ALLOWED, against, where)
+    energy = Check("energy", error / (size or 1.0) if n_checked else np.nan, ALLOWED, against, where)
     if load.jacobian is None:
         return (energy,)
     note = str(faults[0]) if faults else ""
@@ -144,16 +220,16 @@ def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, 
     for _ in range(states):
         state = random_state(model, rng, first)
         plain = state.replace(angles=np.zeros(0))
-        found = at.forces(state) - (with_loads.forces(state) - without.forces(plain))
+        forces = at.forces(state) - (with_loads.forces(state) - without.forces(plain))
         w = state.omega_bar
         wanted = np.hstack([model.mass[:, None] * model.gravity, -cross(w, np.einsum("nij,nj->ni", model.J_bar, w))])
         turning = np.abs(model.J_bar).max() * np.abs(w).max() ** 2  # of a sphere, whose gyroscopic torque is rounding
         size = np.abs(wanted).max() + np.abs(with_loads.forces(state)).max() + turning
-        off = np.abs(found - wanted)[1:] / (size or 1.0)
+        off = np.abs(forces - wanted)[1:] / (size or 1.0)
         k, axis = np.unravel_index(int(np.argmax(off)), off.shape)
         if np.isnan(off).any() or off[k, axis] > error:
             error = float(off[k, axis])
-            where = f"body {model.body_names[k + 1]!r}: {found[k + 1, axis]:.9g}, must be {wanted[k + 1, axis]:.9g}"
+            where = f"body {model.body_names[k + 1]!r}: {forces[k + 1, axis]:.9g}, must be {wanted[k + 1, axis]:.9g}"
         bar.done()
     return Check("inertial forces", error, INERTIAL_TOL, "(m g, -omega_bar x J_bar omega_bar)", where)
 

@@ -28,8 +28,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.system import System
-from haugmbd.verification.differences import Random
-from haugmbd.verification.report import Check
+from haugmbd.verification.comparisons import Check, Random
 
 EXACT_TOL = 1e-8
 """Largest relative error of an exact formulation: two digits above the rounding of dense algebra that squares a condition of 1e4."""

@@ -24,13 +24,10 @@ from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.build import build_model
 from haugmbd.system.custom_joint import JointLike, Wrapped
 from haugmbd.system.system import System
-from haugmbd.verification.differences import Random
-from haugmbd.verification.forces import check_force, check_inertial_forces
+from haugmbd.verification.comparisons import Check, Random, Verification
+from haugmbd.verification.forces import check_force, check_inertial_forces, check_law
 from haugmbd.verification.formulations import check_formulation, mechanisms_for
-from haugmbd.verification.joints import check_driver, check_joint
-from haugmbd.verification.laws import check_law
-from haugmbd.verification.report import Check, Verification
-from haugmbd.verification.rows import check_rows
+from haugmbd.verification.rows import check_driver, check_joint, check_rows
 
 KINDS = "a constraint (DP1, ...), a joint, a force element, a driver, a formulation, a System or a Model"
 
@@ -139,7 +136,8 @@ def _model_checks(model: Model, states: int, rng: Random, bar: Progress) -> Iter
 def _joint_checks(joint: Joint, states: int, rng: Random, bar: Progress) -> Iterator[Check]:
     """Yield the checks of a joint alone, with the joints that it needs."""
     joints = [*joint.needs(), joint]
-    model = _alone([p for j in joints for p in (j.i, j.j)], joints, [])
+    bodies = [body for j in joints for body in (j.i, j.j, *(place.body for place in j.places()))]
+    model = _alone(bodies, joints, [])
     yield from check_rows(model, model.joints[joint.name].rows, states, rng, bar)
     if not isinstance(joint, Single):
         yield from check_joint(model, joint.name, joint.freedoms)

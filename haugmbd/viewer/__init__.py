@@ -1,9 +1,8 @@
 """The viewer: a motion as one HTML page, a still picture, a film, or a glTF scene.
 
-scene     a mechanism and its motion as plain data, from mechanism, shapes, meshes, frames, quantities; packing makes it small
+scene     a mechanism and its motion as plain data, from mechanism, shapes, frames, quantities; packing makes it small
 drawing   pictures by matplotlib
-page      the HTML file
-animate   from a result to the file
+animate   from a result to the HTML file
 still     a still picture of a mechanism, and the display in notebooks
 film      snapshot and film
 gltf      to_gltf

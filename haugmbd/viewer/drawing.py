@@ -18,9 +18,8 @@ from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.frames import Frames
 from haugmbd.viewer.mechanism import LinePart, Mechanism
-from haugmbd.viewer.meshes import triangles_of, unit_mesh
 from haugmbd.viewer.scene import size_of, view
-from haugmbd.viewer.shapes import rod_radius, shapes_of
+from haugmbd.viewer.shapes import rod_radius, shapes_of, triangles_of, unit_mesh
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7570b3", "#66a61e", "#a6761d", "#8c8c8c")
 """Of the bodies, as in the page."""

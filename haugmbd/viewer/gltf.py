@@ -28,9 +28,8 @@ from haugmbd.system.system import System
 from haugmbd.viewer.animate import maximal, mechanism_of
 from haugmbd.viewer.frames import Frames, Ints, Seen, frames_of
 from haugmbd.viewer.mechanism import Mechanism, Rod, of_system
-from haugmbd.viewer.meshes import unit_mesh
 from haugmbd.viewer.scene import size_of, view
-from haugmbd.viewer.shapes import DrawnShape, rod_radius, shapes_of
+from haugmbd.viewer.shapes import DrawnShape, rod_radius, shapes_of, unit_mesh
 
 COLORS = (
     (0, 114, 178),

@@ -21,6 +21,7 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.d import D
 from haugmbd.constraints.equations.rolling import KnifeEdgeRow, Slip
+from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.forces.base import ForceElement
@@ -209,8 +210,11 @@ def rows_of(joint: Joint) -> tuple[Primitive, ...]:
 
 
 def rods_of(rows: tuple[Primitive, ...], number: Mapping[int, int]) -> tuple[Rod, ...]:
-    """Return the massless rods of a joint, one for each D among its rows;  number: of bodies, by id."""
+    """Return the massless rods of a joint, one for each D among its rows, and the straight parts of ropes;  number: of bodies, by id."""
     rods = [(p.i, p.s_bar_i, p.j, p.s_bar_j) for p in rows if isinstance(p, D)]
+    for row in (p for p in rows if isinstance(p, RopeRow)):
+        for group in row.groups:
+            rods += [(a.body, a.s_bar, b.body, b.s_bar) for a, b in zip(group.elements, group.elements[1:], strict=False)]
     return tuple(
         Rod(number[id(i)], s_i, number[id(j)], s_j)
         for i, s_i, j, s_j in rods
@@ -226,6 +230,8 @@ def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
         return "translation driver"
     if any(isinstance(row, CouplingRow) for row in rows):
         return "coupling"
+    if any(isinstance(row, RopeRow) for row in rows):
+        return "distance"
     if any(isinstance(row, Slip | KnifeEdgeRow) for row in rows):
         return "rolling"
     if freedoms is None:

@@ -14,8 +14,8 @@ import numpy as np
 
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.histories.driver_history import FORCES, driver_names
-from haugmbd.diagnostics.histories.load_history import columns_of
+from haugmbd.diagnostics.histories import FORCES, driver_names
+from haugmbd.diagnostics.load_history import columns_of
 from haugmbd.errors import HaugmbdError
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result

@@ -24,12 +24,11 @@ from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.result import Result
 from haugmbd.system.system import System
-from haugmbd.viewer.animate import animation, written
+from haugmbd.viewer.animate import animation, html_page, written
 from haugmbd.viewer.drawing import Drawing
 from haugmbd.viewer.frames import Frames, Seen
 from haugmbd.viewer.mechanism import Mechanism, of_model, of_system
 from haugmbd.viewer.packing import MeshTable, Packer
-from haugmbd.viewer.page import html_page
 from haugmbd.viewer.scene import describe
 
 PNG, INCHES, DPI = ".png", (6.4, 4.4), 75

@@ -13,14 +13,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numba
-from numba.core import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
-
 from haugmbd.compiled.array_views import lower_view
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.native_tuples import TuplePointer, load_word
+from haugmbd.compiled.numba_names import PLAIN, intrinsic, make_array, types
 from haugmbd.workspace import layout as at
 
 
@@ -43,8 +39,8 @@ def accessor(name: str, *shape: int, flat: bool = False) -> Any:
 
     def typed(typing: Any, P: Any) -> Any:
         """Return the signature of the accessor for a record of type `P`, and its code."""
-        item = types.int64 if buffer == "ints" else types.float64
-        return types.Array(item, 1 if flat else 1 + max(1, len(shape)), "C")(P), lower
+        record = P.fields[buffer] if isinstance(P, TuplePointer) else P.types[P.fields.index(buffer)]
+        return types.Array(record.dtype, 1 if flat else 1 + max(1, len(shape)), "C")(P), lower
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         """Write the code: start, rows and columns are in the head of `ints`."""
@@ -68,7 +64,7 @@ def accessor(name: str, *shape: int, flat: bool = False) -> Any:
             dimensions = [rows, *([context.get_constant(types.intp, n) if n else rest for n in shape] or [columns])]
         return lower_view(context, builder, signature.return_type, builder.gep(data(buffer), [start]), dimensions)
 
-    return plain if numba.config.DISABLE_JIT else intrinsic(typed)
+    return plain if PLAIN else intrinsic(typed)
 
 
 # constants: integers
@@ -116,6 +112,7 @@ rotation_matrices = accessor("A", 3, 3)
 angular_velocities = accessor("OMEGA")
 markers = accessor("X")
 driver_values = accessor("F")
+tape_room = accessor("TAPE")
 signals = accessor("SIGNALS")
 jacobian = accessor("J", 0, 6)
 row_values = accessor("LEVEL")

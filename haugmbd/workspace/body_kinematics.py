@@ -14,7 +14,7 @@ from haugmbd.compiled.array_views import borrow, borrow_line
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import inlined, kernel, routine
 from haugmbd.constraints.base import Motion
-from haugmbd.drivers import evaluate_drivers
+from haugmbd.drivers.tables import evaluate_with_room
 from haugmbd.math.body_columns import OMEGA_BAR
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.math.vec3 import cross, load, store, to_global
@@ -53,8 +53,7 @@ def move(P: Pack, t: float, y: Array) -> Motion:
 @routine
 def drive(t: float, P: Pack, F: Array) -> int:
     """Evaluate tapes and splines. It is a routine of its own, so that a model with constant drivers never compiles it."""
-    table, ops = ws.driver_table(P), ws.driver_operations(P)
-    evaluate_drivers(t, table, ops, ws.driver_numbers(P), F)
+    evaluate_with_room(t, ws.driver_table(P), ws.driver_operations(P), ws.driver_numbers(P), ws.tape_room(P), F)
     return 0
 
 

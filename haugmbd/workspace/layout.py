@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import CALLBACK_TYPE, NO_CALLBACK, Callback
 from haugmbd.compiled.function_pointers import F1, F2, I1, Routine, function_type, types
 from haugmbd.compiled.native_tuples import tuple_pointer, words_of
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.constraints.registry import ASSEMBLERS_TYPE
 from haugmbd.math.body_columns import WIDTH as WIDTH
 
@@ -74,6 +74,7 @@ WORK = {
     "OMEGA": "(nb + 1, 3) angular velocities, global",
     "X": "(nm, 9) markers: value, rate, centripetal part, global",
     "F": "(nd, 3) drivers: f, f', f''",
+    "TAPE": "(n, 3) room for the tape that is evaluated: a driver, or a function of a joint coordinate",
     "SIGNALS": "(n, 2) length or angle of an actuator, and its rate",
     "J": "(6 ne, 6 sides) rows: Phi_r and PiBar of the edge's bodies",
     "LEVEL": "(6 ne, 3) rows: Phi, nu, gamma",
@@ -95,7 +96,7 @@ WORK = {
     "TANGENT": "(nb + 1, 36) the tangents of the forces in the bodies' blocks of M, for an implicit step",
     "COUPLED_TANGENTS": "(n, 36) the same, of two bodies i and j",
     "DIFFERENCES": "(1, .) differences of forces: a state, and Phi_q^T lam - Q before and after",
-    "USER_JACOBIANS": "(1, .) values of the user's jacobians, see `callbacks.jacobian_callbacks`",
+    "USER_JACOBIANS": "(1, .) values of the user's jacobians, see `callbacks`",
     "DISPLACEMENT": "(nb + 1, 6) of an implicit step: from the base pose [m, rad]; a failed step restores the matrices from here on",
     "BASE_POSE": "(nb + 1, 7) of an implicit step: the pose from which displacements are counted",
     "U_DOT": "(nb + 1, 6) of an implicit step: u' = (v', omega_bar')",
@@ -142,7 +143,7 @@ depend on which solvers a process has imported."""
     DIFFERENCE_COLORS, FORCE_COUPLINGS, JACOBIAN_PAIRS, FRICTION_INTS, FRICTION_PATHS, LINKS, FREEDOMS,
     INERTIA, SHIFTED, GRAVITY, X_BAR, ROW_REALS, FORCE_REALS, DRIVER_NUMBERS, PAD, KEPT,
     ROW_WEIGHT, LENGTH, SCALE, EVEN, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
-    A, OMEGA, X, F, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
+    A, OMEGA, X, F, TAPE, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
     D, D_INV,
     RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, EVEN_SCALE, PIVOTS, SPAN, LEAST_SQUARES, STATUS, SUCCEEDED,
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
@@ -220,8 +221,11 @@ class PackFields(NamedTuple):
     derive: Callback = NO_CALLBACK
 
 
-class _Address:
-    """The attribute `address` of a Pack: made when it is first read, without a lock, which compiled code of another thread could hold."""
+class Address:
+    """The attribute `address` of a Pack, or of another tuple that is written to memory once.
+
+    It is made when it is first read, without a lock, which compiled code of another thread could hold.
+    """
 
     def __get__(self, pack: Pack, owner: type | None = None) -> int:
         vars(pack)["words"] = words = words_of(pack)
@@ -232,7 +236,7 @@ class _Address:
 class Pack(PackFields):
     """A PackFields that is written to memory for compiled code once: `address` is the address of its words."""
 
-    address = _Address()
+    address = Address()
 
 
 PACK_TYPE = tuple_pointer("Pack")

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.formulations import FORMULATIONS, Formulation
+from haugmbd import Formulation
+from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.python_formulation import kkt_system_of
 from haugmbd.gallery import chain
 from tests.benchmarks.turns import best, in_turn

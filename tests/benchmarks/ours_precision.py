@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import andrews, heavy_top, net
-from haugmbd.gallery.mechanisms.andrews import beta
+from haugmbd.gallery.planar_linkages import beta
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import RJ
 from tests.benchmarks import cloth, loops, squeezer, top, windows

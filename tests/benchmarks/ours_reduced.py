@@ -10,7 +10,7 @@ import numpy as np
 
 import haugmbd as mbd
 from haugmbd.compiled.jit import entry
-from haugmbd.serial_chain.impulse.impulse_response import KEPT, Response, impulse_entry, strike_record
+from haugmbd.serial_chain.impulses import KEPT, Response, impulse_entry, strike_record
 from tests.benchmarks import chain
 from tests.benchmarks.worker import serve
 

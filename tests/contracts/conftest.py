@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from haugmbd.model.model import Model
+from haugmbd import Model
 from tests.support.differences import worst_errors
 from tests.support.samples import SEED, everything, random_body
 from tests.support.seeds import seeds

@@ -1,4 +1,4 @@
-"""What every coupling, rolling joint and guide must keep to; they are found in `joints.COUPLINGS`, `ROLLING` and `GUIDES`."""
+"""What every coupling, rolling joint, guide and rope must keep to; they are found in the lists of `joints`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from haugmbd.formulations import FORMULATIONS
 from haugmbd.math.euler_parameters import rotation_matrix
 from tests.support.coupling_samples import sample
 
-CLASSES = (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES)
+CLASSES = (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES)
 by_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 SEED = 20261123
 

@@ -14,9 +14,10 @@ import pytest
 import scipy.linalg
 
 import haugmbd as mbd
+from haugmbd import Formulation
 from haugmbd.bodies.inertia import rod
 from haugmbd.formulations import FORMULATIONS
-from haugmbd.formulations.base import Formulation, Multipliers, SolveFor
+from haugmbd.formulations.base import Multipliers, SolveFor
 from haugmbd.formulations.dense_matrices import times_mass
 from haugmbd.formulations.euler_parameters import euler_form
 from haugmbd.formulations.python_formulation import kkt_system_of

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import joints
-from haugmbd import Body, Fault, UsageError
-from haugmbd.model.inspection.constraint_rows import evaluate
+from haugmbd import Body, Fault, UsageError, evaluate
 from tests.support.samples import (
     ROUNDING,
     by_class,

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import joints
-from haugmbd import ModelError, UsageError
+from haugmbd import ModelError, System, UsageError, evaluate
 from haugmbd.math import euler_parameters
-from haugmbd.model.inspection.constraint_rows import evaluate
-from haugmbd.system.system import System
 from tests.support.samples import (
     PLAIN,
     ROUNDING,

@@ -8,10 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from haugmbd import Body
-from haugmbd.constraints import Joint
+from haugmbd import Body, Joint, evaluate
 from haugmbd.math import euler_parameters
-from haugmbd.model.inspection.constraint_rows import evaluate
 from tests.support.samples import (
     RANK_TOL,
     ROUNDING,

@@ -7,12 +7,9 @@ import inspect
 import numpy as np
 import pytest
 
-from haugmbd import Body, Fault
-from haugmbd.constraints import KINDS, Primitive, Rotation
-from haugmbd.drivers import Driver
+from haugmbd import Body, Driver, Fault, Primitive, Rotation, System, evaluate
+from haugmbd.constraints import KINDS
 from haugmbd.math import euler_parameters
-from haugmbd.model.inspection.constraint_rows import evaluate
-from haugmbd.system.system import System
 from tests.support.plain import levels
 from tests.support.samples import SIDES, driven, jacobian, make_primitive, model_of, primitive_values, random_body, random_state
 

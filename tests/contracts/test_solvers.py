@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import solve_dense
-from haugmbd.errors import UsageError
+from haugmbd import UsageError
+from haugmbd.crosscheck import solve_dense
 from haugmbd.gallery import GALLERY, andrews, bricard, chain, net, slider_crank, stewart_platform, windows
 from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
 from haugmbd.kkt.front_solver import has_fronts
-from haugmbd.kkt.registry import SOLVERS
+from haugmbd.kkt.registry import SOLVERS, choose_solver
 from haugmbd.kkt.solver import BLOCK, DENSE, MULTIFRONTAL, TREE, TREES_ON_BLOCKS
-from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.kkt.tree_solver import has_tree
 from joints import RJ, SJ, TJ, Coupling, Distance, Gear, PointInPlane, RotationDriver
 from tests.support.random_systems import random_system

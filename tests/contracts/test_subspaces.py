@@ -7,12 +7,10 @@ import pytest
 
 import haugmbd as mbd
 import joints
-from haugmbd import Body, UsageError
-from haugmbd.constraints import Freedom, Joint
+from haugmbd import Body, Joint, System, UsageError, evaluate
+from haugmbd.constraints import Freedom
 from haugmbd.constraints.freedoms import F_I, H_I, H_J, Axis, Kind, Side, ball, slide, turn
 from haugmbd.math import euler_parameters, spatial
-from haugmbd.model.inspection.constraint_rows import evaluate
-from haugmbd.system.system import System
 from tests.support.differences import slope
 from tests.support.samples import SIDES, drives, from_zero, geometry, make_joint, model_of, random_body, random_state
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
-from haugmbd.errors import UsageError
+from haugmbd import UsageError
 from haugmbd.kkt.solver import BLOCK, MULTIFRONTAL, TREE
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import CJ, RJ, TJ, UJ

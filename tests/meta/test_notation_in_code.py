@@ -12,8 +12,8 @@ import pytest
 
 import haugmbd
 import joints
+from haugmbd import evaluate
 from haugmbd.constraints import KINDS
-from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.notation import NOTATION
 from tests.support.samples import geometry, make_joint, model_of, random_body
 from tests.support.statements import parsed

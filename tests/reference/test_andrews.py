@@ -7,7 +7,8 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import andrews
-from haugmbd.gallery.mechanisms.andrews import CRANK, beta
+from haugmbd.gallery.planar_linkages import CRANK_ANGLES as CRANK
+from haugmbd.gallery.planar_linkages import beta
 
 SHARP = {"DOP853": (mbd.DOP853(rtol=1e-12, atol=1e-12), 1e-9), "BDF": (mbd.BDF(rtol=1e-13, atol=1e-13), 2e-9)}
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.forces import TSDA
+from haugmbd import TSDA
 from joints import RJ, Distance, PointInPlane, RotationDriver
 
 

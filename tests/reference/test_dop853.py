@@ -8,7 +8,7 @@ from scipy.special import ellipj, ellipk
 
 import haugmbd as mbd
 from haugmbd.gallery import heavy_top, slider_crank
-from haugmbd.gallery.mechanisms.slider_crank import crank_angle
+from haugmbd.gallery.spatial_linkages import crank_angle
 from joints import RJ, Distance
 
 SHARP = mbd.DOP853(rtol=1e-13, atol=1e-13)

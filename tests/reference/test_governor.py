@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import governor
-from haugmbd.gallery.mechanisms.governor import SLIDER
+from haugmbd.gallery.spinning_bodies import SLIDER
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
-from haugmbd.gallery.mechanisms.slider_crank import crank_angle
+from haugmbd.gallery.spatial_linkages import crank_angle
 from haugmbd.math.euler_parameters import rotation_matrix
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import dense_system
+from haugmbd.crosscheck import dense_system
 
 GROWTH = 1e3
 """Of rounding, relative to the unit times the condition number: 30 is seen."""

@@ -7,7 +7,7 @@ import numpy as np
 import joints
 from haugmbd import Body, Expression, System
 from haugmbd.math.euler_parameters import from_axis_angle
-from joints import CJ, RJ, TJ
+from joints import CJ, RJ, TJ, Pulley
 
 GRAVITY = (1.3, -2.0, -9.81)
 
@@ -89,8 +89,21 @@ def guide(cls, *, bare=False):
     return system
 
 
+def roped(cls, *, bare=False):
+    """The system of the carrier with a rope, "sample", from a drum over two pulleys and points to a body, or without it."""
+    system, first, second, guide, _ = carrier()
+    arm, load = system["arm"], system.add(Body("load", 0.9, (0.02, 0.03, 0.01), r=(1.0, -0.4, 0.1)))
+    side = Pulley(arm, 0.05, center=(0.45, -0.1, 0.0), axis=(0, 0, 1), side=(0, -1, 0))
+    path = [(first, 0.08, (0, -1, 0)), side, (second, 0.06, (0, 1, 0)), (guide.j, (0.9, 0.1, 0.0)), (load, (1.0, -0.4, 0.2))]
+    if not bare:
+        system.add(cls("sample", path))
+    return system
+
+
 def sample(cls, **how):
     """The mechanism of a class of one of the lists."""
+    if cls in joints.ROPES:
+        return roped(cls, **how)
     if cls in joints.GUIDES:
         return guide(cls, **how)
     return coupling(cls, **how) if cls in joints.COUPLINGS else rolling(cls, **how)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from haugmbd import evaluate
 from haugmbd.math import euler_parameters
-from haugmbd.model.inspection.constraint_rows import evaluate
 from tests.support.samples import jacobian, random_state
 
 H = 0.005

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import haugmbd as mbd
+from haugmbd import Formulation
 from haugmbd.formulations import FORMULATIONS
-from haugmbd.formulations.base import Formulation, Multipliers
+from haugmbd.formulations.base import Multipliers
 
 VARIANTS: tuple[Formulation, ...] = (*(kind() for kind in FORMULATIONS), mbd.NullSpace(mbd.SVD()))
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from joints import RJ, SJ, TJ, RotationDriver
 
 g = 9.81

@@ -8,8 +8,7 @@ import numpy as np
 
 import haugmbd as mbd
 import joints
-from haugmbd import constraints
-from haugmbd.constraints import DP2
+from haugmbd import DP2, constraints
 from haugmbd.constraints.freedoms import H_I, slide
 from haugmbd.math import euler_parameters
 

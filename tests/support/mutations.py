@@ -179,6 +179,45 @@ def read_sidecar(path, **how):
     return mbd.read_urdf(robot, loops=path, **how)
 
 
+def mutate_numbers(text, rng):
+    """A text with another value between two of its tags."""
+    places = [m.span(1) for m in re.finditer(r">([^<>]+)<", text)]
+    first, last = rng.choice(places)
+    value = rng.choice(
+        ("0", "-1", "nan", "1e308", "inf", "", "1 2", "0 0 0", "world", "a", "__model__", "1e-320", "2 0 0 0 3.14159 0")
+    )
+    return text[:first] + value + text[last:]
+
+
+def world_texts():
+    """A closed loop with springs, limits, frames, nested models and a plugin, and a world."""
+    link = (
+        "<link name='{n}'><pose>{x} 0 0 0 0.1 0</pose><inertial><pose>0.1 0 0 0 0 0</pose><mass>2</mass><inertia><ixx>0.1</ixx>"
+        "<iyy>0.1</iyy>"
+        "<izz>0.1</izz></inertia></inertial><visual name='v'><geometry><box><size>1 1 1</size></box></geometry></visual></link>"
+    )
+    joint = (
+        "<joint name='{n}' type='{t}'><parent>{a}</parent><child>{b}</child><pose>0 0 0.1 0 0 0</pose><axis><xyz>0 1 0</xyz><limit>"
+        "<lower>-1</lower><upper>1</upper><effort>5</effort></limit><dynamics><damping>0.1</damping></dynamics></axis></joint>"
+    )
+    links = "".join(link.format(n=name, x=k) for k, name in enumerate("abcd"))
+    pairs = (
+        ("revolute", "world", "a"),
+        ("revolute", "a", "b"),
+        ("prismatic", "b", "c"),
+        ("ball", "c", "inner::a"),
+        ("fixed", "inner::a", "d"),
+    )
+    joints = "".join(joint.format(n=f"j{k}", t=kind, a=a, b=b) for k, (kind, a, b) in enumerate(pairs))
+    frame = "<frame name='f' attached_to='b'><pose relative_to='c' degrees='true'>0 0 1 90 0 0</pose></frame>"
+    inner = f"<model name='inner'><pose>3 0 0 0 0 0</pose>{link.format(n='a', x=0)}</model>"
+    model = f"<model name='m'>{links}{frame}{inner}{joints}<plugin name='p' filename='x.so'/></model>"
+    return [
+        f"<sdf version='1.9'>{model}</sdf>",
+        f"<sdf version='1.6'><world name='w'><gravity>0 0 -9.8</gravity>{model}</world></sdf>",
+    ]
+
+
 KINDS = {
     "json": Kind(".json", mbd.load_model, lambda k: {}, model_texts, (mutate_json, mutate_text), 7),
     "toml": Kind(".toml", mbd.load_model, lambda k: {}, lambda: [model_files.BY_HAND], (mutate_text,), 8),
@@ -206,6 +245,14 @@ KINDS = {
         assembly_texts,
         (mutate_lines, mutate_lines, mutate_text),
         11,
+    ),
+    "sdf": Kind(
+        ".sdf",
+        mbd.read_sdf,
+        lambda k: {"merge_fixed": k % 3 > 0},
+        world_texts,
+        (mutate_text, mutate_numbers, mutate_numbers),
+        12,
     ),
     "mjcf": Kind(
         ".xml",

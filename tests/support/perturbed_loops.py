@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.gallery.mechanisms.spatial_loops import bennett_angle, hinges
+from haugmbd.gallery.spatial_linkages import bennett_angle, hinges
 from joints import RJ, TJ, RotationDriver
 
 Z = np.array([0.0, 0.0, 1.0])

@@ -10,13 +10,10 @@ import sys
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd import Body
-from haugmbd.forces import RSDA, TSDA, PointForce, Torque
+from haugmbd import RSDA, TSDA, Body, PointForce, System, Torque, evaluate
 from haugmbd.gallery import double_pendulum, heavy_top
 from haugmbd.model.evaluate import rows_entry
-from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.simulation.compatibility import STABILIZATIONS, incompatibility, integrators
-from haugmbd.system.system import System
 from haugmbd.workspace.layout import workspace_array
 from joints import RJ
 from tests.support.samples import SEED, everything, random_state

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows
+from haugmbd.kkt.registry import choose_solver
 from haugmbd.kkt.solver import SolverTables
-from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.math.euler_parameters import cross
 from haugmbd.workspace import layout
 from haugmbd.workspace.layout import Tables, Workspace

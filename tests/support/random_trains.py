@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd import Body, State, System
+from haugmbd import Body, Model, State, System
 from haugmbd.math.euler_parameters import exponential, from_rotation_matrix
-from haugmbd.model.model import Model
 from joints import CJ, RJ, TJ, UJ, Belt, Cam, CoordinateFunction, Coupling, Gear, RackPinion, Screw
 from joints.gear import axis_point, wheel_axis
 from tests.support.joint_space import JointSpace, Law, Motion

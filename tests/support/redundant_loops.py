@@ -8,7 +8,7 @@ from math import cos, sin
 import numpy as np
 
 from haugmbd import Body, System
-from haugmbd.gallery.mechanisms.spatial_loops import (
+from haugmbd.gallery.spatial_linkages import (
     GRAVITY,
     J_BAR,
     Link,

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 import haugmbd as mbd
+from haugmbd import SciPySolver
 from haugmbd.integrators.base import methods_below
 from haugmbd.integrators.explicit.runge_kutta import Explicit
-from haugmbd.integrators.explicit.scipy_solver import METHODS, SciPySolver
+from haugmbd.integrators.explicit.scipy_solver import METHODS
 from haugmbd.integrators.implicit.base import Implicit
 from joints import RJ, SJ, RotationDriver
 

@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 
 import joints
-from haugmbd import Body
+from haugmbd import Body, State, System
 from haugmbd.constraints import KINDS
 from haugmbd.math import euler_parameters
-from haugmbd.model.state import State
-from haugmbd.system.system import System
 
 SEED = 20260501
 CONSTANT = 0.8

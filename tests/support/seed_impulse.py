@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.math.spatial_inertia import spatial_inertia
+from haugmbd.math.spatial import spatial_inertia
 from haugmbd.serial_chain.chain_arrays import SLIDE
 
 

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import dense_system
+from haugmbd.crosscheck import dense_system
 from joints import CJ, RJ, SJ, TJ, UJ, Distance
 
 DIGITS = 60

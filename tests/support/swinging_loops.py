@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import haugmbd as mbd
 from haugmbd.gallery.building import frame
-from haugmbd.gallery.mechanisms.four_bar import PIVOTS
+from haugmbd.gallery.planar_linkages import PIVOTS
 from joints import CJ, RJ, SJ
 from tests.support.machines import g
 

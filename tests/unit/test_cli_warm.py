@@ -9,7 +9,7 @@ import sys
 import numba
 import pytest
 
-from haugmbd.cli.commands.warm import other_methods
+from haugmbd.cli.warm import other_methods
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.simulation.compatibility import STABILIZATIONS, integrators
 
@@ -25,8 +25,8 @@ main(["warm"])
 """
 FIRST = """
 import haugmbd as mbd
-from haugmbd.gallery.mechanisms.four_bar import four_bar
-from haugmbd.gallery.mechanisms.pendulum import pendulum
+from haugmbd.gallery.planar_linkages import four_bar
+from haugmbd.gallery.pendulums import pendulum
 for make in (four_bar, pendulum):
     for how in ({"h": 1e-3}, {"rtol": 1e-6, "atol": 1e-8, "t_eval": [0.0, 0.01]}):
         result = mbd.simulate(make(), 0.02, **how)

@@ -1,11 +1,17 @@
-r"""assemble: the state nearest to a given one at which all joints are closed.
+"""assemble: the state nearest to a given one at which all joints are closed.
 
     positions     `position_solver`        from a state that is nearly closed
                   `far_starts`             from any other one, and from other states if that does not close
-    branch        `branch_repair`          joints that closed in the opposite sense are turned back
-    velocities    `velocity_projection`
+    branch        `branches`          joints that closed in the opposite sense are turned back
+    velocities    `position_solver`
 
 If the joints cannot be closed, AssemblyError names the joints that stay open at the closest pose, and carries this pose.
+
+Distant values of drivers and held joints are reached in small steps, so that the mechanism stays in its assembly mode.
+
+    value_k = value_0 + k / n (value - value_0),  k = 1 .. n          closed at each; the shorter way round
+
+The rows of such drivers are inactive meanwhile: beyond a quarter turn sin(theta - f) = 0 converges to the wrong solution.
 Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism, consistent initial conditions.
 """
 
@@ -14,38 +20,135 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
+from math import ceil, pi
+from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.analysis.assembly.branch_repair import choices, turned_starts
-from haugmbd.analysis.assembly.branch_signs import Sign, flipped, opposed, signs_of, turned_round
+from haugmbd.analysis.assembly.branches import Sign, choices, flipped, opposed, signs_of, turned_round, turned_starts
 from haugmbd.analysis.assembly.constraint_system import Problem, Search, digits_of, pose_at, row_scale_to_metres
-from haugmbd.analysis.assembly.continuation import continue_to_targets
-from haugmbd.analysis.assembly.diagnosis import flip_faults, left_faults, open_faults, rate_faults, settled
-from haugmbd.analysis.assembly.far_starts.closing import ATTEMPT, brought_near, close_from_afar, is_near
-from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, read_fixed_coordinates
-from haugmbd.analysis.assembly.newton_table import newton_table
-from haugmbd.analysis.assembly.position_solver import ITERATIONS, PositionSolution, close_positions
+from haugmbd.analysis.assembly.far_starts import ATTEMPT, brought_near, close_from_afar, is_near
+from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, HeldJoint, held_row, read_fixed_coordinates
+from haugmbd.analysis.assembly.position_solver import (
+    ITERATIONS,
+    PositionSolution,
+    close_positions,
+    nearest_velocities,
+    newton_table,
+)
 from haugmbd.analysis.assembly.regularized_least_squares import body_metric
-from haugmbd.analysis.assembly.result import Assembly, Flip, corrections, joint_gaps
-from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
+from haugmbd.analysis.assembly.result import (
+    Assembly,
+    Flip,
+    corrections,
+    flip_faults,
+    joint_gaps,
+    left_faults,
+    open_faults,
+    rate_faults,
+    settled,
+)
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
+from haugmbd.drivers import Constant
 from haugmbd.errors import AssemblyError, UsageError
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.identity import number_of
+from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.system.checks.constraint_residuals import position_faults
+from haugmbd.system.checks.constraint_residuals import constraint_gaps, position_faults
 from haugmbd.system.checks.contradictions import Contradiction, contradiction_faults
 from haugmbd.system.system import System
 from haugmbd.tolerances import LARGEST_TOLERANCE
+
+FAR_TURN, FAR_SLIDE = 0.5, 0.25
+"""[rad], and part of the size of the model: a joint that is farther from its target moves there in steps of this size."""
+
+SAME = 1e-9
+"""A driver is followed if its row measures the angle or displacement of its joint's frames, up to rounding."""
+
+
+class Continuation(NamedTuple):
+    """The state after the continuation, and its iterations."""
+
+    state: State
+    iterations: int
+
+
+class _Goal(NamedTuple):
+    """A joint with a target: its row at the start, the distance, the inactive row (-1 for none), and its number among the held joints."""
+
+    joint: HeldJoint
+    way: float
+    row: int
+    place: int
+
+
+def continue_to_targets(problem: Problem, start: State) -> Continuation:
+    """Return a state near the targets; `start` itself if no target is far, or if a step does not close."""
+    goals = [*_held_goals(problem, start), *_driver_goals(problem, start)]
+    steps = max((ceil(abs(g.way) / (FAR_TURN if g.joint.turns else FAR_SLIDE * problem.size)) for g in goals), default=1)
+    if steps == 1:
+        return Continuation(start, 0)
+    state, iterations = start, 0
+    asleep = np.array([goal.row for goal in goals if goal.row >= 0], dtype=np.int64)
+    for k in range(1, steps + 1):
+        joints = list(problem.held.joints)
+        for goal in goals:
+            at = goal.joint._replace(value=goal.joint.value + k / steps * goal.way)
+            if goal.place < 0:
+                joints.append(at)
+            else:
+                joints[goal.place] = at
+        held = problem.held._replace(joints=tuple(joints))
+        closed = close_positions(problem._replace(held=held, asleep=asleep, search=None), state)
+        if not closed.closed:
+            return Continuation(start, 0)
+        state, iterations = closed.pose.state, iterations + closed.iterations
+    return Continuation(state, iterations)
+
+
+def _held_goals(problem: Problem, start: State) -> list[_Goal]:
+    """Return the held joints that are far from their values."""
+    goals = []
+    for column, joint in enumerate(problem.held.joints):
+        distance = -held_row(joint, start).Phi
+        if distance != 0.0:
+            goals.append(_Goal(joint._replace(value=joint.value - distance), distance, -1, column))
+    return goals
+
+
+def _driver_goals(problem: Problem, start: State) -> list[_Goal]:
+    """Return the drivers of an angle or a displacement that are far from their values."""
+    model = problem.model
+    measured = constraint_gaps(model, evaluate(model, start), start.t)
+    of_row, goals = model.drivers_of_rows(), []
+    for e in model.joints.values():
+        row = int(e.rows[0]) if len(e.rows) == 1 else -1
+        if row < 0 or (model.labels[row].unit != "rad" and isinstance(model.drivers[of_row[row]], Constant)):
+            continue
+        joint = _measuring(e, start, model.labels[row].unit, float(measured.f[row] + measured.gap[row]))
+        if joint is not None:
+            goals.append(_Goal(joint, -float(measured.gap[row]), row, -1))
+    return goals
+
+
+def _measuring(e: JointEntry, start: State, unit: str, value: float) -> HeldJoint | None:
+    """Return the joint as it is held at `value`; None if its frames measure another quantity."""
+    if unit not in ("rad", "m"):
+        return None
+    joint = HeldJoint(e, unit == "rad", value, 0.0)
+    off = held_row(joint, start).Phi
+    off = (off + pi) % (2.0 * pi) - pi if joint.turns else off
+    return joint if abs(off) <= SAME * max(1.0, abs(value)) else None
+
 
 TOL = 1e-12
 """Largest remaining |Phi|, in the units of the rows (m, m2, 1, rad). The last Newton step reaches rounding."""
@@ -146,8 +249,8 @@ def contradictions_when_closed(model: Model) -> tuple[Contradiction, ...]:
     problem = pose_problem(model, start)
     if not pose_at(problem, start).furthest <= LARGEST_TOLERANCE * problem.size:
         return ()
-    found = settled(problem, close_positions(problem, start, ITERATIONS), start)
-    return () if found.solution.closed else found.contradictions
+    solution = settled(problem, close_positions(problem, start, ITERATIONS), start)
+    return () if solution.solution.closed else solution.contradictions
 
 
 def _assembled(problem: Problem, repair: bool) -> Assembly:
@@ -159,22 +262,22 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     turned_there = turned_at_start if at_targets.state is start else turned_round(signs, at_targets.state)
     near = is_near(problem, pose_at(problem, at_targets.state), turned_there)
     closed, tries = close_positions(problem, at_targets.state, ITERATIONS if near or not repair else ATTEMPT), 1
-    found = settled(problem, closed, at_targets.state)
-    wrong = flipped(model, signs, found.solution.pose.state) if found.solution.closed else ()
-    if found.solution.closed and (not repair or (near and not wrong)):
-        if near and not len(found.left_out):
-            found = found._replace(solution=brought_near(problem, found.solution))
-    elif not found.contradictions:
-        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), at_targets.state, found.solution)
-        found = settled(problem, closed, closed.pose.state)
-        wrong = flipped(model, signs, found.solution.pose.state)
-    problem, closed = found.problem, found.solution
+    solution = settled(problem, closed, at_targets.state)
+    wrong = flipped(model, signs, solution.solution.pose.state) if solution.solution.closed else ()
+    if solution.solution.closed and (not repair or (near and not wrong)):
+        if near and not len(solution.left_out):
+            solution = solution._replace(solution=brought_near(problem, solution.solution))
+    elif not solution.contradictions:
+        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), at_targets.state, solution.solution)
+        solution = settled(problem, closed, closed.pose.state)
+        wrong = flipped(model, signs, solution.solution.pose.state)
+    problem, closed = solution.problem, solution.solution
     closed = closed._replace(iterations=at_targets.iterations + closed.iterations)
-    if not closed.closed and not found.contradictions and turned_at_start and repair:
+    if not closed.closed and not solution.contradictions and turned_at_start and repair:
         closed = turned_back(problem._replace(loose=0.0), signs, at_targets.state, closed, turned_at_start)
         wrong = flipped(model, signs, closed.pose.state)
     if not closed.closed:
-        beyond = contradiction_faults(found.contradictions, model.redundancy.limit)
+        beyond = contradiction_faults(solution.contradictions, model.redundancy.limit)
         faults = beyond or (*open_faults(problem, closed.pose), *flip_faults(turned_at_start, "begins"))
         raise AssemblyError(faults, _assembly(problem, start, closed, tries=tries))
     left = wrong
@@ -183,11 +286,11 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
         left = flipped(model, signs, closed.pose.state)
     flips = tuple(Flip(joint, joint not in left) for joint in dict.fromkeys([*turned_at_start, *wrong, *left]))
     flips += tuple(Flip(joint, False) for joint in opposed(signs) if joint not in (flip.joint for flip in flips))
-    assembly = _assembly(problem, start, closed, flips, tries, found.contradictions)
+    assembly = _assembly(problem, start, closed, flips, tries, solution.contradictions)
     if left and repair:
         raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
-    if not model.redundancy.dropped or len(found.left_out) or position_faults(model):
-        assembly = replace(assembly, model=examined(assembly.model, found.limit))
+    if not model.redundancy.dropped or len(solution.left_out) or position_faults(model):
+        assembly = replace(assembly, model=examined(assembly.model, solution.limit))
     faults = rate_faults(problem, assembly.state, RATE_TOL)
     if faults:
         raise AssemblyError(faults, assembly)
@@ -247,16 +350,16 @@ def turned_back(
     """Return the nearest closed pose with all joints in the modelled sense; `closed` itself if none is found."""
     model = problem.model
     held = ~problem.held.free.reshape(-1, 6)[:, 3:].any(axis=1)
-    found = []
+    poses = []
     for base, turning in product((start, closed.pose.state), choices(model, signs, wrong, (np.nonzero(held)[0] + 1).tolist())):
         for guess in turned_starts(model, wrong, turning, base):
             other = close_positions(problem, guess, ATTEMPT)
             if other.closed and not flipped(model, signs, other.pose.state):
-                found.append(other)
-        if found:
+                poses.append(other)
+        if poses:
             break
     mass = model.mass[:, None]
-    return min(found, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
+    return min(poses, key=lambda c: float(np.sum(mass * (c.pose.state.r - start.r) ** 2)), default=closed)
 
 
 def _assembly(

@@ -19,15 +19,13 @@ from numbers import Integral
 import numpy as np
 
 from haugmbd.analysis.assembly.assemble import pose_problem
-from haugmbd.analysis.assembly.branch_signs import Sign, flipped, signs_of
+from haugmbd.analysis.assembly.branches import Sign, flipped, signs_of
 from haugmbd.analysis.assembly.constraint_system import Problem, gradient, jacobian, pose_at, unit_rows
-from haugmbd.analysis.assembly.diagnosis import redundant_rows_hold, settled
-from haugmbd.analysis.assembly.far_starts.closing import close_from_afar
-from haugmbd.analysis.assembly.far_starts.tree_starts import random_starts
+from haugmbd.analysis.assembly.far_starts import close_from_afar, random_starts
 from haugmbd.analysis.assembly.fixed_coordinates import FixedCoordinates, coordinate_of, held_joint
-from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions
+from haugmbd.analysis.assembly.position_solver import PositionSolution, close_positions, nearest_velocities
 from haugmbd.analysis.assembly.regularized_least_squares import dense
-from haugmbd.analysis.assembly.velocity_projection import nearest_velocities
+from haugmbd.analysis.assembly.result import redundant_rows_hold, settled
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
@@ -153,38 +151,38 @@ def assembly_modes(
         named = Fault("assembly_modes", what, "assemble(system) names the joints that stay open.")
         raise AssemblyError(contradiction_faults(found_first.contradictions, model.redundancy.limit) or [named], None)
     problem = with_free_joints_held(problem, first.pose.state)
-    found, counts, signs = [first.pose.state], [0], signs_of(model)
+    states, counts, signs = [first.pose.state], [0], signs_of(model)
     with Progress(progress, 0, starts, "starts") as bar:
         try:
             for start in random_starts(model, first.pose.state, starts, seed):
-                _count(problem, signs, found, counts, close_positions(problem, start))
+                _count(problem, signs, states, counts, close_positions(problem, start))
                 bar.done()
         except KeyboardInterrupt as stop:
             told = KeyboardInterrupt(
                 f"assembly_modes was interrupted by Ctrl-C after {sum(counts)} starts that closed. The attribute `result` of this error "
-                f"has the {len(found)} modes so far.",
+                f"has the {len(states)} modes so far.",
                 *stop.args,
             )
-            told.result = _modes(problem, found, counts)  # type: ignore[attr-defined]
+            told.result = _modes(problem, states, counts)  # type: ignore[attr-defined]
             raise told from None
-    return _modes(problem, found, counts)
+    return _modes(problem, states, counts)
 
 
-def _count(problem: Problem, signs: tuple[Sign, ...], found: list[State], counts: list[int], closed: PositionSolution) -> None:
+def _count(problem: Problem, signs: tuple[Sign, ...], states: list[State], counts: list[int], closed: PositionSolution) -> None:
     """Add a closed pose to the modes, or count it with the one that it is."""
     if not closed.closed or flipped(problem.model, signs, closed.pose.state) or not redundant_rows_hold(problem, closed.pose):
         return
-    near = [k for k, other in enumerate(found) if same(problem, other, closed.pose.state)]
+    near = [k for k, other in enumerate(states) if same(problem, other, closed.pose.state)]
     if near:
         counts[near[0]] += 1
     else:
-        found.append(closed.pose.state)
+        states.append(closed.pose.state)
         counts.append(1)
 
 
-def _modes(problem: Problem, found: list[State], counts: list[int]) -> tuple[AssemblyMode, ...]:
+def _modes(problem: Problem, states: list[State], counts: list[int]) -> tuple[AssemblyMode, ...]:
     """Return the modes of the poses, the nearest to the first one first."""
-    made = [_mode(problem, found[0], one, count) for one, count in zip(found, counts, strict=True)]
+    made = [_mode(problem, states[0], state, count) for state, count in zip(states, counts, strict=True)]
     return tuple(sorted(made, key=lambda branch: branch.distance))
 
 
@@ -193,22 +191,22 @@ def _mode(problem: Problem, first: State, state: State, count: int) -> AssemblyM
     model = problem.model
     state = with_angles(model, nearest_velocities(problem, state).state)
     held = tuple(joint.entry.name for joint in problem.held.joints)
-    own = beginning_at(model, state)
+    moved = beginning_at(model, state)
     return AssemblyMode(
-        examined(own, LARGEST_TOLERANCE) if len(problem.asleep) else own, state, *apart(model, first, state), count, held
+        examined(moved, LARGEST_TOLERANCE) if len(problem.asleep) else moved, state, *apart(model, first, state), count, held
     )
 
 
-def apart(model: Model, one: State, other: State) -> tuple[float, float]:
+def apart(model: Model, state: State, other: State) -> tuple[float, float]:
     """Return the distance of two poses [m], and the largest rotation between them [rad]."""
-    step = np.sum((other.r - one.r) ** 2, axis=1)
-    turn = np.linalg.norm(logarithm(product(conjugate(one.p), other.p)), axis=1)
+    step = np.sum((other.r - state.r) ** 2, axis=1)
+    turn = np.linalg.norm(logarithm(product(conjugate(state.p), other.p)), axis=1)
     return float(np.sqrt(model.mass @ step / model.mass.sum())), float(turn.max(initial=0.0))
 
 
-def same(problem: Problem, one: State, other: State) -> bool:
+def same(problem: Problem, state: State, other: State) -> bool:
     """Return whether two poses are the same."""
-    distance, turn = apart(problem.model, one, other)
+    distance, turn = apart(problem.model, state, other)
     return distance <= DIFFERENT * problem.size and turn <= DIFFERENT
 
 

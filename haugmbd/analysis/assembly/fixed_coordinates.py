@@ -62,8 +62,8 @@ class FixedCoordinates:
     rate: float | None
 
     def __init__(self, target: Body | Joint, *coordinates: str, value: float | None = None, rate: float | None = None) -> None:
-        for name, given in (("target", target), ("coordinates", coordinates), ("value", value), ("rate", rate)):
-            object.__setattr__(self, name, given)
+        for name, argument in (("target", target), ("coordinates", coordinates), ("value", value), ("rate", rate)):
+            object.__setattr__(self, name, argument)
 
     def __str__(self) -> str:
         names = ", ".join(map(str, self.coordinates))
@@ -105,28 +105,30 @@ def read_fixed_coordinates(
     free = np.ones((model.nb + 1, 6), dtype=bool)
     r, v = start.r.copy(), start.v.copy()
     joints, names = [], []
-    for one in (h if isinstance(h, FixedCoordinates) else FixedCoordinates(h) for h in hold):
-        if not isinstance(one.target, Body | Joint):
-            raise UsageError(f"hold: {one.target!r} is neither a body nor a joint. Give the object that system.add(...) returned.")
-        _check_numbers(one)
-        names.append(str(one))
-        if isinstance(one.target, Joint):
-            joints.append(_held_joint(model, start, one))
+    for fixed in (h if isinstance(h, FixedCoordinates) else FixedCoordinates(h) for h in hold):
+        if not isinstance(fixed.target, Body | Joint):
+            raise UsageError(
+                f"hold: {fixed.target!r} is neither a body nor a joint. Give the object that system.add(...) returned."
+            )
+        _check_numbers(fixed)
+        names.append(str(fixed))
+        if isinstance(fixed.target, Joint):
+            joints.append(_held_joint(model, start, fixed))
             continue
-        body, columns = _columns(model, one)
+        body, columns = _columns(model, fixed)
         free[body, columns] = False
-        for given, x in ((one.value, r), (one.rate, v)):
-            if given is not None:
-                x[body, columns[0]] = float(given)
+        for number, x in ((fixed.value, r), (fixed.rate, v)):
+            if number is not None:
+                x[body, columns[0]] = float(number)
     return Held(free[1:].ravel(), tuple(joints), start.replace(r=r, v=v), tuple(names))
 
 
 def _check_numbers(hold: FixedCoordinates) -> None:
     """Raise UsageError if a value or a rate is not a finite number."""
-    for name, given in (("value", hold.value), ("rate", hold.rate)):
-        number = 0.0 if given is None else numbers(given)
+    for name, value in (("value", hold.value), ("rate", hold.rate)):
+        number = 0.0 if value is None else numbers(value)
         if number is None or np.shape(number) != () or not np.isfinite(number):
-            raise UsageError(f"hold: {name} = {given!r} of {hold.target.name!r} must be one finite number.")
+            raise UsageError(f"hold: {name} = {value!r} of {hold.target.name!r} must be one finite number.")
 
 
 def _columns(model: Model, hold: FixedCoordinates) -> tuple[int, list[int]]:

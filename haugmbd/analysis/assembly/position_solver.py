@@ -1,4 +1,4 @@
-r"""Positions: from any state to the nearest one at which all rows hold, by a damped Gauss-Newton method.
+"""Positions and velocities of an assembly: from any state to the nearest one at which all rows hold, by a damped Gauss-Newton method.
 
     min |d|_W   with   Phi + Phi_q d = 0,        r <- r + dr,   p <- p exp(dpi_bar)                                    repeated
 
@@ -9,14 +9,32 @@ r"""Positions: from any state to the nearest one at which all rows hold, by a da
                if they do by no more than redundant rows may contradict each other, `diagnosis.settled` decides
 
 Angles count in metres at the size of the model.  Held coordinates have no column; held joints are rows.
-Source: Nocedal and Wright (2006) ch. 10; the metric of mass from Eich (1993).
+
+The table of a position analysis has a line for each iterate.
+
+    iterate   |Phi|, the largest gap [m]   |dq|   condition of Phi_q   step
+
+|dq| is the largest motion of a body from the iterate before, translations and rotations times the size of the model [m]. The condition is
+that of Phi_q with rows of length 1, of its nonzero singular values. A step is the start of a search, or a Newton step.
+
+Velocities: those nearest to the given ones, in kinetic energy, that fulfil the velocity constraints.
+
+    min (u - u0)^T M (u - u0) / 2     with  Phi_q u = nu,   held coordinates as they are
+
+Exact for any rank of Phi_q; of rows that contradict each other (two drivers of one motion) the least-squares solution.
+Source: Nocedal and Wright (2006) ch. 10; the metric of mass from Eich (1993); Haug (2021), consistent initial velocities; Eich (1993).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from haugmbd.analysis.assembly.constraint_system import (
+    Gradient,
     Pose,
     Problem,
     gradient,
@@ -27,7 +45,10 @@ from haugmbd.analysis.assembly.constraint_system import (
     times,
     unit_rows,
 )
-from haugmbd.analysis.assembly.regularized_least_squares import least_motion
+from haugmbd.analysis.assembly.regularized_least_squares import Metric, body_metric, exact_motion, least_motion
+from haugmbd.compiled.array_types import Array
+from haugmbd.math.euler_parameters import conjugate, logarithm, product
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
 
 ITERATIONS = 200
@@ -124,3 +145,129 @@ def _far(problem: Problem, pose: Pose, damping: float) -> tuple[Pose, float]:
             return new, max(LEAST_DAMPING, damping / 5.0)
         damping *= 4.0
     return pose, damping
+
+
+ZERO_RTOL = 1e-10
+"""Singular values smaller than this part of the largest are those of redundant rows."""
+
+
+class NewtonRow(NamedTuple):
+    """An iterate: its number, largest |Phi| in the units of the rows, largest gap [m], |dq| [m], condition of Phi_q, and the step to it."""
+
+    iterate: int
+    Phi: float
+    gap: float
+    dq: float
+    condition: float
+    step: str
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonTable:
+    """The iterates of a position analysis; print it, or `plot` it."""
+
+    rows: tuple[NewtonRow, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{'iterate':>7} {'|Phi|':>10} {'gap [m]':>10} {'|dq| [m]':>10} {'cond':>9}  step"]
+        lines += [f"{r.iterate:7d} {r.Phi:10.2e} {r.gap:10.2e} {r.dq:10.2e} {r.condition:9.2e}  {r.step}" for r in self.rows]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw |Phi| and |dq| over the iterates, logarithmic; return the axes. Needs matplotlib."""
+        import matplotlib.pyplot as plt  # noqa: PLC0415  an extra
+
+        if axes is None:
+            _, axes = plt.subplots(layout="constrained")
+        k = [row.iterate for row in self.rows]
+        axes.semilogy(k, [max(row.Phi, 1e-17) for row in self.rows], "o-", label="|Phi|")
+        axes.semilogy(k[1:], [max(row.dq, 1e-17) for row in self.rows[1:]], "s--", label="|dq| [m]")
+        axes.set(xlabel="iterate", title="Newton's method: each step doubles the digits")
+        axes.legend()
+        return axes
+
+
+def newton_table(poses: Sequence[tuple[Pose, bool]], size: float) -> NewtonTable:
+    """Return the table of recorded poses, each with whether it starts a search; size: of the model [m]."""
+    rows: list[NewtonRow] = []
+    before: Pose | None = None
+    for pose, starts in poses:
+        dq = 0.0 if before is None else _motion(before, pose, size)
+        if before is not None and dq == 0.0 and not starts:
+            continue  # the last pose, once more
+        rows.append(NewtonRow(len(rows), pose.worst, pose.furthest, dq, _condition(pose), "start" if starts else "Newton"))
+        before = pose
+    return NewtonTable(tuple(rows))
+
+
+def _motion(before: Pose, after: Pose, size: float) -> float:
+    """Return the largest motion of a body [m]."""
+    a, b = before.state, after.state
+    turns = np.linalg.norm(logarithm(product(conjugate(a.p), b.p)), axis=1)
+    return float(np.maximum(np.linalg.norm(b.r - a.r, axis=1), size * turns).max())
+
+
+def _condition(pose: Pose) -> float:
+    """Return the condition of Phi_q, rows of length 1."""
+    J = pose.rows.Phi_q.toarray()
+    lengths = np.linalg.norm(J, axis=1, keepdims=True)
+    values = np.linalg.svd(J / np.where(lengths > 0.0, lengths, 1.0), compute_uv=False)
+    kept = values[values > ZERO_RTOL * values.max(initial=0.0)]
+    return float(kept[0] / kept[-1]) if len(kept) else 1.0
+
+
+LIGHTEST = 1e-8
+"""Inertia of axes without inertia, relative to the body's largest."""
+
+PROJECTIONS = 2
+"""Axes with hardly any inertia amplify the rounding of a projection, by 1 / LIGHTEST at most. The second projection removes that."""
+
+
+class VelocitySolution(NamedTuple):
+    """The state with its new velocities, and the largest |Phi_q u - nu| before and after, in the units of the rows per second."""
+
+    state: State
+    before: float
+    after: float
+
+
+def nearest_velocities(problem: Problem, state: State) -> VelocitySolution:
+    """Return the nearest velocities that fulfil the constraints."""
+    rows = evaluate(problem.model, state)
+    G = gradient(problem, state, rows, velocities=True)
+    nu = np.concatenate([rows.nu, [joint.rate for joint in problem.held.joints]])
+    nu[problem.asleep] = 0.0
+    metric = body_metric(problem.model, size=problem.size, lift=LIGHTEST)
+    J, length = unit_rows(jacobian(problem, metric, G))
+    before = left = rates(G, state) - nu
+    new = state
+    for _ in range(PROJECTIONS):
+        new = _changed(problem, metric, new, exact_motion(J, left / length))
+        left = rates(G, new) - nu
+    return VelocitySolution(new, _largest(before), _largest(left))
+
+
+def _changed(problem: Problem, metric: Metric, state: State, z: Array) -> State:
+    """Return the state with the velocities u + W^(-1/2) z of the free columns."""
+    full = np.zeros(6 * problem.model.nb)
+    full[problem.held.free] = z
+    du = np.einsum("kab,kb->ka", metric.inverse, full.reshape(-1, 6))
+    du.ravel()[~problem.held.free] = 0.0
+    v, omega_bar = state.v.copy(), state.omega_bar.copy()
+    v[1:] += du[:, :3]
+    omega_bar[1:] += du[:, 3:]
+    return state.replace(v=v, omega_bar=omega_bar)
+
+
+def rates(G: Gradient, state: State) -> Array:
+    """Return Phi_q u, (nr,)."""
+    u = np.hstack([state.v, state.omega_bar])
+    u[0] = 0.0
+    moving: Array = np.einsum("rsc,rsc->r", G.J, u[G.bodies])
+    return moving
+
+
+def _largest(x: Array) -> float:
+    return float(np.abs(x).max(initial=0.0))

@@ -9,8 +9,7 @@ smooth_derivative  differences with steps of many sizes: limits, kinks, jumps
 tangent_matrices   stiffness and damping along the tangent space
 small_motions      small motions about an equilibrium or a steady motion
 steady_check       check that a motion is steady
-solver             solver for a balance of forces
-balance_of_states  the same with the states of blocks
+solver             solver for a balance of forces, also with the states of blocks
 result             Equilibrium
 equilibrium        equilibrium
 """

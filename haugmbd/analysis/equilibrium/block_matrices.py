@@ -83,10 +83,10 @@ def block_matrices(evaluator: ResidualEvaluator, y: Array, N: Array) -> BlockMat
 
 def _column(f: Callable[[float], Array], sizes: Array, groups: list[list[int]]) -> tuple[Array, list[Defect]]:
     """Return the derivative of f, and what is wrong with it in each group."""
-    found = differences(f, sizes)
-    column, defects = np.zeros(found.slopes.shape[1]), list[Defect]()
+    quotients = differences(f, sizes)
+    column, defects = np.zeros(quotients.slopes.shape[1]), list[Defect]()
     for group in groups:
-        part = smooth_derivative(found.part(group))
+        part = smooth_derivative(quotients.part(group))
         column[group] = part.value
         defects.append(Defect(part.defect, part.largest))
     return column, defects

@@ -46,16 +46,16 @@ def block_states(model: Model, y: Array) -> BlockStates:
     network = model.network
     if network is None:
         return NO_STATES
-    first, own = network.first(model.y0), np.flatnonzero(network.integrated)
+    first, integrated = network.first(model.y0), np.flatnonzero(network.integrated)
     counted = {turn: places for places, turn in network.coordinates.values() if turn >= 0}
     unused = {first_of + k for block, first_of in network.at.items() for k in block.unused_states}
-    own = own[[k not in counted and k not in unused for k in own.tolist()]]
+    integrated = integrated[[k not in counted and k not in unused for k in integrated.tolist()]]
     names = {first_of + k: f"x[{k}] of {block.where}" for block, first_of in network.at.items() for k in range(block.states)}
-    typical = np.maximum(np.abs(y[first + own]), np.abs(model.y0[first + own]))
+    typical = np.maximum(np.abs(y[first + integrated]), np.abs(model.y0[first + integrated]))
     return BlockStates(
-        first + own,
-        network.place + own,
-        tuple(names[k] for k in own.tolist()),
+        first + integrated,
+        network.place + integrated,
+        tuple(names[k] for k in integrated.tolist()),
         np.where(typical > ROUNDED, typical, 1.0),
         tuple((first + turn, places) for turn, places in sorted(counted.items(), key=lambda item: item[0])),
     )

@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.analysis.assembly.regularized_least_squares import dense
-from haugmbd.analysis.equilibrium.balance_of_states import find_balance_of_states
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     evaluate_residual,
@@ -30,16 +29,25 @@ from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
 from haugmbd.analysis.equilibrium.small_motions.block_modes import MotionMatrices, block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.small_motions.stages import Stages
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
-from haugmbd.analysis.equilibrium.solver import DIGITS, Balance, NoStiffness, NotHeld, Search, TrialPose, find_balance
+from haugmbd.analysis.equilibrium.solver import (
+    DIGITS,
+    Balance,
+    NoStiffness,
+    NotHeld,
+    Search,
+    TrialPose,
+    find_balance,
+    find_balance_of_states,
+)
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import damping
 from haugmbd.analysis.equilibrium.tangent_space import ERRORS, NOISE, RANK_TOL, inertia, rate_of_motions, scale_of
-from haugmbd.analysis.mobility.twist_format import largest, motion_text, turns_first
+from haugmbd.analysis.mobility.free_motions import largest, motion_text, turns_first
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.lift_off import pulls_of
+from haugmbd.diagnostics.contact_warnings import pulls_of
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
@@ -111,8 +119,8 @@ def equilibrium(
     with Progress(progress, 0.0, DIGITS, "digits") as bar:
         search = Search(bar)
         try:
-            found = _searched(evaluator, start, downhill, search)
-            result = _judged(found)
+            balance = _searched(evaluator, start, downhill, search)
+            result = _judged(balance)
         except KeyboardInterrupt as stop:
             raise _interrupted(evaluator, search, start, stop) from None
         bar.reach(DIGITS)
@@ -123,10 +131,10 @@ def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, search
     """Return the balance that is found from a state. Raise SimulationError if there is none, or none with a stiffness."""
     try:
         if len(evaluator.states.columns):
-            found = find_balance_of_states(evaluator, start.y, search)
+            balance = find_balance_of_states(evaluator, start.y, search)
         else:
-            found = find_balance(evaluator, start.y, search, downhill=downhill)
-        _check_regular(found.place, "the pose in the attribute `result`, where the forces are in balance,")
+            balance = find_balance(evaluator, start.y, search, downhill=downhill)
+        _check_regular(balance.place, "the pose in the attribute `result`, where the forces are in balance,")
     except NotHeld as error:
         _check_regular(error.result[0], "no equilibrium is found, and the last pose, in the attribute `result`,")
         raise _not_held(evaluator, *error.result) from None
@@ -136,15 +144,15 @@ def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, search
             "stability cannot be judged by one. Move what touches there, or make the characteristic smooth.",
             state_of(evaluator, error.result.y),
         ) from None
-    return found
+    return balance
 
 
-def _judged(found: Balance) -> Equilibrium:
+def _judged(balance: Balance) -> Equilibrium:
     """Return the equilibrium of a balance, with its stability. Raise an error if a pose in balance is none."""
-    kappa, V = np.linalg.eigh(0.5 * (found.K + found.K.T))
-    place, evaluator = found.place, found.place.evaluator
+    kappa, V = np.linalg.eigh(0.5 * (balance.K + balance.K.T))
+    pose, evaluator = balance.place, balance.place.evaluator
     model = evaluator.model
-    at_rest = state_of(evaluator, place.y)
+    at_rest = state_of(evaluator, pose.y)
     faults = position_faults(model, at_rest, moved=True)
     if faults:  # of dropped rows that do not hold at this pose
         raise ModelError(faults)
@@ -162,34 +170,34 @@ def _judged(found: Balance) -> Equilibrium:
             f"{', '.join(touched)}: it can move to one side only, and has no stiffness. Move the limit, or make it compliant (k=, c=).",
             at_rest,
         )
-    lam = multipliers(evaluator, place)
+    lam = multipliers(evaluator, pose)
     _refuse_pulls(model, at_rest, lam)
-    matrices = _matrices_for_stability(evaluator, found)
-    scale = scale_of(place.work, found.K) if matrices is None else matrices.scale
+    matrices = _matrices_for_stability(evaluator, balance)
+    scale = scale_of(pose.work, balance.K) if matrices is None else matrices.scale
     if evaluator.steady.moves:
-        check_steady(evaluator, place, scale, np.zeros(0) if matrices is None else matrices.rate_scale)
-    motions = motions_of(evaluator, place.at.N @ V)
+        check_steady(evaluator, pose, scale, np.zeros(0) if matrices is None else matrices.rate_scale)
+    motions = motions_of(evaluator, pose.at.N @ V)
     unit = np.array([largest(motion, evaluator.length) for motion in motions])
-    left = float(np.abs(place.g).max(initial=0.0)) / (scale or 1.0)
+    left = float(np.abs(pose.g).max(initial=0.0)) / (scale or 1.0)
     return Equilibrium(
         model,
         at_rest,
         lam,
         motions / unit[:, None, None],
         kappa / unit**2,
-        kinds_of(kappa, found.rounding),
+        kinds_of(kappa, balance.rounding),
         left,
-        found.newton,
-        found.relaxed,
+        balance.newton,
+        balance.relaxed,
         evaluator.steady,
         evaluator.length,
         None if matrices is None else block_modes(matrices).eigenvalues,
     )
 
 
-def _check_regular(place: TrialPose, what: str) -> None:
+def _check_regular(pose: TrialPose, what: str) -> None:
     """Raise SingularKKTError if a pose is singular."""
-    check_regular(place.evaluator.model, state_of(place.evaluator, place.y), place.evaluator.kept, what)
+    check_regular(pose.evaluator.model, state_of(pose.evaluator, pose.y), pose.evaluator.kept, what)
 
 
 def _interrupted(evaluator: ResidualEvaluator, search: Search, start: State, stop: KeyboardInterrupt) -> KeyboardInterrupt:
@@ -204,39 +212,39 @@ def _interrupted(evaluator: ResidualEvaluator, search: Search, start: State, sto
     return told
 
 
-def _matrices_for_stability(evaluator: ResidualEvaluator, found: Balance) -> MotionMatrices | None:
+def _matrices_for_stability(evaluator: ResidualEvaluator, balance: Balance) -> MotionMatrices | None:
     """Return the matrices of all small motions where K alone does not decide about stability; None where it does.
 
     Raise SimulationError if forces are not smooth over velocities where these matrices are needed.
     """
-    place = found.place
+    pose = balance.place
     if len(evaluator.states.columns):
-        return motion_matrices(evaluator, place, Stages(Progress(False, 0.0, 1.0)))
-    skew = float(np.abs(found.K - found.K.T).max(initial=0.0)) > NOISE * scale_of(place.work, found.K)
+        return motion_matrices(evaluator, pose, Stages(Progress(False, 0.0, 1.0)))
+    skew = float(np.abs(balance.K - balance.K.T).max(initial=0.0)) > NOISE * scale_of(pose.work, balance.K)
     rolls = evaluator.steady.moves and len(evaluator.model.velocity_rows) > 0
-    if not skew and not rolls and not _is_driven(evaluator, found):
+    if not skew and not rolls and not _is_driven(evaluator, balance):
         return None
     try:
-        return motion_matrices(evaluator, place, Stages(Progress(False, 0.0, 1.0)))
+        return motion_matrices(evaluator, pose, Stages(Progress(False, 0.0, 1.0)))
     except NotSmooth as error:  # of forces over velocities, such as friction
         why = "its wheels roll" if rolls else "its stiffness is not symmetric, as forces follow a body"
         raise SimulationError(
             f"the forces are in balance at the pose in the attribute `result`, but {why}, and {error.why}: its stability follows "
             "neither from stiffness nor from small motions. Make the force smooth over velocities, leave the friction out, or simulate.",
-            state_of(evaluator, place.y),
+            state_of(evaluator, pose.y),
         ) from None
 
 
-def _is_driven(evaluator: ResidualEvaluator, found: Balance) -> bool:
+def _is_driven(evaluator: ResidualEvaluator, balance: Balance) -> bool:
     """Return whether forces feed some small motion with energy at rest, as negative damping does: x' . C x' < 0.
 
     Where forces are not smooth over velocities, as with dry friction, there is no C, and it is not.
     """
-    place, smooth = found.place, MotionDerivative(found.place.work)
-    M, scale = inertia(evaluator, place.at.N), scale_of(place.work, found.K)
+    pose, smooth = balance.place, MotionDerivative(balance.place.work)
+    M, scale = inertia(evaluator, pose.at.N), scale_of(pose.work, balance.K)
     rate = rate_of_motions(M, scale)
     try:
-        C = rate * damping(evaluator, place.y, place.at, rate, smooth)
+        C = rate * damping(evaluator, pose.y, pose.at, rate, smooth)
     except NotSmooth:
         return False
     noise = max(ERRORS * smooth.error, NOISE * scale)
@@ -245,39 +253,39 @@ def _is_driven(evaluator: ResidualEvaluator, found: Balance) -> bool:
     return float(np.linalg.eigvalsh(0.5 * (C + C.T))[0]) < -noise
 
 
-def multipliers(evaluator: ResidualEvaluator, place: TrialPose) -> Array:
+def multipliers(evaluator: ResidualEvaluator, pose: TrialPose) -> Array:
     """Return lam (nc,), shared between dependent rows by the rule of the model: none on dropped rows, or the least sum of squares."""
     model = evaluator.model
     lam = np.zeros(model.nc)
-    lam[evaluator.kept] = place.at.lam
+    lam[evaluator.kept] = pose.at.lam
     if len(evaluator.kept) < model.nc and isinstance(model.redundancy.rule, MinimumNorm):
-        J = dense(evaluate_residual(evaluator._replace(kept=np.arange(model.nc)), place.y).J)
+        J = dense(evaluate_residual(evaluator._replace(kept=np.arange(model.nc)), pose.y).J)
         lam[:] = np.linalg.lstsq(J.T, J.T @ lam, rcond=RANK_TOL)[0]
     return lam
 
 
 def _refuse_pulls(model: Model, state: State, lam: Array) -> None:
     """Raise SimulationError if a joint that can only push would have to pull."""
-    found = [
+    pulls = [
         f"joint {name!r} pulls with {pull:.6g} {'N m' if model.labels[model.joints[name].rows[0]].unit == 'rad' else 'N'}"
         for name, pull in pulls_of(model, lam).items()
     ]
-    if found:
+    if pulls:
         raise SimulationError(
-            f"the forces are in balance at the pose in the attribute `result`, but {', '.join(found)}, and can only push: it would lift "
+            f"the forces are in balance at the pose in the attribute `result`, but {', '.join(pulls)}, and can only push: it would lift "
             "off. Press it on, as with a spring, or guide it in both directions: unilateral=False.",
             state,
         )
 
 
-def _not_held(evaluator: ResidualEvaluator, place: TrialPose, x: Array, goes_on: bool) -> SimulationError:
+def _not_held(evaluator: ResidualEvaluator, pose: TrialPose, x: Array, goes_on: bool) -> SimulationError:
     """Return the error that names the body that moves on, and the force that remains."""
-    model, state = evaluator.model, state_of(evaluator, place.y)
+    model, state = evaluator.model, state_of(evaluator, pose.y)
     motion = motions_of(evaluator, x[:, None])[0]
     text = motion_text(motion, state.p, model.body_names, evaluator.length, unit=largest(motion, evaluator.length))
-    way = float(np.linalg.norm(state.r - model.state().r, axis=1).max())
+    distance = float(np.linalg.norm(state.r - model.state().r, axis=1).max())
     body = model.body_names[int(np.argmax(np.abs(x).reshape(-1, 6).max(axis=1))) + 1]
-    push = float(place.residual.force @ x) / largest(motion, evaluator.length)
+    push = float(pose.residual.force @ x) / largest(motion, evaluator.length)
     unit = "N m" if turns_first(motion, evaluator.length) else "N"
     why = f"nothing holds {body!r}" if goes_on else f"the forces on {body!r} do not come to a balance"
     remedy = (
@@ -290,6 +298,6 @@ def _not_held(evaluator: ResidualEvaluator, place: TrialPose, x: Array, goes_on:
         remedy = f"Dry friction ({', '.join(rubs)}), which may hold it where it is, is not counted. {remedy}"
     return SimulationError(
         f"no equilibrium is found from the given state: {why}. The forces still push with {push:.4g} {unit}: {text} "
-        f"(a body has moved by {way:.3g} m). {remedy}, or start from another pose.",
+        f"(a body has moved by {distance:.3g} m). {remedy}, or start from another pose.",
         state,
     )

@@ -12,12 +12,11 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.steady_motion import Steady
 from haugmbd.analysis.equilibrium.tangent_space import INDIFFERENT_TOL
-from haugmbd.analysis.mobility.twist_format import Complex, motion_text, turns_first
+from haugmbd.analysis.mobility.free_motions import Complex, motion_text, turns_first
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction, reactions_over_time
-from haugmbd.diagnostics.rows_over_time import JointWrenches
+from haugmbd.diagnostics.joint_reactions import Axes, Reaction, Side, reactions_over_time
+from haugmbd.diagnostics.violation import JointWrenches
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
@@ -133,8 +132,10 @@ class Equilibrium:
         x = np.zeros((1, model.nb + 1 + len(model.tables["EDGES"]), 6))
         x.reshape(-1)[6 * (model.nb + 1) + model.slot_of_row] = self.lam
         wrenches = JointWrenches(model, np.array([state.t]), state.y[None], lambda: x)
-        found = reactions_over_time(wrenches, joint, on=on, frame=frame)
-        return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0], found.unique)
+        reaction = reactions_over_time(wrenches, joint, on=on, frame=frame)
+        return Reaction(
+            joint, reaction.body, frame, reaction.t[0], reaction.force[0], reaction.torque[0], reaction.point[0], reaction.unique
+        )
 
     def __str__(self) -> str:
         """Return the stability, and each motion that is not resisted."""

@@ -87,9 +87,9 @@ def differences(f: Callable[[float], Array], sizes: Array) -> Differences:
     return Differences(np.array(slopes), np.array(kinks))
 
 
-def smooth_derivative(found: Differences) -> SmoothDerivative:
+def smooth_derivative(quotients: Differences) -> SmoothDerivative:
     """Return the derivative that differences show, of components in the same unit."""
-    slopes = found.slopes
+    slopes = quotients.slopes
     size = np.abs(slopes).max(axis=1, initial=0.0)
     if _same_thrice(slopes * 10.0 ** np.arange(len(slopes))[:, None]):
         return SmoothDerivative(slopes[0], "they jump there", np.inf)
@@ -102,7 +102,7 @@ def smooth_derivative(found: Differences) -> SmoothDerivative:
     if best < 0:
         last = int(np.argmax(size * 10.0 ** np.arange(len(size))))
         return SmoothDerivative(slopes[last], "differences depend on the step, however small", float(size.max()))
-    if _same_thrice(found.kinks[: max(best, 2) + 1]):
+    if _same_thrice(quotients.kinks[: max(best, 2) + 1]):
         return SmoothDerivative(slopes[best], "they have a kink there", np.inf)
     return SmoothDerivative(slopes[best], "", np.inf)
 
@@ -129,11 +129,11 @@ class MotionDerivative:
         if change <= allowed and kink <= allowed + CONVERGES * bend:
             self.error = max(self.error, change)
             return np.asarray(large)
-        found = smooth_derivative(differences(f, MOVED))
-        if found.defect and found.largest > NO_PART * self._work:
-            raise NotSmooth(f"forces are not smooth in the motion of the bodies ({found.defect})")
-        self.error = max(self.error, SMOOTH_TOL * float(np.abs(found.value).max(initial=0.0)))
-        return found.value
+        derivative = smooth_derivative(differences(f, MOVED))
+        if derivative.defect and derivative.largest > NO_PART * self._work:
+            raise NotSmooth(f"forces are not smooth in the motion of the bodies ({derivative.defect})")
+        self.error = max(self.error, SMOOTH_TOL * float(np.abs(derivative.value).max(initial=0.0)))
+        return derivative.value
 
 
 def _first_plateau(change: Array) -> int:

@@ -1,12 +1,20 @@
-r"""Solver for a balance of forces: Newton's method on the tangent space, and damped motion where Newton's method fails.
+"""Solver for a balance of forces: Newton's method on the tangent space, and damped motion where Newton's method fails.
 
     g = N^T (Q - M bias)        K = stiffness along N          step x = N K^-1 g,   q <- q (+) x,  back to Phi = 0
     downhill     K^-1 with |eigenvalues|: the step reduces the potential along directions of negative stiffness, too
     line search  a step is accepted if the force along it is still positive, or is negative with less than half of its first size
     relaxation   w' = g; the bodies are stopped every time that the forces work against w (kinetic damping)
 
+With states of blocks, which rest, too.
+
+    g = N^T (Q - M bias) = 0          K x - E z = g
+    f(q, z) = 0                      -F x - H z = f            both at once: an integrator has no balance of its own
+
+A step is shortened until the correction of the same matrix has become smaller (natural monotonicity test), which does not depend on the
+units of z.
 Source: Nocedal and Wright (2006), ch. 3 and 18 (Newton for constrained problems with lam from least squares); Dauphin (2014) for
-|eigenvalues|; Cundall (1976) for the kinetic damping.
+|eigenvalues|; Cundall (1976) for the kinetic damping; Deuflhard (2011), Newton Methods for Nonlinear Problems, sec. 3.3 (natural
+monotonicity test).
 """
 
 from __future__ import annotations
@@ -16,6 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
+from haugmbd.analysis.equilibrium.block_matrices import sketched_block_matrices
 from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved, state_of
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
 from haugmbd.analysis.equilibrium.tangent_matrices import stiffness
@@ -138,12 +147,12 @@ class NotHeld(SimulationError):
 
 def trial_pose_at(evaluator: ResidualEvaluator, y: Array, *, patient: bool = True) -> TrialPose:
     """Return the trial pose after y is projected on the constraints. Raise SimulationError if it cannot be;  patient: see `closed`"""
-    place = _pose_with_rows(evaluator, y, patient=patient)
-    if place.at.weakest < WEAK and len(evaluator.kept) < evaluator.model.nc:
-        kept = kept_at(evaluator.model, state_of(evaluator, place.y), evaluator.kept)
+    pose = _pose_with_rows(evaluator, y, patient=patient)
+    if pose.at.weakest < WEAK and len(evaluator.kept) < evaluator.model.nc:
+        kept = kept_at(evaluator.model, state_of(evaluator, pose.y), evaluator.kept)
         if not np.array_equal(kept, evaluator.kept):
-            return _pose_with_rows(evaluator._replace(kept=kept), place.y, patient=patient)
-    return place
+            return _pose_with_rows(evaluator._replace(kept=kept), pose.y, patient=patient)
+    return pose
 
 
 def _pose_with_rows(evaluator: ResidualEvaluator, y: Array, *, patient: bool) -> TrialPose:
@@ -158,68 +167,68 @@ def _pose_with_rows(evaluator: ResidualEvaluator, y: Array, *, patient: bool) ->
 
 def find_balance(evaluator: ResidualEvaluator, y: Array, search: Search, *, downhill: bool) -> Balance:
     """Return the balance that is found from y. Raise NotHeld if a motion meets no resistance, or the search does not converge."""
-    place, newton, relaxed = trial_pose_at(evaluator, y), 0, 0
+    pose, newton, relaxed = trial_pose_at(evaluator, y), 0, 0
     for _ in range(ROUNDS):
-        place, K, steps, done = _newton(place, search, downhill)
+        pose, K, steps, done = _newton(pose, search, downhill)
         newton += steps
         if done:
-            return Balance(place, *stiffness_in_balance(place), newton, relaxed)
-        place, steps = _relax(place, search, K)
+            return Balance(pose, *stiffness_in_balance(pose), newton, relaxed)
+        pose, steps = _relax(pose, search, K)
         relaxed += steps
-    raise NotHeld("no balance", (place, place.push, False))
+    raise NotHeld("no balance", (pose, pose.push, False))
 
 
-def stiffness_in_balance(place: TrialPose) -> tuple[Array, float]:
+def stiffness_in_balance(pose: TrialPose) -> tuple[Array, float]:
     """Return K, and the part of it [J] that may be rounding. Raise NoStiffness if forces are not smooth there."""
-    smooth = MotionDerivative(place.work)
+    smooth = MotionDerivative(pose.work)
     try:
-        K = stiffness(place.evaluator, place.y, place.at, smooth)
+        K = stiffness(pose.evaluator, pose.y, pose.at, smooth)
     except NotSmooth as error:
-        raise NoStiffness(error.why, place) from None
-    left = float(np.abs(place.g).max(initial=0.0))
-    return K, rounding_of(scale_of(place.work, K), left, smooth.error, place.at.weakest)
+        raise NoStiffness(error.why, pose) from None
+    left = float(np.abs(pose.g).max(initial=0.0))
+    return K, rounding_of(scale_of(pose.work, K), left, smooth.error, pose.at.weakest)
 
 
-def _newton(place: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
+def _newton(pose: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
     """Take Newton steps until the last is small (True), or none can be made (False)."""
-    model, length = place.evaluator.model, place.evaluator.length
-    farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(model, place.y)[:, :3], axis=0).max()) / length)
+    model, length = pose.evaluator.model, pose.evaluator.length
+    farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(model, pose.y)[:, :3], axis=0).max()) / length)
     direction = _rolling_direction if len(model.velocity_rows) else _direction
-    radius, way, last, K = 1.0, 0.0, np.inf, _sketched_stiffness(place)
+    radius, distance, last, K = 1.0, 0.0, np.inf, _sketched_stiffness(pose)
     for n in range(MAX_NEWTON):
-        left, scale = float(np.abs(place.g).max(initial=0.0)), scale_of(place.work, K)
-        search.at(place, scale, newton=min(n, 1))
+        left, scale = float(np.abs(pose.g).max(initial=0.0)), scale_of(pose.work, K)
+        search.at(pose, scale, newton=min(n, 1))
         if left <= BALANCE_TOL * scale:
-            return place, K, n, True
-        x = place.at.N @ direction(K, place.g, scale, downhill)
+            return pose, K, n, True
+        x = pose.at.N @ direction(K, pose.g, scale, downhill)
         size = _size(x)
         if left <= STALLED_TOL * scale and size > 0.5 * last:
-            return place, K, n, True
+            return pose, K, n, True
         last = size
         if size <= STEP_TOL:
-            place = displaced(place, x)
-            return place, K, n + 1, bool(np.abs(place.g).max(initial=0.0) <= LEFT_TOL * scale)
+            pose = displaced(pose, x)
+            return pose, K, n + 1, bool(np.abs(pose.g).max(initial=0.0) <= LEFT_TOL * scale)
         limit = min(1.0, radius / size, LARGEST_TURN / max(LARGEST_TURN, _size(x.reshape(-1, 6)[:, 3:])))
-        if way > farthest:
-            _need_resistance(place, K, x, way)
-        after = _line_search(place, limit * x, downhill)
+        if distance > farthest:
+            _need_resistance(pose, K, x, distance)
+        after = _line_search(pose, limit * x, downhill)
         if after is None:
-            return place, K, n, False
-        place, made = after
-        way += made
+            return pose, K, n, False
+        pose, made = after
+        distance += made
         radius = 2.0 * radius if made >= 0.99 * radius else radius
-        K = _sketched_stiffness(place)
-    return place, K, MAX_NEWTON, False
+        K = _sketched_stiffness(pose)
+    return pose, K, MAX_NEWTON, False
 
 
-def displaced(place: TrialPose, x: Array, *, patient: bool = True) -> TrialPose:
+def displaced(pose: TrialPose, x: Array, *, patient: bool = True) -> TrialPose:
     """Return the trial pose after a motion x (6 nb,). Raise SimulationError if it cannot be closed;  patient: see `closed`"""
-    return trial_pose_at(place.evaluator, moved(place.evaluator, place.y, x), patient=patient)
+    return trial_pose_at(pose.evaluator, moved(pose.evaluator, pose.y, x), patient=patient)
 
 
-def _sketched_stiffness(place: TrialPose) -> Array:
+def _sketched_stiffness(pose: TrialPose) -> Array:
     """Return K for a step of the iteration."""
-    return stiffness(place.evaluator, place.y, place.at, sketched)
+    return stiffness(pose.evaluator, pose.y, pose.at, sketched)
 
 
 def _size(x: Array) -> float:
@@ -273,43 +282,153 @@ def _direction_of_all(K: Array, g: Array, scale: float, downhill: bool) -> Array
     return np.asarray(V @ np.where(idle, 0.0, part / np.maximum(np.abs(w), floor)))
 
 
-def _line_search(place: TrialPose, x: Array, downhill: bool) -> tuple[TrialPose, float] | None:
+def _line_search(pose: TrialPose, x: Array, downhill: bool) -> tuple[TrialPose, float] | None:
     """Return the pose after a part of x, and this part; None if no part is accepted."""
-    push = float(place.residual.force @ x)
+    push = float(pose.residual.force @ x)
     for _ in range(MAX_HALVINGS):
         try:
-            after = displaced(place, x, patient=False)
+            after = displaced(pose, x, patient=False)
         except SimulationError:
             after = None
         if after is not None and np.isfinite(after.push).all():
             later = float(after.push @ x)
-            better = np.linalg.norm(after.push) < np.linalg.norm(place.push)
+            better = np.linalg.norm(after.push) < np.linalg.norm(pose.push)
             if better or (downhill and later >= -PUSHED_BACK * push) or _size(x) < STEP_TOL:
                 return after, _size(x)
         x, push = 0.5 * x, 0.5 * push
     return None
 
 
-def _need_resistance(place: TrialPose, K: Array, x: Array, way: float) -> None:
+def _need_resistance(pose: TrialPose, K: Array, x: Array, distance: float) -> None:
     """Raise NotHeld if no force along x could stop the motion within the distance already moved."""
-    along = place.at.N.T @ x
+    along = pose.at.N.T @ x
     along /= np.linalg.norm(along)
-    change, least = K @ along * way, 1e-3 * abs(float(along @ place.g))
+    change, least = K @ along * distance, 1e-3 * abs(float(along @ pose.g))
     if float(np.linalg.norm(change)) <= least or float(along @ change) < -least:  # no force changes, or those that push grow
-        raise NotHeld("nothing resists", (place, x, True))
+        raise NotHeld("nothing resists", (pose, x, True))
 
 
-def _relax(place: TrialPose, search: Search, K: Array) -> tuple[TrialPose, int]:
+def _relax(pose: TrialPose, search: Search, K: Array) -> tuple[TrialPose, int]:
     """Return the pose after damped motion with unit masses, until |g| has fallen to RELAXED of its first size."""
-    h = 0.5 / np.sqrt(max(float(np.abs(np.linalg.eigvalsh(0.5 * (K + K.T))).max(initial=0.0)), 1e-3 * place.work, 1e-300))
-    first, w = float(np.linalg.norm(place.push)), np.zeros(len(place.push))
+    h = 0.5 / np.sqrt(max(float(np.abs(np.linalg.eigvalsh(0.5 * (K + K.T))).max(initial=0.0)), 1e-3 * pose.work, 1e-300))
+    first, w = float(np.linalg.norm(pose.push)), np.zeros(len(pose.push))
     for n in range(RELAXATION_STEPS):
-        search.at(place, scale_of(place.work, K), relaxed=min(n, 1))
-        if np.linalg.norm(place.push) <= RELAXED * first:
-            return place, n
-        w = place.at.along(w)
-        w = (w if place.push @ w > 0.0 else 0.0) + h * place.push
+        search.at(pose, scale_of(pose.work, K), relaxed=min(n, 1))
+        if np.linalg.norm(pose.push) <= RELAXED * first:
+            return pose, n
+        w = pose.at.along(w)
+        w = (w if pose.push @ w > 0.0 else 0.0) + h * pose.push
         x = h * w
         x *= min(1.0, 0.1 / (_size(x) or 1.0))
-        place = displaced(place, x)
-    return place, RELAXATION_STEPS
+        pose = displaced(pose, x)
+    return pose, RELAXATION_STEPS
+
+
+BLOCK_BALANCE_TOL = 1e-10
+"""|g| that is left in a balance, relative to the forces at work, the stiffness and the forces of blocks."""
+
+REST_TOL = 1e-8
+"""Rate of a state, relative to that of a motion of one unit, that is left in a balance."""
+
+
+def find_balance_of_states(evaluator: ResidualEvaluator, y: Array, search: Search) -> Balance:
+    """Return the next balance from y, stable or not.
+
+    Where there is no step, the bodies search for a balance with the states held, and Newton's method continues from there.
+    Raise NotHeld if the bodies find none, and SimulationError if a state keeps moving.
+    """
+    pose, relaxed, rounds = trial_pose_at(evaluator, y), 0, 0
+    for n in range(MAX_NEWTON):
+        step = _Correction(pose.evaluator, pose)
+        search.at(pose, step.scale, newton=min(n, 1))
+        after, last = _after(pose, step)
+        before, left = _left(pose), np.inf if after is None else _left(after)
+        if last and after is not None and left <= BLOCK_BALANCE_TOL * step.scale:
+            _check_rest(evaluator, after, step)
+            return Balance(after, *stiffness_in_balance(after), n + 1, relaxed)
+        if after is not None and (not last or left <= 0.5 * before):
+            pose = after
+        elif rounds < ROUNDS and before > BLOCK_BALANCE_TOL * step.scale:
+            held = find_balance(pose.evaluator, pose.y, search, downhill=True)
+            pose, relaxed, rounds = held.place, relaxed + held.relaxed, rounds + 1
+        else:
+            break
+    if _left(pose) <= BLOCK_BALANCE_TOL * step.scale:
+        _check_rest(evaluator, pose, step)
+    raise NotHeld("no balance", (pose, pose.push, False))
+
+
+def _left(pose: TrialPose) -> float:
+    """Return the largest force along the motions [J]."""
+    return float(np.abs(pose.g).max(initial=0.0))
+
+
+def _check_rest(evaluator: ResidualEvaluator, pose: TrialPose, step: _Correction) -> None:
+    """Raise SimulationError, which names the state, if one moves."""
+    part = np.abs(pose.residual.rates) / step.blocks.rate_scale
+    if part.max() <= REST_TOL:
+        return
+    name, rate = evaluator.states.names[int(np.argmax(part))], pose.residual.rates[int(np.argmax(part))]
+    raise SimulationError(
+        f"no equilibrium is found from the given state: {name} keeps moving, at {rate:.4g} per second, where the forces are in balance. "
+        "Is it an integrator whose error nothing brings to zero, or a controller at its limit? Give it a way to rest, or another start."
+    )
+
+
+class _Correction:
+    """The matrix of one step, with rows and columns scaled."""
+
+    def __init__(self, evaluator: ResidualEvaluator, pose: TrialPose) -> None:
+        K = stiffness(evaluator, pose.y, pose.at, sketched)
+        self.blocks = sketched_block_matrices(evaluator, pose.y, pose.at.N)
+        E, F, _, H = self.blocks
+        self.scale = max(scale_of(pose.work, K), float(np.abs(E * pose.y[evaluator.states.columns]).max(initial=0.0)))
+        if len(evaluator.model.velocity_rows):
+            W = acted_on(np.hstack([K, E * evaluator.states.typical]), pose.g, self.scale)
+            K, E, F = W.T @ K @ W, W.T @ E, F @ W
+        else:
+            W = np.eye(len(K))
+        A = np.block([[np.where(np.abs(K) > NOISE * self.scale, K, 0.0), -E], [-F, -H]])
+        self.nd, self.N = len(K), pose.at.N @ W
+        self._columns = 1.0 / _nonzero(np.abs(A).max(axis=0, initial=0.0))
+        A = A * self._columns
+        self._rows = 1.0 / _nonzero(np.abs(A).max(axis=1, initial=0.0))
+        self._A = A * self._rows[:, None]
+
+    def scaled(self, place: TrialPose) -> Array:
+        """Return the correction (nd + ns,) for what is left over at a pose, in units of the columns."""
+        left = np.concatenate([self.N.T @ place.residual.force, place.residual.rates]) * self._rows
+        return np.asarray(np.linalg.lstsq(self._A, left, rcond=NOISE)[0], dtype=np.float64)
+
+    def of(self, place: TrialPose) -> tuple[Array, Array]:
+        """Return x (6 nb,) and z (ns,)."""
+        s = self.scaled(place) * self._columns
+        return self.N @ s[: self.nd], s[self.nd :]
+
+
+def _nonzero(x: Array) -> Array:
+    """Return the numbers, 1 in place of 0."""
+    return np.where(x > 0.0, x, 1.0)
+
+
+def _after(pose: TrialPose, step: _Correction) -> tuple[TrialPose | None, bool]:
+    """Return the pose after the part of a step that makes its correction smaller, None if there is none; whether it is the last."""
+    evaluator = pose.evaluator
+    (x, z), columns = step.of(pose), evaluator.states.columns
+    largest = float(np.abs(x).max(initial=0.0))
+    idle = np.abs(step.blocks.E * z).max(axis=0, initial=0.0) <= STEP_TOL * step.scale
+    rests = np.abs(pose.residual.rates) <= REST_TOL * step.blocks.rate_scale
+    small = (idle & rests) | (np.abs(z) <= STEP_TOL * np.abs(pose.y[columns]))
+    last = largest <= STEP_TOL and bool(small.all())
+    part, first = min(1.0, LARGEST_TURN / (largest or 1.0)), float(np.linalg.norm(step.scaled(pose)))
+    for _ in range(MAX_HALVINGS):
+        y = pose.y.copy()
+        y[columns] += part * z
+        try:
+            after = trial_pose_at(evaluator, moved(evaluator, y, part * x))
+        except SimulationError:
+            after = None
+        if after is not None and (last or float(np.linalg.norm(step.scaled(after))) < first):
+            return after, last
+        part *= 0.5
+    return None, last

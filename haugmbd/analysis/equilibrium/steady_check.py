@@ -21,7 +21,7 @@ from haugmbd.analysis.equilibrium.residual import (
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.steady_motion import later, velocities
 from haugmbd.analysis.equilibrium.tangent_space import tangent
-from haugmbd.analysis.mobility.twist_format import largest, motion_text
+from haugmbd.analysis.mobility.free_motions import largest, motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
@@ -45,7 +45,7 @@ def refuse_friction(model: Model, what: str) -> None:
         )
 
 
-def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float, rate_scale: Array) -> None:
+def check_steady(evaluator: ResidualEvaluator, pose: TrialPose, scale: float, rate_scale: Array) -> None:
     """Raise UsageError unless the motion is steady: its velocities fulfil the rows, now and later, and forces and blocks stay in balance.
 
     scale: scale of the balance [J];  rate_scale: (ns,) of the states of blocks, see `block_matrices`
@@ -54,7 +54,7 @@ def check_steady(evaluator: ResidualEvaluator, place: TrialPose, scale: float, r
     turning = max(float(np.linalg.norm(steady.Omega)), float(np.linalg.norm(steady.own, axis=1).max()))
     speed = turning or float(np.linalg.norm(steady.V)) / evaluator.length
     for turn in (0.0, *LATER):
-        y = place.y.copy()
+        y = pose.y.copy()
         bodies = bodies_in(model, y)
         bodies[:] = later(steady, bodies, turn / speed)
         put_angles(evaluator, y)

@@ -101,14 +101,14 @@ SteadyPart = UniformRotation | UniformTranslation | RotorSpin
 SteadyLike = SteadyPart | Steady | Sequence[SteadyPart] | None
 
 
-def read_steady(model: Model, given: SteadyLike) -> Steady:
+def read_steady(model: Model, motions: SteadyLike) -> Steady:
     """Return the steady motion. Raise UsageError for a wrong type, two moving frames, or a body that does not exist."""
-    if isinstance(given, Steady):
-        return given
-    parts = (given,) if isinstance(given, SteadyPart) else () if given is None else given
+    if isinstance(motions, Steady):
+        return motions
+    parts = (motions,) if isinstance(motions, SteadyPart) else () if motions is None else motions
     if not isinstance(parts, Sequence) or isinstance(parts, str) or not all(isinstance(part, SteadyPart) for part in parts):
         raise UsageError(
-            f"steady = {given!r} must be UniformRotation(omega=(0, 0, 10)), UniformTranslation(velocity=(5, 0, 0)), "
+            f"steady = {motions!r} must be UniformRotation(omega=(0, 0, 10)), UniformTranslation(velocity=(5, 0, 0)), "
             "RotorSpin(body, omega_bar=(0, 0, 10)), or a list of them."
         )
     frames = [part for part in parts if not isinstance(part, RotorSpin)]
@@ -125,18 +125,18 @@ def read_steady(model: Model, given: SteadyLike) -> Steady:
             V = _three("UniformTranslation", "velocity", frame.velocity)
         else:
             Omega, point = _three("UniformRotation", "omega", frame.omega), _three("UniformRotation", "point", frame.point)
-    own = np.zeros((model.nb + 1, 3))
+    spins = np.zeros((model.nb + 1, 3))
     for part in parts:
         if isinstance(part, RotorSpin):
-            own[_number(model, part.body)] += _three("RotorSpin", "omega_bar", part.omega_bar)
-    return Steady(Omega, point, own, V)
+            spins[_number(model, part.body)] += _three("RotorSpin", "omega_bar", part.omega_bar)
+    return Steady(Omega, point, spins, V)
 
 
-def _three(kind: str, name: str, given: Any) -> Array:
+def _three(kind: str, name: str, vector: Any) -> Array:
     """Return three finite numbers."""
-    array = numbers(given)
+    array = numbers(vector)
     if array is None or array.shape != (3,) or not np.isfinite(array).all():
-        raise UsageError(f"{kind}: {name} = {given!r} must be three finite numbers.")
+        raise UsageError(f"{kind}: {name} = {vector!r} must be three finite numbers.")
     return np.asarray(array, dtype=np.float64)
 
 
@@ -150,16 +150,16 @@ def _number(model: Model, body: Body | str) -> int:
 
 def velocities(steady: Steady, bodies: Array, u: Array) -> Array:
     """Return (v, omega_bar), (nb + 1, 6), of poses `bodies` (nb + 1, 13) with relative velocities u (nb + 1, 6); the ground is at rest."""
-    found = u.copy()
+    rates = u.copy()
     if not steady.turns:
-        found[:, :3] += steady.V
-        found[0] = 0.0
-        return found
+        rates[:, :3] += steady.V
+        rates[0] = 0.0
+        return rates
     turning = _turning(steady, bodies)
-    found[:, :3] += steady.V + cross(steady.Omega, bodies[:, :3] - steady.point)
-    found[:, 3:] += turning + steady.own
-    found[0] = 0.0
-    return found
+    rates[:, :3] += steady.V + cross(steady.Omega, bodies[:, :3] - steady.point)
+    rates[:, 3:] += turning + steady.own
+    rates[0] = 0.0
+    return rates
 
 
 def bias(steady: Steady, bodies: Array, u: Array) -> Array:

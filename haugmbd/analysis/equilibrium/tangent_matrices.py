@@ -106,11 +106,11 @@ def _by_bodies(f: Callable[[Array], Array], sources: Ints, N: Array, derivative:
 def _congruent(N: Array, AN: Array) -> Array:
     """Return N^T AN, whose rows and columns of motions without any force, such as turns of balls on rods, are zero."""
     rows, columns = AN.any(axis=1), AN.any(axis=0)
-    own = N[rows].any(axis=0)
-    if own.all() and columns.all():
+    forced = N[rows].any(axis=0)
+    if forced.all() and columns.all():
         return np.asarray(N.T @ AN)
     K = np.zeros((N.shape[1], N.shape[1]))
-    K[np.ix_(own, columns)] = N[np.ix_(rows, own)].T @ AN[np.ix_(rows, columns)]
+    K[np.ix_(forced, columns)] = N[np.ix_(rows, forced)].T @ AN[np.ix_(rows, columns)]
     return K
 
 
@@ -127,8 +127,8 @@ def sources_of_forces(model: Model) -> Ints:
     colors = colors_of(model.nb, near)
     sources = np.full((int(colors.max(initial=-1)) + 1, model.nb), -1)
     for body, others in enumerate(near):
-        own = np.fromiter(others, dtype=np.int64)
-        sources[colors[own], body] = own
+        bodies = np.fromiter(others, dtype=np.int64)
+        sources[colors[bodies], body] = bodies
     return sources
 
 

@@ -35,7 +35,7 @@ from haugmbd.analysis.equilibrium.residual import (
     kept_rows,
     moved,
 )
-from haugmbd.analysis.sparse_projection import sparse_projection
+from haugmbd.analysis.regular_pose import sparse_projection
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError
 
@@ -107,9 +107,9 @@ def along_basis(N: Array, lam: Array, weakest: float = 1.0) -> Tangent:
 def tangent(residual: Residual) -> Tangent:
     """Return the tangent space at `residual`, and the multipliers of least residual force."""
     if not isinstance(residual.J, np.ndarray) and residual.J.shape[0] * residual.J.shape[1] > SPARSE:
-        found = sparse_projection(residual.J, residual.force)
-        if found is not None and found.weakest > CLEAR * RANK_TOL:
-            return Tangent(found.lam, found.along, found.weakest, found.basis)
+        projection = sparse_projection(residual.J, residual.force)
+        if projection is not None and projection.weakest > CLEAR * RANK_TOL:
+            return Tangent(projection.lam, projection.along, projection.weakest, projection.basis)
     return _by_orthogonal_factors(dense(residual.J), residual.force)
 
 
@@ -191,6 +191,8 @@ def _lengths(J: Array) -> Array:
     return np.where(length > 0.0, length, 1.0)
 
 
+AXES = "xyz"
+
 Derivative: TypeAlias = Callable[[Callable[[float], Array]], Array]
 
 H = 1e-3
@@ -260,3 +262,21 @@ def at_work(evaluator: ResidualEvaluator, residual: Residual, at: Tangent) -> fl
     weight = float(model.mass.max(initial=0.0) * np.linalg.norm(model.tables["GRAVITY"])) * evaluator.length
     carried = float((row_lengths(residual.J) * np.abs(at.lam)).max(initial=0.0))
     return max(weight, carried, float(np.abs(residual.force).max(initial=0.0)))
+
+
+def independent_coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[str, ...], Ints]:
+    """Return T, so that N T x is the motion of the coordinates x, the names of x, and which of the 6 nb components they are.
+
+    The coordinates are displacements and rotations of bodies, chosen by a pivoted QR decomposition.
+    """
+    nd = N.shape[1]
+    if nd == 0:
+        return np.zeros((0, 0)), (), np.zeros(0, dtype=np.int64)
+    _, _, pivots = scipy.linalg.qr(N.T, pivoting=True, mode="economic")
+    chosen = np.sort(pivots[:nd])
+    T = np.linalg.inv(N[chosen]) / evaluator.scale[chosen]
+    names = []
+    for k in chosen.tolist():
+        name, axis = evaluator.model.body_names[k // 6 + 1], AXES[k % 3]
+        names.append(f"{name!r} moves along {axis} [m]" if k % 6 < 3 else f"{name!r} turns about its {axis} [rad]")
+    return T, tuple(names), chosen

@@ -1,9 +1,7 @@
 """Kinematic analysis and inverse dynamics.
 
-geometric_metric            the rows of a mechanism in a metric of its geometry, without inertia and forces
-singularity_interpolation   states around a singular position
 path_steps                  steps of predictor and corrector, in compiled code
 path_following              continuation in time, and across singular positions
-kinematics                  kinematics
+kinematics                  kinematics, in a metric of the geometry, without inertia and forces
 inverse_dynamics            inverse_dynamics
 """

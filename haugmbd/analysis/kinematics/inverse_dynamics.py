@@ -23,11 +23,9 @@ from haugmbd.analysis.kinematics.kinematics import determined_or_raise, driven_m
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, public_class
-from haugmbd.diagnostics.histories.driver_history import the_row
-from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS, joint_reactions
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction
-from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
+from haugmbd.diagnostics.contact_warnings import sampled_lift_off_notes
+from haugmbd.diagnostics.histories import the_row
+from haugmbd.diagnostics.joint_reactions import COMPONENTS, Axes, Reaction, Side, joint_reactions
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
@@ -192,8 +190,8 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progre
     if not isinstance(motion, Result | State) and not _are_states(motion):
         times = read_times(motion)
         with Progress(progress, 0, len(times), "times") as bar:
-            found = followed(system, times, None, "inverse_dynamics", bar, tolerance)
-        model, t, y, turns, outcome = found.model, found.t, found.y, found._turns, found.outcome
+            driven = followed(system, times, None, "inverse_dynamics", bar, tolerance)
+        model, t, y, turns, outcome = driven.model, driven.t, driven.y, driven._turns, driven.outcome
     else:
         states = _states(motion)
         model = driven_model(system, states[0], "inverse_dynamics", tolerance)
@@ -206,10 +204,10 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progre
         determined_or_raise(model, states[0], "inverse_dynamics")
         t, y, turns = np.array([state.t for state in states]), np.array([state.y for state in states]), None
         outcome = Outcome()
-    given = model if redundancy is None else model.with_redundancy(redundancy)
+    asked = model if redundancy is None else model.with_redundancy(redundancy)
     interrupted = outcome.status is RunStatus.INTERRUPTED
     outcome = outcome._replace(notes=tuple(dict.fromkeys([*outcome.notes, *sampled_lift_off_notes(model, t, y)])))
-    result = Result(given, t, y, settings={"analysis": "inverse dynamics"}, interrupted=interrupted, outcome=outcome, _turns=turns)
+    result = Result(asked, t, y, settings={"analysis": "inverse dynamics"}, interrupted=interrupted, outcome=outcome, _turns=turns)
     _check_fit(result)
     issue(outcome)
     return result
@@ -255,8 +253,8 @@ def _check_fit(result: Result) -> None:
 def _names(model: Model, drivers: Iterable[Joint | str] | None) -> list[str]:
     """Return the names of the joints whose forces are computed."""
     if drivers is not None:
-        given = (drivers,) if isinstance(drivers, str | Joint) else drivers
-        return [entry_of(model, d, "drivers").name if isinstance(d, Joint) else str(d) for d in given]
+        joints = (drivers,) if isinstance(drivers, str | Joint) else drivers
+        return [entry_of(model, d, "drivers").name if isinstance(d, Joint) else str(d) for d in joints]
     moving = {k for k, driver in enumerate(model.drivers) if not isinstance(driver, Constant)}
     return list(dict.fromkeys(model.labels[row].joint for row, k in enumerate(model.drivers_of_rows().tolist()) if k in moving))
 
@@ -269,9 +267,9 @@ def _shared(model: Model, states: Sequence[State]) -> tuple[list[frozenset[int]]
         examined = analyse_rank(model, rows)
         dependencies = report_of(model, examined).dependencies
         ties += [frozenset((d.row, *(row for row, _ in d.terms))) for d in dependencies]
-        for one in joint_reactions(model, rows, examined, dependencies):
-            parts.setdefault(one.joint, set()).update(k for k, unique in enumerate(one.unique) if not unique)
-    return ties, {joint: tuple(COMPONENTS[k] for k in sorted(found)) for joint, found in parts.items() if found}
+        for reaction in joint_reactions(model, rows, examined, dependencies):
+            parts.setdefault(reaction.joint, set()).update(k for k, unique in enumerate(reaction.unique) if not unique)
+    return ties, {joint: tuple(COMPONENTS[k] for k in sorted(components)) for joint, components in parts.items() if components}
 
 
 def _refuse_shared(model: Model, rows: dict[str, tuple[int, int]], tied: list[frozenset[int]]) -> None:

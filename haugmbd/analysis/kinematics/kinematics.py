@@ -1,34 +1,37 @@
-r"""kinematics: the motion that drivers prescribe, without integration: as many drivers as degrees of freedom.
+"""kinematics: the motion that drivers prescribe, without integration: as many drivers as degrees of freedom.
 
     Phi(q, t) = 0      Phi_q u = nu      Phi_q u_dot = gamma      rank Phi_q = 6 nb          M u_dot + Phi_q^T lam = Q
 
 Positions are solved at every time, so that there is no integration error. Multipliers, reactions and the forces of the drivers follow from
 the states.
+It starts in the metric of the geometry, see `formulations.determined_motion`: masses do not decide what is near.
 Source: Haug (2021), spatial kinematic analysis.
 """
 
 from __future__ import annotations
 
 import time
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.analysis.assembly.assemble import assemble
+from haugmbd.analysis.assembly.assemble import assemble, pose_problem
+from haugmbd.analysis.assembly.constraint_system import Search
+from haugmbd.analysis.assembly.position_solver import NewtonTable, close_positions, newton_table
 from haugmbd.analysis.assembly.result import Assembly
 from haugmbd.analysis.initial_model import beginning_at, compiled, counted_from, examined, start_of
-from haugmbd.analysis.kinematics.geometric_metric import with_geometric_inertia, with_inertia_of
-from haugmbd.analysis.kinematics.path_following import Followed, Track, begin, counted_turns, follow, new_track
-from haugmbd.analysis.kinematics.singularity_interpolation import PathPoint
+from haugmbd.analysis.kinematics.path_following import Followed, PathPoint, Track, begin, counted_turns, follow, new_track
+from haugmbd.analysis.mobility.free_motions import freedom_at, joints_of, motion_words
 from haugmbd.analysis.mobility.mobility import mobility, position_rank
-from haugmbd.analysis.mobility.remaining_freedom import freedom_at, joints_of, motion_words
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.lift_off import sampled_lift_off_notes
+from haugmbd.diagnostics.contact_warnings import sampled_lift_off_notes
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue, singular_notes
 from haugmbd.errors import AssemblyError, ModelError, SimulationError, SingularKKTError, UsageError, error_text
+from haugmbd.formulations.determined_motion import geometric_metric
 from haugmbd.integrators.singularities.branch_crossing import EXACT
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing
@@ -37,7 +40,7 @@ from haugmbd.model.inspection.driver_breaks import JointBreak, ZeroLength, first
 from haugmbd.model.inspection.run_memory import stop_faults, touch_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.redundancy.rank import rank_report
+from haugmbd.redundancy.rank import put_row_scale, rank_report
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
@@ -47,6 +50,32 @@ from haugmbd.system.checks.contradictions import dropped_faults_of_states
 from haugmbd.system.checks.function_ranges import profile_faults
 from haugmbd.system.system import System
 from haugmbd.workspace.internal_states import refuse_internal_states
+
+
+def with_geometric_inertia(model: Model, state: State) -> Model:
+    """Return the model with W in place of its inertia, by the arms at a state: what is near then does not depend on masses."""
+    W, _ = geometric_metric(model, evaluate(model, state))
+    return _with_inertia(model, W, W)
+
+
+def with_inertia_of(model: Model, heavy: Model) -> Model:
+    """Return the model with the inertia of `heavy`, of which it is the same model at another pose, or with other rows left out."""
+    return _with_inertia(model, heavy.tables["INERTIA"], heavy.tables["SHIFTED"])
+
+
+def _with_inertia(model: Model, true: Array, shifted: Array) -> Model:
+    """Return the model with other inertias (nb + 1, 10)."""
+    tables = copy(model.tables)
+    tables.reals = model.tables.reals.copy()
+    for name, inertia in (("INERTIA", true), ("SHIFTED", shifted)):
+        start = tables.place(name)[0]
+        tables.reals[start : start + inertia.size] = inertia.ravel()
+    start, n = tables.place("SCALE")[0], model.nb + 1
+    tables.reals[start : start + 6 * n] = np.hstack([np.repeat(shifted[:, :1], 3, axis=1), shifted[:, [1, 5, 9]]]).ravel()
+    other = replace(model, tables=tables)
+    put_row_scale(other, evaluate(other))
+    return other
+
 
 NAMED = 3
 """Number of free motions that a text names before it counts the others."""
@@ -63,6 +92,7 @@ def kinematics(
     state: State | None = None,
     tolerance: float | None = None,
     progress: bool = False,
+    record: bool = False,
 ) -> Result:
     """Return the motion of a mechanism whose drivers determine it.
 
@@ -80,6 +110,9 @@ def kinematics(
         there. For a System only: a Model has its own.
     progress : bool
         If True, show a progress bar.
+    record : bool
+        If True, `result.newton` has the table of the position analysis of each time: iterate, |Phi|, |dq|, condition, step. Its first
+        estimate is the pose of the time before, as in the textbook; the motion itself is followed with a predictor.
 
     Returns
     -------
@@ -107,21 +140,52 @@ def kinematics(
     -----
     Turns of joints are counted from step to step between the times. Source: Haug (2021), spatial kinematic analysis.
     """
-    check_flags(progress=progress)
+    check_flags(progress=progress, record=record)
     times = read_times(t)
     with Progress(progress, 0, len(times), "times") as bar:
         result = followed(system, times, state, "kinematics", bar, tolerance)
+    if record:
+        result = replace(result, newton=_newton_tables(system, result, state, tolerance))
     issue(result.outcome)
     return result
+
+
+SAME_POSE = 1e-6
+"""Distance [m] of bodies, or difference of Euler parameters, relative to the size of the mechanism: a position analysis that ends farther
+from the motion has closed the mechanism in another way."""
+
+
+def _newton_tables(system: System | Model, result: Result, state: State | None, tolerance: float | None) -> tuple[NewtonTable, ...]:
+    """Return the table of the position analysis of each time. Raise UsageError if one does not end on the motion."""
+    model, tables = compiled(system, "kinematics", tolerance), list[NewtonTable]()
+    estimate = start_of(model, state)
+    by_geometry = with_geometric_inertia(model, estimate)
+    for k, t in enumerate(result.t.tolist()):
+        pose, start = result.state(k), estimate.replace(t=t)
+        problem = pose_problem(by_geometry, start)
+        with Progress(False, 0.0, 0.0, "digits") as bar:
+            search = Search(bar, problem.size, problem.tol)
+            search.poses = []
+            found = close_positions(problem._replace(search=search), start)
+        end = found.pose.state
+        far = max(np.abs(end.r - pose.r).max(), np.abs(end.p - pose.p * np.sign(np.sum(end.p * pose.p, axis=1))[:, None]).max())
+        if not (found.closed and far <= SAME_POSE * max(1.0, model.length)):
+            raise UsageError(
+                f"record=True: Newton's method from the pose before t = {t:.6g} s does not lead to the motion there, as from a first "
+                "estimate that is too far: give times that are nearer to each other."
+            )
+        tables.append(newton_table([*search.poses, (found.pose, False)], problem.size))
+        estimate = pose
+    return tuple(tables)
 
 
 def followed(
     system: System | Model, times: Array, state: State | None, who: str, bar: Progress, tolerance: float | None = None
 ) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
-    own = compiled(system, who, tolerance)
-    assembly = _assembled(own, state)
-    model, cpu = counted_from(assembly.model, own), time.process_time()
+    modelled = compiled(system, who, tolerance)
+    assembly = _assembled(modelled, state)
+    model, cpu = counted_from(assembly.model, modelled), time.process_time()
     refuse_internal_states(model, f"{who} of a motion that drivers prescribe")
     _check_drivers(model, min(times[0], assembly.state.t), max(times[-1], assembly.state.t))
     determined_or_raise(model, assembly.state, who)
@@ -138,7 +202,7 @@ def followed(
     latest = broken.t if broken is not None and broken.t > start.t else np.inf
     second = follow(track, start, times[~back & (times < latest)], bar) if whole else follow(track, start, times[:0], bar)
     interrupted = first.interrupted or second.interrupted
-    reached = [len(one.at_wanted().t) for one in (first, second)]
+    reached = [len(side.at_wanted().t) for side in (first, second)]
     if interrupted and not any(reached):
         raise KeyboardInterrupt
     result = _result(track, (first, second), time.process_time() - cpu)
@@ -146,9 +210,9 @@ def followed(
         last = (second if reached[1] else first).at_wanted().t[-1]
         message = f"interrupted by Ctrl-C: {sum(reached)} of {len(times)} times were reached, the last one t = {last:.9g} s"
         result = replace(result, interrupted=True, outcome=Outcome(RunStatus.INTERRUPTED, message, result.outcome.notes))
-    for found in (first, second):
-        if found.stopped is not None:
-            raise _failed(_stop(track, found.stopped, result, (min(times[0], start.t), max(times[-1], start.t))), result)
+    for part in (first, second):
+        if part.stopped is not None:
+            raise _failed(_stop(track, part.stopped, result, (min(times[0], start.t), max(times[-1], start.t))), result)
     if broken is not None and not interrupted:
         raise _failed(SimulationError(f"the motion ends at t = {broken.t:.9g} s: {broken.fault}"), result)
     _check_dropped(result)
@@ -158,15 +222,15 @@ def followed(
     return result
 
 
-def _assembled(own: Model, state: State | None) -> Assembly:
+def _assembled(modelled: Model, state: State | None) -> Assembly:
     """Return the assembly at the start, in a metric of the geometry: neither it nor the motion depends on masses."""
-    by_geometry = with_geometric_inertia(own, start_of(own, state))
+    by_geometry = with_geometric_inertia(modelled, start_of(modelled, state))
     try:
         assembly = assemble(by_geometry, state)
     except AssemblyError as error:
-        error.assembly = replace(error.assembly, model=with_inertia_of(error.assembly.model, own))
+        error.assembly = replace(error.assembly, model=with_inertia_of(error.assembly.model, modelled))
         raise
-    return replace(assembly, model=with_inertia_of(assembly.model, own))
+    return replace(assembly, model=with_inertia_of(assembly.model, modelled))
 
 
 def _failed(error: SimulationError, result: Result) -> SimulationError:
@@ -181,9 +245,9 @@ def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointB
     grid = np.unique(np.append(times, t_start))
     before = grid[grid <= t_start]
     broken: JointBreak | ZeroLength | None = None
-    while (found := first_break(model, before)) is not None:
-        broken = found
-        before = np.append(found.t, before[before > found.t])
+    while (kink := first_break(model, before)) is not None:
+        broken = kink
+        before = np.append(kink.t, before[before > kink.t])
     if broken is not None:
         return broken.t, broken
     return -np.inf, first_break(model, grid[grid >= t_start])
@@ -191,10 +255,10 @@ def _unbroken(model: Model, t_start: float, times: Array) -> tuple[float, JointB
 
 def read_times(t: npt.ArrayLike) -> Array:
     """Return the times (nt,). Raise UsageError if they are not valid."""
-    given = numbers(t)
-    if given is None:
+    wanted = numbers(t)
+    if wanted is None:
         raise UsageError(f"t = {t!r} must be times [s], finite and strictly increasing, such as np.linspace(0.0, 1.0, 101).")
-    times = np.atleast_1d(given)
+    times = np.atleast_1d(wanted)
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise UsageError("t must be one-dimensional, not empty, finite and strictly increasing.")
     return times
@@ -248,9 +312,9 @@ def _refuse_rolled_positions(model: Model, state: State, who: str) -> None:
     )
 
 
-def _result(track: Track, found: tuple[Followed, Followed], cpu: float) -> Result:
+def _result(track: Track, motions: tuple[Followed, Followed], cpu: float) -> Result:
     """Return the result of the motions backwards and forwards from the start."""
-    backwards, forwards = (one.at_wanted() for one in found)
+    backwards, forwards = (one.at_wanted() for one in motions)
     t, y = (np.concatenate([backwards[k][::-1], forwards[k]]) for k in range(2))
     o = track.options
     counters = Counters(
@@ -260,13 +324,13 @@ def _result(track: Track, found: tuple[Followed, Followed], cpu: float) -> Resul
         projections=int(o.n_projections),
         cpu=cpu,
     )
-    selected = sorted((gap.selected for one in found for gap in one.gaps), key=lambda one: one.t)
+    selected = sorted((gap.selected for one in motions for gap in one.gaps), key=lambda one: one.t)
     passed = tuple(SingularCrossing(float(one.t), one.joints, one.pivot) for one in selected if not one.regular)
     near = [NearSingular(one.t, one.joints, one.gap) for one in selected if not one.regular and one.gap > EXACT]
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
     notes = (*singular_notes(passed, near), *sampled_lift_off_notes(track.model, t, y))
     outcome = Outcome(RunStatus.COMPLETED, "reached all times", notes)
-    turns = [counted_turns(track.model, one) for one in found]
+    turns = [counted_turns(track.model, one) for one in motions]
     return Result(
         track.model,
         t,
@@ -302,12 +366,12 @@ def _stop(track: Track, last: PathPoint, result: Result, within: tuple[float, fl
 
 def _why(model: Model, state: State) -> str:
     """Return the rows that become dependent there, and the motion that becomes free."""
-    found = freedom_at(model, state)
+    freedom = freedom_at(model, state)
     k = 6 * model.nb - 1
-    names = ", ".join(map(repr, joints_of(model, found, k)))
+    names = ", ".join(map(repr, joints_of(model, freedom, k)))
     return (
-        f"the rows of {names} become dependent (smallest singular value {found.sigma[k]:.1e}, rank {k} of {6 * model.nb} there), and no "
-        f"driver decides how this continues: {motion_words(model, state, found, k)}. Drive another joint through this position, "
+        f"the rows of {names} become dependent (smallest singular value {freedom.sigma[k]:.1e}, rank {k} of {6 * model.nb} there), and no "
+        f"driver decides how this continues: {motion_words(model, state, freedom, k)}. Drive another joint through this position, "
         "or let the driver stop or turn before it."
     )
 

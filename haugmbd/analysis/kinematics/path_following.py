@@ -1,4 +1,4 @@
-r"""Path following of a driven mechanism: pose, velocities and accelerations at every time, by a predictor-corrector method.
+"""Path following of a driven mechanism: pose, velocities and accelerations at every time, by a predictor-corrector method.
 
     steps       in compiled code, in a metric of the geometry, see `path_steps` and `determined_motion`
     suspicious  a step whose volumes may have vanished: they are sampled on the interpolant between its ends, and it is taken if they do not
@@ -9,6 +9,11 @@ predictor meets the other side just as well, the rows do not contradict each oth
 singular value vanishes like |t - t*|, see `branch_selection`.  At a wanted time inside the gap the state is that of the quintic polynomial
 through both sides.  Where the rows contradict each other there, two branches pass at a small distance: shorter steps then follow the one
 that the motion is on.  Where no step succeeds the motion ends there.
+
+The state in a gap around a singular configuration, by the quintic polynomial through r, p and their rates on both sides.
+
+x(t_k), x_dot(t_k), x_ddot(t_k),  k = before, after         x = (r, p),   p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2
+error of x about width^6, of velocities width^5
 Source: Haug (2021), spatial kinematic analysis; Allgower and Georg (1990), predictor-corrector methods.
 """
 
@@ -22,23 +27,74 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.analysis.initial_model import counted_angles
+from haugmbd.analysis.initial_model import counted_angles, with_angles
 from haugmbd.analysis.kinematics import path_steps as at
 from haugmbd.analysis.kinematics.path_steps import HERE, NEW, PathArrays
-from haugmbd.analysis.kinematics.singularity_interpolation import Gap, PathPoint, between
-from haugmbd.analysis.mobility.remaining_freedom import freedom_at
+from haugmbd.analysis.mobility.free_motions import freedom_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
-from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.formulations.determined_motion import geometric_pack, without_forces
-from haugmbd.integrators.singularities.branch_selection import BranchSelection
+from haugmbd.integrators.singularities.branch_selection import BranchSelection, Selection
 from haugmbd.integrators.singularities.run_motion import Way
 from haugmbd.integrators.singularities.singularity_search import FINE, GRID, determinants, least_determinant, may_be_singular
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Dynamics, Options, Steps, new_dynamics
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
+from haugmbd.math.euler_parameters import normalized, omega_bar_from, p_dot_from, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.workspace.layout import WIDTH
+
+
+class PathPoint(NamedTuple):
+    """A state that fulfils the constraints: t [s], y and y_dot (ny,);  pivot: the smallest, relative to its scale: about sigma^2."""
+
+    t: float
+    y: Array
+    y_dot: Array
+    pivot: float
+
+
+class Gap(NamedTuple):
+    """A singular configuration, as the tests of its crossing have found it, and the points on both sides."""
+
+    selected: Selection
+    before: PathPoint
+    after: PathPoint
+
+
+def between(model: Model, gap: Gap, t: float) -> PathPoint:
+    """Return the state at t in a gap, by the quintic polynomial through both sides: r, p, their rates and accelerations."""
+    from scipy.interpolate import BPoly  # noqa: PLC0415  imported only where a singular position is passed
+
+    n = model.nb + 1
+    ends = [_derivatives(point, n) for point in (gap.before, gap.after)]
+    order = [0, 1] if gap.before.t < gap.after.t else [1, 0]
+    times = [(gap.before.t, gap.after.t)[k] for k in order]
+    curve = BPoly.from_derivatives(times, [ends[k] for k in order])
+    x, x_dot, x_ddot = (curve(t, nu=k).reshape(n, 7) for k in range(3))
+    p = normalized(x[:, 3:])
+    omega_bar = omega_bar_from(p, x_dot[:, 3:])
+    y = np.concatenate([np.hstack([x[:, :3], p, x_dot[:, :3], omega_bar]).ravel(), gap.before.y[WIDTH * n :]])
+    state = with_angles(model, State.from_y(t, y, n))
+    u_dot = np.hstack([x_ddot[:, :3], omega_bar_from(p, x_ddot[:, 3:])])
+    rates = np.hstack([x_dot[:, :3], p_dot_from(p, omega_bar), u_dot])
+    return PathPoint(t, state.y, np.concatenate([rates.ravel(), gap.before.y_dot[WIDTH * n :]]), 0.0)
+
+
+def _derivatives(point: PathPoint, n: int) -> list[Array]:
+    """Return (r, p) and its first and second rate, (7 n,) each:  p_ddot = (p_dot (0, w) + p (0, w_dot)) / 2  in quaternion products."""
+    y, rate = (x[: WIDTH * n].reshape(n, WIDTH) for x in (point.y, point.y_dot))
+    w, w_dot = (np.hstack([np.zeros((n, 1)), x[:, OMEGA_BAR:]]) for x in (y, rate))
+    p, p_dot = y[:, EULER:VELOCITY], rate[:, EULER:VELOCITY]
+    p_ddot = 0.5 * (product(p_dot, w) + product(p, w_dot))
+    return [
+        np.hstack(parts).ravel()
+        for parts in ((y[:, :3], p), (y[:, VELOCITY:OMEGA_BAR], p_dot), (rate[:, VELOCITY:OMEGA_BAR], p_ddot))
+    ]
+
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -152,8 +208,8 @@ class Followed:
     def at_wanted(self) -> Steps:
         """Return the points at the wanted times that were reached, in the order of the motion."""
         t, y, y_dot = self.points()
-        own = self.wanted[0]
-        return Steps(t[own], y[own], y_dot[own])
+        wanted = self.wanted[0]
+        return Steps(t[wanted], y[wanted], y_dot[wanted])
 
     def since(self, t: float, way: float) -> Steps:
         """Return the last points behind all gaps, from the last that is not after t along the motion: way = 1 forwards, -1 backwards."""
@@ -210,26 +266,26 @@ def _point(track: Track, row: int) -> PathPoint:
 
 def follow(track: Track, start: PathPoint, times: Array, bar: Progress) -> Followed:
     """Follow the motion from `start` to each of the `times` in turn; after Ctrl-C the points so far are returned."""
-    found = Followed()
+    motion = Followed()
     at_start = len(times) > 0 and times[0] == start.t
-    found.add_points([start], float(at_start))
+    motion.add_points([start], float(at_start))
     if at_start:
         bar.done()
     try:
-        _follow(track, start, times[int(at_start) :], found, bar)
+        _follow(track, start, times[int(at_start) :], motion, bar)
     except KeyboardInterrupt:
-        found.interrupted = True
-    return found
+        motion.interrupted = True
+    return motion
 
 
-def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: Progress) -> None:
+def _follow(track: Track, start: PathPoint, times: Array, motion: Followed, bar: Progress) -> None:
     """Follow the motion, and add its points to those found."""
     begin_at(track, start)
     takes, led, w = False, None, track.record
     times = np.ascontiguousarray(times, dtype=np.float64)
     while len(times):
-        way = float(np.sign(times[0] - w.t)) or 1.0
-        ends, reached = followed_steps(track, times, takes, found) if led is None else (led, 0)
+        direction = float(np.sign(times[0] - w.t)) or 1.0
+        ends, reached = followed_steps(track, times, takes, motion) if led is None else (led, 0)
         takes, led = False, None
         for _ in range(reached):
             bar.done()
@@ -237,55 +293,55 @@ def _follow(track: Track, start: PathPoint, times: Array, found: Followed, bar: 
         if ends == at.STOPPED:
             track.model.raise_user_error(track.dynamics.pack)
         if ends == at.SUSPICIOUS:
-            zero = _examined(track, found, way)
-            if zero is not None and w.made > LONE and (zero.t - w.t) * way > 0.0:
+            zero = _examined(track, motion, direction)
+            if zero is not None and w.made > LONE and (zero.t - w.t) * direction > 0.0:
                 w.step = 0.5 * abs(w.t_new - w.t)
                 continue
-            over = None if zero is None else gap_around(track, found, zero.t, way)
+            over = None if zero is None else gap_around(track, motion, zero.t, direction)
             takes = over is None and (zero is None or zero.at_end)
             if zero is not None and over is None:
                 w.step = 0.5 * abs(w.t_new - w.t)
-                if w.step <= w.shortest or (zero.t - w.t) * way <= 0.0:
-                    found.stopped = _point(track, HERE)
+                if w.step <= w.shortest or (zero.t - w.t) * direction <= 0.0:
+                    motion.stopped = _point(track, HERE)
                     return
         elif ends == at.NEAR:
-            over = gap_around(track, found, float(w.zero), way)
+            over = gap_around(track, motion, float(w.zero), direction)
         elif ends == at.STUCK:
-            over = gap_around(track, found, float(w.t + way * w.step), way)
+            over = gap_around(track, motion, float(w.t + direction * w.step), direction)
             if over is None:
-                found.stopped = _point(track, HERE)
+                motion.stopped = _point(track, HERE)
                 return
         else:
             continue
-        if over is not None and (over.before.t - w.t) * way > AT_ITS_START * abs(over.after.t - over.before.t):
-            led = _led_to(track, over.before.t, found)
+        if over is not None and (over.before.t - w.t) * direction > AT_ITS_START * abs(over.after.t - over.before.t):
+            led = _led_to(track, over.before.t, motion)
         if over is not None and led is None:
-            found.gaps.append(over)
+            motion.gaps.append(over)
             inside = times[(times - over.before.t) * (times - over.after.t) <= 0.0]
-            found.add_points([over.before])
+            motion.add_points([over.before])
             for t in inside.tolist():
-                found.add_points([between(track.model, over, t)], 1.0)
+                motion.add_points([between(track.model, over, t)], 1.0)
                 bar.done()
-            found.parts = len(found.t)
-            found.add_points([over.after])
+            motion.parts = len(motion.t)
+            motion.add_points([over.after])
             times = times[len(inside) :]
             begin_at(track, over.after)
             w.first = BESIDE * abs(over.after.t - over.before.t) * at.fastest(over.after.y, track.model.nb + 1, track.model.length)
 
 
-def _led_to(track: Track, t: float, found: Followed) -> int | None:
+def _led_to(track: Track, t: float, motion: Followed) -> int | None:
     """Follow the motion to the gap that begins at t, with all tests; return what ends it before, None if nothing does."""
-    ends, reached = followed_steps(track, np.array([t]), False, found)
+    ends, reached = followed_steps(track, np.array([t]), False, motion)
     if reached:
-        found.wanted[-1][-1] = False
+        motion.wanted[-1][-1] = False
     return None if reached else ends
 
 
-def followed_steps(track: Track, times: Array, takes: bool, found: Followed) -> tuple[int, int]:
+def followed_steps(track: Track, times: Array, takes: bool, motion: Followed) -> tuple[int, int]:
     """Follow the motion in compiled code, and add its points; return what ends it, and the number of times reached."""
     a = track.arrays
     ends, k, reached = at.follow_steps(track.dynamics, track.options, track.record, a, times, takes)
-    found.add(*(x[:k].copy() for x in (a.t, a.ys, a.rates, a.wanted)))
+    motion.add(*(x[:k].copy() for x in (a.t, a.ys, a.rates, a.wanted)))
     return ends, reached
 
 
@@ -296,15 +352,15 @@ class Zero(NamedTuple):
     at_end: bool
 
 
-def _examined(track: Track, found: Followed, way: float) -> Zero | None:
+def _examined(track: Track, motion: Followed, direction: float) -> Zero | None:
     """Return the first place where a volume may vanish on the way to the new point; None if there is clearly none."""
-    zero = _least_volume(track, found, way)
+    zero = _least_volume(track, motion, direction)
     here, new = _point(track, HERE), _point(track, NEW)
-    own = np.array([one for one in _sign_changes(track, _between(track, here, new)) if (one - here.t) * (one - new.t) < 0.0])
-    if not len(own):
+    zeros = np.array([t for t in _sign_changes(track, _between(track, here, new)) if (t - here.t) * (t - new.t) < 0.0])
+    if not len(zeros):
         return zero
-    first = float(own[np.abs(own - here.t).argmin()])
-    return Zero(first, False) if zero is None or zero.at_end or (zero.t - first) * way > 0.0 else zero
+    first = float(zeros[np.abs(zeros - here.t).argmin()])
+    return Zero(first, False) if zero is None or zero.at_end or (zero.t - first) * direction > 0.0 else zero
 
 
 def _between(track: Track, before: PathPoint, after: PathPoint) -> Motion:
@@ -314,39 +370,39 @@ def _between(track: Track, before: PathPoint, after: PathPoint) -> Motion:
     return Motion(float(steps.t[0]), float(steps.t[1]), Way(steps.t, np.zeros(2), steps, track.model.nb + 1))
 
 
-def _least_volume(track: Track, found: Followed, way: float) -> Zero | None:
+def _least_volume(track: Track, motion: Followed, direction: float) -> Zero | None:
     """Return where the volume of all rows is least on the way to the new point; None if it is clearly not zero."""
     w, new = track.record, _point(track, NEW)
-    trail = found.since(float(w.t_old if w.values > 1.0 else w.t_mid), way)
+    trail = motion.since(float(w.t_old if w.values > 1.0 else w.t_mid), direction)
     t, y, y_dot = np.append(trail.t, new.t), np.vstack([trail.y, new.y[None]]), np.vstack([trail.y_dot, new.y_dot[None]])
-    order = slice(None, None, int(way))
+    order = slice(None, None, int(direction))
     steps = Steps(*(np.ascontiguousarray(x[order]) for x in (t, y, y_dot)))
     a, b = float(steps.t[0]), float(steps.t[-1])
-    pack, g, own = track.dynamics.pack, np.empty(2), np.empty(GRID)
-    code, least_at, least = least_determinant(pack, steps, a, b, FINE, np.empty(y.shape[1]), own)
+    pack, g, volumes = track.dynamics.pack, np.empty(2), np.empty(GRID)
+    code, least_at, least = least_determinant(pack, steps, a, b, FINE, np.empty(y.shape[1]), volumes)
     pack.callback.keep_interruption(code)
     if not np.isfinite(least):
         return None
     determinants(pack, np.array([a, b]), np.ascontiguousarray(steps.y[[0, -1]]), g)
-    if way < 0.0:
+    if direction < 0.0:
         g = g[::-1]
     if abs(least_at - new.t) <= AT_END * (b - a):
         return Zero(new.t, True) if exp(0.5 * (g[1] - g[0])) < PLUNGE else None
     depth = exp(0.5 * (least - float(g.min())))
     if depth > SHALLOW or abs(least_at - t[0]) <= AT_END * (b - a):
         return None
-    if (least_at - w.t) * way <= 0.0 and depth > DEEP:
+    if (least_at - w.t) * direction <= 0.0 and depth > DEEP:
         return None
     return Zero(least_at, False)
 
 
-def counted_turns(model: Model, found: Followed) -> Array:
+def counted_turns(model: Model, motion: Followed) -> Array:
     """Return the angles of all joints that turn (n, m) at the given times, counted from point to point of the motion.
 
     From the modelled pose, in the order of `turns.turning_joints`; NaN behind a step that is too long to be counted.
     """
-    t, y, y_dot = found.points()
-    wanted = found.wanted[0]
+    t, y, y_dot = motion.points()
+    wanted = motion.wanted[0]
     order = np.argsort(np.abs(t - t[0]), kind="stable")
     t, y, y_dot, wanted = t[order], y[order], y_dot[order], wanted[order]
     first = np.append(True, np.diff(t) != 0.0)
@@ -369,29 +425,29 @@ def advanced(track: Track, here: PathPoint, t: float) -> PathPoint | None:
         w.t, w.pivot, a.y[HERE], a.y_dot[HERE] = kept
 
 
-def gap_around(track: Track, found: Followed, t: float, way: float) -> Gap | None:
+def gap_around(track: Track, motion: Followed, t: float, direction: float) -> Gap | None:
     """Return the gap around the singular configuration at t; None if the motion does not continue on the other side."""
     w, a = track.record, track.arrays
     kept = w.t_new, w.pivot_new, a.y[NEW].copy(), a.y_dot[NEW].copy()
-    speed = at.fastest(found.y[-1][-1], track.model.nb + 1, track.model.length)
-    if not speed > 0.0 or sum(abs(t - other) * speed < HALF_GAPS[0] for other in found.refused) >= TRIES:
+    speed = at.fastest(motion.y[-1][-1], track.model.nb + 1, track.model.length)
+    if not speed > 0.0 or sum(abs(t - other) * speed < HALF_GAPS[0] for other in motion.refused) >= TRIES:
         return None
     try:
         for width in HALF_GAPS:
-            gap = _gap_of(track, found, t, way * width / speed)
+            gap = _gap_of(track, motion, t, direction * width / speed)
             if gap is not None:
                 return gap
-        found.refused.append(t)
+        motion.refused.append(t)
         return None
     finally:
         w.t_new, w.pivot_new, a.y[NEW], a.y_dot[NEW] = kept
 
 
-def _gap_of(track: Track, found: Followed, t: float, half: float) -> Gap | None:
+def _gap_of(track: Track, followed: Followed, t: float, half: float) -> Gap | None:
     """Return the gap from t - half [s] to t + half; None if the motion does not continue, or nothing selects its continuation."""
-    way = float(np.sign(half))
-    start = found.since(t - half, way)
-    if (t - half - start.t[0]) * way < 0.0:
+    direction = float(np.sign(half))
+    start = followed.since(t - half, direction)
+    if (t - half - start.t[0]) * direction < 0.0:
         return None
     behind = PathPoint(float(start.t[0]), start.y[0], start.y_dot[0], 1.0)
     before = advanced(track, behind, t - half) if behind.t != t - half else behind

@@ -262,10 +262,10 @@ def longest_step(P: Pack, w: Any, a: PathArrays) -> float:
     """Return the step in which the motion is MOST, or FIRST where the slopes of the volumes are not known."""
     if w.watches == 0.0:
         return LONGEST
-    n, way = ws.n_bodies(P), MOST if w.values > 1.0 else w.first
+    n, motion = ws.n_bodies(P), MOST if w.values > 1.0 else w.first
     speed, bend = fastest(a.y[HERE], n, w.size), fastest(a.y_dot[HERE], n, w.size)
-    root = speed + sqrt(speed**2 + 2.0 * bend * way)
-    return max(w.shortest, min(2.0 * way / root, LONGEST)) if root > 0.0 else LONGEST
+    root = speed + sqrt(speed**2 + 2.0 * bend * motion)
+    return max(w.shortest, min(2.0 * motion / root, LONGEST)) if root > 0.0 else LONGEST
 
 
 @kernel

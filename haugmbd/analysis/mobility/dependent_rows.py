@@ -21,9 +21,8 @@ from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.labels import RowLabel
 from haugmbd.model.model import Model
-from haugmbd.redundancy.rank import RankAnalysis
+from haugmbd.redundancy.rank import RankAnalysis, corrected
 from haugmbd.redundancy.sparse_ldl import SLOTS
-from haugmbd.redundancy.structural_rank import corrected
 from haugmbd.system.checks.constraint_residuals import constraint_gaps
 from haugmbd.tolerances import TYPED_ANGLE, TYPED_LENGTH
 
@@ -102,10 +101,10 @@ def row_names(model: Model) -> tuple[RowName, ...]:
     """Return the names of all rows."""
     names: list[str] = [""] * model.nc
     for entry in model.joints.values():
-        own = [_kind(model.labels[k]) for k in entry.rows.tolist()]
+        kinds = [_kind(model.labels[k]) for k in entry.rows.tolist()]
         for at, k in enumerate(entry.rows.tolist()):
-            same = own.count(own[at]) > 1
-            names[k] = f"{own[at]} ({own[:at].count(own[at]) + 1})" if same else own[at]
+            same = kinds.count(kinds[at]) > 1
+            names[k] = f"{kinds[at]} ({kinds[:at].count(kinds[at]) + 1})" if same else kinds[at]
     return tuple(RowName(k, label.joint, names[k], label.words) for k, label in enumerate(model.labels))
 
 
@@ -124,16 +123,16 @@ def dependent_sets(
     at_joint: dict[str, list[int]] = {}
     for d in sorted(report.dependencies, key=lambda d: (-len(report.joints_of(d)), d.row)):
         joints, line = report.joints_of(d), _line(d, names, redundancy, gap)
-        own = set(joints)
-        place = next((k for k in at_joint.get(line.row.joint, ()) if own <= set(sets[k][0])), None)
-        if place is None:
-            place = len(sets)
+        joint_names = set(joints)
+        number = next((k for k in at_joint.get(line.row.joint, ()) if joint_names <= set(sets[k][0])), None)
+        if number is None:
+            number = len(sets)
             sets.append((joints, []))
             for joint in joints:
-                at_joint.setdefault(joint, []).append(place)
-        sets[place][1].append(line)
-    found = [DependentSet(joints, tuple(sorted(lines, key=lambda line: line.row.number))) for joints, lines in sets]
-    return tuple(sorted(found, key=lambda s: s.rows[0].row.number))
+                at_joint.setdefault(joint, []).append(number)
+        sets[number][1].append(line)
+    dependent = [DependentSet(joints, tuple(sorted(lines, key=lambda line: line.row.number))) for joints, lines in sets]
+    return tuple(sorted(dependent, key=lambda s: s.rows[0].row.number))
 
 
 def _line(d: Dependency, names: tuple[RowName, ...], redundancy: Redundancy, gap: Array) -> DependentRow:
@@ -148,7 +147,7 @@ def _line(d: Dependency, names: tuple[RowName, ...], redundancy: Redundancy, gap
 
 def _gaps(model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterable[Dependency]) -> Array:
     """Return the gaps of dropped rows (nc,) after Newton's method has closed the kept ones; to first order if it fails."""
-    t, found = rows.state.t, np.zeros(model.nc)
+    t, gaps = rows.state.t, np.zeros(model.nc)
     closed = corrected(model, rows.state, examined, np.zeros((model.nb + 1, SLOTS)), patient=True)
     measured = constraint_gaps(model, rows if closed is None else evaluate(model, closed.state), t)
     allowed = np.where(measured.is_angle, TYPED_ANGLE, TYPED_LENGTH * characteristic_length(model, rows))
@@ -156,8 +155,8 @@ def _gaps(model: Model, rows: Rows, examined: RankAnalysis, dependencies: Iterab
         if d.terms:
             left = rows.Phi[d.row] - sum(c * rows.Phi[k] for k, c in d.terms)
             gap = abs(float(left / measured.gradient[d.row] if closed is None else measured.gap[d.row]))
-            found[d.row] = gap if gap > allowed[d.row] else 0.0
-    return found
+            gaps[d.row] = gap if gap > allowed[d.row] else 0.0
+    return gaps
 
 
 def _kind(label: RowLabel) -> str:

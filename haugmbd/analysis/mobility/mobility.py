@@ -5,7 +5,7 @@ r"""mobility: degrees of freedom, dependent and contradictory rows, and unique r
     structural          a row depends on the others along the motion as well: the dependency belongs to the mechanism, not to the pose
 
     rank                block LDL^T on the body-joint graph           `redundancy.rank`, O(n) for chains, trees, ladders
-    along the motion    random steps along the kept rows, closed again  `redundancy.structural_rank`
+    along the motion    random steps along the kept rows, closed again  `redundancy.rank`
     motions             reduced echelon form, block by block          `instantaneous_motions`
     unique reactions    null space of Phi_q^T                          `reaction_uniqueness`
 
@@ -22,15 +22,13 @@ import numpy as np
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import start_of
 from haugmbd.analysis.mobility.dependent_rows import dependent_sets
-from haugmbd.analysis.mobility.instantaneous_motions import remaining
-from haugmbd.analysis.mobility.joints_of_blocks import joints_of_blocks
-from haugmbd.analysis.mobility.locked_loops import locked_loops
-from haugmbd.analysis.mobility.plausibility import angles_in_degrees, implausible_parts
+from haugmbd.analysis.mobility.instantaneous_motions import joints_of_blocks, remaining
+from haugmbd.analysis.mobility.likely_mistakes import angles_in_degrees, implausible_parts, locked_loops
 from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.deprecated import check_keywords
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_reactions
+from haugmbd.diagnostics.joint_reactions import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import cross, rotation_matrix
@@ -98,8 +96,8 @@ def mobility(system: System | Model, state: State | None = None, *, tolerance: f
             raise UsageError(f"system {system.name!r} has no body that can be examined: {'; '.join(map(str, checked.faults))}")
         model, faults = checked.model, checked.faults
         if state is None and checked.rows is not None:  # it has no faults, and its joints are closed
-            found = _report(model, checked.rows, AS_MODELLED, (), (), is_open=False, examined=checked.examined)
-            return replace(found, warnings=(*found.warnings, *angles_in_degrees(system.joints, system.loads)))
+            report = _report(model, checked.rows, AS_MODELLED, (), (), is_open=False, examined=checked.examined)
+            return replace(report, warnings=(*report.warnings, *angles_in_degrees(system.joints, system.loads)))
     elif isinstance(system, Model):
         no_tolerance(tolerance)
         model, faults = system, ()
@@ -112,16 +110,16 @@ def mobility(system: System | Model, state: State | None = None, *, tolerance: f
         closed = _assembled(model)
         if closed is not None:
             at, pose, rows = closed, ASSEMBLED, evaluate(model, closed)
-    known = {(fault.where, fault.what) for fault in faults}
-    faults = (*faults, *(fault for fault in open_joints if (fault.where, fault.what) not in known))
+    reported = {(fault.where, fault.what) for fault in faults}
+    faults = (*faults, *(fault for fault in open_joints if (fault.where, fault.what) not in reported))
     left_out = _left_out(system, model) if isinstance(system, System) else ()
-    found = _report(model, rows, pose, faults, left_out, is_open=bool(open_joints) and pose != ASSEMBLED)
+    report = _report(model, rows, pose, faults, left_out, is_open=bool(open_joints) and pose != ASSEMBLED)
     parts = (
         (system.joints, system.loads)
         if isinstance(system, System)
         else (parts_of(model.joints), [entry.load for entry in model.loads])
     )
-    return replace(found, warnings=(*found.warnings, *angles_in_degrees(*parts)))
+    return replace(report, warnings=(*report.warnings, *angles_in_degrees(*parts)))
 
 
 def _pose(model: Model, state: State | None) -> tuple[State, str]:
@@ -161,8 +159,8 @@ def _pairs(rows: Rows) -> Ints:
     held = touched[touched > 0]
     pairs = np.concatenate([np.sort(ends, axis=1), np.stack([np.zeros_like(held), held], axis=1)])
     n = rows.nb + 1
-    found: Ints = np.stack(np.divmod(np.unique(pairs[:, 0] * n + pairs[:, 1]), n), axis=1)
-    return found
+    bodies: Ints = np.stack(np.divmod(np.unique(pairs[:, 0] * n + pairs[:, 1]), n), axis=1)
+    return bodies
 
 
 def _acts_on_ground(rows: Rows) -> Flags:
@@ -189,8 +187,8 @@ def position_rank(model: Model, rows: Rows, rank: int) -> int:
     gone = model.velocity_rows
     if not len(gone):
         return rank
-    found = analyse_rank(model, rows, without=gone)
-    return int(model.nc - len(gone) - np.count_nonzero(np.delete(found.flat, gone)) - len(found.dropped))
+    examined = analyse_rank(model, rows, without=gone)
+    return int(model.nc - len(gone) - np.count_nonzero(np.delete(examined.flat, gone)) - len(examined.dropped))
 
 
 @collection_paused()
@@ -209,8 +207,8 @@ def _report(
     redundancy = redundancy_of(model, rows, examined, given=model.redundancy.given)
     frames, blocks = frames_of(model.joints), find_blocks(model.nb + 1, _pairs(rows))
     joints = joints_of_blocks(model.joints, frames, blocks)
-    found = remaining(model, rows, examined, blocks, joints)
-    loops = [(blocks.blocks[k], own) for k, own in joints.of(joints.count > 1).items()]
+    motions = remaining(model, rows, examined, blocks, joints)
+    loops = [(blocks.blocks[k], joints_of_loop) for k, joints_of_loop in joints.of(joints.count > 1).items()]
     return Mobility(
         name=model.name,
         pose=pose,
@@ -221,14 +219,14 @@ def _report(
         position_rank=position_rank(model, rows, redundancy.rank),
         tolerance=redundancy.tolerance,
         dependent=dependent_sets(model, rows, examined, redundancy, is_open=is_open),
-        motions=found.motions,
-        unlisted_motions=found.unlisted_motions,
+        motions=motions.motions,
+        unlisted_motions=motions.unlisted_motions,
         reactions=joint_reactions(model, rows, examined, redundancy.dependencies, frames),
         locked=locked_loops(model, rows.state, examined.length, loops),
         faults=faults,
         warnings=implausible_parts(model, rows.state, frames, blocks, characteristic_length(model, rows), whole=not left_out),
         skipped_parts=left_out,
         redundancy=redundancy,
-        _found=(blocks, found),
+        _found=(blocks, motions),
         solver=model.explain_solver(),
     )

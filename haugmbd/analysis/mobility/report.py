@@ -14,10 +14,10 @@ import numpy as np
 
 from haugmbd.analysis.mobility.dependent_rows import DependentRow, DependentSet
 from haugmbd.analysis.mobility.instantaneous_motions import Motion, Remaining, full_twists
-from haugmbd.analysis.mobility.locked_loops import LockedLoop
+from haugmbd.analysis.mobility.likely_mistakes import LockedLoop
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import JointReaction
+from haugmbd.diagnostics.joint_reactions import JointReaction
 from haugmbd.errors import Fault
 from haugmbd.graph import Blocks
 from haugmbd.kkt.solver import BLOCK
@@ -119,7 +119,7 @@ class Mobility:
     @property
     def consistent(self) -> bool:
         """Return whether no row contradicts the others."""
-        return all(one.consistent for one in self.dependent)
+        return all(rows.consistent for rows in self.dependent)
 
     @property
     def ok(self) -> bool:
@@ -128,16 +128,16 @@ class Mobility:
 
     def reaction(self, joint: str) -> JointReaction:
         """Return the uniqueness of the components of a joint's reaction. Raise UsageError for an unknown joint."""
-        found = next((one for one in self.reactions if one.joint == joint), None)
-        if found is None:
-            raise no_such("joint", joint, [one.joint for one in self.reactions])
-        return found
+        reaction = next((each for each in self.reactions if each.joint == joint), None)
+        if reaction is None:
+            raise no_such("joint", joint, [each.joint for each in self.reactions])
+        return reaction
 
     @cached_property
     def basis(self) -> Array:
         """Return all motions, (motions, nb + 1, 6): v of centres of mass, global, and omega_bar, body frames; the ground in row 0."""
-        blocks, found = self._found
-        twists = full_twists(found, blocks, self.state.r)
+        blocks, motions = self._found
+        twists = full_twists(motions, blocks, self.state.r)
         twists[:, :, 3:] = np.einsum("bji,mbj->mbi", rotation_matrix(self.state.p), twists[:, :, 3:])
         return twists
 
@@ -225,32 +225,32 @@ def _dependent(m: Mobility) -> list[str]:
     if not m.dependent:
         return []
     lines = ["dependent rows, by joint"]
-    for k, one in enumerate(m.dependent[:SHOWN], start=1):
-        lines += _entry(f"  {k}. ", f"{names(one.joints)}: {_verdict(one)}")
-        for row in one.rows:
-            lines += _entry("       ", f"{row}{_remark(row, one)}", indent="           ")
+    for k, rows in enumerate(m.dependent[:SHOWN], start=1):
+        lines += _entry(f"  {k}. ", f"{names(rows.joints)}: {_verdict(rows)}")
+        for row in rows.rows:
+            lines += _entry("       ", f"{row}{_remark(row, rows)}", indent="           ")
     return lines + _more(m.dependent)
 
 
-def _verdict(one: DependentSet) -> str:
+def _verdict(rows: DependentSet) -> str:
     """Return "structural" or not, "consistent" or not, as text."""
-    if not any(row.terms for row in one.rows):
+    if not any(row.terms for row in rows.rows):
         return "says nothing at this pose (its gradient is zero)"
-    n = sum(bool(row.terms) for row in one.rows)
+    n = sum(bool(row.terms) for row in rows.rows)
     when = (
         "along the motion (structural)"
-        if one.structural
+        if rows.structural
         else "only at this pose"
-        if all(not row.structural for row in one.rows)
+        if all(not row.structural for row in rows.rows)
         else "some of them only at this pose"
     )
-    agree = "consistent" if one.consistent else f"CONFLICTING by {one.amount}"
+    agree = "consistent" if rows.consistent else f"CONFLICTING by {rows.amount}"
     return f"{n} {'row depends' if n == 1 else 'rows depend'} on the others {when}, {agree}"
 
 
-def _remark(row: DependentRow, one: DependentSet) -> str:
+def _remark(row: DependentRow, rows: DependentSet) -> str:
     """Return a remark on a row of a set that is mixed."""
-    remarks = ["only at this pose"] * (not row.structural and any(other.structural for other in one.rows))
+    remarks = ["only at this pose"] * (not row.structural and any(other.structural for other in rows.rows))
     if row.gap > 0.0:
         remarks.append(f"left open by {row.gap:.6g} {row.unit}")
     if row.rate > 0.0:
@@ -278,16 +278,16 @@ def _reactions(m: Mobility) -> list[str]:
     """Return the unique components: one line for similar joints."""
     if not m.reactions:
         return []
-    if all(one.all_unique for one in m.reactions):
+    if all(reaction.all_unique for reaction in m.reactions):
         return ["reactions: all are unique"]
     lines = ["reactions in the joint's frame on body j: unique, NOT unique (others would give the same motion), - not carried"]
     lines.append(" " * LABEL + "".join(f"{name:>{width}}" for name, width in COLUMNS))
-    shared = [one for one in m.reactions if not one.all_unique]
+    shared = [reaction for reaction in m.reactions if not reaction.all_unique]
     groups = [list(group) for _, group in groupby(sorted(shared, key=_marks), key=_marks)]
     groups.sort(key=lambda group: m.reactions.index(group[0]))
     for group in groups[:SHOWN]:
         cells = "".join(f"{MARKS[mark]:>{width}}" for mark, (_, width) in zip(group[0].marks, COLUMNS, strict=True))
-        *above, label = _entry("  ", names([one.joint for one in group]))
+        *above, label = _entry("  ", names([reaction.joint for reaction in group]))
         if above or len(label) > LABEL:
             lines += [*above, label]
             label = ""
@@ -297,8 +297,8 @@ def _reactions(m: Mobility) -> list[str]:
     return lines + ([f"  all components of the other {unique} are unique"] if unique else [])
 
 
-def _marks(one: JointReaction) -> tuple[str, ...]:
-    return one.marks
+def _marks(reaction: JointReaction) -> tuple[str, ...]:
+    return reaction.marks
 
 
 def names(joints: Sequence[str]) -> str:
@@ -314,6 +314,6 @@ def _more(entries: Sequence[object]) -> list[str]:
 def _entry(first: str, text: str, indent: str | None = None) -> list[str]:
     """Return a paragraph that starts with `first`; later lines are indented, and names, terms and vectors are not broken."""
     later = " " * len(first) if indent is None else indent
-    tied = TOGETHER.sub(lambda found: found[0].replace(" ", TIE), text)
+    tied = TOGETHER.sub(lambda match: match[0].replace(" ", TIE), text)
     lines = wrap(tied, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False) if text else [first]
     return [line.replace(TIE, " ") for line in lines]

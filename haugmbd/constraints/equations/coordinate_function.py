@@ -18,7 +18,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_line
-from haugmbd.compiled.jit import counted, kernel, routine
+from haugmbd.compiled.jit import kernel, routine
 from haugmbd.constraints.base import SIDE, SLOT, Motion, RowTable
 from haugmbd.constraints.coordinate import Coordinate, Rates, angle_rates, displacement_rates
 from haugmbd.constraints.equations.coupling import ANGLE, FIRST, MARKERS, OFFSET, SIDE_B, CouplingRow, add_term
@@ -100,9 +100,15 @@ class CoordinateFunctionRow(CouplingRow):
         return [([*head, *op], tuple(line)) for op, line in zip(ops.tolist(), numbers.reshape(n, 3).tolist(), strict=True)]
 
 
-@counted
-def evaluate_profile(x: float, ints: Ints, floats: Array, k: int) -> Three:
-    """Return f, f', f'' at x of the row whose line of q_b is k."""
+def room_for_profiles(ints: Ints) -> int:
+    """Return the number of slots of the longest tape of a table of rows."""
+    heads = ints[(ints[:, FIRST] == 1) & (ints[:, KIND] != SPLINE)]
+    return int((1 + heads[:, N_OPS] + heads[:, N_NUMBERS]).max(initial=0))
+
+
+@kernel
+def evaluate_profile(x: float, ints: Ints, floats: Array, k: int, W: Array) -> Three:
+    """Return f, f', f'' at x of the row whose line of q_b is k;  W: (n, 3) room for its tape."""
     n_ops, n_numbers = ints[k, N_OPS], ints[k, N_NUMBERS]
     period, start = floats[k, WRAP], floats[k + 1, WRAP]
     if period > 0.0:
@@ -111,7 +117,6 @@ def evaluate_profile(x: float, ints: Ints, floats: Array, k: int) -> Three:
     numbers = borrow_line(floats, 0, first + n_numbers)
     if ints[k, KIND] == SPLINE:
         return evaluate_spline(x, numbers, first, first + n_numbers)
-    W = np.empty((1 + n_numbers + n_ops, 3))
     run_tape(x, ints[:, PROGRAM:COLUMNS], k + 2, k + 2 + n_ops, numbers, first, first + n_numbers, W)
     a = ints[k + 1, PROGRAM]
     if ints[k, KIND] == JET:
@@ -167,7 +172,7 @@ def assemble_row(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
                 J[side, column] = 0.0
         q_b, q_a = term_rates(ints, floats, m, k), term_rates(ints, floats, m, k + 1)
         a, b = term_bodies(ints, m, k + 1)
-        f, f1, f2 = evaluate_profile(q_a.q, ints, floats, k)
+        f, f1, f2 = evaluate_profile(q_a.q, ints, floats, k, rows.tape)
         rate = coordinate_rate(m, a, b, q_a)
         add_coordinate(ints, m, J, k, 1.0, q_b)
         add_coordinate(ints, m, J, k + 1, -f1, q_a)

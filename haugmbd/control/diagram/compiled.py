@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import counted
+from haugmbd.compiled.numba_names import COMPILES, is_jitted, numba, types
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.implicit import DIFFERENCE, ITERATIONS, ROUNDING, SOLVED, STALLED
 from haugmbd.control.diagram.network import Network
@@ -30,9 +29,10 @@ Part = Callable[..., None]
 def compilable(network: Network) -> bool:
     """Return whether all blocks can be evaluated without Python, and the user has compiled a function of one.
 
+    Where an engine takes the place of the compiler, Python calls the functions that the user has compiled.
     A process compiles them anew for each model, in some seconds, which a run of blocks of the library alone rarely takes.
     """
-    if not any(map(numba.extending.is_jitted, (function for block in network.blocks for function in block.functions()))):
+    if not COMPILES or not any(map(is_jitted, (function for block in network.blocks for function in block.functions()))):
         return False
     if network.delays or network.scope.sensors or network.vectors or output_order(network) is None:
         return False

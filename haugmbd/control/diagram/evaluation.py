@@ -11,11 +11,11 @@ from math import isfinite
 from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
 
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.numba_names import is_jitted
 from haugmbd.control.block import FORM, Block
 from haugmbd.control.diagram.switched_rate import switched_rate
 from haugmbd.control.joint_signal import measure_joint
@@ -199,7 +199,7 @@ class Instant(Mapping[str, Any]):
     def _called(self, block: Block, label: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function of a block returns; its exceptions are raised with a note."""
         try:
-            compiled = not isinstance(function, FunctionType) and numba.extending.is_jitted(function)
+            compiled = not isinstance(function, FunctionType) and is_jitted(function)
             signals = self.record_of(block, label) if compiled else self
             return function(self.t, *arguments, signals)
         except UnknownSignal as error:

@@ -83,7 +83,7 @@ def measured(m: Motion, x: int, y: int, z: int, offset: float, angle: int) -> Me
         moment = angle_gradient(m, x, y, z)
         w = sub(to_global(m.A, b, load(m.bodies, b, OMEGA_BAR)), to_global(m.A, a, load(m.bodies, a, OMEGA_BAR)))
         q = angle_of(m, x, y, z, offset, m.angles[angle])
-        return Measured(q, dot(moment, w), a, b, (0.0, 0.0, 0.0), scale(-1.0, moment), moment)
+        return Measured(q, dot(moment, w), a, b, scale(0.0, moment), scale(-1.0, moment), moment)
     a, b = m.body_of[y], m.body_of[z]
     H, d = value(m, x), distance(m, y, z)
     d_dot = sub(add(load(m.bodies, b, VELOCITY), rate(m, z)), add(load(m.bodies, a, VELOCITY), rate(m, y)))

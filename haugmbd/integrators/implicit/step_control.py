@@ -25,12 +25,11 @@ from __future__ import annotations
 from math import ceil, sqrt
 from typing import Any, NamedTuple
 
-from numba.extending import typeof_impl
-
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow, borrow_line
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
 from haugmbd.compiled.jit import DirectCall, inlined, kernel, released
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.compiled.status_codes import OK, SHORTER_STEP_MAY_AVOID, STEP_TOO_SMALL
 from haugmbd.formulations.newton_euler import factorize
 from haugmbd.integrators.implicit.force_jacobians import TANGENTS_SIGNATURE

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import F1, F2, Routine, function_type, types
 from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.integrators.watches.rank_watch import NO_PACK
 from haugmbd.workspace.layout import PACK_TYPE, Pack

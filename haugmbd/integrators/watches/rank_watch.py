@@ -18,13 +18,13 @@ from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import typeof_impl
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.function_pointers import F2, Routine, types
 from haugmbd.compiled.jit import entry, inlined, kernel
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.compiled.records import new_record, record_dtype, record_type
 from haugmbd.compiled.status_codes import NOT_FINITE, OK
 from haugmbd.formulations.newton_euler import factorize

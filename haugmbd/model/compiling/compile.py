@@ -16,21 +16,23 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.bodies.body import Body
-from haugmbd.callbacks.force_callbacks import ForceCallbacks
-from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.callbacks import ForceCallbacks, JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.equations.coordinate_function import room_for_profiles
 from haugmbd.constraints.equations.hinge import COLUMNS as HINGE_COLUMNS
 from haugmbd.constraints.joint import Joint
+from haugmbd.constraints.registry import COORDINATE_FUNCTIONS
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
+from haugmbd.drivers.program import room_for_tapes
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.stops import WrittenLine
 from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.kkt.cluster_order import CoupledRow
+from haugmbd.kkt.registry import choose_solver
 from haugmbd.kkt.solver import TREE, TREES_ON_BLOCKS, SolverTables
-from haugmbd.kkt.solver_choice import choose_solver
 from haugmbd.kkt.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
 from haugmbd.kkt.tree_solver import Forest
 from haugmbd.model.compiling.equations import Equations, Given, read_equations
@@ -111,7 +113,7 @@ def compile_tables(
 ) -> Compiled:
     """Return tables, numbers and callbacks; `bodies` with the ground first, `given` the equations of each joint.
 
-    solver: see `kkt.solver_choice`;  network: the blocks;  layout: of the state, where some parts of a system are off
+    solver: see `kkt.registry`;  network: the blocks;  layout: of the state, where some parts of a system are off
     """
     every = loads if layout is None else layout.loads
     number = new_numbering(bodies)
@@ -301,6 +303,13 @@ def friction_paths(friction: FrictionTables, pairs: list[tuple[int, ...]], forms
     return friction.paths_to_ground(order_of_forest(n_bodies, pairs) if friction.solves and revolute else None, revolute)
 
 
+def _room_for_tapes(p: _Parts) -> int:
+    """Return the number of slots of the longest tape, of the drivers and of the functions of joint coordinates."""
+    row_ints, starts = p.rows[0], p.rows[2].ravel()
+    functions = row_ints[starts[COORDINATE_FUNCTIONS] : starts[COORDINATE_FUNCTIONS + 1]]
+    return max(room_for_tapes(p.drivers.table), room_for_profiles(functions) if len(functions) else 0)
+
+
 def _work(n_bodies: int, p: _Parts, n_nodes: int) -> dict[str, tuple[int, int]]:
     """Return the shapes of the arrays that every run writes, whatever the solver."""
     n_slots, sides = ROWS_PER_EDGE * len(p.edges.bodies), p.edges.bodies.shape[1]
@@ -309,6 +318,7 @@ def _work(n_bodies: int, p: _Parts, n_nodes: int) -> dict[str, tuple[int, int]]:
         "OMEGA": (n_bodies, 3),
         "X": (len(p.body_of), 9),
         "F": (len(p.drivers.F0), 3),
+        "TAPE": (_room_for_tapes(p), 3),
         "SIGNALS": (p.n_signals, 2),
         "J": (n_slots, 6 * sides),
         "LEVEL": (n_slots, 3),

@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from haugmbd.callbacks.calls import ForceCall, JacobianCall
-from haugmbd.callbacks.force_callbacks import DriverCall, ForceCallbacks
-from haugmbd.callbacks.jacobian_callbacks import JacobianCallbacks
+from haugmbd.callbacks import DriverCall, ForceCall, ForceCallbacks, JacobianCall, JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.control.diagram.network import Network
 from haugmbd.drivers import DriverTables

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.curve import PointOnCurveRow
+from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.kkt.elimination_order import ABSOLUTE, RELATIVE, RELATIVE_TO_GROUND, EdgeRows
 from haugmbd.model.compiling.equations import REAL_COLUMNS, SEVERAL_LINES, Equations, padded
@@ -55,13 +57,19 @@ def row_table(equations: Equations, edges: Edges, number: Numbering, turns: Turn
 
 
 def _lines(equations: Equations, edges: Edges, row: int, number: Numbering, turns: Turns) -> list[Line]:
-    """Return the lines of a coupling, a function of coordinates or a curve."""
+    """Return the lines of a coupling, a function of coordinates, a curve or a rope."""
     primitive, slot, driver = equations.objects[row], int(edges.slot[row]), int(equations.driver[row])
     markers = equations.several_markers[row]
     if isinstance(primitive, PointOnCurveRow):
         return list[Line](primitive.lines(slot, int(edges.side[row]), driver, markers))
-    assert isinstance(primitive, CouplingRow)
     edge, lines = edges.touched(slot // 6), list[Line]()
+    if isinstance(primitive, RopeRow):
+
+        def side(body: Body) -> int:
+            return edge.index(k) if (k := number.bodies[body]) in edge else -1
+
+        return list[Line](primitive.lines(slot, driver, markers, side, turns.number))
+    assert isinstance(primitive, CouplingRow)
     further = primitive.term_lines() if isinstance(primitive, CoordinateFunctionRow) else ()
     for term, (q, c) in enumerate(primitive.terms):
         a, b = (edge.index(k) if (k := number.bodies[body]) in edge else -1 for body in q.bodies)

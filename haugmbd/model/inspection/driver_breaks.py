@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.callbacks.force_callbacks import DriverCall, driver_values
+from haugmbd.callbacks import DriverCall, driver_values
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.equations.d import D
 from haugmbd.drivers import Constant, Driver, PythonDriver

@@ -17,7 +17,7 @@ from haugmbd.constraints.freedoms import Freedom, Kind, Side
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.math.spatial_vectors import force_transform, motion_transform
+from haugmbd.math.spatial import force_transform, motion_transform
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.labels import JointEntry, joint_named

@@ -5,6 +5,7 @@ assembly         parts, markers, joints and motions as data
 formulas         motions as expressions
 joints           joints between two markers
 couplings        gears, racks and screws
+general          motions of six coordinates, and forces along a line
 limits           limits of joints
 mechanism        from an assembly to a System
 read             read_asmt

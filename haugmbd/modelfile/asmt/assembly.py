@@ -57,6 +57,14 @@ INSIDE: Mapping[str, tuple[str, ...]] = {
     "marker": ("Name", *POSE),
     "joint": ("Name", "MarkerI", "MarkerJ", *VALUES),
     "motion": ("Name", "MarkerI", "MarkerJ", "MotionJoint", "RotationZ", "TranslationZ"),
+    "general motion": (
+        "Name",
+        "MarkerI",
+        "MarkerJ",
+        *(f"{key}{k}" for key in ("rIJI", "angIJJ") for k in (1, 2, 3)),
+        "RotationOrder",
+    ),
+    "load": ("Name", "MarkerI", "MarkerJ", "tension", "twist"),
 }
 """The records inside of parts, markers and joints; others are misspelt, or of a newer program."""
 READ_TOO = ("ForceTorques", "ForcesTorques", "ConstantGravity", "AnimationParameters", "PrincipalMassMarker", *NOT_READ)
@@ -107,6 +115,27 @@ class AsmtMotion(NamedTuple):
     formula: str
 
 
+class AsmtGeneralMotion(NamedTuple):
+    """A motion of all six coordinates between two markers: formulas of the position of J in the axes of I, and of three angles."""
+
+    name: str
+    line: int
+    markers: tuple[str, str]
+    position: tuple[str, ...]
+    angles: tuple[str, ...]
+    order: tuple[int, ...]
+
+
+class AsmtLoad(NamedTuple):
+    """A force between two markers along their line: its formulas."""
+
+    name: str
+    line: int
+    markers: tuple[str, str]
+    tension: str
+    twist: str
+
+
 class AsmtLimit(NamedTuple):
     """A limit of a joint: its type, the name of its joint, "=<" or "=>", its formula."""
 
@@ -131,6 +160,8 @@ class Assembly:
     markers: dict[str, Marker] = field(default_factory=dict)
     joints: dict[str, AsmtJoint] = field(default_factory=dict)
     motions: dict[str, AsmtMotion] = field(default_factory=dict)
+    general_motions: list[AsmtGeneralMotion] = field(default_factory=list)
+    loads: list[AsmtLoad] = field(default_factory=list)
     limits: list[AsmtLimit] = field(default_factory=list)
     gravity: Array = field(default_factory=lambda: np.zeros(3))
     pose: Transform = IDENTITY
@@ -179,6 +210,9 @@ def assembly_of(root: Record, length: float) -> Assembly:
         _read_sets(made, sets)
     for key in ("ForceTorques", "ForcesTorques"):
         for record in _below(root, key):
+            if record.text == "InLineForceTorque":
+                _read_load(made, record)
+                continue
             what = f"the load {_name(record) or record.text!r} ({record.text}) cannot be read"
             made.fault(record.line, where, what, "Remove it, and add a PointForce or a Torque to the system.")
     for key, note in NOT_READ.items():
@@ -258,6 +292,8 @@ def _read_part(made: Assembly, record: Record) -> None:
     mass = record.first("PrincipalMassMarker")
     if mass is not None:
         part.inertia = _inertia(made, mass, where)
+        if _name(mass):
+            made.markers[f"/{made.name}/{name}/{_name(mass)}"] = Marker(name, _pose(made, mass, f"{where}, mass marker"))
     order = record.first("FeatureOrder")
     if order is not None and order.children:
         made.ignored["solid geometry of parts"] += 1
@@ -310,9 +346,12 @@ def _read_sets(made: Assembly, sets: Record) -> None:
         if record.text == "AllowRotation":
             made.ignored[f"motion {name!r} (AllowRotation), which the solver drops once its joints are closed"] += 1
             continue
+        if record.text == "GeneralMotion":
+            _read_general_motion(made, record)
+            continue
         if record.text not in keys:
             what = f"its type {record.text!r:.40} cannot be read"
-            made.fault(record.line, f"motion {name!r}", what, f"Known are {', '.join(keys)}.")
+            made.fault(record.line, f"motion {name!r}", what, f"Known are {', '.join(keys)}, GeneralMotion.")
             continue
         joint, formula = record.first("MotionJoint"), record.first(keys[record.text])
         if joint is None or formula is None:
@@ -332,6 +371,41 @@ def _read_sets(made: Assembly, sets: Record) -> None:
         made.limits.append(AsmtLimit(_name(record), record.text, on.rsplit("/", 1)[-1], side, bound))
     for record in _below(sets, "GeneralConstraintSets"):
         made.fault(record.line, f"constraint {_name(record)!r}", f"its type {record.text!r:.40} cannot be read", "Remove it.")
+
+
+def _formula(record: Record, key: str) -> str:
+    """Return the formula below a record, which may have several lines; "0" without one."""
+    found = record.first(key)
+    return "0" if found is None else " ".join(child.text for child in found.children)
+
+
+def _markers_of(record: Record) -> tuple[str, str]:
+    """Return the paths of MarkerI and MarkerJ."""
+    i, j = ("" if (end := record.first(key)) is None else end.value() for key in ("MarkerI", "MarkerJ"))
+    return i, j
+
+
+def _read_general_motion(made: Assembly, record: Record) -> None:
+    """Read a motion of all six coordinates."""
+    name = _name(record) or _unnamed(made, record, made.motions)
+    if name in made.motions or name in [one.name for one in made.general_motions]:
+        made.fault(record.line, f"motion {name!r}", "another motion has this name, too", "Give each motion its own name.")
+        return
+    _count_unread(made, record, "general motion")
+    given = record.first("RotationOrder")
+    order = tuple(int(x) for x in _numbers(made, given, (3,), f"motion {name!r}")) if given is not None else (1, 2, 3)
+    position, angles = (tuple(_formula(record, f"{key}{k}") for k in (1, 2, 3)) for key in ("rIJI", "angIJJ"))
+    made.general_motions.append(AsmtGeneralMotion(name, record.line, _markers_of(record), position, angles, order))
+
+
+def _read_load(made: Assembly, record: Record) -> None:
+    """Read a force along the line of two markers."""
+    name = _name(record) or f"{record.text} of line {record.line}"
+    if name in [one.name for one in made.loads]:
+        made.fault(record.line, f"load {name!r}", "another load has this name, too", "Give each load its own name.")
+        return
+    _count_unread(made, record, "load")
+    made.loads.append(AsmtLoad(name, record.line, _markers_of(record), _formula(record, "tension"), _formula(record, "twist")))
 
 
 def _unnamed(made: Assembly, record: Record, taken: Iterable[str]) -> str:

@@ -78,6 +78,14 @@ def _rack(name: str, i: Frame, j: Frame, radius: float, joints: list[Joint]) -> 
         x, theta = _sliding(one, i, i.A[:, 0]), _turning(two, j, j.A[:, 2], at_origin=True)
         if type(one) is TJ and x is not None and theta is not None:
             return RackPinion(name, theta.coordinate, x.coordinate, radius=radius * same * theta.sense * x.sense)
+    reversed_too = any(
+        type(two) is TJ and _turning(one, i, i.A[:, 2], at_origin=True) is not None
+        for _, one, two in _through_carrier(i.body, j.body, joints)
+    )
+    if reversed_too:
+        raise UsageError(
+            "the markers of a RackPinionJoint stand the other way round: marker I is on the pinion, and must be on the rack"
+        )
     raise UsageError(
         "a RackPinionJoint needs a slide of the rack, along x of its marker, and a hinge of the pinion, on a common carrier"
     )

@@ -2,7 +2,8 @@ r"""Formulas of motions: the solver's functions of `time`, as expressions in t.
 
 x^2  ->  x**2        asin  ->  arcsin        1d-3  ->  1e-3        2.0d  ->  2.0        <n> is a line break
 
-Numbers with a d are those of double precision in Smalltalk, in which the first programs of these files were written.
+A text in double quotes is a comment, and numbers with a d are those of double precision, as in Smalltalk, in which the first programs of
+these files were written.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ WORDS = {
 """Names of a formula: those of the solver that stand for one of ours."""
 DOUBLE = re.compile(r"(?<![\w.])([0-9]+\.?[0-9]*|\.[0-9]+)[dD](?:([-+]?[0-9]+)(?![\w.])|(?![\w.]))")
 """A number of double precision, with or without an exponent."""
+COMMENT = re.compile(r'"[^"]*"')
 LINE_BREAK = "<n>"
 
 
@@ -37,7 +39,7 @@ def plain_numbers(text: str) -> str:
 
 def expression_of(text: str, factor: float = 1.0) -> Expression:
     """Return a formula, times a factor. Raise UsageError for one that is not understood."""
-    plain = plain_numbers(text.replace(LINE_BREAK, " ")).strip()
+    plain = plain_numbers(COMMENT.sub(" ", text.replace(LINE_BREAK, " "))).strip()
     unknown = [word for word in WORD.findall(re.sub(r"(?<=[0-9.])e(?=[-+0-9])", "", plain)) if word not in WORDS]
     if unknown:
         raise UsageError(f"the formula {text!r:.80} has {unknown[0]!r}; known are {', '.join(WORDS)}")

@@ -23,6 +23,7 @@ from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtMotion, Assembly
 from haugmbd.modelfile.asmt.couplings import coupling_between
 from haugmbd.modelfile.asmt.formulas import expression_of
+from haugmbd.modelfile.asmt.general import add_general_motion, add_line_force
 from haugmbd.modelfile.asmt.joints import joint_between
 from haugmbd.modelfile.imports import IDENTITY, OPEN, Transform, heavy, substitute
 from haugmbd.system.system import System
@@ -30,6 +31,9 @@ from haugmbd.system.system import System
 FIXED = "FixedJoint"
 COUPLED = ("GearJoint", "RackPinionJoint", "ScrewJoint")
 """Joints that are couplings of other joints."""
+OF_CURVES = ("CVCVJoint", "PTCVJoint", "CVSFJoint", "PTSFJoint", "SFSFJoint", "CurveCurveContact", "PointCurveContact")
+"""Joints between points, curves and surfaces."""
+REPLACE = "Replace it by a joint that can be read."
 GROUND = ""
 """The assembly itself, as the part of its markers."""
 UNIT = MassProperties(1.0, np.ones(3))
@@ -61,10 +65,15 @@ def mechanism(made: Assembly, merge_fixed: bool) -> Built:
     """Return the system; faults are collected in the assembly."""
     built = Built(System(made.name, gravity=made.gravity), {}, made.substituted, [], [])
     for joint in made.joints.values():
-        for key, path in zip(("MarkerI", "MarkerJ"), joint.markers, strict=True):
-            if path not in made.markers:
+        if joint.type in OF_CURVES:
+            what = f"its type {joint.type!r} cannot be read: it is one of curves or surfaces"
+            made.fault(joint.line, f"joint {joint.name!r}", what, REPLACE)
+    of_motions = [("motion", one) for one in made.general_motions]
+    for kind, one in (*(("joint", joint) for joint in made.joints.values()), *of_motions, *(("load", load) for load in made.loads)):
+        for key, path in zip(("MarkerI", "MarkerJ"), one.markers, strict=True):
+            if path not in made.markers and getattr(one, "type", "") not in OF_CURVES:
                 what = f"{key}: there is no marker {path!r:.80}{did_you_mean(path, made.markers)}"
-                made.fault(joint.line, f"joint {joint.name!r}", what, "Give the path /Assembly/Part/Marker.")
+                made.fault(one.line, f"{kind} {one.name!r}", what, "Give the path /Assembly/Part/Marker.")
     if made.faults:
         return built
     places, used = _groups(made, built, merge_fixed)
@@ -75,6 +84,10 @@ def mechanism(made: Assembly, merge_fixed: bool) -> Built:
                 _add_joint(made, built, bodies, joint)
     for motion in made.motions.values():
         _add_motion(made, built, motion)
+    for general in made.general_motions:
+        add_general_motion(made, built.system, general, _ends(made, built, bodies, general.markers))
+    for load in made.loads:
+        add_line_force(made, built.system, load, _ends(made, built, bodies, load.markers))
     _add_warnings(made, built)
     return built
 
@@ -180,16 +193,21 @@ def _body(made: Assembly, leader: str, inertia: MassProperties) -> Body:
     return body
 
 
-def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: AsmtJoint) -> None:
-    """Add a joint, or record why it cannot be."""
-    where = f"joint {joint.name!r}"
+def _ends(made: Assembly, built: Built, bodies: dict[str, Body], markers: tuple[str, str]) -> tuple[Frame, Frame]:
+    """Return the frames of two markers on their bodies."""
     ends = []
-    for path in joint.markers:
+    for path in markers:
         marker = made.markers[path]
         at = built.where[marker.part][1] @ marker.pose
         ends.append(Frame(bodies[marker.part], at.r, at.A))
+    return ends[0], ends[1]
+
+
+def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: AsmtJoint) -> None:
+    """Add a joint, or record why it cannot be."""
+    where, ends = f"joint {joint.name!r}", _ends(made, built, bodies, joint.markers)
     if ends[0].body is ends[1].body:
-        _drop_joint(made, built, joint, (ends[0], ends[1]))
+        _drop_joint(made, built, joint, ends)
         return
     try:
         if joint.type in COUPLED:
@@ -198,7 +216,7 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
         else:
             part = joint_between(joint.type, joint.name, ends[0], ends[1], joint.values)
     except UsageError as error:
-        made.fault(joint.line, where, str(error).rstrip("."), "Replace it by a joint that can be read.")
+        made.fault(joint.line, where, str(error).rstrip("."), REPLACE)
         return
     for fault in part.faults():
         made.faults.append(Fault(f"line {joint.line}, {fault.where}", fault.what, fault.remedy))
@@ -215,9 +233,15 @@ def _drop_joint(made: Assembly, built: Built, joint: AsmtJoint, ends: tuple[Fram
     try:
         gap = 0.0 if joint.type in COUPLED else _gap(joint, ends)
     except UsageError as error:
-        made.fault(joint.line, where, str(error).rstrip("."), "Replace it by a joint that can be read.")
+        made.fault(joint.line, where, str(error).rstrip("."), REPLACE)
         return
     parts = " and ".join(repr(part) if part else "the assembly" for part in sorted(own))
+    if len(own) == 1:  # no motion of the mechanism can close or open it
+        told = built.dropped if gap <= HOLDS else built.warnings
+        told.append(
+            f"{where}: both its markers are on {parts}, open by {gap:.2g} (m or rad), which no motion changes: it is left out"
+        )
+        return
     if not gap <= HOLDS:
         what = f"it is open by {gap:.3g} (m or rad), and both its markers are on {on!r}, fixed to each other (parts: {parts})"
         made.fault(joint.line, where, what, "Remove it, or the fixed joints that contradict it.")

@@ -13,7 +13,9 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -192,6 +194,9 @@ def made_function(found: dict[str, Any]) -> Any:
 
 def imported(name: str, path: Path, reading: Reading) -> Any:
     """Return the function of this name."""
+    kept = kept_functions.get(name)
+    if kept is not None:
+        return kept
     module, qualified = name.split(":")
     try:
         found: Any = importlib.import_module(module)
@@ -205,12 +210,55 @@ def imported(name: str, path: Path, reading: Reading) -> Any:
     return found
 
 
+class _KeptFunctions:
+    """Functions and classes that pass through a document of this process as they are: no file is written of it."""
+
+    MODULE = "kept_functions"
+
+    def __init__(self) -> None:
+        self._kept: ContextVar[list[Any] | None] = ContextVar("kept functions", default=None)
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Keep functions in the documents of this block."""
+        token = self._kept.set([])
+        try:
+            yield
+        finally:
+            self._kept.reset(token)
+
+    def put(self, function: Any) -> dict[str, Any] | None:
+        """Return the name of a function in the document; None where none are kept."""
+        kept = self._kept.get()
+        if kept is None:
+            return None
+        kept.append(function)
+        return {"function": f"{self.MODULE}:f{len(kept) - 1}"}
+
+    def get(self, name: str) -> Any:
+        """Return the function of a name; None if it is not one of these."""
+        kept, (module, _, number) = self._kept.get(), name.partition(":f")
+        return kept[int(number)] if kept is not None and module == self.MODULE else None
+
+    def changed(self, value: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return the name of another function in place of that of `value`."""
+        found = self.put(change(self.get(value["function"])))
+        assert found is not None
+        return found
+
+
+kept_functions = _KeptFunctions()
+
+
 class Unwritable(UsageError):
     """A function that a file cannot hold; the text says why."""
 
 
 def code_name(function: Callable[..., Any], what: str = "function") -> dict[str, Any]:
     """Return {"function": "module:function"}. Raise Unwritable unless importing that name gives this function, or class, again."""
+    kept = kept_functions.put(function)
+    if kept is not None:
+        return kept
     plain: Any = getattr(function, "py_func", function)
     module, qualified = getattr(plain, "__module__", None), getattr(plain, "__qualname__", getattr(plain, "__name__", None))
     if isinstance(function, type(sys.modules["numpy"].sin)):

@@ -42,19 +42,19 @@ from haugmbd.math.articulated_inertia import (
     times_twist,
 )
 from haugmbd.math.vec3 import dot, scale
-from haugmbd.serial_chain.base import BaseChain
+from haugmbd.serial_chain.base import BaseChain, need_chain, not_finite_error
 from haugmbd.serial_chain.chain_arrays import ChainArrays, axis, chain_arrays, end_freedom, first_freedom, gravity, slides, step
-from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place, rate
-from haugmbd.serial_chain.recursions.articulated_inertia import (
+from haugmbd.serial_chain.recursions.link_inertia import (
     add_rigid,
     bias_acceleration,
     freedom_response,
     load_wrench,
     move_along,
+    place_inertia,
+    put_bias_wrench,
     store_pivot,
 )
-from haugmbd.serial_chain.recursions.link_inertia import place_inertia, put_bias_wrench
 
 FINE, NOT_FINITE = -1, -2
 
@@ -111,8 +111,8 @@ def eliminate_joint(c: ChainArrays, i: int, I: ArticulatedInertia, p: Wrench, be
         I = rank_one_downdate(I, D_inv, U)
         p = add_wrenches(p, scale_wrench(u * D_inv, U))
     d = step(c, i)
-    own = InertiaScale(translation, rotation + translation * dot(d, d))
-    return Eliminated(shift_inertia(I, d), shift_wrench(p, d), own, weak)
+    scale = InertiaScale(translation, rotation + translation * dot(d, d))
+    return Eliminated(shift_inertia(I, d), shift_wrench(p, d), scale, weak)
 
 
 @inlined

@@ -19,13 +19,11 @@ from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.deprecated import check_keywords
 from haugmbd.math.articulated_inertia import Wrench, shift_wrench, times_symmetric
 from haugmbd.math.vec3 import add, cross, dot, scale
-from haugmbd.serial_chain.base import BaseChain
+from haugmbd.serial_chain.base import BaseChain, need_chain, not_finite_error
 from haugmbd.serial_chain.chain_arrays import axis, center, chain_arrays, end_freedom, first_freedom, mass, slides, step
-from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place
 from haugmbd.serial_chain.recursions.aba import FINE
-from haugmbd.serial_chain.recursions.articulated_inertia import add_link_rotation, along_axis
-from haugmbd.serial_chain.recursions.link_inertia import place_inertia
+from haugmbd.serial_chain.recursions.link_inertia import add_link_rotation, along_axis, place_inertia
 
 
 @entry

@@ -23,7 +23,7 @@ from haugmbd.compiled.jit import DirectCall, entry, inlined
 from haugmbd.deprecated import check_keywords
 from haugmbd.math.articulated_inertia import NO_WRENCH, ZERO, Twist, Wrench, add_twists, add_wrenches, shift_twist, shift_wrench
 from haugmbd.math.vec3 import add, cross, load, scale
-from haugmbd.serial_chain.base import BaseChain
+from haugmbd.serial_chain.base import BaseChain, need_chain, not_finite_error
 from haugmbd.serial_chain.chain_arrays import (
     ChainArrays,
     center,
@@ -36,11 +36,17 @@ from haugmbd.serial_chain.chain_arrays import (
     store_pair,
     times_central_inertia,
 )
-from haugmbd.serial_chain.error_messages import need_chain, not_finite_error
 from haugmbd.serial_chain.kinematics import place, rate
 from haugmbd.serial_chain.recursions.aba import FINE
-from haugmbd.serial_chain.recursions.articulated_inertia import along_axis, bias_acceleration, load_wrench, move_along, store_wrench
-from haugmbd.serial_chain.recursions.link_inertia import place_inertia, put_bias_wrench
+from haugmbd.serial_chain.recursions.link_inertia import (
+    along_axis,
+    bias_acceleration,
+    load_wrench,
+    move_along,
+    place_inertia,
+    put_bias_wrench,
+    store_wrench,
+)
 
 
 @inlined
@@ -186,8 +192,8 @@ def joint_wrenches(chain: BaseChain, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: n
     q, qd, qdd = chain.read_motion(q, qd, "qdd", qdd)
     external, work, tau = chain.read_wrenches(wrenches), chain.workspace(), np.empty(chain.nv)
     fine = run_rnea(chain.tables.ints, chain.tables.reals, work, q, qd, qdd, external, tau)
-    found = Carried(tau, chain.matrix(work, "LINK_WRENCH"), chain.matrix(work, "LINK_PLACE")[:, :3])
+    carried = Carried(tau, chain.matrix(work, "LINK_WRENCH"), chain.matrix(work, "LINK_PLACE")[:, :3])
     chain.give_back(work)
     if not fine:
         raise not_finite_error(chain, FINE, q, qd, qdd, external)
-    return found
+    return carried

@@ -19,10 +19,9 @@ import numpy as np
 
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import stops_of
-from haugmbd.diagnostics.deep_contacts import deep_contact_notes
-from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
-from haugmbd.diagnostics.joint_reactions.reaction_signals import bind, rebind, with_signals
-from haugmbd.diagnostics.lift_off import LIFT_OFF, lift_off_events, pulls_of
+from haugmbd.diagnostics.contact_warnings import LIFT_OFF, deep_contact_notes, lift_off_events, pulls_of
+from haugmbd.diagnostics.joint_coordinates import counting_turns
+from haugmbd.diagnostics.reaction_signals import bind, rebind, with_signals
 from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, joined
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SimulationError, UsageError, error_text

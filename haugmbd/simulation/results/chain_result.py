@@ -18,9 +18,9 @@ import numpy.typing as npt
 from haugmbd.bodies.validation import for_kernels, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.energy import Energy
-from haugmbd.diagnostics.histories.body_history import BodyHistory
-from haugmbd.diagnostics.joint_motions.turns import turning_joints
+from haugmbd.diagnostics.histories import BodyHistory
 from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, Outcome, RunNote, drift_notes, warn_of_stored_work
+from haugmbd.diagnostics.turns import turning_joints
 from haugmbd.diagnostics.work import GAUSS, QuadratureRule, Work, integral, times_between
 from haugmbd.errors import UsageError
 from haugmbd.integrators.chain_state_space import ChainStateSpace
@@ -28,15 +28,13 @@ from haugmbd.integrators.events import EventRecord
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import from_rotation_matrix
 from haugmbd.model.model import Model
-from haugmbd.serial_chain.base import NONE
+from haugmbd.serial_chain.base import NONE, ChainState
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.chain_arrays import TURN
-from haugmbd.serial_chain.conversion.actuation import add_actuation
-from haugmbd.serial_chain.conversion.to_system import joint_name
 from haugmbd.serial_chain.recursions.aba import aba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, link_motion
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches
-from haugmbd.serial_chain.state import ChainState
+from haugmbd.serial_chain.to_system import add_actuation, joint_name
 from haugmbd.simulation.replay import Replay, work_or_why
 from haugmbd.simulation.results.continuation import (
     check_coordinates_follow,

@@ -16,7 +16,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.sampled import multiple_at
-from haugmbd.diagnostics.histories.contact_impacts import joined_impacts
+from haugmbd.diagnostics.contact_impacts import joined_impacts
 from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.integrators.initial_state import check_start, projected

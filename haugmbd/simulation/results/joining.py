@@ -9,12 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.histories.block_history import BlockHistory
-from haugmbd.diagnostics.histories.body_history import PointHistory
-from haugmbd.diagnostics.histories.driver_history import DriverHistory
-from haugmbd.diagnostics.histories.load_history import LoadHistory
-from haugmbd.diagnostics.joint_motions.joint_history import JointHistory
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction
+from haugmbd.diagnostics.histories import BlockHistory, DriverHistory, PointHistory
+from haugmbd.diagnostics.joint_coordinates import JointHistory
+from haugmbd.diagnostics.joint_reactions import Reaction
+from haugmbd.diagnostics.load_history import LoadHistory
 from haugmbd.errors import UsageError
 
 H = TypeVar("H", bound=Any)

@@ -15,17 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.contact_impacts import CompliantContact, ContactImpact, joined_impacts
 from haugmbd.diagnostics.energy import Energy
-from haugmbd.diagnostics.histories.block_history import BlockHistory, block_history
-from haugmbd.diagnostics.histories.body_history import BodyHistory, PointHistory
-from haugmbd.diagnostics.histories.contact_impacts import CompliantContact, ContactImpact, joined_impacts
-from haugmbd.diagnostics.histories.driver_history import DriverHistory, driven_row, driver_history
-from haugmbd.diagnostics.histories.load_history import LoadHistory, load_history
-from haugmbd.diagnostics.joint_motions.joint_history import JointHistory, joint_history
-from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side
-from haugmbd.diagnostics.joint_reactions.reaction_signals import bind
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction
+from haugmbd.diagnostics.histories import (
+    BlockHistory,
+    BodyHistory,
+    DriverHistory,
+    PointHistory,
+    block_history,
+    driven_row,
+    driver_history,
+)
+from haugmbd.diagnostics.joint_coordinates import JointHistory, joint_history
+from haugmbd.diagnostics.joint_reactions import Axes, Reaction, SelfStresses, Side
+from haugmbd.diagnostics.load_history import LoadHistory, load_history
+from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.diagnostics.work import Work
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.inspection.points import locate

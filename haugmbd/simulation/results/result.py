@@ -21,15 +21,14 @@ from haugmbd.bodies.validation import need_unmasked, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.contact_impacts import ContactImpact, impacts_of_states, joined_impacts
 from haugmbd.diagnostics.dense_states import rates_of
 from haugmbd.diagnostics.energy import kinetic_and_potential
-from haugmbd.diagnostics.histories.body_history import BodyHistory
-from haugmbd.diagnostics.histories.contact_impacts import ContactImpact, impacts_of_states, joined_impacts
-from haugmbd.diagnostics.histories.driver_history import DriverHistory, driven_row
-from haugmbd.diagnostics.histories.load_history import LoadHistory, load_named, work_of_load
-from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.histories import BodyHistory, DriverHistory, driven_row
+from haugmbd.diagnostics.load_history import LoadHistory, load_named, work_of_load
 from haugmbd.diagnostics.resample import resample_states
 from haugmbd.diagnostics.run_warnings import HasOutcome, Outcome, RunNote, RunStatus, warn_of_stored_work
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.diagnostics.work import (
     QuadratureRule,
     Work,
@@ -120,6 +119,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         The located events, in the order of time.
     singular_crossings : tuple of SingularCrossing
         The singular configurations that the run crossed.
+    newton : tuple of NewtonTable
+        Of `kinematics(..., record=True)` by times: the iterates of the position analysis from the pose of the time before. Not saved.
     outcome : Outcome
         End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
     impacts : tuple of Impact
@@ -153,6 +154,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     _names: Names | None = None
     events: tuple[EventRecord, ...] = ()
     singular_crossings: tuple[SingularCrossing, ...] = ()
+    newton: tuple[Any, ...] = ()
     _own: Array | None = None
     _own_u_dot: Array | None = None
     _sensors: Mapping[str, SensorHistory] = field(default_factory=dict)

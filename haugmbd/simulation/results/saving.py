@@ -20,6 +20,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import JointStop
+from haugmbd.contact.rope_stop import RopeStop
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.schema import (
     IMPACT,
@@ -86,7 +87,7 @@ def _more(result: Any, stored: list[list[int]]) -> More:
         if result.model.nc and not switched:
             arrays[MULTIPLIERS] = np.array([one.Lam for one in impulses])
     planes = [
-        contact for contact in contacts.values() if not isinstance(contact, JointStop)
+        contact for contact in contacts.values() if not isinstance(contact, JointStop | RopeStop)
     ]  # the limits of joints are loads of the model
     data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
     data["rigid"] = result._mechanism is not None

@@ -15,8 +15,8 @@ import numpy as np
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
-from haugmbd.diagnostics.joint_motions.joint_coordinate import CountedCoordinate, counting_turns
-from haugmbd.diagnostics.joint_reactions.reaction_signals import SignalFunction
+from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
+from haugmbd.diagnostics.reaction_signals import SignalFunction
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError, UsageError, error_text
 from haugmbd.model.model import Model

@@ -19,12 +19,17 @@ import numpy as np
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, kinetic_and_potential, momentum_over_time
-from haugmbd.diagnostics.joint_reactions.joint_wrench import Axes, Side, check_wrench_arguments
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import SelfStresses, self_stresses
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction, reactions_over_time
+from haugmbd.diagnostics.joint_reactions import (
+    Axes,
+    Reaction,
+    SelfStresses,
+    Side,
+    check_wrench_arguments,
+    reactions_over_time,
+    self_stresses,
+)
 from haugmbd.diagnostics.method_solutions import multipliers_of_method
-from haugmbd.diagnostics.rows_over_time import JointWrenches
-from haugmbd.diagnostics.violation import Level, euler_violation, joint_violation, row_violation
+from haugmbd.diagnostics.violation import JointWrenches, Level, euler_violation, joint_violation, row_violation
 from haugmbd.diagnostics.work import Work
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import solve_states

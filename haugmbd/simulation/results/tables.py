@@ -18,11 +18,10 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.energy import Energy
-from haugmbd.diagnostics.histories.block_history import BlockHistory, block_names
-from haugmbd.diagnostics.histories.driver_history import FORCES, DriverHistory, driver_names
-from haugmbd.diagnostics.histories.load_history import LoadHistory
-from haugmbd.diagnostics.joint_motions.joint_history import JointHistory
-from haugmbd.diagnostics.joint_reactions.reactions import Reaction
+from haugmbd.diagnostics.histories import FORCES, BlockHistory, DriverHistory, block_names, driver_names
+from haugmbd.diagnostics.joint_coordinates import JointHistory
+from haugmbd.diagnostics.joint_reactions import Reaction
+from haugmbd.diagnostics.load_history import LoadHistory
 from haugmbd.errors import HaugmbdError, warn_user
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.io.schema import AXES, BODY_VARIABLES, COMPONENTS, FRAMES, UNITS

@@ -12,10 +12,10 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
-from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
-from haugmbd.diagnostics.joint_motions.joint_coordinate import counting_turns
-from haugmbd.diagnostics.joint_motions.turns import TurnCounter
+from haugmbd.diagnostics.contact_impacts import ContactImpact
+from haugmbd.diagnostics.joint_coordinates import counting_turns
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.integrators.chain_state_space import ChainStateSpace
@@ -177,6 +177,25 @@ class Run(Generic[R]):
 
     def _advance(self, bar: Progress) -> None:
         """Apply the stabilization to the start, then go to the end, with a stop at each time of a sampled block or a delay."""
+        p, clock, k1 = self.problem, self.clock, self.begin()
+        method = self.method
+        while True:
+            stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
+            kink = next((t for t in self.kinks if t > p.t), stop)
+            self.reach(min(kink, stop), method, k1, bar)
+            if self.exhausted or self.stop >= self.t_end:
+                return
+            if kink < stop:
+                p.t, p.y[:], k1[:] = float(self._last[0][-1]), self._last[1][-1], self._last[2][-1]
+                self._continue_from_state(k1)
+                continue
+            assert clock is not None
+            if self._leave_stop(clock, k1):
+                return
+            method = clock.restarted(self.method)
+
+    def begin(self) -> Array:
+        """Apply the stabilization to the start; return the rates there."""
         p, clock = self.problem, self.clock
         k1 = np.zeros(p.y.size)
         if self.before is None:
@@ -189,24 +208,13 @@ class Run(Generic[R]):
         self._continue_from_state(k1)
         self.locator.start(self._now())
         self.stored.begin(self._last, None if self.before is None else self.before.counted)
-        method = self.method
-        while True:
-            self.stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
-            kink = next((t for t in self.kinks if t > p.t), self.stop)
-            at_kink = kink < self.stop
-            self.stop = min(kink, self.stop)
-            while self._to_next_switch(method, k1, bar) and p.t < self.stop:
-                pass
-            if self.exhausted or self.stop >= self.t_end:
-                return
-            if at_kink:
-                p.t, p.y[:], k1[:] = float(self._last[0][-1]), self._last[1][-1], self._last[2][-1]
-                self._continue_from_state(k1)
-                continue
-            assert clock is not None
-            if self._leave_stop(clock, k1):
-                return
-            method = clock.restarted(self.method)
+        return k1
+
+    def reach(self, stop: float, method: Any, k1: Array, bar: Progress) -> None:
+        """Go from the state of the problem, with its rates k1 (ny,), to the time `stop` [s], and restart at each switch on the way."""
+        self.stop = stop
+        while self._to_next_switch(method, k1, bar) and self.problem.t < self.stop:
+            pass
 
     def _now(self) -> Moment:
         """Return the last time, state and rates."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.diagram.network import Network
-from haugmbd.diagnostics.joint_motions.turns import Steps, TurnCounter
+from haugmbd.diagnostics.turns import Steps, TurnCounter
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder

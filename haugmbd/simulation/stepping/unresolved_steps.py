@@ -21,7 +21,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
-from haugmbd.diagnostics.histories.load_history import load_history
+from haugmbd.diagnostics.load_history import load_history
 from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote
 from haugmbd.forces.base import ForceElement
 from haugmbd.formulations.accelerations import solve_states

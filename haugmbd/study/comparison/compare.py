@@ -14,10 +14,18 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
-from haugmbd.study.comparison.cell import REFUSED, Cell, run_cells
 from haugmbd.study.comparison.comparison import Comparison
-from haugmbd.study.comparison.measures import Measures, compared_states
-from haugmbd.study.comparison.reference import Reference, check_reference, compute_reference, default_reference
+from haugmbd.study.comparison.runs import (
+    REFUSED,
+    Cell,
+    Measures,
+    Reference,
+    check_reference,
+    compared_states,
+    compute_reference,
+    default_reference,
+    run_cells,
+)
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method, MethodSet, RefusedMethod
 from haugmbd.system.system import System

@@ -11,8 +11,8 @@ import numpy as np
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import COLORS, axes, envelope, largest, literal
-from haugmbd.study.comparison.measures import LEVELS, TEXTS
 from haugmbd.study.comparison.rows import ComparisonRows
+from haugmbd.study.comparison.runs import LEVELS, TEXTS
 from haugmbd.study.method import Method, label_of
 
 if TYPE_CHECKING:

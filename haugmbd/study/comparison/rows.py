@@ -12,9 +12,7 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
-from haugmbd.study.comparison.cell import Cell
-from haugmbd.study.comparison.measures import COUNTS, TEXTS, Measures, columns_of, error_columns
-from haugmbd.study.comparison.reference import Reference
+from haugmbd.study.comparison.runs import COUNTS, TEXTS, Cell, Measures, Reference, columns_of, error_columns
 from haugmbd.study.error_groups import Outputs
 from haugmbd.text_table import table_lines
 

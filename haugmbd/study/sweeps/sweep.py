@@ -1,8 +1,15 @@
-"""Sweep: build and run a system for many cells of parameters; every row is on disk when it is known, and nothing runs twice."""
+"""Sweep: build and run a system for many cells of parameters; every row is on disk when it is known, and nothing runs twice.
+
+Rows that are known, cells that run, and those who wait for them are in `StudyRows`. The expected time is shown by tqdm if it is installed,
+otherwise by one line every ten percent through `logging`.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
+import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing
@@ -18,17 +25,177 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
-from haugmbd.study.sweeps.cells import AskTell, read_cells
-from haugmbd.study.sweeps.evaluate import OK, PENDING, Row, Task
-from haugmbd.study.sweeps.executors import IN_FLIGHT, BrokenSweepError, InterruptWatch, Job, run_in_executor, run_in_turn
-from haugmbd.study.sweeps.identity import rounded_values
-from haugmbd.study.sweeps.progress import SweepProgress
-from haugmbd.study.sweeps.store import NOWHERE
-from haugmbd.study.sweeps.study_rows import StudyRows
-from haugmbd.study.sweeps.table import Sweep
-from haugmbd.study.sweeps.variants import Variants
+from haugmbd.study.sweeps.cells import (
+    AskTell,
+    Cell,
+    Variants,
+    as_value,
+    cell_faults,
+    cell_key,
+    cell_seed,
+    read_cells,
+    rounded_values,
+    study_identity,
+)
+from haugmbd.study.sweeps.executors import (
+    IN_FLIGHT,
+    OK,
+    PENDING,
+    BrokenSweepError,
+    InterruptWatch,
+    Job,
+    Row,
+    Task,
+    run_in_executor,
+    run_in_turn,
+)
+from haugmbd.study.sweeps.store import NOWHERE, Store, open_store
+from haugmbd.study.sweeps.table import Sweep, pending_row
 from haugmbd.study.sweeps.worker_pool import WorkerPool, check_processes
 from haugmbd.system.system import System
+
+LOG = logging.getLogger("haugmbd")
+
+
+class SweepProgress:
+    """A progress bar: `done()` after each cell, `close()` at the end.
+
+    total: number of cells, None if it is not known;  known: those that are in the store.
+    """
+
+    def __init__(self, shown: bool, total: int | None, known: int) -> None:
+        self._shown, self._total, self._known = shown, total, known
+        self._begun, self._ended, self._failed, self._said = time.perf_counter(), 0, 0, 0
+        self._bar = _tqdm(total, known) if shown else None
+
+    def done(self, good: bool) -> None:
+        """Count one more cell."""
+        self._ended += 1
+        self._failed += not good
+        if self._bar is not None:
+            self._bar.update(1)
+            if not good:
+                self._bar.set_postfix_str(f"{self._failed} not ok")
+        elif self._shown:
+            self._say()
+
+    def _say(self) -> None:
+        """Write a line if another tenth of the cells has ended."""
+        now = self._known + self._ended
+        tenth = now if self._total is None else 10 * now // self._total
+        if tenth > self._said:
+            self._said = tenth
+            LOG.warning("%s", self.line())
+
+    def line(self) -> str:
+        """Return the state of the sweep: 40 of 100 cells, 3 not ok, 12 s to go."""
+        now = self._known + self._ended
+        if self._total is None:
+            return f"{now} cells, {self._failed} not ok"
+        return f"{now} of {self._total} cells, {self._failed} not ok, {self.expected():.3g} s to go"
+
+    def expected(self) -> float:
+        """Return the expected time to the end [s], from the mean time of the cells that ended in this process."""
+        if self._total is None or not self._ended:
+            return float("nan")
+        return (time.perf_counter() - self._begun) / self._ended * (self._total - self._known - self._ended)
+
+    def close(self) -> None:
+        """Close the bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _tqdm(total: int | None, known: int) -> Any:
+    """Return a bar, None where tqdm is not installed."""
+    try:
+        from tqdm import tqdm  # noqa: PLC0415  only where a bar is shown
+    except ImportError:
+        return None
+    return tqdm(total=total, initial=known, unit="cell")
+
+
+class StudyRows:
+    """All cells of a sweep, by key; a key that comes again waits for the first one."""
+
+    def __init__(self, task: Task, seed: int | None, version: str, store: Any, retry: bool) -> None:
+        self._task, self._seed, self._version, self._retry, self._where = task, seed, version, retry, store
+        self._identity: dict[str, Any] = {}
+        self._tell: Callable[[Any, Any], Any] | None = None
+        self._cells: list[Cell] = []
+        self._keys: list[str] = []
+        self._waiting: dict[str, list[Any]] = {}
+        self._ran: set[str] = set()
+        self.store = Store()
+
+    def jobs_of(self, cells: list[Cell]) -> Iterator[Job]:
+        """Open the store, and return the cells that have no row."""
+        self._open(list(cells[0]) if cells else [])
+        self._cells, self._keys = cells, [cell_key(self._identity, cell) for cell in cells]
+        return (job for key, cell in zip(self._keys, cells, strict=True) if (job := self._job(key, cell, cell)) is not None)
+
+    def jobs_asked_by(self, asking: AskTell) -> Iterator[Job]:
+        """Yield the cells that are asked for and have no row; tell of those that have one."""
+        self._tell = asking.tell
+        for asked in asking.asked():
+            variants = self._task.build if isinstance(self._task.build, Variants) else None
+            faults = cell_faults(asked, self._cells[0] if self._cells else asked, paths=variants is not None)
+            if self._seed is not None and "seed" in asked:
+                faults.append("'seed' is what sweep(seed=) gives")
+            if faults:
+                raise UsageError(f"ask returned a bad cell: {'; '.join(faults)}.")
+            if variants is not None:
+                variants.check([asked])
+            if not self._cells:
+                self._open(list(asked))
+            cell = {name: as_value(x) for name, x in asked.items()}
+            self._cells.append(cell)
+            self._keys.append(cell_key(self._identity, cell))
+            job = self._job(self._keys[-1], cell, asked)
+            if job is not None:
+                yield job
+
+    @property
+    def known(self) -> int:
+        """Return the number of cells that have a row."""
+        return sum(self._is_known(key) for key in self._keys)
+
+    def keep(self, job: Job, row: Row) -> None:
+        """Keep a row, and tell those who wait for it."""
+        self.store.keep(job.key, job.cell, row)
+        self._ran.add(job.key)
+        for asked in self._waiting.pop(job.key):
+            if self._tell is not None:
+                self._tell(asked, row)
+
+    def table(self, axes: tuple[str, ...] | None, interrupted: bool) -> Sweep:
+        """Return the rows in the order of the cells."""
+        rows = tuple(self.store.rows.get(key) or pending_row() for key in self._keys)
+        return Sweep(tuple(self._cells), rows, axes, self.store.where, interrupted)
+
+    def _open(self, names: list[str]) -> None:
+        task, library = self._task, sys.modules["haugmbd"].__version__  # an import would be a circle
+        if self._where is not None:  # rows in memory are of this call alone
+            self._identity = study_identity(task.build, task.run, task.method, self._seed, self._version, library, names)
+        self.store = open_store(self._where, self._identity)
+
+    def _is_known(self, key: str) -> bool:
+        """Return whether a cell has a row that stays."""
+        row = self.store.rows.get(key)
+        return row is not None and (row.status == OK or not self._retry or key in self._ran)
+
+    def _job(self, key: str, cell: Cell, asked: Any) -> Job | None:
+        """Return the job of a cell; None if its row is known, or if it is running already."""
+        if key in self._waiting:
+            self._waiting[key].append(asked)
+            return None
+        if self._is_known(key):
+            if self._tell is not None:
+                self._tell(asked, self.store.rows[key])
+            return None
+        self._waiting[key] = [asked]
+        return Job(key, cell, None if self._seed is None else cell_seed(self._seed, cell))
+
 
 SERIAL, THREADS = "serial", "threads"
 

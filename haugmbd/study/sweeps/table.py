@@ -16,9 +16,8 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.paths import path_with_ending
-from haugmbd.study.sweeps.cells import Cell
-from haugmbd.study.sweeps.evaluate import OK, PENDING, Row
-from haugmbd.study.sweeps.identity import show, text_of
+from haugmbd.study.sweeps.cells import Cell, show, text_of
+from haugmbd.study.sweeps.executors import OK, PENDING, Row
 from haugmbd.text_table import table_lines
 
 if TYPE_CHECKING:

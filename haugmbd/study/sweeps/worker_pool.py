@@ -17,8 +17,17 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from haugmbd.errors import UsageError, error_text
-from haugmbd.study.sweeps.evaluate import KILLED, Row, Task, check_values, evaluate_cell, timeout_row
-from haugmbd.study.sweeps.executors import BrokenSweepError, Job, picklable_or_why
+from haugmbd.study.sweeps.executors import (
+    KILLED,
+    BrokenSweepError,
+    Job,
+    Row,
+    Task,
+    check_values,
+    evaluate_cell,
+    picklable_or_why,
+    timeout_row,
+)
 
 PATIENCE = 5.0
 """Seconds that a worker has to end after its pipe is closed."""

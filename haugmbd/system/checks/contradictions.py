@@ -23,10 +23,9 @@ from haugmbd.model.inspection.length import characteristic_length
 from haugmbd.model.inspection.row_gaps import first_open
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.redundancy.rank import RankAnalysis, analyse_rank
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, corrected
 from haugmbd.redundancy.redundancy import without_drivers
 from haugmbd.redundancy.sparse_ldl import SLOTS
-from haugmbd.redundancy.structural_rank import corrected
 from haugmbd.system.checks.constraint_residuals import FAR_BELOW, Gaps, constraint_gaps, least_length_of_gaps, velocity_gaps
 from haugmbd.system.checks.solvability import groups_of_joints
 from haugmbd.text_table import first_few

@@ -37,6 +37,11 @@ def profile_faults(model: Model, y: Array) -> tuple[Fault, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def has_ranges(model: Model) -> bool:
+    """Return whether a motion can leave a table of a function, or a curve."""
+    return bool(_rows_with_ends(model))
+
+
 @once_per_model
 def _rows_with_ends(model: Model) -> list[tuple[str, PointOnCurveRow | CoordinateFunctionRow]]:
     """Return the rows of curves, and of functions that are given over a range, with their joints."""

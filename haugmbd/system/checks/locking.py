@@ -21,8 +21,7 @@ from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, report_of
-from haugmbd.redundancy.structural_rank import only_here
+from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, only_here, report_of
 
 WEAK = 3e-3
 """Distance from the span of the others below which a kept row is weak: an axis that is off by a fifth of a degree."""

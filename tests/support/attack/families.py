@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.serial_chain.random_chain import random_motion
+from haugmbd.serial_chain.chain import random_motion
 from joints import RJ, SJ, RotationDriver
 from tests.support.attack.mechanism import Broken, G, Mechanism, by_dop853
 from tests.support.attack.windows import near_windows, windows

@@ -9,8 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.analysis.assembly import position_solver
-from haugmbd.analysis.assembly.branch_repair import bodies_to_turn, choices
-from haugmbd.analysis.assembly.branch_signs import signs_of
+from haugmbd.analysis.assembly.branches import bodies_to_turn, choices, signs_of
 from haugmbd.analysis.assembly.result import joint_gaps
 from haugmbd.gallery import chain, double_pendulum, four_bar, hoberman_ring, pendulum, planar_slider_crank, slider_crank
 from haugmbd.math.euler_parameters import from_axis_angle, product, rotation_matrix

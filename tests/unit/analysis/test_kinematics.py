@@ -10,7 +10,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.analysis.kinematics import path_following
 from haugmbd.gallery import double_pendulum, pendulum, slider_crank
-from haugmbd.gallery.mechanisms.slider_crank import crank_angle
+from haugmbd.gallery.spatial_linkages import crank_angle
 from haugmbd.math.euler_parameters import conjugate, product, rotation_matrix
 from haugmbd.simulation.stepping.progress import Progress
 from joints import CJ, RJ, SJ, TJ, UJ, Distance, Parallel, RackPinion, RollingDisc, RotationDriver, TranslationDriver

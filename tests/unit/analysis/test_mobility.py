@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS
+from haugmbd.diagnostics.joint_reactions import COMPONENTS
 from haugmbd.gallery import GALLERY
 from haugmbd.math.euler_parameters import rotation_matrix
 from joints import CJ, RJ, SJ, TJ, Distance, RotationDriver

@@ -9,7 +9,7 @@ from scipy.sparse import csc_array, random_array
 from haugmbd.analysis.equilibrium import solver, tangent_space
 from haugmbd.analysis.equilibrium.residual import evaluate_residual, make_residual_evaluator
 from haugmbd.analysis.equilibrium.steady_motion import read_steady
-from haugmbd.analysis.sparse_projection import sparse_projection
+from haugmbd.analysis.regular_pose import sparse_projection
 from haugmbd.gallery import chain, net
 
 ROUNDING = 1e-12  # of some hundred operations, over the distance of the weakest row

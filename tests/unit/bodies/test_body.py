@@ -162,6 +162,10 @@ def test_a_body_survives_pickling():
 def test_repr_names_the_body():
     assert repr(body()).startswith("Body('crank', mass=2.0, J_bar=[[1.0, 0.0, 0.0]")
     assert repr(Body.ground()) == "Body.ground('ground')"
+    wrong = repr(body(J_bar=(1.0, 1e308, 1.0)))
+    assert "'crank'" in wrong
+    assert "1e+308" in wrong
+    assert "nan" not in wrong
 
 
 def test_equal_numbers_are_shared_and_cannot_be_written_to():

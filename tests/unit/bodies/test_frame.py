@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haugmbd import Body, UsageError
-from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
+from haugmbd import Body, Frame, UsageError
+from haugmbd.bodies.frame import body_point, body_vector, triad
 
 ROUNDING = 1e-14  # a dozen products of numbers of size 1
 

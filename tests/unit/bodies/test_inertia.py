@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from haugmbd import Body
+from haugmbd import Body, UsageError
 from haugmbd.bodies.inertia import MassProperties, about_center_of_mass, box, combine, cylinder, point_mass, rod, sphere, steiner
-from haugmbd.errors import UsageError
 
 ROUNDING = 1e-13  # sums of some hundred terms of size 1
 

@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.bodies.shapes import files
-from haugmbd.viewer.meshes import reduced, unit_mesh
+from haugmbd.viewer.shapes import reduced, unit_mesh
 
 CORNERS = np.array([(x, y, z) for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)])
 FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

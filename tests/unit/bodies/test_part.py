@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.constraints import DP1, Joint
+from haugmbd import DP1, Joint
 from joints import RJ, Gear, RollingDisc
 
 

@@ -11,8 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import haugmbd as mbd
 from haugmbd.bodies import inertia
-from haugmbd.viewer.meshes import triangles_of
-from haugmbd.viewer.shapes import converted
+from haugmbd.viewer.shapes import converted, triangles_of
 
 ROUNDING = 1e-12
 ROUND = 0.07

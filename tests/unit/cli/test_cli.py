@@ -12,7 +12,7 @@ import pytest
 
 from haugmbd import __version__
 from haugmbd.cli import main
-from haugmbd.cli.commands import demo
+from haugmbd.cli import shown as demo
 from haugmbd.cli.completion import commands_of
 from haugmbd.cli.model_argument import by_name
 from haugmbd.cli.parser import SIX, gallery_names, parser

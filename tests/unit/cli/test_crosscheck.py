@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
+from haugmbd.cli import crosscheck as command
 from haugmbd.cli import main
-from haugmbd.cli.commands import crosscheck as command
-from haugmbd.cli.commands.crosscheck import chain_of
-from haugmbd.serial_chain.random_chain import KINDS
+from haugmbd.cli.crosscheck import chain_of
+from haugmbd.serial_chain.chain import KINDS
 
 
 @pytest.mark.slow

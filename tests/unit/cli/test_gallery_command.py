@@ -12,7 +12,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.cli import main
-from haugmbd.cli.commands import gallery
+from haugmbd.cli import shown as gallery
 from haugmbd.gallery import GALLERY, four_bar
 from haugmbd.viewer import still
 

@@ -11,11 +11,11 @@ import sys
 import pytest
 
 import haugmbd as mbd
+from haugmbd import Row, Sweep
 from haugmbd.cli import main
-from haugmbd.cli.commands import sweep as command
-from haugmbd.cli.commands.sweep import values_of
-from haugmbd.study.sweeps.evaluate import Row
-from haugmbd.study.sweeps.table import Sweep, pending_row
+from haugmbd.cli import studies as command
+from haugmbd.cli.studies import values_of
+from haugmbd.study.sweeps.table import pending_row
 
 MODEL = """
 format = "haugmbd model 1"

@@ -56,7 +56,7 @@ with warnings.catch_warnings(record=True) as given:
     a, b = np.random.default_rng(3).normal(size=(2, 50))
     direct = DirectCall(beside_others)
     numbers = [through(RATIO, a, b), *(direct(a, b) for _ in range(3)), dot(a, b)]
-from haugmbd.cli.commands.info import _installation
+from haugmbd.cli.models import _installation
 print(json.dumps([LAYER.name, [str(one.message) for one in given], [x.hex() for x in numbers], _installation()["compiler"]]))
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.callbacks.force_callbacks import ForceCallbacks
+from haugmbd.callbacks import ForceCallbacks
 from haugmbd.control.diagram.tables import evaluated, tables_of
 from joints import RJ, TJ
 

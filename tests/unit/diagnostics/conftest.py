@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.forces.torque import Torque
-from haugmbd.forces.tsda import TSDA
-from haugmbd.gallery.mechanisms.slider_crank import slider_crank
+from haugmbd import TSDA, Torque
+from haugmbd.gallery.spatial_linkages import slider_crank
 from joints import CJ, RJ, SJ, TJ, UJ
 
 K, C, L0 = 40.0, 1.5, 0.8

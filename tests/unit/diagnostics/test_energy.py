@@ -8,9 +8,8 @@ import quaternion
 from scipy.integrate import simpson
 
 import haugmbd as mbd
+from haugmbd import TSDA, Torque
 from haugmbd.diagnostics.work import AT_CONTACT, integral, times_between
-from haugmbd.forces.torque import Torque
-from haugmbd.forces.tsda import TSDA
 from haugmbd.gallery import slider_crank
 from joints import CJ, RJ, SJ
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import ForceElement
 from haugmbd.forces import KINDS
-from haugmbd.forces.base import ForceElement
 from haugmbd.model.inspection.pressed_stops import Stops
 from joints import RJ
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.diagnostics import rows_over_time as rows_module
+from haugmbd.diagnostics import violation as rows_module
 from haugmbd.gallery import governor
 from joints import RJ, Fixed
 

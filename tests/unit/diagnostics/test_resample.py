@@ -7,7 +7,7 @@ import pytest
 import quaternion
 
 import haugmbd as mbd
-from haugmbd.gallery.mechanisms.slider_crank import slider_crank
+from haugmbd.gallery.spatial_linkages import slider_crank
 
 
 @pytest.fixture(scope="module")

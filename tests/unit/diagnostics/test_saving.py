@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery.mechanisms.double_pendulum import double_pendulum
+from haugmbd.gallery.pendulums import double_pendulum
 
 PARTS = {"r": "xyz", "p": ["e0", "e1", "e2", "e3"], "v": "xyz", "omega_bar": "xyz"}
 

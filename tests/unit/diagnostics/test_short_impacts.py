@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.diagnostics.short_impacts import short_impact_notes
+from haugmbd.diagnostics.contact_warnings import short_impact_notes
 from joints import TJ
 
 H = 1e-3

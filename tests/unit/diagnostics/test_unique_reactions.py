@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.diagnostics import rows_over_time
-from haugmbd.diagnostics.joint_reactions import reaction_uniqueness
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import COMPONENTS
+from haugmbd.diagnostics import joint_reactions as reaction_uniqueness
+from haugmbd.diagnostics import violation as rows_over_time
+from haugmbd.diagnostics.joint_reactions import COMPONENTS
 from joints import RJ
 from tests.support.redundant_loops import bennett, loop, planar_points
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
-from haugmbd.integrators import RK3, Heun, SemiImplicitEuler
+from haugmbd import RK3, Heun, SemiImplicitEuler
 from joints import RJ, TJ
 
 H, T_END = 1e-3, 0.4

@@ -11,19 +11,9 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import BDF, DOP853, HEM4, RK4, DormandPrince, GeneralizedAlpha, Heun, RadauIIA, SemiImplicitEuler
 from haugmbd.gallery import slider_crank
-from haugmbd.integrators import (
-    BDF,
-    DOP853,
-    HEM4,
-    RK4,
-    DormandPrince,
-    GeneralizedAlpha,
-    Heun,
-    RadauIIA,
-    SemiImplicitEuler,
-    step_batch,
-)
+from haugmbd.integrators import step_batch
 from haugmbd.integrators.base import methods_below
 from haugmbd.simulation.replay import Replay, replays_of
 from haugmbd.simulation.run_methods import RunMethods

@@ -7,11 +7,10 @@ import numba
 import numpy as np
 import pytest
 
+from haugmbd import Driver, QuinticSpline
 from haugmbd.drivers import (
     Constant,
-    Driver,
     Functions,
-    QuinticSpline,
     TimeFunction,
     Unusable,
     as_driver,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 
-from haugmbd.drivers import QuinticSpline, compile_drivers, evaluate_drivers
+from haugmbd import QuinticSpline
+from haugmbd.drivers import compile_drivers, evaluate_drivers
 from haugmbd.drivers.spline_kernel import evaluate_spline
 
 IRREGULAR = np.array([0.0, 0.21, 0.35, 0.62, 0.8, 1.07, 1.3, 1.44, 1.9])

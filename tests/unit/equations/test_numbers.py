@@ -7,9 +7,9 @@ import pytest
 
 import haugmbd as mbd
 import joints
+from haugmbd import System
 from haugmbd.equations.derivation import random_state as random_state_in_plane
 from haugmbd.gallery import GALLERY, andrews, four_bar, pendulum, piston_engine, planetary_gear
-from haugmbd.system.system import System
 from tests.support.coupling_samples import sample
 from tests.support.samples import geometry, make_joint, pair, random_state
 from tests.support.seeds import MORE

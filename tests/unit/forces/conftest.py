@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from haugmbd import Body
+from haugmbd import Body, Model, System
 from haugmbd.model.evaluate import rows_entry
-from haugmbd.model.model import Model
-from haugmbd.system.system import System
 from haugmbd.workspace.layout import workspace_array
 from joints import RJ
 

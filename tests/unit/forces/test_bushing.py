@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import haugmbd as mbd
-from haugmbd.diagnostics.energy_balance import load_ledger
+from haugmbd.diagnostics.work import load_ledger
 from haugmbd.math import euler_parameters
 from haugmbd.workspace.layout import WIDTH
 from joints import RJ

@@ -14,7 +14,7 @@ from scipy.special import lambertw
 
 import haugmbd as mbd
 from haugmbd.compiled.records import new_record
-from haugmbd.diagnostics.histories.load_history import load_history
+from haugmbd.diagnostics.load_history import load_history
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
 from haugmbd.integrators.implicit.force_jacobians import put_with_contacts

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from haugmbd.diagnostics.energy_balance import load_ledger
-from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
+from haugmbd import RSDA, TSDA, PointForce, StateForce, Torque
+from haugmbd.diagnostics.work import load_ledger
 from haugmbd.math import euler_parameters
 
 STEP = 1e-5  # central differences of order two: truncation 1e-10, rounding 1e-11

@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 
 ROUNDING = 1e-12
 DOWN = (0.0, 0.0, -9.81)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque
+from haugmbd import RSDA, TSDA, PointForce, StateForce, Torque
 
 ROUNDING = 1e-13  # a sum of a few terms of order ten
 STATES = 20

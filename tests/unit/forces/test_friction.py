@@ -11,10 +11,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
-from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, ModelError, UsageError, Viscous
+from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, ModelError, Penalty, ReducedChain, UsageError, Viscous
 from haugmbd.compiled.status_codes import FRICTION_UNDECIDED
 from haugmbd.forces.friction_laws import tanh_of
-from haugmbd.formulations import FORMULATIONS, Penalty, ReducedChain
+from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.error_messages import explain
 from haugmbd.workspace.layout import workspace_array
 from joints import CJ, RJ, SJ, TJ, UJ, Planar, PointOnLine, RotationDriver, TranslationDriver

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import simpson
 
 import haugmbd as mbd
-from haugmbd.diagnostics.energy_balance import load_ledger
+from haugmbd.diagnostics.work import load_ledger
 from haugmbd.forces.joint_loads import joint_load
 from haugmbd.math import euler_parameters
 from haugmbd.workspace.layout import WIDTH

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import haugmbd.forces as package
+from haugmbd import ForceElement
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.forces import KINDS, MODULES, SHARED, joint_friction, registry
-from haugmbd.forces.base import ForceElement
 from haugmbd.forces.registry import each_kind, sum_of_kinds, table_of
 
 VERBS = {"add_forces", "measure", "put_angle_rates", "potential", "add_tangent", "add_declared_tangent"}

@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from scipy.integrate import simpson
 
-from haugmbd import Body
-from haugmbd.diagnostics.energy_balance import load_ledger
-from haugmbd.errors import SimulationError
-from haugmbd.forces import RSDA, TSDA, PointForce, Torque
-from haugmbd.formulations.accelerations import accelerations
-from haugmbd.simulation.simulate import simulate
-from haugmbd.system.system import System
+from haugmbd import RSDA, TSDA, Body, PointForce, SimulationError, System, Torque, accelerations, simulate
+from haugmbd.diagnostics.work import load_ledger
 from joints import RJ
 
 

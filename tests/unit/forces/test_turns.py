@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 
-from haugmbd import Body
-from haugmbd.errors import UsageError
-from haugmbd.forces import RSDA
+from haugmbd import RSDA, Body, System, UsageError
 from haugmbd.formulations.accelerations import accelerate_entry
 from haugmbd.formulations.newton_euler import put_rates
 from haugmbd.math import euler_parameters
-from haugmbd.system.system import System
 from joints import RJ, SJ
 
 

@@ -7,15 +7,13 @@ import numba
 import numpy as np
 import pytest
 
-from haugmbd import Body
+from haugmbd import RSDA, TSDA, Body, Driver, PointForce, SimulationError, StateForce, System, Torque
 from haugmbd.compiled.jit import entry
 from haugmbd.constraints.base import Motion
-from haugmbd.drivers import Driver, TimeFunction
-from haugmbd.errors import SimulationError
-from haugmbd.forces import RSDA, TSDA, PointForce, StateForce, Torque, point_force, rsda, torque, tsda
+from haugmbd.drivers import TimeFunction
+from haugmbd.forces import point_force, rsda, torque, tsda
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.generalized_forces import add_loads_to_forces
-from haugmbd.system.system import System
 from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.layout import place_in, workspace_array
 from joints import RJ

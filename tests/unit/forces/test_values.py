@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.drivers import Constant, QuinticSpline, TimeFunction
-from haugmbd.errors import UsageError
-from haugmbd.forces import TSDA, PointForce, StateForce, Torque
+from haugmbd import TSDA, PointForce, QuinticSpline, StateForce, Torque, UsageError
+from haugmbd.drivers import Constant, TimeFunction
 from haugmbd.forces.user_function import BODY, LENGTH, TIME, ReturnedValue, arguments_needed
 
 

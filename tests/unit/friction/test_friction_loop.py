@@ -12,8 +12,7 @@ from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.friction import columns as at
 from haugmbd.friction.contraction import UNBOUNDED, slope_bounds
 from haugmbd.friction.loop_arrays import loop_of
-from haugmbd.friction.sliding import scale_of
-from haugmbd.friction.uniqueness import largest_slope_alone
+from haugmbd.friction.sliding import largest_slope_alone, scale_of
 from haugmbd.kkt.block_solver import factor_of
 from haugmbd.kkt.many_right_sides import LANES
 from haugmbd.workspace.layout import workspace_array

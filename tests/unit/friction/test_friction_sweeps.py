@@ -9,13 +9,12 @@ from scipy.optimize import root
 import haugmbd as mbd
 from haugmbd import BrownMcPhee, Coulomb, JointFriction, LuGre, Viscous
 from haugmbd.compiled.jit import entry
-from haugmbd.diagnostics.energy_balance import FrictionValues, friction_over_time
+from haugmbd.diagnostics.work import FrictionValues, friction_over_time
 from haugmbd.formulations.newton_euler import factorize, prepare, put_right_hand_side, rates_at_hand, right_hand_side
 from haugmbd.friction import columns as at
 from haugmbd.friction.own_slopes import largest_own_slope
 from haugmbd.friction.sweeps import solve_by_sweeps
-from haugmbd.kkt.registry import with_blocks
-from haugmbd.kkt.solver_choice import BLOCK, TREE
+from haugmbd.kkt.registry import BLOCK, TREE, with_blocks
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.workspace.layout import workspace_array
 from joints import RJ, SJ

@@ -11,13 +11,11 @@ import pytest
 import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.gallery import bouncing_toy, differential, indexing_cam, planar_slider_crank, planetary_gear, rolling_disc
-from haugmbd.gallery.mechanisms.excavator import digging
-from haugmbd.gallery.mechanisms.free_body import PERIOD
-from haugmbd.gallery.mechanisms.hoberman_ring import ARM
-from haugmbd.gallery.mechanisms.peaucellier import LINE
-from haugmbd.gallery.mechanisms.piston_engine import AREA, ATMOSPHERE, CLEARANCE, CRANK, GAMMA, ROD
-from haugmbd.gallery.mechanisms.scissor_lift import BAR
-from haugmbd.gallery.mechanisms.spatial_loops import CUBE
+from haugmbd.gallery.gears_and_cams import AREA, ATMOSPHERE, CLEARANCE, CRANK, GAMMA, ROD
+from haugmbd.gallery.planar_linkages import BAR, LINE
+from haugmbd.gallery.robots import digging
+from haugmbd.gallery.spatial_linkages import ARM, CUBE
+from haugmbd.gallery.spinning_bodies import PERIOD
 from haugmbd.math.euler_parameters import rotation_matrix
 
 GEOMETRY = 1e-8
@@ -200,8 +198,8 @@ def test_the_nets_meshes_keep_their_length():
 def test_the_planar_slider_crank_meets_its_coordinate_and_its_reference():
     module = sys.modules[planar_slider_crank.__module__]
     result = mbd.simulate(gallery.planar_slider_crank(), 0.5, rtol=1e-10, atol=1e-12)
-    theta = module.START - result.joint("A").angle  # the joint turns about +y, theta from x to z
-    along = module.CRANK * np.cos(theta) + np.sqrt(module.ROD**2 - (module.CRANK * np.sin(theta)) ** 2)
+    theta = module.START_ANGLE - result.joint("A").angle  # the joint turns about +y, theta from x to z
+    along = module.CRANK_ARM * np.cos(theta) + np.sqrt(module.ROD**2 - (module.CRANK_ARM * np.sin(theta)) ** 2)
     np.testing.assert_allclose(result["slider"].r[:, 0], along, atol=GEOMETRY)
     found = {"crank angle theta": theta, "slider position x": result["slider"].r[:, 0]}
     for known in module.FREE:
@@ -227,7 +225,7 @@ def test_the_planetary_set_turns_as_willis_says_and_speeds_up_as_its_inertia_say
     arm, planet = np.linalg.norm(body["planet 0"].r), body["planet 0"]
     inertia = body["sun"].J_bar[2, 2] * ratio**2 + body["carrier"].J_bar[2, 2]
     inertia += 3.0 * (planet.mass * arm**2 + planet.J_bar[2, 2] * (1.0 + spin) ** 2)
-    np.testing.assert_allclose(carrier[-1], module.DRIVE * ratio / inertia / 2.0, rtol=1e-8)  # constant acceleration for 1 s
+    np.testing.assert_allclose(carrier[-1], module.SUN_TORQUE * ratio / inertia / 2.0, rtol=1e-8)  # constant acceleration for 1 s
 
 
 def test_the_differential_halves_its_torque_and_averages_its_speeds():
@@ -265,7 +263,7 @@ def test_the_toy_hops_on_parabolas_and_loses_nothing():
     assert np.ptp(total) <= 1e-6 * np.ptp(energy.kinetic)
     assert foot.max() > 0.05
     mass = module.FOOT + module.HEAD
-    speed = (module.FOOT * result["foot"].v[:, 2] + module.HEAD * result["head"].v[:, 2]) / mass + module.GRAVITY * result.t
+    speed = (module.FOOT * result["foot"].v[:, 2] + module.HEAD * result["head"].v[:, 2]) / mass + module.TOY_GRAVITY * result.t
     flying = (foot[1:] > module.SOLE) & (foot[:-1] > module.SOLE)
     assert flying.sum() > 20
     np.testing.assert_allclose(np.diff(speed)[flying], 0.0, atol=1e-7)

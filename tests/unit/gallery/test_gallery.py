@@ -7,10 +7,9 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import chain, double_pendulum, heavy_top, pendulum, slider_crank
-from haugmbd.gallery.mechanisms.double_pendulum import ANGLES
-from haugmbd.gallery.mechanisms.heavy_top import CENTER
-from haugmbd.gallery.mechanisms.pendulum import DRIVE_TORQUE
-from haugmbd.gallery.mechanisms.slider_crank import DRIVEN, FREE, crank_angle
+from haugmbd.gallery.pendulums import ANGLES, DRIVE_TORQUE
+from haugmbd.gallery.spatial_linkages import DRIVEN, FREE, crank_angle
+from haugmbd.gallery.spinning_bodies import CENTER
 from tests.support.loops import FIRST
 
 MOBILITY = {

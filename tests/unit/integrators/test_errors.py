@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.forces import PointForce
+from haugmbd import PointForce
 from haugmbd.gallery import double_pendulum, governor
 from joints import Distance
 
@@ -79,7 +79,7 @@ def test_an_error_in_a_force_comes_out_as_it_is(options):
 
 def test_a_state_that_is_not_finite_says_when_and_keeps_the_rest():
     """A step far too large for a stiff spring: the numbers grow until they overflow."""
-    from haugmbd.forces import TSDA
+    from haugmbd import TSDA
 
     system = mbd.System("stiff")
     body = system.add(mbd.Body("mass", 1.0, (1.0, 1.0, 1.0), r=(1.5, 0.0, 0.0)))
@@ -127,7 +127,7 @@ def test_a_pole_in_a_force_stops_the_error_control():
 @pytest.mark.parametrize("stabilization", [None, mbd.Baumgarte(5.0, 5.0)], ids=["none", "baumgarte"])
 def test_numbers_that_overflow_are_not_called_an_over_constrained_mechanism(stabilization):
     """With joints, it is the factorization that meets the first NaN; the error still speaks of the state and the step."""
-    from haugmbd.forces import TSDA
+    from haugmbd import TSDA
     from joints import RJ
 
     system = mbd.System("stiff")

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ellipk
 
 import haugmbd as mbd
-from haugmbd.forces import StateForce
+from haugmbd import StateForce
 from haugmbd.integrators.leaps import turn_of_values
 from joints import RJ, TJ
 from tests.support.models import model_of

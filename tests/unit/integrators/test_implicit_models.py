@@ -8,8 +8,8 @@ from scipy.optimize import fsolve
 
 import haugmbd as mbd
 from haugmbd.gallery import double_pendulum, heavy_top, pendulum, slider_crank
-from haugmbd.gallery.mechanisms.heavy_top import CENTER
-from haugmbd.gallery.mechanisms.slider_crank import FREE, crank_angle
+from haugmbd.gallery.spatial_linkages import FREE, crank_angle
+from haugmbd.gallery.spinning_bodies import CENTER
 from joints import RJ
 from tests.support.loops import four_revolutes
 

@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
-from haugmbd.kkt.solver_choice import BLOCK, TREE, TREES_ON_BLOCKS
+from haugmbd.kkt.registry import BLOCK, TREE, TREES_ON_BLOCKS
 from haugmbd.kkt.tree_solver import has_tree
 from joints import RJ, SJ, TJ, UJ, Coupling, RotationDriver
 

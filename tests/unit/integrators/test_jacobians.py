@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import ModelError, SimulationError
 from haugmbd.compiled.records import new_record
-from haugmbd.errors import ModelError, SimulationError
 from haugmbd.integrators.implicit.base import implicit_pack
 from haugmbd.integrators.implicit.force_jacobians import put_tangents
 from haugmbd.integrators.implicit.records import NEWTON

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import Model
 from haugmbd.gallery import chain
-from haugmbd.model.model import Model
 from haugmbd.simulation.stepping.growing import GROWTH, Growing
 
 MOST_STATES = 13

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import RangeSpace
 from haugmbd.formulations.base import KKTSolution
 from haugmbd.formulations.python_formulation import PythonFormulation
-from haugmbd.formulations.range_space import RangeSpace
 from haugmbd.gallery import pendulum
 
 NEEDS = r"must return KKTSolution\(u, lam\) with u \(6,\) and lam \(5,\), .*: it returned "

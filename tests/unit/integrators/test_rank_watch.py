@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import dense_system
+from haugmbd.crosscheck import dense_system
 from haugmbd.gallery import andrews, bennett, four_bar, stewart_platform, windows
 from haugmbd.integrators.singularities.singularity_search import SingularSearch
 from haugmbd.integrators.watches.rank_watch import begin_watch, new_watch

@@ -8,8 +8,8 @@ import scipy.integrate
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
+from haugmbd import SciPySolver, ode_function
 from haugmbd.gallery import double_pendulum, slider_crank
-from haugmbd.integrators import SciPySolver, ode_function
 from haugmbd.integrators.explicit.scipy_solver import METHODS
 from joints import TJ
 from tests.support.integrator_cases import CASES

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import dense_system, solve_dense
+from haugmbd.crosscheck import dense_system, solve_dense
 from tests.support.seeds import seeds
 
 AGREE, RESIDUAL, BALANCE = 1e-10, 1e-12, 1e-10

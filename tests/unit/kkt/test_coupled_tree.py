@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.crosscheck.dense_reference import dense_system
-from haugmbd.errors import UsageError
+from haugmbd import UsageError
+from haugmbd.crosscheck import dense_system
 from haugmbd.kkt.cluster_order import MOST_FREE, SLIDES, CoupledRow, Term, cluster_tables, triangular_order
 from haugmbd.kkt.solver import BLOCK, TREE
 from haugmbd.kkt.tree_order import Branch

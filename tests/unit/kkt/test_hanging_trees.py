@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.errors import UsageError
+from haugmbd import UsageError
 from haugmbd.gallery import andrews, chain
 from haugmbd.kkt.elimination_order import make_schedule
 from haugmbd.kkt.solver import BLOCK, TREE, TREES_ON_BLOCKS

@@ -7,11 +7,11 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.compiled.ffi import NO_CALLBACK
-from haugmbd.crosscheck.dense_reference import dense_system
+from haugmbd.crosscheck import dense_system
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
 from haugmbd.integrators.implicit.force_coupling import tables_with_coupling
 from haugmbd.kkt.block_solver import WITH_WIDE_BLOCKS
-from haugmbd.kkt.solver_choice import BLOCK, TREE
+from haugmbd.kkt.registry import BLOCK, TREE
 from haugmbd.kkt.tree_solver import WITH_REVOLUTE_TANGENT_TREE, WITH_REVOLUTE_TREE, WITH_TANGENT_TREE, WITH_TREE, has_tree
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.workspace.layout import Pack, workspace_array

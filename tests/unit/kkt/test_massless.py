@@ -13,7 +13,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.bodies.inertia import rod
-from haugmbd.crosscheck.dense_reference import dense_system, solve_dense
+from haugmbd.crosscheck import dense_system, solve_dense
 from joints import CJ, RJ, SJ, UJ, Distance
 
 AGREE = 1e-10

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from haugmbd.errors import UsageError
+from haugmbd import UsageError
 from haugmbd.gallery import double_pendulum, four_bar, net, planetary_gear
 from haugmbd.kkt.registry import REGISTRY, routines_of, solver_of
 from haugmbd.kkt.solver import BLOCK, DENSE, MULTIFRONTAL, NO_ROUTINE, TREE

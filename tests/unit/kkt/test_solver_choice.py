@@ -7,10 +7,10 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import andrews, four_bar, net, scissor_lift, slider_crank, windows
-from haugmbd.kkt import solver_choice
+from haugmbd.kkt import registry
 from haugmbd.kkt.elimination_order import ABSOLUTE, EdgeRows, make_schedule
+from haugmbd.kkt.registry import choose_solver
 from haugmbd.kkt.solver import BLOCK, MULTIFRONTAL, TREE, TREES_ON_BLOCKS
-from haugmbd.kkt.solver_choice import choose_solver
 from joints import RJ, SJ, UJ, Gear
 
 
@@ -27,8 +27,8 @@ def test_loops_take_blocks_and_plan_no_fronts(make, monkeypatch):
     def refuse(*_):
         raise AssertionError("fronts were planned")
 
-    solver_choice._chosen.cache_clear()
-    monkeypatch.setattr(solver_choice, "plan_fronts", refuse)
+    registry._chosen.cache_clear()
+    monkeypatch.setattr(registry, "plan_fronts", refuse)
     assert make().compile().solver == BLOCK
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.errors import UsageError
+from haugmbd import UsageError
 from haugmbd.gallery import double_pendulum
 from haugmbd.kkt.solver import BLOCK, TREE
 from haugmbd.kkt.tree_arrays import BODY, PARENT

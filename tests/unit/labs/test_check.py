@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.constraints import coincident, perpendicular_1
 from haugmbd.gallery import double_pendulum, pendulum
-from haugmbd.labs import LABS, check, integration, motion
+from haugmbd.labs import LABS, check, exercises
 from joints import RJ, SJ
 
 
@@ -61,7 +61,7 @@ def test_an_answer_that_is_a_whole_result_or_raises_ends_no_lesson():
         assert text("lab12", "mean", given).startswith("give one number, not ")
     assert text("lab12", "ratios", Broken()) == "it raised ZeroDivisionError: of the student"
     assert text("lab12", "ratios", [1.0, [2.0]]).startswith("give an array of numbers")
-    right = motion.pin_ratios(motion.released()).mean()
+    right = exercises.pin_ratios(exercises.released()).mean()
     for given in (right, np.array(right), np.float64(right)):
         assert text("lab12", "mean", given) == ""
 
@@ -91,10 +91,10 @@ def test_closed_forms_are_those_of_the_library():
     assert text("lab1", "release", fall[0, 2]) == ""
     assert text("lab1", "largest", np.linalg.norm(fall, axis=1).max()) == ""
     elbow = mbd.reaction(double_pendulum().compile(), None, "pin 2").force
-    assert np.linalg.norm(elbow) == pytest.approx(motion.elbow_force(), rel=1e-9)
+    assert np.linalg.norm(elbow) == pytest.approx(exercises.elbow_force(), rel=1e-9)
     assert text("lab1", "system", double_pendulum()) == ""
     needed = mbd.inverse_dynamics(pendulum(driven=True), np.linspace(0.0, np.pi, 401))
-    np.testing.assert_allclose(motion.drive_torque(needed.t), needed["drive"], rtol=0.0, atol=1e-8)
+    np.testing.assert_allclose(exercises.drive_torque(needed.t), needed["drive"], rtol=0.0, atol=1e-8)
     assert text("lab3", "power", np.abs(needed.power["drive"]).max()) == ""
     R = np.polynomial.Polynomial([1.0, -1.0, 1 / 2, -1 / 6, 1 / 24])
     assert R(2.785293563405282) == pytest.approx(1.0, abs=1e-12)
@@ -160,7 +160,7 @@ def test_runs_of_lab_10_are_judged_by_steps_and_accuracy():
     system = mbd.System("bar", gravity=(0, 0, -9.81))
     bar = system.add(mbd.Body("bar", mass=78.0, J_bar=(0.0325, 104.01625, 104.01625), r=(2, 0, 0)))
     pin = system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
-    system.add(mbd.RSDA("oil", pin, c=integration.DAMPING))
+    system.add(mbd.RSDA("oil", pin, c=exercises.DAMPING))
     assert text("lab10", "run", mbd.simulate(system, 10.0, integrator=mbd.RadauIIA(rtol=1e-6, atol=1e-6))) == ""
     assert "steps, and 40 are allowed" in text("lab10", "run", mbd.simulate(system, 10.0, h=2.5e-3))
     assert "t_end = 10 s" in text("lab10", "run", mbd.simulate(system, 0.1, h=2.5e-3))

@@ -14,7 +14,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.labs import grade
-from haugmbd.labs.notebook import program_of
+from haugmbd.labs.hand_out import program_of
 from haugmbd.simulation.stepping.progress import Progress
 
 PROGRAM = "import haugmbd as mbd\nprint(mbd.labs.check('lab9', {'sweet spot': SPOT, 'elbow': ...}))\n"

@@ -9,7 +9,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.cli.main import main
 from haugmbd.labs import hand_out, write
-from haugmbd.labs.notebook import program_of
+from haugmbd.labs.hand_out import program_of
 
 
 def test_notebooks_hold_the_same_cells_as_programs(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import haugmbd as mbd
-from haugmbd.errors import UsageError
+from haugmbd import UsageError
 from haugmbd.math import euler_parameters, spatial
 from haugmbd.math.euler_parameters import skew
 from tests.support.differences import slope

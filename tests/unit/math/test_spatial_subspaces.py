@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import null_space
 
 import haugmbd as mbd
-from haugmbd.errors import UsageError
+from haugmbd import UsageError
 from haugmbd.math import spatial
 from haugmbd.notation import NOTATION
 from tests.support.spatial_samples import ROUNDING, near

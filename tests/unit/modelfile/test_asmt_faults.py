@@ -64,8 +64,8 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path):
         "body 'c': J_bar",
     ):
         assert what in told
-    with pytest.raises(mbd.ModelFileError, match="motion 'spin': its type 'GeneralMotion' cannot be read"):
-        read(tmp_path, asmt.assembly(parts[:1], motions=[motion("GeneralMotion", "spin", "good", "time")]))
+    with pytest.raises(mbd.ModelFileError, match="motion 'spin': its type 'CurveMotion' cannot be read"):
+        read(tmp_path, asmt.assembly(parts[:1], motions=[motion("CurveMotion", "spin", "good", "time")]))
 
 
 def test_fixed_joints_in_a_circle(tmp_path):

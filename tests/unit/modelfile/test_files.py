@@ -139,7 +139,9 @@ def test_files_that_are_not_there_or_too_large(tmp_path, monkeypatch):
     with pytest.raises(mbd.UsageError, match="saved as .json"):
         pendulum().save(tmp_path / "p.toml")
     with pytest.raises(mbd.UsageError, match=r"Read it with mbd\.read_asmt"):
-        mbd.load_model(tmp_path / "x.asmt")
+        mbd.load_model(tmp_path / "x.asmt", parameters={"k": 1.0})
+    with pytest.raises(mbd.UsageError, match=r"files that are read end with \.json, .*\.sdf"):
+        mbd.load_model(tmp_path / "x.step")
     monkeypatch.setattr(build, "MOST_PARTS", 1)
     (tmp_path / "many.json").write_text('{"format": "haugmbd model 1", "bodies": [1, 2]}')
     with pytest.raises(mbd.ModelFileError, match="bodies: it has 2 entries. Give at most 1"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import haugmbd as mbd
-from haugmbd.gallery.mechanisms.slider_crank import slider_crank
+from haugmbd.gallery.spatial_linkages import slider_crank
 
 
 @pytest.fixture(scope="session")

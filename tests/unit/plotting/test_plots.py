@@ -58,7 +58,7 @@ def test_exact_zeros_lie_on_the_floor(driven):
 
 def test_of_many_rows_the_largest_are_drawn(driven):
     ax = mbd.plot.violation(driven, by="row")
-    rows = (np.abs(driven.violation()) / mbd.plotting.constraint_violation.row_scales(driven.model)).max(axis=0)
+    rows = (np.abs(driven.violation()) / mbd.plotting.over_time.row_scales(driven.model)).max(axis=0)
     assert len(ax.lines) == 10
     assert f"the 10 largest of {driven.model.nc}" in ax.get_title(loc="left")
     largest = int(np.argmax(rows))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.diagnostics.joint_reactions.reaction_uniqueness import joint_wrenches
+from haugmbd.diagnostics.joint_reactions import joint_wrenches
 from haugmbd.gallery import hoberman_ring, jansen_leg, scissor_lift, windows
 from haugmbd.model.labels import frames_of
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.redundancy.local_solve import LocalSolver
 from haugmbd.redundancy.rank import analyse_rank
-from haugmbd.redundancy.sparse_ldl import SLOTS, solve
+from haugmbd.redundancy.sparse_ldl import SLOTS, LocalSolver, solve
 from tests.support.redundant_loops import bennett, bricard, ladder, loop, planar_points
 
 MAKE = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import four_bar
 from joints import RJ, SJ
 from tests.support.redundant_loops import bennett, bricard, ladder, loop, planar_points

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
-from haugmbd.crosscheck.dense_reference import solve_dense
+from haugmbd import inertia
+from haugmbd.crosscheck import solve_dense
 from haugmbd.math.euler_parameters import rotation_matrix
-from haugmbd.redundancy.rank import analyse_rank
+from haugmbd.redundancy.rank import analyse_rank, only_here
 from haugmbd.redundancy.redundancy import redundant_at
-from haugmbd.redundancy.structural_rank import only_here
 from joints import CJ, RJ, SJ, UJ, Distance, Planar, RotationDriver
 from tests.support.redundant_loops import GRAVITY, J_BAR, bennett, bennett_angle, bricard, ladder, loop, planar_points
 from tests.support.work import Work, assert_linear, work_of

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import random_chain
 from haugmbd.math.euler_parameters import exponential, product
-from haugmbd.serial_chain.random_chain import random_chain, random_motion
+from haugmbd.serial_chain.chain import random_motion
 
 CHAINS = range(50)
 AGREE = 1e-12

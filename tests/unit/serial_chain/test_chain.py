@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.errors import ModelError, UsageError
+from haugmbd import ModelError, UsageError
 from haugmbd.serial_chain import random_motion
 
 J = (0.1, 0.2, 0.25)

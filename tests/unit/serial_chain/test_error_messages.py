@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.serial_chain.random_chain import random_chain
+from haugmbd import random_chain
 
 J = (0.1, 0.2, 0.25)
 BALL = mbd.SerialChain(

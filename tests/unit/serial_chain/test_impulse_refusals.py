@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.errors import SimulationError, UsageError
+from haugmbd import SimulationError, UsageError
 from haugmbd.math.euler_parameters import normalized
 
 ROD = (1.0, [1 / 12] * 3)

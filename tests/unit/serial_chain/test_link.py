@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.errors import ModelError
+from haugmbd import ModelError
 
 J = (0.1, 0.2, 0.25)
 KINDS = {

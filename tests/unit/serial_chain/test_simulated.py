@@ -7,7 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
-from haugmbd.serial_chain.random_chain import random_chain, random_motion
+from haugmbd import random_chain
+from haugmbd.serial_chain.chain import random_motion
 
 FINE = {"rtol": 1e-11, "atol": 1e-12}
 KEPT = 1e-8

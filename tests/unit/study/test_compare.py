@@ -16,8 +16,8 @@ from haugmbd.gallery import andrews, double_pendulum, four_bar, heavy_top
 from haugmbd.integrators.base import methods_below
 from haugmbd.simulation.compatibility import STABILIZATIONS
 from haugmbd.simulation.stepping import run
-from haugmbd.study.comparison import cell as cell_module
 from haugmbd.study.comparison import report
+from haugmbd.study.comparison import runs as cell_module
 
 SAME = 1e-9
 """Relative: the same formula a second way."""

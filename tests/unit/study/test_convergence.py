@@ -8,7 +8,7 @@ from scipy.special import ellipj, ellipk
 
 import haugmbd as mbd
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.study.comparison import cell as cell_module
+from haugmbd.study.comparison import runs as cell_module
 from haugmbd.study.order_fit import fit_order
 from tests.support.point_pendulum import point_pendulum
 

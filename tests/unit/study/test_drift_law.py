@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import drift_law
 from haugmbd.gallery import four_bar
-from haugmbd.study.drift_law import LAWS, drift_law
+from haugmbd.study.drift_law import LAWS
 from tests.support.point_pendulum import point_pendulum
 
 plt = pytest.importorskip("matplotlib.pyplot")

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import gain_limit, gain_map
 from haugmbd.gallery import double_pendulum
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study import gain_map as gain_map_module
 from haugmbd.study import gain_runs as gain_runs_module
 from haugmbd.study.gain_drawing import draw_map
-from haugmbd.study.gain_limit import gain_limit
-from haugmbd.study.gain_map import gain_map
 from haugmbd.study.stability_function import spectral_radius, stability_limit
 from joints import Distance
 from tests.support.point_pendulum import point_pendulum

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.study.sweeps.identity import describe
+from haugmbd.study.sweeps.cells import describe
 from tests.support import sweep_cells as cells
 from tests.support.sweep_cells import GRID, assert_same, build, module_path, run
 

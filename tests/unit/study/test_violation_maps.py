@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import double_pendulum
 from haugmbd.study import violation_condition as constraint_condition
 from haugmbd.study.violation_condition import independent_rows, smallest_and_condition

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from haugmbd import CD, DP1, Body, Joint, Model, System, UsageError, evaluate
+from haugmbd import CD, DP1, Body, Joint, Model, PointForce, System, UsageError, evaluate
 from haugmbd.constraints import coincident
-from haugmbd.forces import PointForce
 from joints import RJ, SJ
 
 J = (0.1, 0.2, 0.25)

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from haugmbd import CD, Body, D, Fault, Joint, ModelError, System, UsageError
+from haugmbd import CD, TSDA, Body, D, Fault, Joint, ModelError, PointForce, System, UsageError
 from haugmbd.constraints import coincident
-from haugmbd.forces import TSDA, PointForce
 from joints import RJ, SJ, Distance
 
 J = (0.1, 0.2, 0.25)

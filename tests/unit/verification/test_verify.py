@@ -11,9 +11,9 @@ import pytest
 
 import haugmbd as mbd
 import joints
+from haugmbd import Driver
 from haugmbd.constraints import KINDS
 from haugmbd.constraints.freedoms import H_I, slide, turn
-from haugmbd.drivers import Driver
 from haugmbd.formulations import FORMULATIONS
 from haugmbd.formulations.base import Multipliers
 from haugmbd.gallery import chain, governor

@@ -11,14 +11,13 @@ import pytest
 from PIL import Image
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import pendulum, slider_crank
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.viewer.animate import mechanism_of
 from haugmbd.viewer.drawing import Drawing
 from haugmbd.viewer.frames import frames_of
-from haugmbd.viewer.meshes import triangles_of, unit_mesh
-from haugmbd.viewer.shapes import equivalent_solid
+from haugmbd.viewer.shapes import equivalent_solid, triangles_of, unit_mesh
 
 film_module = sys.modules["haugmbd.viewer.film"]  # the package has a function of this name
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import andrews, delta_robot, pendulum, slider_crank
 from haugmbd.viewer import to_gltf
 from tests.support.with_contacts import simulate_with

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from haugmbd.cli import main
-from haugmbd.cli.commands.view import live_page
+from haugmbd.cli.shown import live_page
 from haugmbd.viewer.live import server_of
 
 DOOR = """

@@ -11,14 +11,13 @@ import pytest
 from PIL import Image
 
 import haugmbd as mbd
-from haugmbd.bodies import inertia
+from haugmbd import inertia
 from haugmbd.gallery import chain, pendulum
 from haugmbd.viewer import animation
 from haugmbd.viewer.animate import mechanism_of
 from haugmbd.viewer.mechanism import of_model, of_system
-from haugmbd.viewer.meshes import unit_mesh
 from haugmbd.viewer.scene import size_of
-from haugmbd.viewer.shapes import nearest_line, rod_radius, shapes_of
+from haugmbd.viewer.shapes import nearest_line, rod_radius, shapes_of, unit_mesh
 from joints import RJ, Gear
 
 POSE = 2e-6

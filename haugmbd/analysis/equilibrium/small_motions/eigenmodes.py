@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
-from haugmbd.analysis.mobility.twist_format import Complex
+from haugmbd.analysis.mobility.free_motions import Complex
 from haugmbd.compiled.array_types import Array
 
 NO_STIFFNESS = 1e-9

@@ -9,7 +9,7 @@ import numpy as np
 
 from haugmbd.analysis.equilibrium.residual import motions_of, state_of
 from haugmbd.analysis.equilibrium.solver import TrialPose
-from haugmbd.analysis.mobility.twist_format import motion_text
+from haugmbd.analysis.mobility.free_motions import motion_text
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SingularKKTError
 

@@ -15,7 +15,7 @@ import scipy  # its linear algebra is imported when it is used, which takes a se
 
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import NO_GROWTH, rolling_state_matrix, state_matrix, with_block_states
 from haugmbd.analysis.equilibrium.steady_motion import Steady
-from haugmbd.analysis.mobility.twist_format import Complex
+from haugmbd.analysis.mobility.free_motions import Complex
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.model.model import Model
@@ -130,6 +130,8 @@ class Linearization:
     states: tuple[str, ...] = ()
     E: Array | None = None
     Z: Array | None = None
+    _chosen: tuple[int, ...] = ()
+    """The components of the motion (6 nb,) that the coordinates are."""
 
     @property
     def dof(self) -> int:

@@ -14,9 +14,10 @@ Source: Haug (2021), equations of motion; Neto and Ambrosio (2003), Lehner and E
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any, overload
 
 import numpy as np
-import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
+import numpy.typing as npt
 
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
@@ -30,15 +31,24 @@ from haugmbd.analysis.equilibrium.result import Equilibrium
 from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import Modes, find_modes, slowest
 from haugmbd.analysis.equilibrium.small_motions.inertia_check import check_inertia
+from haugmbd.analysis.equilibrium.small_motions.input_output import state_space
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization, Mode, in_coordinates
 from haugmbd.analysis.equilibrium.small_motions.stages import DAMPING, EIGENVALUES, STAGES, STIFFNESS, WORDS, Stages
+from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpace, StateSpaceMotion
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose, trial_pose_at
 from haugmbd.analysis.equilibrium.steady_check import check_states, check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, number_of_derivatives, stiffness
-from haugmbd.analysis.equilibrium.tangent_space import NOISE, inertia, rate_of_motions, rounding_of, scale_of
-from haugmbd.analysis.mobility.twist_format import SHOWN_PART, Complex, largest, leading, motion_text
+from haugmbd.analysis.equilibrium.tangent_space import (
+    NOISE,
+    independent_coordinates,
+    inertia,
+    rate_of_motions,
+    rounding_of,
+    scale_of,
+)
+from haugmbd.analysis.mobility.free_motions import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
@@ -51,8 +61,9 @@ from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.system.checks.constraint_residuals import position_faults
+from haugmbd.system.checks.constraint_residuals import position_faults, velocity_faults
 from haugmbd.system.system import System
 
 EQUILIBRIUM_TOL = 1e-8
@@ -69,15 +80,11 @@ NO_DAMPING = 1e-12
 """C [J s] times the rate of the motions [1/s] that counts as zero, relative to the forces at work [J]: rounding of differences."""
 
 
-AXES = "xyz"
-
-
 SHOWN = 4
 """Number of bodies whose remaining forces are named."""
 
 
-@check_keywords
-@one_blas_thread()
+@overload
 def linearize(
     system: System | Model | Equilibrium,
     state: State | None = None,
@@ -86,15 +93,77 @@ def linearize(
     modes: int | None = None,
     tolerance: float | None = None,
     progress: bool = False,
-) -> Linearization:
-    """Linearize the equations of motion about an equilibrium, or about a steady motion.
+) -> Linearization: ...
+
+
+@overload
+def linearize(
+    system: Result,
+    state: None = None,
+    *,
+    inputs: Any = None,
+    outputs: Any = None,
+    coordinates: Any = None,
+    t: npt.ArrayLike | None = None,
+    progress: bool = False,
+) -> StateSpaceMotion: ...
+
+
+@overload
+def linearize(
+    system: System | Model | Equilibrium,
+    state: State | None = None,
+    *,
+    inputs: Any = None,
+    outputs: Any = None,
+    coordinates: Any = None,
+    moving: bool = False,
+    steady: SteadyLike = None,
+    modes: int | None = None,
+    tolerance: float | None = None,
+    progress: bool = False,
+) -> StateSpace: ...
+
+
+@check_keywords
+@one_blas_thread()
+def linearize(
+    system: System | Model | Equilibrium | Result,
+    state: State | None = None,
+    *,
+    inputs: Any = None,
+    outputs: Any = None,
+    coordinates: Any = None,
+    moving: bool = False,
+    t: npt.ArrayLike | None = None,
+    steady: SteadyLike = None,
+    modes: int | None = None,
+    tolerance: float | None = None,
+    progress: bool = False,
+) -> Linearization | StateSpace | StateSpaceMotion:
+    """Linearize the equations of motion about an equilibrium, about a steady motion, or about the states of a motion.
 
     Parameters
     ----------
-    system : System, Model or Equilibrium
-        The mechanism, or an equilibrium that `equilibrium` returned.
+    system : System, Model, Equilibrium or Result
+        The mechanism; an equilibrium that `equilibrium` returned; or a motion, as of `simulate` or `kinematics`, about whose states it is
+        linearized: the result is a StateSpaceMotion.
     state : State, optional
         State of the linearization; by default the modelled one. Forces that depend on time are evaluated at its time.
+    inputs : sequence of str or parts, optional
+        Names of inputs, or loads and drivers themselves: "motor" or "motor.torque", "push.force[0]" (the whole vector without a number),
+        "drive" (the motion of a driver), "drive.rate" and "drive.acceleration", "drive.torque" (the driver is released, in a motion),
+        "pid.setpoint", "command.u" (an output of a Block). What prescribes the value stays, and the input is added to it.
+    outputs : sequence of str, optional
+        Names of quantities: "joint.pin.angle", "body.bob.r[0]", "reaction.pin.force[2]", "load.strut.force", "point.bob(0, 0, 1).v[0]",
+        "energy.total", ..., or the short names of signals, such as "pin.angle". By default the states.
+    coordinates : sequence of str, optional
+        Coordinates of joints or bodies, such as "pin.angle", as many as degrees of freedom; with their rates they are the states. By
+        default displacements and rotations of bodies that are chosen from the pose.
+    moving : bool
+        Whether the state is one of a motion, and no equilibrium: the system is that of deviations at this instant.
+    t : array_like, (nt,), optional
+        Of a Result: times of its states [s]; by default all.
     steady : UniformRotation, UniformTranslation, RotorSpin or sequence of these, optional
         Steady motion. The state is then at rest, or moves with it. For a vehicle that rolls give its velocity, and the spin of each wheel.
     modes : int, optional
@@ -107,13 +176,15 @@ def linearize(
 
     Returns
     -------
-    Linearization
-        Mass, damping and stiffness matrices, state matrix and modes.
+    Linearization, StateSpace or StateSpaceMotion
+        Mass, damping and stiffness matrices, state matrix and modes. With inputs, outputs or coordinates, or moving: a StateSpace, A, B, C
+        and D; about the states of a Result a StateSpaceMotion.
 
     Raises
     ------
     UsageError
-        If the state is not an equilibrium or a steady motion; the message gives the remaining forces. If forces are not smooth there.
+        If a name is no input or no output; if an output is not smooth, or has no constant matrix in a steady motion. If the state is not
+        an equilibrium or a steady motion; the message gives the remaining forces. If forces are not smooth there.
     SingularKKTError
         If the pose is singular, so that the tangent space of the constraints is not defined; the message names the rows.
     ModelError
@@ -125,7 +196,25 @@ def linearize(
     -----
     Source: Neto and Ambrosio (2003), Lehner and Eberhard (2006), linearized equations on the null space of the constraints.
     """
-    check_flags(progress=progress)
+    check_flags(progress=progress, moving=moving)
+    named = inputs is not None or outputs is not None or coordinates is not None
+    if isinstance(system, Result):
+        if state is not None or steady is not None or modes is not None or tolerance is not None:
+            raise UsageError(
+                "linearize got a Result, which has its own states and model. Leave out state, steady, modes and tolerance."
+            )
+        return _along_motion(system, t, inputs, outputs, coordinates, progress)
+    if t is not None:
+        raise UsageError("t belongs to a Result: linearize(result, t=...); of a System give the state.")
+    if moving:
+        if steady is not None or isinstance(system, Equilibrium):
+            raise UsageError("moving=True is for a state of a motion: leave out steady, and give a System or Model with a state.")
+        model, start = read_model(system, state, "linearize", tolerance)
+        return _about_motion(model, start, inputs, outputs, coordinates)
+    if named:
+        motions = linearize(system, state, steady=steady, modes=modes, tolerance=tolerance, progress=progress)
+        assert isinstance(motions, Linearization)
+        return state_space(motions.model, motions.state, motions, inputs, outputs, coordinates)
     if modes is not None and (isinstance(modes, bool) or not isinstance(modes, Integral) or modes < 1):
         raise UsageError(f"modes = {modes!r} must be a whole number of 1 or more, or left out for all modes.")
     if isinstance(system, Equilibrium):
@@ -153,6 +242,40 @@ def linearize(
             raise told from None
         bar.reach(len(STAGES))
     return found
+
+
+def _about_motion(model: Model, state: State, inputs: Any, outputs: Any, coordinates: Any) -> StateSpace:
+    """Return the linear system about a state of a motion."""
+    refuse_friction(model, "linearize")
+    faults = (*position_faults(model, state, moved=True), *velocity_faults(model, state))
+    if faults:
+        raise ModelError(faults)
+    return state_space(model, state, None, inputs, outputs, coordinates)
+
+
+def _along_motion(
+    result: Result, t: npt.ArrayLike | None, inputs: Any, outputs: Any, coordinates: Any, progress: bool
+) -> StateSpaceMotion:
+    """Return the linear systems about the states of a motion."""
+    if len(result._pieces()) > 1:
+        raise UsageError("the motion has pieces between impacts: give one of them, result.segments[0].")
+    if t is not None:
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        result = result.resample(times)
+    if not len(result.t):
+        raise UsageError("the motion has no state.")
+    found = list[StateSpace]()
+    with Progress(progress, 0, len(result.t), "states") as bar:
+        for k in range(len(result.t)):
+            system = _about_motion(result.model, result.state(k), inputs, outputs, coordinates)
+            if found and system.states != found[0].states:
+                raise UsageError(
+                    f"the coordinates that are chosen by the pose change at t = {result.t[k]:g} s: give coordinates=, such as "
+                    "names of joints, 'pin.angle'."
+                )
+            found.append(system)
+            bar.done()
+    return StateSpaceMotion(result.t, tuple(found))
 
 
 def _about(evaluator: ResidualEvaluator, start: State, stages: Stages, count: int | None) -> Linearization:
@@ -186,11 +309,22 @@ def _linearized(place: TrialPose, K: Array, error: float, stages: Stages, count:
     rounding = rounding_of(scale, float(np.abs(place.g).max(initial=0.0)), error, place.at.weakest)
     stages.begin(EIGENVALUES)
     found = slowest(find_modes(M, C, K, scale, rounding, conservative=quiet and potential), count)
-    T, names = _coordinates(evaluator, N)
+    T, names, chosen = independent_coordinates(evaluator, N)
     state = state_of(evaluator, place.y)
     modes = _modes(evaluator, state, found, N, stages)
     M, C, K = (T.T @ X @ T for X in (M, np.zeros_like(C) if quiet else C, K))
-    return Linearization(evaluator.model, state, evaluator.steady, M, C, K, names, motions_of(evaluator, N @ T), modes)
+    return Linearization(
+        evaluator.model,
+        state,
+        evaluator.steady,
+        M,
+        C,
+        K,
+        names,
+        motions_of(evaluator, N @ T),
+        modes,
+        _chosen=tuple(chosen.tolist()),
+    )
 
 
 def _first_order(place: TrialPose, stages: Stages, count: int | None) -> Linearization:
@@ -202,7 +336,7 @@ def _first_order(place: TrialPose, stages: Stages, count: int | None) -> Lineari
     if evaluator.steady.moves:
         check_steady(evaluator, place, matrices.scale, matrices.rate_scale)
     stages.begin(EIGENVALUES)
-    T, names = _coordinates(evaluator, matrices.basis)
+    T, names, chosen = independent_coordinates(evaluator, matrices.basis)
     state = state_of(evaluator, place.y)
     modes = _modes(evaluator, state, slowest(block_modes(matrices), count), matrices.basis, stages)
     found = Linearization(
@@ -220,6 +354,7 @@ def _first_order(place: TrialPose, stages: Stages, count: int | None) -> Lineari
         evaluator.states.names,
         matrices.E,
         matrices.Z,
+        tuple(chosen.tolist()),
     )
     return in_coordinates(found, T, rolls=len(evaluator.model.velocity_rows) > 0)
 
@@ -233,24 +368,6 @@ def _modes(evaluator: ResidualEvaluator, state: State, found: Modes, N: Array, s
         modes.append(_mode(evaluator, state, k, complex(s), shape, z))
         tell()
     return tuple(modes)
-
-
-def _coordinates(evaluator: ResidualEvaluator, N: Array) -> tuple[Array, tuple[str, ...]]:
-    """Return T, so that N T x is the motion of the coordinates x, and the names of x.
-
-    The coordinates are displacements and rotations of bodies, chosen by a pivoted QR decomposition.
-    """
-    nd = N.shape[1]
-    if nd == 0:
-        return np.zeros((0, 0)), ()
-    _, _, pivots = scipy.linalg.qr(N.T, pivoting=True, mode="economic")
-    chosen = np.sort(pivots[:nd])
-    T = np.linalg.inv(N[chosen]) / evaluator.scale[chosen]
-    names = []
-    for k in chosen.tolist():
-        name, axis = evaluator.model.body_names[k // 6 + 1], AXES[k % 3]
-        names.append(f"{name!r} moves along {axis} [m]" if k % 6 < 3 else f"{name!r} turns about its {axis} [rad]")
-    return T, tuple(names)
 
 
 def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: complex, shape: Complex, z: Complex) -> Mode:

@@ -21,9 +21,9 @@ from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import UsageError
 from haugmbd.formats import view
 from haugmbd.integrators.events import EventRecord
+from haugmbd.serial_chain.base import ChainState
 from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.serial_chain.link import Link
-from haugmbd.serial_chain.state import ChainState
 from haugmbd.simulation.replay import Replay, replays_of
 from haugmbd.simulation.results.io.schema import SENSOR, Contents, counters_of, replays_data, run_data, sealed, sensors_of
 from haugmbd.simulation.results.records import Counters

@@ -33,7 +33,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import ATTRIBUTES
-from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
+from haugmbd.diagnostics.contact_impacts import ContactImpact
 from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import UsageError, warn_user
 from haugmbd.integrators.events import EventRecord

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.histories.contact_impacts import ContactImpact
+from haugmbd.diagnostics.contact_impacts import ContactImpact
 from haugmbd.errors import SimulationError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import SHORTEST

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.histories.contact_impacts import ImpactLog
+from haugmbd.diagnostics.contact_impacts import ImpactLog
 from haugmbd.forces.compliant.contact_force import CLOSED, ContactForce, at_touch
 from haugmbd.forces.compliant.indentation import Indentation
 from haugmbd.forces.registry import table_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.forces import PointForce
+from haugmbd import PointForce
 from joints import TJ, TranslationDriver
 from tests.support.bouncing import DOWN, METHODS, G, ball, box
 from tests.support.with_contacts import simulate_with

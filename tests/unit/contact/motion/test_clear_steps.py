@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from haugmbd.forces import PointForce, Torque
+from haugmbd import PointForce, Torque
 from haugmbd.simulation.hybrid.contact_events import NormalForces, Turn
 from tests.support.bouncing import METHODS, ball, box
 from tests.support.with_contacts import simulate_with

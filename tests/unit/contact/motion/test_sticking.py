@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import haugmbd as mbd
-from haugmbd.forces import PointForce, Torque
+from haugmbd import PointForce, Torque
 from joints import RJ, TJ, TranslationDriver
 from tests.support.bouncing import DOWN, METHODS, G, ball, box
 from tests.support.with_contacts import simulate_with

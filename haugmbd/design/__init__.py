@@ -1,1 +1,0 @@
-"""Optima of designs, and the scatter of outputs by tolerances."""

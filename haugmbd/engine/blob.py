@@ -1,0 +1,431 @@
+r"""A model as a blob: the arrays, words and names of one run, which the engine runs without Python (`haugmbd.h`, `abi.c`).
+
+    blob = section after section of 8-byte words, little-endian       ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START
+
+The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
+An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
+What only Python can do is refused by name, and nothing is left out in silence: functions of the user, places where a force changes its
+law or a contact touches, joints that stick, blocks that are called at times of their own.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.constraints.freedoms import Axis, Kind, Side
+from haugmbd.deprecated import did_you_mean
+from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
+from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
+from haugmbd.errors import UsageError
+from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.integrators.explicit.rk4 import RK4
+from haugmbd.integrators.explicit.runge_kutta import RungeKutta
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.integrators.step_context import Point, Problem, Steps
+from haugmbd.integrators.stick_slip.watched_quantities import may_stick
+from haugmbd.integrators.watches.stiffness_watch import new_watch
+from haugmbd.model.compiling.numbering import numbered_by_origin
+from haugmbd.model.model import Model
+from haugmbd.simulation.simulate import simulate
+from haugmbd.simulation.stepping.clock import Clock
+from haugmbd.system.system import System
+from haugmbd.workspace.layout import WIDTH, Pack, place_in
+
+VERSION = 1
+NUMBER, ARRAY, ROUTINE, LIST, SLOT = range(5)
+"""Kinds of words."""
+T, H, N, TIMES, STATES, RATES = range(6)
+"""Slots: words that the engine fills in before each call."""
+BODY, REACTION, COORDINATE, INPUT, PARAMETER = range(1, 6)
+"""Kinds of items, as in `haugmbd.h`."""
+CHUNK = 64
+"""Steps of one call of the compiled loop."""
+STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
+DOORS = "haugmbd.engine.doors"
+
+
+class Slot(NamedTuple):
+    """A word that the engine fills in."""
+
+    number: int
+
+
+class Captured(BaseException):
+    """The first call of the compiled loop, in place of its result."""
+
+    def __init__(self, problem: Problem, t: float, h: float, k1: Array) -> None:
+        self.problem, self.t, self.h, self.k1 = problem, t, h, k1
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something with a name: its kind, and three numbers that depend on it."""
+
+    kind: int
+    name: str
+    a: int = 0
+    b: int = 0
+    c: int = 0
+
+
+class Writer:
+    """The sections of a blob while they are made."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Any] = []
+        self.words: list[tuple[int, int]] = []
+        self.lists: list[tuple[int, int]] = []
+        self.texts: list[str] = []
+        self.calls: list[tuple[int, int]] = []
+        self.items: list[Item] = []
+        self.places: list[tuple[int, int]] = []
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._packs: dict[int, int] = {}
+
+    def text(self, name: str) -> int:
+        """Return the number of a text."""
+        if name not in self.texts:
+            self.texts.append(name)
+        return self.texts.index(name)
+
+    def array(self, x: Any) -> int:
+        """Return the number of an array or record; one that was met before, at the same place and of the same size, is the same."""
+        x = np.asarray(x)
+        if x.size and not x.flags.c_contiguous:
+            raise UsageError("an array of the model is not contiguous: the engine takes it by its address.")
+        key = (x.__array_interface__["data"][0], x.nbytes)
+        if not x.nbytes or key not in self._numbers:
+            self._numbers[key] = len(self.arrays)
+            self.arrays.append(x)
+        return self._numbers[key]
+
+    def of(self, x: Any) -> list[tuple[int, int]]:
+        """Return the words of an argument."""
+        if isinstance(x, Slot):
+            return [(SLOT, x.number)]
+        if isinstance(x, Pack):
+            return [(LIST, self.pack(x))]
+        if isinstance(x, np.ndarray):
+            return [(ARRAY, self.array(x)), *((NUMBER, n) for n in x.shape)]
+        if isinstance(x, np.void):
+            return [(ARRAY, self.array(x))]
+        if isinstance(x, tuple):
+            return [word for each in x for word in self.of(each)]
+        if isinstance(x, Routine):
+            return [(NUMBER, 1) if x._function is None else (ROUTINE, self.text(routine_name(x)))]
+        if hasattr(x, "address"):  # the callback of the user's functions, which models without them never enter
+            return [(NUMBER, 1)]
+        if isinstance(x, float | np.floating):
+            return [(NUMBER, struct.unpack("<q", struct.pack("<d", x))[0])]
+        return [(NUMBER, int(x))]
+
+    def list(self, words: Sequence[tuple[int, int]]) -> int:
+        """Return the number of a list of words."""
+        self.lists.append((len(self.words), len(words)))
+        self.words += words
+        return len(self.lists) - 1
+
+    def pack(self, pack: Pack) -> int:
+        """Return the number of the list of a model's record: address and size of each array, and routines."""
+        if id(pack) not in self._packs:
+            self._packs[id(pack)] = self.list([word for field in pack for word in self.of(field)])
+        return self._packs[id(pack)]
+
+    def call(self, entry: str, *arguments: Any) -> int:
+        """Return the number of a call of an entry."""
+        self.calls.append((self.text(f"{entry}({shapes(arguments)})"), self.list([w for x in arguments for w in self.of(x)])))
+        return len(self.calls) - 1
+
+    def bytes(self, fixed: Sequence[int], start: Sequence[float]) -> bytes:
+        """Return the blob."""
+        names = bytearray()
+        places_of_texts = []
+        for text in self.texts:
+            places_of_texts.append(len(names))
+            names += text.encode() + b"\0"
+        names += b"\0" * (-len(names) % 8)
+        items = [(x.kind, self.texts.index(x.name), x.a, x.b, x.c) for x in self.items]
+        sections: dict[str, bytes] = {
+            "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": bytes(names), "TEXTS": _words(places_of_texts),
+            "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
+            "START": np.array(start, dtype="<f8").tobytes(),
+        }  # fmt: skip
+        size = 32 + 24 * (len(sections) + 1)
+        head, content = [], b""
+        for tag, data in sections.items():
+            head.append((tag, size + len(content), len(data) // 8))
+            content += data
+        begin = size + len(content) + 16 * len(self.arrays)
+        rows, data = [], bytearray()
+        for x in self.arrays:
+            own = x.tobytes()
+            own += b"\0" * (-len(own) % 8)
+            zero = not any(own)
+            rows.append((-1 if zero else begin + len(data), len(own) // 8))
+            data += b"" if zero else own
+        head.append(("ARRAYS", size + len(content), 2 * len(rows)))
+        whole = begin + len(data)
+        top = b"HAUGBLOB" + struct.pack("<3q", VERSION, whole, len(head))
+        top += b"".join(tag.ljust(8).encode() + struct.pack("<2q", offset, count) for tag, offset, count in head)
+        return top + content + _words(rows) + bytes(data)
+
+
+def _words(rows: Any) -> bytes:
+    """Return integers as little-endian words."""
+    return np.array(rows, dtype="<i8").tobytes() if len(rows) else b""
+
+
+def shapes(arguments: Sequence[Any]) -> str:
+    """Return how arguments travel, as the name of an entry has it."""
+    return ",".join(map(_shape, arguments))
+
+
+def _shape(x: Any) -> str:
+    if isinstance(x, Slot):
+        return "i" if x.number == N else "f"
+    if isinstance(x, np.void):
+        return "r"
+    if isinstance(x, np.ndarray):
+        return f"{'f' if x.dtype.kind == 'f' else 'b' if x.dtype.kind == 'b' else 'i'}{x.ndim}"
+    if hasattr(x, "address"):
+        return "p"
+    if isinstance(x, tuple):
+        return f"[{shapes(x)}]"
+    return "f" if isinstance(x, float | np.floating) else "b" if isinstance(x, bool | np.bool_) else "i"
+
+
+def routine_name(routine: Routine) -> str:
+    """Return the name of a routine, by which an engine knows it."""
+    function: Any = routine._function
+    plain = getattr(function, "py_func", function)
+    return f"{plain.__module__}.{plain.__qualname__}"
+
+
+def first_call(model: Model, method: RungeKutta, how: Mapping[str, Any]) -> Captured:
+    """Return the first call of the compiled loop that `simulate` makes."""
+
+    def steps(self: Any, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> Any:
+        raise Captured(problem, t, h, k1)
+
+    catching: Any = type(type(method).__name__, (type(method),), {"steps": steps})
+    own = {field.name: getattr(method, field.name) for field in fields(method)}
+    try:
+        simulate(model, model.state().t + 10.0 * float(method.h or 1.0), integrator=catching(**own), **how)
+    except Captured as call:
+        return call
+    raise UsageError(f"model {model.name!r} does not move by the loop of {type(method).__name__}.")
+
+
+def check(model: Model, problem: Problem, method: RungeKutta) -> None:
+    """Raise UsageError with all that the engine cannot do of this run, by name."""
+    faults = []
+    if model.force_callbacks.any:
+        faults.append("it calls functions of Python or Numba")
+    if model.contacts:
+        faults.append(f"contacts {', '.join(repr(x.name) for x in model.contacts)} strike")
+    if len(problem.events.places):
+        kinds = [x.load.where for x in model.loads if x.load.kind in ("JointLimit", "SphereContact", "ContactForce")] or [
+            "its stops and contacts"
+        ]
+        faults.append(f"{', '.join(kinds)} touch and release, which Python locates")
+    sticking = [x.load.where for x in model.loads if isinstance(x.load, JointFriction)]
+    if may_stick(model):
+        faults.append(f"{', '.join(sticking)} may stick, which Python decides")
+    if Clock.of(problem, method) is not None:
+        faults.append("its blocks are sampled, or have delays")
+    if faults:
+        raise UsageError(f"model {model.name!r} does not run in the engine: {'; '.join(faults)}. Simulate it in Python.")
+
+
+def blob(
+    system: System | Model,
+    *,
+    h: float = 1e-3,
+    integrator: RungeKutta | None = None,
+    inputs: Sequence[str] = (),
+    **how: Any,
+) -> bytes:
+    """Return a mechanism as a blob that the engine loads: in C, in WebAssembly, on a microcontroller.
+
+    Parameters
+    ----------
+    system : System or Model
+        The mechanism. Inputs need a System.
+    h : float
+        Fixed step [s].
+    integrator : RungeKutta, optional
+        RK4(), Heun() or RK3(), or another explicit Runge-Kutta method of fixed step; RK4 by default.
+    inputs : sequence of str
+        Names of loads whose number becomes an input: a Motor or JointForce with torque=0.0, a Torque or PointForce.
+    **how
+        `state`, `stabilization` and `formulation`, as of `simulate`.
+
+    Returns
+    -------
+    bytes
+        The blob; `haugmbd.h` describes how to run it.
+
+    Raises
+    ------
+    UsageError
+        For what the engine cannot do, by name, and for inputs that do not exist or are no constant numbers.
+    """
+    method = RK4() if integrator is None else integrator
+    if not isinstance(method, RungeKutta):
+        raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
+    if inputs and not isinstance(system, System):
+        raise UsageError("inputs need a System: equal constants of a compiled Model are one.")
+    if inputs:
+        with numbered_by_origin():
+            model = system.compile()
+    else:
+        model = system.compile() if isinstance(system, System) else system
+    own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
+    method = type(method)(**own)
+    call = first_call(model, method, {"stabilization": Projection(), **how})
+    check(model, call.problem, method)
+    return written(model, call, method, inputs)
+
+
+def written(model: Model, call: Captured, method: RungeKutta, inputs: Sequence[str]) -> bytes:
+    """Return the blob of a run."""
+    problem, w = call.problem, Writer()
+    ny, s = problem.y.size, method.tableau.b.size
+    times, states, rates = np.zeros(CHUNK), np.zeros((CHUNK, ny)), np.zeros((CHUNK, ny))
+    y, y_dot = problem.y, call.k1
+    watch = new_watch(np.zeros(0, dtype=np.int64), ny)
+    steps = Steps(times, states, rates)
+    words = [
+        problem.dynamics,
+        problem.options,
+        method.tableau,
+        watch,
+        Slot(T),
+        Slot(H),
+        Point(y, y_dot),
+        np.zeros((s - 1, ny)),
+        steps,
+    ]
+    step = w.call(STEP_ENTRY, *words)
+    _let_engine_fill(w, w.lists[w.calls[step][1]], steps)
+    rates_of = f"{routine_name(problem.rates)}"
+    w.call(rates_of, problem.pack, problem.options, Slot(T), y, y_dot)
+    fixed = [*map(w.array, (y, y_dot, times, states, rates)), CHUNK, ny]
+    add_bodies(w, model)
+    add_joints(w, model, problem, y)
+    add_inputs(w, model, problem, inputs)
+    add_parameters(w, model, problem)
+    return w.bytes(fixed, (call.t, call.h))
+
+
+def _let_engine_fill(w: Writer, place: tuple[int, int], steps: Steps) -> None:
+    """Let the arrays of steps of a call be slots: the last words, address and size of times, address and sizes of states and rates."""
+    end = sum(place)
+    t, n_t, y, n_y, _, y_dot, n_dot, _ = range(end - 8, end)
+    assert w.words[t] == (ARRAY, w.array(steps.t)), "the last argument of a step are its steps"
+    for k, slot in ((t, TIMES), (n_t, N), (y, STATES), (n_y, N), (y_dot, RATES), (n_dot, N)):
+        w.words[k] = (SLOT, slot)
+
+
+def add_item(w: Writer, kind: int, name: str, a: int = 0, b: int = 0, c: int = 0) -> None:
+    """Add an item."""
+    w.text(name)
+    w.items.append(Item(kind, name, a, b, c))
+
+
+def add_bodies(w: Writer, model: Model) -> None:
+    """Add the bodies: where their 13 numbers are in the state."""
+    for k, name in enumerate(model.body_names):
+        add_item(w, BODY, name, WIDTH * k)
+
+
+def add_joints(w: Writer, model: Model, problem: Problem, y: Array) -> None:
+    """Add reactions and coordinates of the joints between two bodies."""
+    unique = not model.redundancy.dropped  # or how dependent rows share their load is a choice
+    for name, joint in model.joints.items():
+        if len(joint.rows) and unique and model.are_between_two(joint):
+            slots = np.array(model.slot_of_row[joint.rows], dtype=np.int64)
+            edge = model.tables["EDGES"][slots[0] // 6]
+            for side, body, s_bar in (("i", joint.i, joint.s_bar_i), ("j", joint.j, joint.s_bar_j)):
+                if body not in edge[:2]:
+                    continue
+                out, where = np.zeros(6), int(np.nonzero(edge == body)[0][0])
+                room, point = np.zeros((1, 3, 3)), np.array(s_bar, dtype=np.float64).reshape(1, 3)
+                k = w.call(f"{DOORS}.reaction", problem.pack, Slot(T), y, slots, where, point, room, out)
+                add_item(w, REACTION, f"{name}.{side}", k, w.array(out))
+        add_coordinates(w, model, name, joint, y)
+
+
+def add_coordinates(w: Writer, model: Model, name: str, joint: Any, y: Array) -> None:
+    """Add the angles about h and the displacements of a joint."""
+    freedoms = joint.freedoms or ()
+    start = joint_motion(joint, model.y0[None], np.zeros((1, model.nb + 1, 6)))
+    angles = () if is_arm(freedoms) else tuple(x for x in angles_of(freedoms) if x.axis is Axis.H)
+    slides = tuple(x for x in freedoms if x.kind is Kind.SLIDE)
+    for what, ways in (("angle", angles), ("displacement", slides)):
+        for number, freedom in enumerate(ways):
+            turns = what == "angle"
+            zero = float((angle_in_turn(freedom, start, arm=False) if turns else slide(freedom, start))[0]) - joint.part.q0
+            kind = TURN if turns else SLIDE_I if freedom.side is Side.I else SLIDE_J
+            ints = np.array([kind, int(freedom.axis), joint.i, joint.j], dtype=np.int64)
+            points = np.array([joint.s_bar_i, joint.s_bar_j])
+            axes = np.ascontiguousarray(np.concatenate([joint.A_bar_i.T, joint.A_bar_j.T]))
+            out, room = np.zeros(2), np.zeros((2, 3, 3))
+            k = w.call(f"{DOORS}.coordinate", y, ints, points, axes, zero, room, out)
+            add_item(w, COORDINATE, f"{name}.{what}{number + 1 if len(ways) > 1 else ''}", k, w.array(out))
+
+
+def add_inputs(w: Writer, model: Model, problem: Problem, inputs: Sequence[str]) -> None:
+    """Add the inputs: the numbers of loads."""
+    loads = {entry.load.name: entry for entry in model.loads}
+    start, _, columns = place_in(problem.pack.ints, "F")
+    work = w.array(problem.pack.work)
+    for name in inputs:
+        if name not in loads:
+            raise UsageError(
+                f"there is no load {name!r}{did_you_mean(name, loads)}: it has {', '.join(map(repr, loads)) or 'none'}."
+            )
+        numbers = loads[name].drivers
+        constant = [k for k in numbers if np.isfinite(model._F0[k, 0])]
+        if not numbers or len(constant) < len(numbers):
+            raise UsageError(f"{loads[name].load.where}: its number is not a constant, and cannot be an input. Give it 0.0.")
+        for axis, k in enumerate(numbers):
+            w.places.append((work, start + columns * k))
+            add_item(
+                w,
+                INPUT,
+                name if len(numbers) == 1 else f"{name}.{'xyz'[axis] if len(numbers) == 3 else axis + 1}",
+                len(w.places) - 1,
+                1,
+            )
+
+
+def add_parameters(w: Writer, model: Model, problem: Problem) -> None:
+    """Add gravity, and the masses of bodies where nothing is derived from them."""
+    reals = w.array(problem.pack.reals)
+    first, _, _ = place_in(problem.pack.ints, "GRAVITY")
+    for axis, letter in enumerate("xyz"):
+        w.places.append((reals, first + axis))
+        add_item(w, PARAMETER, f"gravity.{letter}", len(w.places) - 1, 1)
+    if model.tables["FLAGS"][0, 0]:  # light bodies: the solver has derived numbers from the masses
+        return
+    inertia, shifted = (place_in(problem.pack.ints, name) for name in ("INERTIA", "SHIFTED"))
+    for k, name in enumerate(model.body_names):
+        if k:
+            w.places += [(reals, inertia[0] + inertia[2] * k), (reals, shifted[0] + shifted[2] * k)]
+            add_item(w, PARAMETER, f"{name}.mass", len(w.places) - 2, 2)
+
+
+def write(path: str | Path, system: System | Model, **how: Any) -> Path:
+    """Write the blob of a mechanism to a file, see `blob`; return its path."""
+    file = Path(path)
+    file.write_bytes(blob(system, **how))
+    return file

@@ -1,0 +1,83 @@
+/* haugmbd.h: a mechanism in C, by the kernels of haugmbd.  Version 1.
+ *
+ * A model is a blob that Python has written:  mbd.engine.write("four_bar.haug", system, h=1e-3, inputs=["motor"]).
+ * Numbers are little-endian, lengths in metres, angles in radians, time in seconds.
+ *
+ *     haug_model *m = haug_load(blob, bytes, &code);
+ *     haug_set(m, haug_find(m, HAUG_INPUT, "motor"), 0.5);
+ *     haug_run(m, 1000, 0);                                   1000 steps of the blob's h, states in haug_state(m)
+ *     haug_close(m);
+ *
+ * Nothing is global: several models, and several threads with a model each, share the library.
+ * A function that returns int64_t returns a negative number where it fails: -code of haugmbd/compiled/status_codes.py, or HAUG_... below.
+ */
+#ifndef HAUGMBD_H
+#define HAUGMBD_H
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HAUG_VERSION 1                 /* of this header and of the blob; another one is refused */
+#define HAUG_NOT_A_BLOB (-101)         /* wrong magic, a wrong length, or numbers outside their sections */
+#define HAUG_OTHER_VERSION (-102)
+#define HAUG_OTHER_ENGINE (-103)       /* the blob names a routine that this library does not have */
+#define HAUG_NO_MEMORY (-104)
+#define HAUG_NO_SUCH_ITEM (-105)
+#define HAUG_NO_NUMBER (-106)          /* a value that is not finite, or a step that is not positive */
+
+typedef struct haug_model haug_model;
+
+enum {                                 /* kinds of items, which have names */
+    HAUG_BODY = 1,                     /* "crank": its 13 numbers r, p, v, omega_bar stand at haug_place in the state */
+    HAUG_REACTION = 2,                 /* "R.i", "R.j": force and torque of joint R on its body i or j, global, about the joint's point */
+    HAUG_COORDINATE = 3,               /* "R.angle", "T.displacement" */
+    HAUG_INPUT = 4,                    /* "motor": the number of a load, held until it is set again */
+    HAUG_PARAMETER = 5                 /* "crank.mass", "gravity.x" */
+};
+
+int64_t haug_version(void);
+const char *haug_stamp(void);          /* of the sources of the kernels */
+
+haug_model *haug_load(const void *blob, int64_t bytes, int64_t *code);      /* NULL, and why in *code; the blob is no longer needed */
+void haug_close(haug_model *m);
+int64_t haug_reset(haug_model *m);                                          /* to the state, inputs and parameters of the blob */
+
+int64_t haug_size(const haug_model *m);                                     /* numbers of a state */
+double *haug_state(haug_model *m);                                          /* the current state; haug_changed after writing to it */
+double *haug_rates(haug_model *m);                                          /* its rates, of the last step or evaluation */
+double haug_time(const haug_model *m);
+double haug_step(const haug_model *m);
+int64_t haug_set_step(haug_model *m, double h);                             /* 0; the next steps are of h */
+int64_t haug_set_time(haug_model *m, double t);
+void haug_changed(haug_model *m);                                           /* the state was written from outside */
+
+int64_t haug_run(haug_model *m, int64_t n, double *states);                 /* n steps; states (n, size) or NULL.  Steps made: fewer than
+                                                                               n where constraints are about to become dependent, which
+                                                                               only Python searches; calling again goes on */
+int64_t haug_evaluate(haug_model *m);                                       /* accelerations of the current state into haug_rates */
+int64_t haug_reaction(haug_model *m, int64_t item, double out[6]);
+int64_t haug_coordinate(haug_model *m, int64_t item, double out[2]);        /* and its rate; angles are counted from call to call */
+int64_t haug_set_input(haug_model *m, int64_t item, double value);
+int64_t haug_set_parameter(haug_model *m, int64_t item, double value);
+int64_t haug_set(haug_model *m, int64_t item, double value);                /* an input or a parameter */
+double haug_get(haug_model *m, int64_t item);                               /* its value */
+
+int64_t haug_items(const haug_model *m);                                    /* their number */
+int64_t haug_find(const haug_model *m, int64_t kind, const char *name);     /* the number of an item, or HAUG_NO_SUCH_ITEM */
+int64_t haug_kind(const haug_model *m, int64_t item);
+const char *haug_name(const haug_model *m, int64_t item);
+int64_t haug_place(const haug_model *m, int64_t item);                      /* of a body: its first number in the state */
+
+int64_t haug_saved_size(const haug_model *m);                               /* bytes of everything that changes in a run */
+void haug_save(haug_model *m, void *memory);                                /* state, time, inputs, parameters, workspace */
+int64_t haug_restore(haug_model *m, const void *memory);                    /* of this model, or of another one of the same blob */
+
+void *haug_alloc(int64_t bytes);       /* memory in the library's heap, where a WebAssembly host puts the blob */
+void haug_free(void *memory);
+void haug_use_dgemm(void *dgemm);      /* Fortran's dgemm for large nets, in place of a simple one */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,1 +1,0 @@
-"""Parameters from data: fits, their errors, and what data can tell apart."""

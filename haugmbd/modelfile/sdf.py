@@ -1,0 +1,750 @@
+r"""read_sdf: a model or world of SDFormat as a System, its closed loops included.
+
+    pose        x y z roll pitch yaw of a frame in another one:   T = T(relative_to) T(pose),   R = Rz(yaw) Ry(pitch) Rx(roll)
+    defaults    of a model: the world;  of a link, or a frame: its model;  of a joint: its child link;  of an inertia: its link
+    joint       between the frames of its parent and its child, any graph: a closed loop is closed as the poses say
+    axis        in the frame of the joint, or of expressed_in;  before version 1.5, or with use_parent_model_frame, of the model
+
+Links that fixed joints connect become one body; those fixed to the world, and static models, are the ground.
+Source: the SDFormat specification, versions 1.4 to 1.12, and its semantics of frames.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.inertia import MassProperties, combine
+from haugmbd.bodies.shapes import Shape
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import check_keywords, did_you_mean
+from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.forces import JointFriction, JointSpring, PointForce, Viscous
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Coupling, Fixed, Screw
+from haugmbd.math import euler_parameters
+from haugmbd.modelfile.imports import (
+    IDENTITY,
+    ImportReport,
+    Limit,
+    Transform,
+    add_stops,
+    close_joints,
+    heavy,
+    read_stiffness,
+)
+from haugmbd.modelfile.text import number, read_bounded
+from haugmbd.modelfile.urdf.robot import rotation
+from haugmbd.modelfile.urdf.visual import Meshes, Visual, shape_of
+from haugmbd.modelfile.xml_reader import Element, parse_xml
+from haugmbd.simulation.results.io.paths import path_of
+from haugmbd.system.system import System
+from haugmbd.tolerances import check_tolerance
+
+MAX_BYTES = 16 * 2**20
+MAX_LINKS, MAX_INCLUDES, MOST_FAULTS = 20_000, 200, 200
+"""Links and included files that are read, and faults that are reported."""
+LARGEST = 1e60
+"""Numbers are below it: products of three of them are finite."""
+GRAVITY = (0.0, 0.0, -9.8)
+"""[m/s2] What a world has by default."""
+WORLD, MODEL = "world", "__model__"
+TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
+TWO_AXES = ("universal", "revolute2")
+JOINT_TYPES = (*TURNING, *SLIDING, *TWO_AXES, "fixed", "ball", "screw")
+NO_LIMIT = 1e15
+"""A limit of this size, with which programs write that there is none."""
+READ = {
+    "sdf": ("world", "model"),
+    "world": ("model", "include", "gravity", "frame", "joint"),
+    "model": ("link", "joint", "frame", "pose", "static", "model", "include", "self_collide"),
+    "link": ("pose", "inertial", "visual", "gravity", "collision"),
+    "joint": ("parent", "child", "axis", "axis2", "pose", "thread_pitch", "screw_thread_pitch"),
+    "axis": ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic"),
+}
+"""Elements inside of others that are read, or that change no motion; others are listed."""
+REMEDY = "Remove it, or replace it by a part of the system."
+
+
+@dataclass
+class Place:
+    """A named frame: what its pose is relative to, and the pose there."""
+
+    line: int
+    relative_to: str
+    pose: Transform
+
+
+@dataclass
+class Link:
+    """A link: its inertia in its own frame, what is drawn of it, and whether gravity acts on it."""
+
+    line: int
+    inertia: MassProperties | None
+    visuals: list[Visual]
+    weightless: bool
+    static: bool
+
+
+@dataclass
+class Read:
+    """The contents of a file: frames by their full names, links, joints as elements with their scope; what is ignored, and faults.
+
+    attached: what frames are attached to;  found: global poses
+    """
+
+    path: FilePath
+    root: FilePath
+    version: float = 1.7
+    frames: dict[str, Place] = field(default_factory=dict)
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: list[tuple[str, Element]] = field(default_factory=list)
+    ignored: Counter[str] = field(default_factory=Counter)
+    faults: list[Fault] = field(default_factory=list)
+    found: dict[str, Transform] = field(default_factory=dict)
+    gravity: Array = field(default_factory=lambda: np.array(GRAVITY))
+    name: str = ""
+    attached: dict[str, str] = field(default_factory=dict)
+    active: list[FilePath] = field(default_factory=list)
+    includes: int = 0
+
+    def fault(self, line: int, where: str, what: str, remedy: str = REMEDY) -> None:
+        """Record a fault."""
+        self.faults.append(Fault(f"line {line}, {where}", what, remedy))
+        if len(self.faults) >= MOST_FAULTS:
+            what = f"it has {MOST_FAULTS} faults or more"
+            raise ModelFileError(str(self.path), [*self.faults, Fault("the whole file", what, "Only the first ones are listed.")])
+
+
+class Axis(NamedTuple):
+    """An axis of a joint: its direction, global, and its numbers."""
+
+    direction: Array
+    damping: float
+    friction: float
+    stiffness: float
+    reference: float
+    limits: tuple[float, float]
+    effort: float
+    mimic: tuple[str, float] | None
+
+
+@check_keywords
+def read_sdf(
+    path: str | FilePath,
+    *,
+    gravity: Any = None,
+    merge_fixed: bool = True,
+    tolerance: float | None = None,
+    limits: bool = True,
+    stop_stiffness: float | None = None,
+    folder: str | FilePath | None = None,
+) -> System:
+    """Return the System of an SDF file: a model, or a world with its models.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, .sdf or .world.
+    gravity : array_like, (3,), optional
+        Gravity, global frame [m/s2]; by default that of the world, (0, 0, -9.8) without one.
+    merge_fixed : bool
+        Whether links that fixed joints connect become one body; otherwise each is a body, with a Fixed joint.
+    tolerance : float, optional
+        How far redundant rows of the mechanism may contradict each other [rad, or part of its size], here and in all that is done with it:
+        see `System`.
+    limits : bool
+        Whether limits of joints become stops, JointLimit.
+    stop_stiffness : float, optional
+        Their stiffness [N m/rad or N/m]; by default that of the file, or the effort of the joint moves its stop by 0.01 rad or 0.001 m.
+    folder : str or Path, optional
+        The folder that included models and meshes are read from, it and those below it; by default that of the file. model://NAME is
+        looked for there.
+
+    Returns
+    -------
+    System
+        The mechanism, with `system.import_report`: what was read, substituted and ignored.
+
+    Raises
+    ------
+    ModelFileError
+        With all faults of the file: line, place, defect and remedy of each.
+    UsageError
+        If there is no such file.
+
+    Notes
+    -----
+    Revolute and continuous joints become RJ, prismatic TJ, ball SJ, universal UJ, screw a CJ with a Screw, fixed ones are merged. Joints
+    need no tree: loops are read as they are. Parts of several models, and of nested ones, have the names model::link. Plugins, sensors
+    and collision shapes are not read, and the report lists them. Nothing of a file is executed, and no file outside of `folder` is opened.
+    Source: the SDFormat specification.
+    """
+    check_tolerance(tolerance)
+    path = path_of(path)
+    root = (path.parent if folder is None else path_of(folder, "folder")).resolve()
+    read = Read(path, root)
+    top = _document(read, path)
+    _read_file(read, top)
+    if not read.faults and not read.links:
+        read.fault(top.line, f"<{top.tag}>", "it has no link", "Is the file whole?")
+    _raise(read)
+    if gravity is not None:
+        read.gravity = np.asarray(gravity, dtype=np.float64)
+    return _system(read, merge_fixed, tolerance, limits, read_stiffness(stop_stiffness), Meshes(path.parent, root))
+
+
+def _raise(read: Read) -> None:
+    """Raise ModelFileError if there are faults."""
+    if read.faults:
+        raise ModelFileError(str(read.path), read.faults)
+
+
+def _document(read: Read, path: FilePath) -> Element:
+    """Return the root element of a file. Raise ModelFileError if it is no XML, or no SDF."""
+    try:
+        top = parse_xml(read_bounded(path, MAX_BYTES), texts=True)
+    except UsageError as error:
+        raise ModelFileError(str(read.path), [Fault(str(path), str(error).rstrip("."), "")]) from None
+    if top.tag != "sdf":
+        what = f"the root element is <{top.tag:.40}>, not <sdf>"
+        raise ModelFileError(str(read.path), [Fault(f"{path}, line {top.line}", what, "Give an SDF file.")])
+    return top
+
+
+def _read_file(read: Read, top: Element) -> None:
+    """Read the worlds and models of a document."""
+    read.version = _version(top)
+    worlds = top.all("world")
+    for world in worlds[1:]:
+        read.fault(world.line, "<world>", "the file has several worlds", "Keep one.")
+    models = [*top.all("model"), *(model for world in worlds[:1] for model in (*world.all("model"), *world.all("include")))]
+    read.name = (worlds or models or [top])[0].attributes.get("name", "") or "model"
+    _count(read, top, "sdf")
+    for world in worlds[:1]:
+        _count(read, world, "world")
+        given = world.first("gravity")
+        if given is not None:
+            read.gravity = _numbers(read, given, (3,), "gravity")
+        for frame in world.all("frame"):
+            _read_frame(read, frame, "")
+        read.joints += [("", joint) for joint in world.all("joint")]
+    alone = len(models) == 1
+    for model in models:
+        if model.tag == "include":
+            _read_include(read, model, "", alone)
+        else:
+            _read_model(read, model, "" if alone else _name(read, model, "model"), "", static=False)
+
+
+def _version(top: Element) -> float:
+    """Return the version as a number that orders: 1.10 after 1.9."""
+    parts = top.attributes.get("version", "1.7").split(".")
+    try:
+        return int(parts[0]) + 0.01 * int(parts[1]) if len(parts) > 1 else float(parts[0])
+    except ValueError:
+        return 1.07
+
+
+def _count(read: Read, element: Element, kind: str) -> None:
+    """Count the elements inside of another one that are not read; plugins by their names."""
+    for child in element.children:
+        if child.tag == "plugin":
+            read.ignored[f"the plugin {child.attributes.get('name') or child.attributes.get('filename', '')!r:.80}"] += 1
+        elif child.tag not in READ[kind] and ":" not in child.tag:
+            read.ignored[f"<{child.tag:.40}> of a {kind}"] += 1
+
+
+def _name(read: Read, element: Element, kind: str) -> str:
+    name = element.attributes.get("name", "")
+    if not name:
+        read.fault(element.line, f"<{kind}>", "it has no name", 'Give name="...".')
+    return name or f"{kind} at line {element.line}"
+
+
+def _full(scope: str, name: str) -> str:
+    return f"{scope}::{name}" if scope else name
+
+
+def _text(element: Element | None) -> str:
+    """Return the text of an element."""
+    return "" if element is None else element.text.strip()
+
+
+def _numbers(read: Read, element: Element | None, shape: tuple[int, ...], where: str, default: Any = 0.0) -> Array:
+    """Return the numbers of an element; a fault, and the default, if they are not as many finite ones."""
+    fallback = np.broadcast_to(np.asarray(default, dtype=np.float64), shape).copy()
+    if element is None:
+        return fallback
+    text = _text(element)
+    try:
+        values = [number(word) for word in text.split()]
+    except ValueError:
+        values = []
+    n = int(np.prod(shape))
+    if len(values) != n or not all(abs(x) < LARGEST for x in values):
+        read.fault(element.line, where, f"<{element.tag}> is {text[:60]!r}, not {n} finite numbers", "Give them, in SI units.")
+        return fallback
+    return np.array(values).reshape(shape)
+
+
+def _number(read: Read, element: Element | None, where: str, default: float = 0.0, *, limit: bool = False) -> float:
+    """Return a number; infinities of a limit stay."""
+    text = _text(element)
+    if limit and text.lstrip("+-").lower() in ("inf", "infinity"):
+        return -np.inf if text.startswith("-") else np.inf
+    return float(_numbers(read, element, (1,), where, default)[0]) if element is not None and text else default
+
+
+def _true(element: Element | None) -> bool:
+    return _text(element).lower() in ("1", "true")
+
+
+def _pose(read: Read, element: Element | None, where: str) -> Transform:
+    """Return a pose: x y z and roll pitch yaw, or a quaternion x y z w."""
+    if element is None or not _text(element):
+        return IDENTITY
+    if element.attributes.get("rotation_format") == "quat_xyzw":
+        values = _numbers(read, element, (7,), where, (0, 0, 0, 0, 0, 0, 1))
+        q = values[[6, 3, 4, 5]]
+        if not np.linalg.norm(q) > 1e-6:  # noqa: PLR2004  a direction in four dimensions
+            read.fault(element.line, where, "its quaternion is zero", "Give a rotation.")
+            return IDENTITY
+        return Transform(euler_parameters.rotation_matrix(q / np.linalg.norm(q)), values[:3])
+    values = _numbers(read, element, (6,), where)
+    angles = np.radians(values[3:]) if element.attributes.get("degrees", "").lower() in ("1", "true") else values[3:]
+    return Transform(rotation(*angles.tolist()), values[:3])
+
+
+def _put(read: Read, scope: str, name: str, element: Element, relative_to: str, pose: Transform) -> str:
+    """Add a frame, and return its full name."""
+    full = _full(scope, name)
+    if full in read.frames or name == WORLD:
+        read.fault(element.line, f"{element.tag} {full!r:.80}", "the name is there twice, or reserved", "Give each its own name.")
+        return full
+    read.frames[full] = Place(element.line, relative_to, pose)
+    return full
+
+
+def _relative(element: Element | None, scope: str, default: str) -> str:
+    """Return the full name of the frame that a pose is relative to."""
+    given = "" if element is None else element.attributes.get("relative_to", "") or element.attributes.get("frame", "")
+    return default if not given else given if given == WORLD else _full(scope, given)
+
+
+def _read_frame(read: Read, element: Element, scope: str) -> None:
+    name = _name(read, element, "frame")
+    to = element.attributes.get("attached_to", "")
+    default = _full(scope, to) if to and to != WORLD else WORLD if to or not scope else _full(scope, MODEL)
+    pose = element.first("pose")
+    _put(read, scope, name, element, _relative(pose, scope, default), _pose(read, pose, f"frame {name!r}"))
+    read.attached[_full(scope, name)] = default
+
+
+def _read_model(read: Read, element: Element, scope: str, outer: str, *, static: bool, place: Transform | None = None) -> None:
+    """Read a model into a scope; place: the pose of an include in place of its own."""
+    name = element.attributes.get("name", "")
+    where, given = f"model {name!r:.80}", element.first("pose")
+    _count(read, element, "model")
+    pose = _pose(read, given, where) if place is None else place
+    parent = _full(outer, MODEL) if outer else WORLD
+    read.frames[_full(scope, MODEL)] = Place(element.line, _relative(given, outer, parent) if place is None else parent, pose)
+    if scope:
+        read.frames.setdefault(scope, Place(element.line, _full(scope, MODEL), IDENTITY))
+    static = static or _true(element.first("static"))
+    for link in element.all("link"):
+        _read_link(read, link, scope, static)
+    for frame in element.all("frame"):
+        _read_frame(read, frame, scope)
+    for joint in element.all("joint"):
+        own = _name(read, joint, "joint")
+        at = joint.first("pose")
+        child = _text(joint.first("child"))
+        default = WORLD if child == WORLD else _full(scope, child)
+        _put(read, scope, own, joint, _relative(at, scope, default), _pose(read, at, f"joint {own!r}"))
+        read.joints.append((scope, joint))
+    for inner in element.all("model"):
+        _read_model(read, inner, _full(scope, _name(read, inner, "model")), scope, static=static)
+    for include in element.all("include"):
+        _read_include(read, include, scope, alone=False, static=static)
+    if len(read.links) > MAX_LINKS:
+        read.fault(element.line, where, f"it has more than {MAX_LINKS} links", "Split it.")
+        _raise(read)
+
+
+def _read_link(read: Read, element: Element, scope: str, static: bool) -> None:
+    name = _name(read, element, "link")
+    full, where = _full(scope, name), f"link {name!r:.80}"
+    _count(read, element, "link")
+    pose = element.first("pose")
+    _put(read, scope, name, element, _relative(pose, scope, _full(scope, MODEL)), _pose(read, pose, where))
+    inertial, gravity = element.first("inertial"), element.first("gravity")
+    visuals = [made for visual in element.all("visual") if (made := _visual(read, visual, where)) is not None]
+    weightless = gravity is not None and not _true(gravity)
+    read.links[full] = Link(element.line, None if static else _inertia(read, inertial, where), visuals, weightless, static)
+
+
+def _inertia(read: Read, inertial: Element | None, where: str) -> MassProperties:
+    """Return the inertia in the frame of the link; mass 1 and moments 1 are the defaults of the format."""
+    if inertial is None:
+        return MassProperties(1.0, np.ones(3))
+    if _true_attribute(inertial, "auto"):
+        read.fault(inertial.line, where, "its inertia is computed from collision shapes (auto)", "Give mass and inertia.")
+    mass, matrix = _number(read, inertial.first("mass"), where, 1.0), inertial.first("inertia")
+    keys = {"ixx": 1.0, "iyy": 1.0, "izz": 1.0, "ixy": 0.0, "ixz": 0.0, "iyz": 0.0}
+    J = {key: x if matrix is None else _number(read, matrix.first(key), where, x) for key, x in keys.items()}
+    tensor = np.array([[J["ixx"], J["ixy"], J["ixz"]], [J["ixy"], J["iyy"], J["iyz"]], [J["ixz"], J["iyz"], J["izz"]]])
+    if not mass > 0.0:
+        read.fault(inertial.line, where, f"its mass is {mass:g} kg", "Give a positive mass.")
+        return MassProperties(1.0, np.ones(3))
+    at = _pose(read, inertial.first("pose"), where)
+    return MassProperties(mass, tensor).placed(at.r, at.A)
+
+
+def _true_attribute(element: Element, key: str) -> bool:
+    return element.attributes.get(key, "").lower() in ("1", "true")
+
+
+def _visual(read: Read, element: Element, where: str) -> Visual | None:
+    """Return what is drawn; None, with a line of the report, for geometry that is not."""
+    geometry = element.first("geometry")
+    solids = {} if geometry is None else {child.tag: child for child in geometry.children}
+    before, pose = len(read.faults), _pose(read, element.first("pose"), where)
+    kind = next((tag for tag in ("box", "sphere", "cylinder", "mesh") if tag in solids), "")
+    numbers, file = np.zeros(0), ""
+    if kind == "box":
+        numbers = _numbers(read, solids[kind].first("size"), (3,), where, 1.0)
+    elif kind in ("sphere", "cylinder"):
+        keys = ("radius",) if kind == "sphere" else ("radius", "length")
+        numbers = np.array([_number(read, solids[kind].first(key), where, 1.0) for key in keys])
+    elif kind == "mesh":
+        numbers = _numbers(read, solids[kind].first("scale"), (3,), where, 1.0)
+        file = _text(solids[kind].first("uri")).replace("model://", "package://", 1)
+    if not kind or len(read.faults) > before:  # what is drawn changes no motion
+        del read.faults[before:]
+        read.ignored["visuals of unknown geometry"] += 1
+        return None
+    return Visual(pose, kind, numbers, None, file, element.line)
+
+
+def _read_include(read: Read, element: Element, scope: str, alone: bool, *, static: bool = False) -> None:
+    """Read the model of another file, which must be in the folder."""
+    uri, line = _text(element.first("uri")), element.line
+    read.includes += 1
+    found = _file_of(read, uri)
+    if found is None or read.includes > MAX_INCLUDES or found in read.active:
+        what = (
+            "it includes itself"
+            if found in read.active
+            else f"the file of {uri!r:.120} is not in {str(read.root)!r}, or there are too many"
+        )
+        read.fault(line, "<include>", what, "Put the model into that folder as NAME/model.sdf, or give folder=.")
+        return
+    before = read.version
+    top = _document(read, found)
+    read.version = _version(top)
+    models = top.all("model")
+    if len(models) != 1:
+        read.fault(line, "<include>", f"{str(found)!r} has {len(models)} models", "Include a file with one model.")
+        return
+    read.active.append(found)
+    name = _text(element.first("name")) or models[0].attributes.get("name", "") or f"model at line {line}"
+    given = element.first("pose")
+    place = None if given is None else _pose(read, given, f"include {name!r}")
+    if element.first("placement_frame") is not None:
+        read.fault(line, f"include {name!r}", "it has a placement_frame", "Give the pose of its model frame.")
+    merged = _true_attribute(element, "merge") or alone
+    inner = scope if merged and not scope else _full(scope, name)
+    static = static or _true(element.first("static"))
+    _read_model(read, models[0], inner, scope, static=static, place=place)
+    read.active.pop()
+    read.version = before
+
+
+def _file_of(read: Read, uri: str) -> FilePath | None:
+    """Return the file of a uri inside of the folder; None if there is none."""
+    name = uri.removeprefix("model://").removeprefix("file://")
+    for path in (read.root / name, read.root / name / "model.sdf", read.path.parent / name):
+        try:
+            path = path.resolve()  # noqa: PLW2901
+            if path.is_relative_to(read.root) and path.is_file():
+                return path
+        except (OSError, ValueError, RuntimeError):
+            return None
+    return None
+
+
+def _global(read: Read, name: str, line: int, where: str) -> Transform:
+    """Return the global pose of a frame; a fault for one that is not there, or that stands on itself."""
+    chain, seen = list[str](), set[str]()
+    while name != WORLD and name not in read.found:
+        if name in seen or name not in read.frames:
+            what = f"the frame {name!r:.80} stands on itself" if name in seen else _missing(read, name)
+            read.fault(line, where, what, "Give a frame, a link or a joint of the model.")
+            read.found[name] = IDENTITY
+            break
+        seen.add(name)
+        chain.append(name)
+        name = read.frames[name].relative_to
+    at = read.found.get(name, IDENTITY)
+    for each in reversed(chain):
+        at = read.found[each] = at @ read.frames[each].pose if each not in read.found else read.found[each]
+    return at
+
+
+def _missing(read: Read, name: str) -> str:
+    return f"there is no frame {name!r:.80}{did_you_mean(name, read.frames)}"
+
+
+def _link_of(read: Read, name: str, line: int, where: str) -> str:
+    """Return the link that a frame is attached to, or the world."""
+    for _ in range(len(read.frames) + 1):
+        if name == WORLD or name in read.links:
+            return name
+        if name not in read.frames:
+            read.fault(line, where, _missing(read, name), "Give a link.")
+            return WORLD
+        if name.endswith(MODEL) or read.frames[name].relative_to == _full(name, MODEL):
+            scope = name.removesuffix(MODEL).removesuffix("::")
+            return next((link for link in read.links if link.startswith(f"{scope}::" if scope else "")), WORLD)
+        name = read.attached.get(name, read.frames[name].relative_to)
+    return WORLD
+
+
+# ------------------------------------------------------------------------------------------------------------------- the system
+
+
+def _system(
+    read: Read, merge_fixed: bool, tolerance: float | None, limits: bool, stiffness: float | None, meshes: Meshes
+) -> System:
+    """Return the system of what was read."""
+    at = {link: _global(read, link, own.line, f"link {link!r:.80}") for link, own in read.links.items()}
+    ends = [_ends(read, scope, joint) for scope, joint in read.joints]
+    _raise(read)
+    leaders = _leaders(read, ends, merge_fixed)
+    drawn = {link: [shape_of(visual, meshes) for visual in own.visuals] for link, own in read.links.items()}
+    ground = [s.placed(at[k].r, at[k].A) for k in leaders if leaders[k] == WORLD for s in drawn[k] if s is not None]
+    system = System(read.name, gravity=read.gravity, ground_shape=tuple(ground), tolerance=tolerance)
+    bodies, notes = {WORLD: system.ground}, list[str]()
+    for leader in dict.fromkeys(leaders.values()):
+        if leader != WORLD:
+            members = [link for link, first in leaders.items() if first == leader]
+            bodies[leader] = _body(read, system, at, leader, members, drawn)
+    of_link = {link: bodies[leader] for link, leader in leaders.items()} | {WORLD: system.ground}
+    stops = list[Limit]()
+    for (scope, joint), pair in zip(read.joints, ends, strict=True):
+        _add_joint(read, system, scope, joint, (of_link[pair[0]], of_link[pair[1]]), stops)
+    _add_mimics(read, system)
+    _raise(read)
+    done = close_joints(system, False, False)
+    stopped = add_stops(stops if limits else [], system, done.system, stiffness)
+    frames = {link: _frame(of_link[link], pose) for link, pose in at.items()}
+    ignored = [text if n == 1 else f"{text} ({n})" for text, n in sorted(read.ignored.items())]
+    done.system.import_report = ImportReport(
+        source=str(read.path),
+        links=len(read.links),
+        joints=len(read.joints),
+        body_of={link: body.name for link, body in of_link.items() if link != WORLD},
+        q={},
+        frames=frames,
+        substituted=(*notes, *stopped.substituted),
+        ignored=(*ignored, *([] if limits else [f"joint limits ({len(stops)})"]), *stopped.ignored),
+        loops=(),
+        iterations=0,
+        closed=done.closed,
+        degrees_of_freedom=done.degrees_of_freedom,
+        warnings=(*heavy("link", done.system.bodies), *meshes.warnings, *done.warnings, *stopped.warnings),
+        nothing_moves="All its links are fixed to the world, or their model is static.",
+    )
+    return done.system
+
+
+def _frame(body: Body, pose: Transform) -> Frame:
+    """Return a global pose as a frame on a body."""
+    return Frame(body, body.A.T @ (pose.r - body.r), body.A.T @ pose.A)
+
+
+def _ends(read: Read, scope: str, joint: Element) -> tuple[str, str]:
+    """Return the links of a joint, parent and child."""
+    found = []
+    for key in ("parent", "child"):
+        end, where = joint.first(key), f"joint {joint.attributes.get('name', '')!r:.80}"
+        name = _text(end) or ("" if end is None else _text(end.first("link")))
+        if not name:
+            read.fault(joint.line, where, f"it has no {key}", f"Give <{key}>link</{key}>.")
+        found.append(WORLD if name in (WORLD, "") else _link_of(read, _full(scope, name), joint.line, where))
+    return found[0], found[1]
+
+
+def _leaders(read: Read, ends: list[tuple[str, str]], merge_fixed: bool) -> dict[str, str]:
+    """Return the first link of the group of each link; the world for links that are fixed to it."""
+    leader = {link: link for link in read.links} | {WORLD: WORLD}
+
+    def first(link: str) -> str:
+        while leader[link] != link:
+            leader[link] = leader[leader[link]]
+            link = leader[link]
+        return link
+
+    order = {link: k for k, link in enumerate((WORLD, *read.links))}
+    pairs = [(WORLD, link) for link, own in read.links.items() if own.static]
+    for (_, joint), pair in zip(read.joints, ends, strict=True):
+        if joint.attributes.get("type") == "fixed" and merge_fixed:
+            pairs.append(pair)
+    for a, b in pairs:
+        a, b = sorted((first(a), first(b)), key=order.__getitem__)  # noqa: PLW2901
+        leader[b] = a
+    return {link: first(link) for link in read.links}
+
+
+def _body(
+    read: Read, system: System, at: dict[str, Transform], leader: str, members: list[str], drawn: dict[str, list[Shape | None]]
+) -> Body:
+    """Add the body of a group of links, with the axes of its first one."""
+    base, parts, shapes = at[leader], [], list[Shape]()
+    for link in members:
+        own, pose = read.links[link].inertia, base.inverse() @ at[link]
+        shapes += [shape.placed(pose.r, pose.A) for shape in drawn[link] if shape is not None]
+        if own is not None:
+            parts.append(own.placed(pose.r + pose.A @ own.center, pose.A))
+    whole = parts[0] if len(parts) == 1 else combine(parts)
+    center = whole.center
+    where = f"line {read.links[leader].line}, link {leader!r:.80}"
+    p = euler_parameters.from_rotation_matrix(base.A)
+    shown = tuple(shape.placed(-center, np.eye(3)) for shape in shapes) or ...
+    body = Body(leader, whole.mass, whole.J_bar, r=base.r + base.A @ center, p=p, shape=shown)
+    read.faults += [Fault(where, fault.what, fault.remedy) for fault in body.faults()]
+    system.add(body)
+    for link in members:
+        own = read.links[link].inertia
+        if read.links[link].weightless and own is not None and read.gravity.any():
+            point = at[link].r + at[link].A @ own.center
+            system.add(PointForce(f"{link} without gravity", body, point=point, force=-own.mass * read.gravity))
+    return body
+
+
+def _add_joint(read: Read, system: System, scope: str, joint: Element, ends: tuple[Body, Body], stops: list[Limit]) -> None:
+    """Add a joint with its springs, dampers and limits."""
+    name, kind = _full(scope, joint.attributes.get("name", "")), joint.attributes.get("type", "")
+    where, (i, j) = f"joint {name!r:.80}", ends
+    _count(read, joint, "joint")
+    if kind not in JOINT_TYPES:
+        read.fault(
+            joint.line, where, f"its type is {kind!r:.40}{did_you_mean(kind, JOINT_TYPES)}", f"Read are {', '.join(JOINT_TYPES)}."
+        )
+        return
+    if i is j:
+        if kind != "fixed":
+            read.fault(joint.line, where, f"it joins links of one body, {i.name!r}", "Give links that move against each other.")
+        return
+    at = _global(read, name, joint.line, where) if name in read.frames else IDENTITY
+    axes = [_axis(read, scope, joint, at, key, where) for key in ("axis", "axis2") if joint.first(key) is not None]
+    if not axes and kind not in ("fixed", "ball"):
+        read.fault(joint.line, where, "it has no <axis>", "Give its direction, <axis><xyz>.")
+        return
+    made: list[Joint] = []
+    if kind in TURNING:
+        made = [RJ(name, i, j, point=at.r, axis=axes[0].direction)]
+    elif kind in SLIDING:
+        made = [TJ(name, i, j, point=at.r, axis=axes[0].direction)]
+    elif kind == "ball":
+        made = [SJ(name, i, j, point=at.r)]
+    elif kind == "fixed":
+        made = [Fixed(name, i, j, point=at.r)]
+    elif kind == "screw":
+        slide = CJ(name, i, j, point=at.r, axis=axes[0].direction)
+        made = [slide, Screw(f"{name} thread", slide, pitch=_pitch(read, joint, where))]
+    elif len(axes) == len(TWO_AXES):
+        made = [UJ(name, i, j, point=at.r, axis_i=axes[0].direction, axis_j=axes[1].direction)]
+    else:
+        read.fault(joint.line, where, f"a {kind} joint needs <axis> and <axis2>", "Give both.")
+        return
+    before = len(read.faults)
+    read.faults += [Fault(f"line {joint.line}, {f.where}", f.what, f.remedy) for part in made for f in part.faults()]
+    if len(read.faults) > before:
+        return
+    for part in made:
+        system.add(part)
+    if kind in (*TURNING, *SLIDING):
+        _add_loads(system, name, made[0], axes[0], kind in TURNING, stops, limited=kind != "continuous")
+    elif any(axis.damping or axis.stiffness or np.isfinite(axis.limits).any() for axis in axes):
+        read.ignored[f"damping, springs and limits of {kind} joints"] += 1
+    read.ignored.update({"joint friction": sum(axis.friction != 0.0 for axis in axes)})
+    read.ignored += Counter()
+
+
+def _add_loads(system: System, name: str, joint: Joint, axis: Axis, turns: bool, stops: list[Limit], *, limited: bool) -> None:
+    """Add the spring and the damper of a joint, and its limits."""
+    if axis.stiffness:
+        system.add(JointSpring(f"{name} spring", joint, k=axis.stiffness, c=axis.damping, free=axis.reference))
+    elif axis.damping:
+        system.add(JointFriction(f"{name} damping", joint, Viscous(axis.damping)))
+    lower, upper = axis.limits
+    if limited and (np.isfinite(lower) or np.isfinite(upper)):
+        coordinate = joint.coordinate("angle" if turns else "displacement")
+        stops.append(Limit(name, coordinate, 1.0, lower, upper, 0.0, axis.effort))
+
+
+def _pitch(read: Read, joint: Element, where: str) -> float:
+    """Return the displacement of one turn [m]; thread_pitch counts turns of one metre, and against the axis."""
+    given = joint.first("screw_thread_pitch")
+    if given is not None:
+        return _number(read, given, where, 1.0)
+    pitch = _number(read, joint.first("thread_pitch"), where, 1.0)
+    return -2.0 * np.pi / pitch if pitch else np.nan
+
+
+def _axis(read: Read, scope: str, joint: Element, at: Transform, key: str, where: str) -> Axis:
+    """Return an axis of a joint."""
+    element = joint.first(key)
+    assert element is not None
+    _count(read, element, "axis")
+    given, dynamics, limit = (element.first(tag) for tag in ("xyz", "dynamics", "limit"))
+    xyz = _numbers(read, given, (3,), where, (0.0, 0.0, 1.0))
+    size = float(np.linalg.norm(xyz))
+    if not 1e-100 < size < 1e100:  # noqa: PLR2004  a direction
+        read.fault(element.line, where, f"its axis is {xyz.tolist()}", "Give a direction that is not zero.")
+        xyz, size = np.array((0.0, 0.0, 1.0)), 1.0
+    inside = "" if given is None else given.attributes.get("expressed_in", "")
+    A = at.A
+    if inside:
+        A = np.eye(3) if inside == WORLD else _global(read, _full(scope, inside), element.line, where).A
+    elif read.version < 1.05 or _true(element.first("use_parent_model_frame")):  # noqa: PLR2004  the version
+        A = _global(read, _full(scope, MODEL), element.line, where).A
+    numbers = {}
+    for holder, tags in (
+        (dynamics, ("damping", "friction", "spring_stiffness", "spring_reference")),
+        (limit, ("lower", "upper", "effort")),
+    ):
+        for tag in tags:
+            default = {"lower": -np.inf, "upper": np.inf}.get(tag, 0.0)
+            numbers[tag] = default if holder is None else _number(read, holder.first(tag), where, default, limit=holder is limit)
+    lower, upper = (x if abs(x) < NO_LIMIT else np.sign(x) * np.inf for x in (numbers["lower"], numbers["upper"]))
+    effort = numbers["effort"] if 0.0 < numbers["effort"] < LARGEST else 0.0
+    mimic = element.first("mimic")
+    leader = None if mimic is None else (mimic.attributes.get("joint", ""), _number(read, mimic.first("multiplier"), where, 1.0))
+    dynamic = (numbers["damping"], numbers["friction"], numbers["spring_stiffness"], numbers["spring_reference"])
+    return Axis(A @ xyz / size, *dynamic, (float(lower), float(upper)), effort, leader)
+
+
+def _add_mimics(read: Read, system: System) -> None:
+    """Add a coupling for each joint that follows another one."""
+    made = {joint.name: joint for joint in system.joints}
+    for scope, joint in read.joints:
+        name, axis = _full(scope, joint.attributes.get("name", "")), joint.first("axis")
+        mimic = None if axis is None else axis.first("mimic")
+        if mimic is None or name not in made:
+            continue
+        leader = _full(scope, mimic.attributes.get("joint", ""))
+        factor = _number(read, mimic.first("multiplier"), f"joint {name!r}", 1.0)
+        if type(made.get(leader)) not in (RJ, TJ) or type(made[name]) not in (RJ, TJ):
+            what = f"it follows the joint {leader!r}, which neither turns nor slides, or is not there{did_you_mean(leader, made)}"
+            read.fault(mimic.line, f"joint {name!r}", what, "Give a joint that turns or slides.")
+            continue
+        system.add(Coupling(f"{name} mimic", {made[name]: 1.0} | ({made[leader]: -factor} if factor else {})))

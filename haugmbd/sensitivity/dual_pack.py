@@ -1,0 +1,146 @@
+r"""The workspace of a model in dual numbers: the same tables, and the same kernels compiled for `Dual`.
+
+    reals   (n,) duals: the constants, and their derivatives by LANES parameters
+    work    (n,) duals
+
+Every routine of a `Pack` has a twin whose signature has duals in place of doubles; its text is that of the routine.  A function of the
+user knows doubles only: it is called on both sides of the state along each lane, with the models on both sides of each parameter, where
+what the function encloses has moved.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import C_FUNCTION, YES, Callback
+from haugmbd.compiled.function_pointers import FunctionPointer, Routine, function_type, types
+from haugmbd.compiled.native_tuples import tuple_pointer
+from haugmbd.compiled.numba_names import COMPILES, Nothing, typeof_impl
+from haugmbd.compiled.scalars import DUAL, LANES, Dual
+from haugmbd.workspace.layout import PACK_TYPE, Pack
+
+DUAL_PACK = tuple_pointer("DualPack")
+
+
+@cache
+def dual_type(kind: Any) -> Any:
+    """Return a type with duals in place of doubles in its arrays, and of a Pack that of duals."""
+    if kind is PACK_TYPE:
+        return DUAL_PACK
+    if isinstance(kind, types.Array) and kind.dtype == types.float64:
+        return types.Array(Dual, kind.ndim, kind.layout)
+    if isinstance(kind, types.CPointer):
+        return types.CPointer(Dual)
+    if isinstance(kind, FunctionPointer):
+        return function_type(dual_signature(kind.sig))
+    if isinstance(kind, types.NamedUniTuple):
+        return types.NamedUniTuple(dual_type(kind.dtype), kind.count, kind.instance_class)
+    if isinstance(kind, types.NamedTuple):
+        return types.NamedTuple(tuple(map(dual_type, kind.types)), kind.instance_class)
+    return kind
+
+
+def dual_signature(signature: Any) -> Any:
+    """Return a signature with duals in place of doubles in arrays."""
+    return signature.return_type(*map(dual_type, signature.args)) if COMPILES else Nothing()
+
+
+if COMPILES:
+    DUAL_PACK.fields = {name: dual_type(kind) for name, kind in PACK_TYPE.fields.items()}
+
+
+class DualPack(Pack):
+    """A Pack of duals."""
+
+
+@typeof_impl.register(DualPack)  # type: ignore[untyped-decorator]
+def dual_pack_type(pack: DualPack, context: Any) -> Any:
+    """Return the one type of every DualPack."""
+    return DUAL_PACK
+
+
+DUAL_TWIN = "|dual"
+"""Behind the name of a routine for duals, where an engine looks for it."""
+_twins: dict[int, tuple[Routine, Routine]] = {}
+
+
+def twin(routine: Any) -> Any:
+    """Return the routine with duals in place of doubles; a tuple of routines member by member, and callbacks as they are."""
+    if isinstance(routine, tuple):
+        return type(routine)(*map(twin, routine))
+    if not isinstance(routine, Routine):
+        return routine
+    if id(routine) not in _twins:
+        _twins[id(routine)] = routine, Routine(routine._function, dual_signature(routine.signature), DUAL_TWIN)
+    return _twins[id(routine)][1]
+
+
+def duals_of(values: Array) -> Any:
+    """Return duals (n,) with these values, and no tangents."""
+    duals = np.zeros(values.shape, DUAL)
+    duals["value"] = values
+    return duals
+
+
+def tangents_of(duals: Any) -> Array:
+    """Return the tangents (n, LANES) of duals (n,), writable."""
+    tangents: Array = duals["tangent"]
+    return tangents
+
+
+class DualCallback(Callback):
+    """The calls of the user's functions in duals: differences along each lane.
+
+    nominal: of the model itself;  sides: of each lane the callbacks of both sides of its parameter, and the step between the model and
+    either side;  shapes: of y, signals, F and Q_user
+    """
+
+    def __init__(
+        self, nominal: Callback, sides: Sequence[tuple[Callback, Callback, float]], shapes: Sequence[tuple[int, ...]]
+    ) -> None:
+        super().__init__(self._differences, tuple((*shape, LANES + 1) for shape in shapes))
+        self._nominal, self._sides = nominal, sides
+
+    def _differences(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array) -> None:
+        """Write F and Q_user, and their tangents."""
+        given = y, signals, F, Q_user
+        after = self._called(self._nominal, t, [x[..., 0] for x in given])
+        F[..., 0], Q_user[..., 0] = after
+        for lane, (plus, minus, step) in enumerate(self._sides, 1):
+            high, low = (
+                self._called(
+                    side, t, [x[..., 0] + to * x[..., lane] for x in given[:2]] + [F[..., 0] + to * F[..., lane], Q_user[..., 0]]
+                )
+                for side, to in ((plus, step), (minus, -step))
+            )
+            F[..., lane], Q_user[..., lane] = ((a - b) / (2.0 * step) for a, b in zip(high, low, strict=True))
+
+    def _called(self, callback: Callback, t: float, given: Sequence[Array]) -> tuple[Array, Array]:
+        """Return F and Q_user that a callback writes."""
+        arrays, succeeded = [np.array(x, dtype=np.float64) for x in given[:3]], ctypes.c_double(0.0)
+        arrays.append(np.zeros_like(given[3]))
+        C_FUNCTION(callback.address)(t, *(x.ctypes.data for x in arrays), ctypes.addressof(succeeded))
+        error = callback.take_error()
+        if error is not None:
+            raise error
+        if succeeded.value != YES:
+            raise KeyboardInterrupt
+        return arrays[2], arrays[3]
+
+
+@typeof_impl.register(DualCallback)  # type: ignore[untyped-decorator]
+def dual_callback_type(callback: DualCallback, context: Any) -> Any:
+    """Return the one type of all callbacks in duals."""
+    return DUAL_PACK.fields["callback"]
+
+
+def dual_pack(pack: Pack, callback: Any = None) -> DualPack:
+    """Return the same pack in duals, with a workspace of its own, and a callback in duals if the user's functions are called."""
+    own = DualPack(pack.ints, duals_of(pack.reals), duals_of(pack.work), *map(twin, pack[3:]))
+    return own if callback is None else own._replace(callback=callback)

@@ -1,0 +1,60 @@
+"""A model of the same bodies and rows with other numbers or functions, built without checks.
+
+The dependent rows are those of the nominal model, and so is what measures lengths and weighs rows, where the tables have the same shape.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from haugmbd.control.diagram.build import build_network
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.redundancy.redundancy import put_mask
+from haugmbd.system.build import build_model
+from haugmbd.system.joint_equations import JointEquations
+from haugmbd.system.parameters import bind_expressions
+from haugmbd.system.system import System
+
+FROZEN = ("ROW_WEIGHT", "LENGTH", "SCALE", "KEPT", "PAD")
+"""Numbers of tables that measure or mask, and do not enter the motion."""
+
+
+def rebuilt_model(system: System, nominal: Model, solver: str | None = None) -> Model:
+    """Return the model of the parts of a system, with the dependent rows and the measures of `nominal`;  solver: as in `System.compile`"""
+    equations = JointEquations(system.joints)
+    bind_expressions(system.name, dict(system.parameters), equations.that_were_read(), (*system.loads, *system.blocks))
+    network, _ = build_network(system.blocks, system.sensors, system.bodies, system.joints, system.loads, State.from_y)
+    model = build_model(
+        system.name,
+        system.bodies,
+        system.joints,
+        system.loads,
+        np.array(system.gravity, dtype=np.float64),
+        redundancy=nominal.redundancy,
+        solver=solver,
+        equations=equations,
+        network=network,
+        contacts=tuple(system.contacts),
+    )
+    put_mask(model)
+    for name in FROZEN:
+        start, rows, columns = model.tables.place(name)
+        other, *shape = nominal.tables.place(name)
+        if [rows, columns] == shape:
+            model.tables.reals[start : start + rows * columns] = nominal.tables.reals[other : other + rows * columns]
+    return model
+
+
+def system_of(model: Model) -> System:
+    """Return a system of the parts of a model, which are shared, so that one of them can be exchanged before it is built again."""
+    system = System(model.name, gravity=tuple(model.gravity.tolist()))
+    system.ground = system.bodies[0] = model.bodies[0]
+    system.bodies += model.bodies[1:]  # as they are: force elements have added parts of their own already
+    system.joints += [entry.part for entry in model.joints.values()]
+    system.loads += [entry.load for entry in model.loads]
+    system.contacts += model.contacts
+    if model.network is not None:
+        system.blocks += model.network.blocks
+        system.sensors += model.network.scope.sensors.values()
+    return system

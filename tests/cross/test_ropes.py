@@ -1,0 +1,391 @@
+"""Ropes against closed forms, equations of their own integrated by SciPy, and the shortest path found by a search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import minimize
+
+import haugmbd as mbd
+from haugmbd import Body, System
+from joints import RJ, SJ, TJ, Fixed, Pulley, Rope
+
+G = 9.81
+CLOSED = 1e-10
+"""Relative difference from a closed form: rounding of some dozen operations."""
+INTEGRATED = 1e-8
+"""Difference from an integration of its own [m]: both have a tolerance of about 1e-11 a step."""
+FINE = {"rtol": 1e-12, "atol": 1e-13, "method": "DOP853"}
+
+
+def fine():
+    return mbd.DOP853(rtol=1e-11, atol=1e-12)
+
+
+def block(system, name, mass, point):
+    """A body that slides along the vertical."""
+    body = system.add(Body(name, mass, (0.1, 0.1, 0.1), r=point))
+    return body, system.add(TJ(f"guide of {name}", system.ground, body, point=point, axis=(0, 0, 1)))
+
+
+def test_a_swinging_atwood_machine_over_points():
+    M, m, r0, th0 = 3.0, 1.2, 1.0, 1.1
+    t = np.linspace(0.0, 3.0, 31)
+
+    def rates(_, y):
+        r, v, th, w = y
+        return [v, (m * r * w**2 + m * G * np.cos(th) - M * G) / (M + m), w, (-2 * v * w - G * np.sin(th)) / r]
+
+    r, _, th, _ = solve_ivp(rates, (0, 3), [r0, 0, th0, 0], t_eval=t, **FINE).y
+    system = System("atwood", gravity=(0, 0, -G))
+    place = r0 * np.array([np.sin(th0), 0.0, -np.cos(th0)])
+    big, _ = block(system, "M", M, (-1.0, 0.0, -2.0))
+    bob = system.add(Body("m", m, (1e-3, 1e-3, 1e-3), r=place))
+    system.add(Rope("rope", [(big, (-1, 0, -2)), (system.ground, (-1, 0, 0)), (system.ground, (0, 0, 0)), (bob, place)]))
+    result = mbd.simulate(system, 3.0, t_eval=t, integrator=fine())
+    assert np.abs(result["m"].r[:, [0, 2]] - np.stack([r * np.sin(th), -r * np.cos(th)], 1)).max() < INTEGRATED
+
+
+def swing_over_disc(system, R, M, m, z0, l0, th0):
+    """A block on the left of a disc about the origin, and a bob that swings on its right side."""
+    big, _ = block(system, "M", M, (-R, 0.0, -z0))
+    tangent, along = R * np.array([np.cos(th0), 0, np.sin(th0)]), np.array([np.sin(th0), 0, -np.cos(th0)])
+    bob = system.add(Body("m", m, (1e-3, 1e-3, 1e-3), r=tangent + l0 * along))
+    return big, bob
+
+
+@pytest.mark.parametrize("carrier", ["wheel", "post"])
+def test_a_bob_that_swings_at_a_disc_unwinds_and_winds_up(carrier):
+    R, M, m, z0, l0, th0 = 0.15, 3.0, 2.2, 1.0, 0.8, 0.9
+    t = np.linspace(0.0, 2.0, 21)
+
+    def rates(_, y):
+        s, v, th, w = y
+        free = s + R * th
+        return [v, (m * free * w**2 + m * G * np.cos(th) - M * G) / (m + M), w, (-2 * v * w - R * w**2 - G * np.sin(th)) / free]
+
+    s, _, th, _ = solve_ivp(rates, (0, 2), [l0 - R * th0, 0, th0, 0], t_eval=t, **FINE).y
+    system = System("disc", gravity=(0, 0, -G))
+    big, bob = swing_over_disc(system, R, M, m, z0, l0, th0)
+    if carrier == "wheel":
+        wheel = system.add(Body("wheel", 0.3, (0.01, 0.02, 0.01)))
+        disc = (system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 1, 0))), R)
+    else:
+        disc = Pulley(system.ground, R, center=(0, 0, 0), axis=(0, 2, 0))
+    system.add(Rope("rope", [(big, big.r), disc, (bob, bob.r)]))
+    result = mbd.simulate(system, 2.0, t_eval=t, integrator=fine())
+    free = s + R * th
+    wanted = np.stack([R * np.cos(th) + free * np.sin(th), R * np.sin(th) - free * np.cos(th)], 1)
+    assert np.abs(result["m"].r[:, [0, 2]] - wanted).max() < INTEGRATED
+    if carrier == "wheel":
+        assert np.abs(result["wheel"].omega).max() < CLOSED  # rope runs on it without friction
+
+
+def test_the_tension_of_an_atwood_machine_and_the_load_of_its_axle():
+    M, m, R = 3.0, 1.2, 0.1
+    system = System("atwood", gravity=(0, 0, -G))
+    big, _ = block(system, "M", M, (-R, 0.0, -1.0))
+    small, _ = block(system, "m", m, (R, 0.0, -1.5))
+    wheel = system.add(Body("wheel", 1e-9, (1e-9, 1e-9, 1e-9)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(Rope("rope", [(big, big.r), (axle, R), (small, small.r)]))
+    found = mbd.accelerations(system)
+    assert found.v_dot[1, 2] == pytest.approx((m - M) * G / (M + m), rel=CLOSED)
+    assert found.lam[-1] == pytest.approx(2 * M * m * G / (M + m), rel=CLOSED)
+    result = mbd.simulate(system, 0.1, h=0.01)
+    assert result.reaction("axle", on="wheel").force[0, 2] == pytest.approx(4 * M * m * G / (M + m), rel=1e-6)
+
+
+def test_a_rope_that_does_not_slip_turns_its_pulley():
+    M, m, R, J = 3.0, 1.2, 0.1, 0.02
+    system = System("atwood", gravity=(0, 0, -G))
+    big, _ = block(system, "M", M, (-R, 0.0, -1.0))
+    small, _ = block(system, "m", m, (R, 0.0, -1.5))
+    wheel = system.add(Body("wheel", 2.0, (J, J, J)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(Rope("left", [(big, big.r), (axle, R)]))
+    system.add(Rope("right", [(axle, R), (small, small.r)]))
+    a = (M - m) * G / (M + m + J / R**2)
+    result = mbd.simulate(system, 0.9, integrator=fine())
+    assert result["m"].r[-1, 2] == pytest.approx(-1.5 + 0.405 * a, abs=1e-9)
+    assert result.joint("axle").angle[-1] == pytest.approx(
+        -0.405 * a / R, rel=1e-9
+    )  # through more than a turn, the left side goes down
+
+
+def test_a_tackle_of_two_pulleys_moves_the_load_by_half():
+    M, m, R, r = 5.0, 1.5, 0.1, 0.06
+    system = System("tackle", gravity=(0, 0, -G))
+    load, _ = block(system, "M", M, (0.0, 0.0, -2.0))
+    weight, _ = block(system, "m", m, (R + 2 * r, 0.0, -1.0))
+    low = Pulley(load, R, center=(0, 0, -2.0), axis=(0, 1, 0))
+    high = Pulley(system.ground, r, center=(R + r, 0, 0), axis=(0, 1, 0))
+    system.add(Rope("rope", [(system.ground, (-R, 0, 0)), low, high, (weight, weight.r)]))
+    found = mbd.accelerations(system)
+    a = -G * (M - 2 * m) / (M + 4 * m)
+    assert found.v_dot[1, 2] == pytest.approx(a, rel=CLOSED)
+    assert found.v_dot[2, 2] == pytest.approx(-2 * a, rel=CLOSED)
+    assert found.lam[-1] == pytest.approx(M * (G + a) / 2, rel=CLOSED)
+
+
+def test_a_winch_lifts_as_its_length_says_and_as_its_drum_turns():
+    m, R = 2.0, 0.2
+    system = System("winch", gravity=(0, 0, -G))
+    load, _ = block(system, "m", m, (0.0, 0.0, -3.0))
+    system.add(Rope("rope", [(system.ground, (0, 0, 0)), (load, load.r)], length=mbd.Expression("3 - 0.25 * t**2")))
+    result = mbd.simulate(system, 2.0, h=1e-2)
+    assert result["m"].r[-1, 2] == pytest.approx(-2.0, abs=1e-10)
+    assert result.lam[:, -1] == pytest.approx(m * (G + 0.5), rel=1e-9)
+    system = System("drum", gravity=(0, 0, -G))
+    load, _ = block(system, "m", m, (R, 0.0, -3.0))
+    drum = system.add(Body("drum", 1.0, (0.1, 0.1, 0.1)))
+    axle = system.add(RJ("axle", system.ground, drum, point=(0, 0, 0), axis=(0, -1, 0)))
+    system.add(Rope("rope", [(axle, R), (load, load.r)]))
+    system.add(mbd.Torque("motor", drum, torque=(0, -5.0, 0)))
+    result = mbd.simulate(system, 1.0, integrator=fine())
+    wound = result.joint("axle").angle * R
+    assert np.abs(result["m"].r[:, 2] + 3.0 - wound).max() < INTEGRATED
+    assert result.joint("axle").angle[-1] == pytest.approx(0.5 * (5 - m * G * R) / (0.1 + m * R**2), rel=1e-8)
+
+
+def test_a_pendulum_meets_a_post_and_leaves_it_again():
+    """Galileo's interrupted pendulum with a post of its own radius: straight, wound around it, straight, to the energy and the own path."""
+    L, R, h, th0 = 1.0, 0.1, 0.5, -0.8  # post at (R, -h): its left side stands in the vertical through the pivot
+    system = System("post", gravity=(0, 0, -G))
+    bob = system.add(Body("bob", 1.0, (1e-3, 1e-3, 1e-3), r=(L * np.sin(th0), 0, -L * np.cos(th0))))
+    post = Pulley(system.ground, R, center=(R, 0, -h), axis=(0, 1, 0))
+    system.add(Rope("rope", [(system.ground, (0, 0, 0)), post, (bob, bob.r)]))
+
+    def straight(_, y):
+        return [y[1], -G / L * np.sin(y[0])]
+
+    def wound(_, y):  # the free part L - h - R th, at the angle th from the vertical
+        free = L - h - R * y[0]
+        return [y[1], (R * y[1] ** 2 - G * np.sin(y[0])) / free]
+
+    at_post = L / (L - h)  # the speed stays: L th' = (L - h) th'
+    t, y, wanted = 0.0, [th0, 0.0], []
+    at = np.linspace(0.0, 4.0, 41)
+    for law in (straight, wound, straight, wound, straight, wound):
+        run = solve_ivp(law, (t, 4.0), y, events=lambda _, y: y[0], dense_output=True, **FINE)
+        stop = next((float(x) for x in run.t_events[0] if x > t + 1e-6), 4.0)
+        for x in at[(at >= t - 1e-12) & (at < stop)]:
+            th = run.sol(x)[0]
+            free = L - h - R * th
+            around = [R - R * np.cos(th) + free * np.sin(th), -h - R * np.sin(th) - free * np.cos(th)]
+            wanted.append(around if law is wound else [L * np.sin(th), -L * np.cos(th)])
+        if stop >= 4.0:
+            break
+        w = run.sol(stop)[1]
+        t, y = stop, [1e-13, w * at_post] if law is straight else [-1e-13, w / at_post]
+    result = mbd.simulate(system, 4.0, t_eval=at, integrator=mbd.DOP853(rtol=1e-10, atol=1e-11))
+    energy = result.energy()
+    assert np.abs(energy.drift).max() < 1e-6
+    found = result["bob"].r[: len(wanted), [0, 2]]
+    assert len(wanted) > 20
+    assert np.abs(found - np.array(wanted)).max() < 1e-5  # the acceleration jumps at the post: the method loses digits in that step
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_the_length_is_that_of_the_shortest_path_around_a_cylinder(seed):
+    """Points anywhere, a cylinder of any direction: the rope is the shortest polygon outside, up to its chords, found by a search."""
+    rng = np.random.default_rng(seed)
+    T, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    T *= np.sign(np.linalg.det(T))
+    c, R = rng.normal(size=3), 0.4
+    a = c + T @ np.array([-0.9 - rng.random(), 0.3 * rng.random(), rng.normal()])
+    b = c + T @ np.array([0.9 + rng.random(), 0.3 * rng.random(), rng.normal()])
+
+    n = 24
+
+    def length(x):
+        radius, angle, z = x.reshape(3, n)
+        nodes = np.stack([radius * np.cos(angle), radius * np.sin(angle), z], axis=1) @ T.T + c
+        return np.linalg.norm(np.diff(np.vstack([a, nodes, b]), axis=0), axis=1).sum()
+
+    ends = [T.T @ (x - c) for x in (a, b)]
+    angles = np.linspace(*(np.arctan2(x[1], x[0]) for x in ends), n)
+    start = np.concatenate([np.full(n, 1.2 * R), angles, np.linspace(ends[0][2], ends[1][2], n)])
+    bounds = [(R, None)] * n + [(None, None)] * (2 * n)
+    best = minimize(length, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000, "maxfun": 10**6}).fun
+    system = System("cylinder")
+    one, other = (system.add(Body(name, 1.0, (1, 1, 1), r=x)) for name, x in (("a", a), ("b", b)))
+    rope = system.add(Rope("rope", [(one, a), Pulley(system.ground, R, center=c, axis=T[:, 2], side=T[:, 1]), (other, b)]))
+    assert rope.modelled_length == pytest.approx(best, rel=1e-3)
+
+
+def faults_of(*parts, **how):
+    system = System("faulty")
+    body = system.add(Body("b", 1.0, (1, 1, 1), r=(1, 0, 0)))
+    wheel = system.add(Body("w", 1.0, (1, 1, 1), r=(0, 0, 1)))
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 1), axis=(0, 1, 0)))
+    names = {"ground": system.ground, "body": body, "axle": axle}
+    path = [(names[part[0]], *part[1:]) if isinstance(part, tuple) else part(system) for part in parts]
+    system.add(Rope("rope", path, **how))
+    return [f"{fault.what} {fault.remedy}" for fault in system.faults()]
+
+
+A, B = ("ground", (-1.0, 0.0, 0.0)), ("body", (1.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("path", "how", "words"),
+    [
+        ((A, B), {"length": 1.9}, "0.1 m shorter than its path as modelled, 2 m"),
+        ((A, B), {"length": 2.5}, "longer"),
+        ((A, ("axle", 5.0), B), {}, "lies within a disc"),
+        ((A, ("axle", -1.0), B), {}, "positive"),
+        (
+            (A, lambda s: Pulley(s.ground, 0.1, center=(0, 0, 0), axis=(0, 1, 0)), B),
+            {},
+            "both ways round the disc are equally long",
+        ),
+        ((A, ("axle", 0.1), lambda s: Pulley(s.ground, 0.1, center=(1, 0, 2), axis=(0, 0, 1)), B), {}, "not parallel"),
+        ((A, ("ground", (0.0, 1.0, 0.0))), {}, "joins body 'ground' to itself"),
+        ((A, A, B), {}, "two points coincide"),
+        ((("axle", 0.1), B), {}, "both ways round the disc are equally long"),
+        ((("axle", 0.1, (0, 0, 1)), ("body", (1.0, 0.4, 0.0))), {}, "leaves a drum aslant"),
+    ],
+)
+def test_bad_ropes_are_refused_with_what_to_do(path, how, words):
+    found = faults_of(*path, **how)
+    assert len(found) == 1
+    assert words in found[0]
+
+
+@pytest.mark.parametrize("path", [[], "rope", [(1, 2), (3, 4)], [("a", (0, 0, 0)), ("b", (1, 0, 0))]])
+def test_a_path_that_is_none_is_refused_at_once(path):
+    with pytest.raises(mbd.UsageError, match="joint 'rope'"):
+        Rope("rope", path)
+
+
+def test_a_disc_on_a_joint_that_turns_about_several_axes_is_refused():
+    ball = SJ("ball", mbd.Body.ground(), Body("b", 1.0, (1, 1, 1)), point=(0, 0, 1))
+    (fault,) = Rope("rope", [(ball.i, (-1, 0, 0)), (ball, 0.1), (ball.j, (1, 0, 0))]).faults()
+    assert "does not turn about one axis" in fault.what
+
+
+def test_both_ends_may_be_on_one_body():
+    """A load that hangs in the bight of a rope: twice the tension."""
+    system = System("bight", gravity=(0, 0, -G))
+    load, _ = block(system, "M", 4.0, (0, 0, -2))
+    system.add(
+        Rope(
+            "rope",
+            [(system.ground, (-0.1, 0, 0)), Pulley(load, 0.1, center=(0, 0, -2), axis=(0, 1, 0)), (system.ground, (0.1, 0, 0))],
+        )
+    )
+    assert mbd.accelerations(system).lam[-1] == pytest.approx(4.0 * G / 2, rel=CLOSED)
+
+
+def test_a_body_of_the_middle_of_the_path_that_is_not_in_the_system_is_named():
+    system = System("foreign")
+    body = system.add(Body("b", 1.0, (1, 1, 1), r=(1, 0, 0)))
+    other = Body("other", 1.0, (1, 1, 1))
+    system.add(Fixed("weld", system.ground, body))
+    system.add(Rope("rope", [(system.ground, (-1, 0, 0)), (other, (0, 0, 0)), (body, (1, 0, 0))]))
+    assert "other" in str(system.faults())
+
+
+@pytest.mark.slow
+def test_equations_in_symbols_have_straight_ropes_and_refuse_arcs_by_name():
+    system = System("symbols")
+    a, b = (system.add(Body(name, 1.0, (1, 1, 1), r=r)) for name, r in (("a", (1, 0, 0)), ("b", (0, 1, 0.5))))
+    system.add(Rope("rope", [(a, (1, 0.1, 0)), (system.ground, (0, 0, 1)), (b, (0, 1, 0.2))]))
+    eq = mbd.equations(system)
+    state = eq.model.state()
+    rows = mbd.evaluate(eq.model, state)
+    assert np.abs(np.array(eq.lambdify("Phi_q")(state)) - rows.Phi_q.toarray()).max() < CLOSED
+    system.add(
+        Rope("arc", [(a, (1, 0, 0)), Pulley(system.ground, 0.1, center=(0, 0, 0), axis=(0, 0, 1), side=(0, -1, 0)), (b, (0, 1, 0))])
+    )
+    with pytest.raises(mbd.UsageError, match="'arc'"):
+        mbd.equations(system).lambdify("Phi")
+
+
+def hanging(**how):
+    """A mass that falls 0.7 m before its rope of 1 m is taut."""
+    system = System("bungee", gravity=(0, 0, -G))
+    body = system.add(Body("b", 2.0, (0.1, 0.1, 0.1), r=(0, 0, -0.3)))
+    system.add(Rope("rope", [(system.ground, (0, 0, 0)), (body, (0, 0, -0.3))], length=1.0, **how))
+    return system
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_a_rigid_rope_becomes_taut_by_an_impact(restitution):
+    result = mbd.simulate(hanging(unilateral=True, restitution=restitution), 0.6, rtol=1e-10, atol=1e-12)
+    t1, speed = np.sqrt(2 * 0.7 / G), np.sqrt(2 * 0.7 * G)
+    hit = result.impacts[0]
+    assert hit.t == pytest.approx(t1, rel=1e-9)
+    after = 0.6 - t1
+    height = -1.0 if restitution == 0.0 else -1.0 + restitution * speed * after - 0.5 * G * after**2
+    assert result["b"].r[-1, 2] == pytest.approx(height, abs=1e-8)
+    assert result.contact("rope").gap[-1] == pytest.approx(height + 1.0, abs=1e-8)
+    if restitution == 0.0:
+        assert result.contact("rope").force[-1] == pytest.approx(2.0 * G, rel=1e-8)  # the tension
+
+
+@pytest.mark.parametrize("c", [0.0, 30.0])
+def test_an_elastic_rope_is_slack_and_taut(c):
+    EA, m, t1 = 2e3, 2.0, np.sqrt(2 * 0.7 / G)
+    result = mbd.simulate(hanging(EA=EA, c=c), 0.6, rtol=1e-11, atol=1e-12)
+
+    def rates(_, y):
+        pull = EA * (-y[0] - 1.0) - c * y[1]
+        return [y[1], -G + max(0.0, pull if y[0] < -1.0 else 0.0) / m]
+
+    y = solve_ivp(rates, (t1, 0.6), [-1.0, -G * t1], max_step=1e-3, **FINE).y
+    assert result["b"].r[-1, 2] == pytest.approx(y[0, -1], abs=1e-6)
+    load = result.load("rope")
+    assert load.length[-1] == pytest.approx(-y[0, -1], abs=1e-6)
+    assert (load.force[load.length <= 1.0] == 0.0).all()
+    assert load.force.max() > 100.0
+    assert (
+        np.abs(result.energy().drift).max() < 0.1 * c / 30.0 + 1e-5
+    )  # J; the damper jumps within a step, whose work is integrated
+
+
+def test_slack_ropes_are_saved_and_read(tmp_path):
+    for how in ({"EA": 2e3, "c": 1.0}, {"unilateral": True, "restitution": 0.5}):
+        system = hanging(**how)
+        system.save(tmp_path / "rope.json")
+        again = mbd.load_model(tmp_path / "rope.json")
+        assert again.loads[0].rope.slack == system.loads[0].rope.slack
+        state = [mbd.simulate(one, 0.5, h=1e-3).y[-1] for one in (system, again)]
+        assert np.array_equal(*state)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"EA": -1.0}, "must be positive"),
+        ({"EA": 1.0, "restitution": 0.2}, "restitution"),
+        ({"unilateral": True, "c": 1.0}, "damping"),
+        ({"c": 1.0}, "rigid both ways"),
+        ({"unilateral": True, "length": 0.2}, "shorter than its path"),
+        ({"unilateral": True, "length": lambda t: 1.0 + t}, "function of time"),
+    ],
+)
+def test_options_of_slack_ropes_that_do_not_fit_are_refused(how, words):
+    system = System("faulty")
+    body = system.add(Body("b", 2.0, (0.1, 0.1, 0.1), r=(0, 0, -0.3)))
+    system.add(
+        Rope("rope", [(system.ground, (0, 0, 0)), (body, (0, 0, -0.3))], **{"length": 1.0 if how.get("c") != 1.0 else 0.3, **how})
+    )
+    (fault,) = system.faults()
+    assert words in f"{fault.what} {fault.remedy}"
+
+
+def test_a_rigid_slack_rope_of_three_bodies_and_a_slack_drum_are_refused_by_name():
+    system = System("three")
+    a, b, wheel = (
+        system.add(Body(name, 1.0, (1, 1, 1), r=r)) for name, r in (("a", (-1, 0, -1)), ("b", (1, 0, -1)), ("w", (0, 0, 0)))
+    )
+    axle = system.add(RJ("axle", system.ground, wheel, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(Rope("rope", [(a, a.r), (axle, 0.1), (b, b.r)], unilateral=True))
+    system.add(Rope("drum", [(axle, 0.1, (1, 0, 0)), (b, b.r)], EA=1.0))
+    texts = [str(fault.what) for fault in system.faults()]
+    assert any("3 moving bodies" in text for text in texts)
+    assert any("wound on a drum" in text for text in texts)
