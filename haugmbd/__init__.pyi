@@ -1,6 +1,7 @@
 """The public names, by topic: each is imported when it is first used, see `haugmbd.public_names`, which reads this file."""
 
 # a mechanism
+from haugmbd.system.assemblies import Subassembly as Subassembly
 from haugmbd.system.system import System as System
 from haugmbd.bodies.body import Body as Body
 from haugmbd.bodies.frame import Frame as Frame
@@ -8,8 +9,10 @@ from haugmbd.bodies.shapes.base import Shape as Shape
 from haugmbd.bodies.shapes.mesh import Mesh as Mesh
 from haugmbd.bodies.shapes.plane import Plane as Plane
 from haugmbd.bodies.shapes.solids import Box as Box
+from haugmbd.bodies.shapes.solids import Capsule as Capsule
 from haugmbd.bodies.shapes.solids import Cone as Cone
 from haugmbd.bodies.shapes.solids import Cylinder as Cylinder
+from haugmbd.bodies.shapes.solids import Ellipsoid as Ellipsoid
 from haugmbd.bodies.shapes.solids import Sphere as Sphere
 from haugmbd.constraints.base import Primitive as Primitive
 from haugmbd.constraints.equations.cd import CD as CD
@@ -156,7 +159,9 @@ from haugmbd.design import optimize as optimize
 # contact and impulses
 from haugmbd.impacts.applied_impulse import AngularImpulse as AngularImpulse
 from haugmbd.impacts.applied_impulse import PointImpulse as PointImpulse
+from haugmbd.contact.contact import Compliant as Compliant
 from haugmbd.contact.contact import Contact as Contact
+from haugmbd.contact.contacts import Contacts as Contacts
 from haugmbd.impacts.impulse import impulse as impulse
 from haugmbd.impacts.impulse_result import Impulse as Impulse
 from haugmbd.impacts.impulse_result import JointImpulse as JointImpulse
@@ -192,6 +197,7 @@ from haugmbd.diagnostics.histories import BlockHistory as BlockHistory
 from haugmbd.diagnostics.histories import BodyHistory as BodyHistory
 from haugmbd.diagnostics.histories import PointHistory as PointHistory
 from haugmbd.diagnostics.contact_impacts import CompliantContact as CompliantContact
+from haugmbd.impacts.contact_history import RigidContactHistory as RigidContactHistory
 from haugmbd.diagnostics.contact_impacts import ContactImpact as ContactImpact
 from haugmbd.diagnostics.histories import DriverHistory as DriverHistory
 from haugmbd.diagnostics.energy import Energy as Energy
@@ -228,6 +234,8 @@ from haugmbd.modelfile.engines.report import EngineCheck as EngineCheck
 # studies
 from haugmbd.study.comparison.compare import compare as compare
 from haugmbd.study.comparison.comparison import Comparison as Comparison
+from haugmbd.simulation.results.study_data import StudyTable as StudyTable
+from haugmbd.simulation.results.study_data import load_study as load_study
 from haugmbd.study.method import Method as Method
 from haugmbd.study.method import MethodSet as MethodSet
 from haugmbd.study.method import methods as methods
@@ -256,6 +264,7 @@ from haugmbd.study.sweeps.cells import RandomCells as RandomCells
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
+from haugmbd.interactive import live as live
 from haugmbd.viewer.still import Picture as Picture
 from haugmbd.viewer.still import picture as picture
 

@@ -41,6 +41,7 @@ from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, sensitivity, values_at_end
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.named_outputs import names_of
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.sweeps.cells import cell_key, study_identity
 from haugmbd.study.sweeps.executors import Row
 from haugmbd.study.sweeps.store import Journal
@@ -48,7 +49,7 @@ from haugmbd.study.sweeps.store import Journal
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Gradient:
+class Gradient(StudyData):
     """An objective and its gradient.
 
     Attributes
@@ -67,6 +68,9 @@ class Gradient:
     gradient: Array
     p: Parameters
     runs: float
+
+    def _columns(self) -> Columns:
+        return {"parameter": column(list(self.p)), "value": column(self.p.values_array), "derivative": column(self.gradient)}
 
 
 def problem_of(
@@ -212,7 +216,7 @@ class Evaluation(NamedTuple):
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class Optimum(StudyData):
     """The parameters that make an objective least.
 
     Attributes
@@ -238,6 +242,9 @@ class Optimum:
     runs: float
     success: bool
     message: str
+
+    def _columns(self) -> Columns:
+        return {"parameter": column(list(self.p)), "value": column(self.p.values_array)}
 
     @property
     def values(self) -> dict[str, float]:
@@ -463,7 +470,7 @@ def _minimized(search: Search, ranges: Sequence[tuple[float, float]], method: st
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Tolerances:
+class Tolerances(StudyData):
     """The scatter of outputs.
 
     Attributes
@@ -489,6 +496,11 @@ class Tolerances:
     def parameters(self) -> tuple[str, ...]:
         """Return the names of the parameters."""
         return self.p.names
+
+    def _columns(self) -> Columns:
+        found = {"output": column(list(self.outputs)), "value": column(self.values)}
+        shares = {f"part of {name}": column(x) for name, x in zip(self.parameters, self._shares.T, strict=True)}
+        return found | {"standard_deviation": column(self.standard_deviations)} | shares
 
     def contributions(self) -> dict[str, dict[str, float]]:
         """Return, of each output, the parts of its variance by each parameter, the largest first; they sum to 1."""

@@ -29,6 +29,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
 from haugmbd.sensitivity.parameters import Parameters, as_parameters
 from haugmbd.sensitivity.sensitivity import Problem, need_times
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 
 RANK_TOL = 1e-7
 """Singular value, relative to the largest, that is zero: derivatives are exact to about 1e-9 of their rows."""
@@ -145,7 +146,7 @@ def _power(name: str, x: float) -> str:
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Identifiability:
+class Identifiability(StudyData):
     """What outputs of a run can tell about parameters.
 
     Attributes
@@ -165,6 +166,10 @@ class Identifiability:
     null_directions: tuple[NullDirection, ...]
     singular_values: Array
     _rank: RankOf
+
+    def _columns(self) -> Columns:
+        k = np.arange(1, len(self.singular_values) + 1)
+        return {"direction": column(k), "singular_value": column(self.singular_values), "told": column(k <= self.rank)}
 
     def base_parameters(self) -> tuple[str, ...]:
         """Return what the outputs determine, as products of powers of the parameters: those no null direction changes, near the values."""
@@ -223,7 +228,7 @@ MOST = 60
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(StudyData):
     """Parameters that fit data.
 
     Attributes
@@ -269,6 +274,12 @@ class Fit:
     success: bool
     message: str
     at_bounds: tuple[str, ...]
+
+    def _columns(self) -> Columns:
+        names = list(self.p)
+        errors = [self.standard_errors[name] for name in names]
+        found = {"parameter": column(names), "value": column(self.p.values_array), "standard_error": column(errors)}
+        return found | {"at_bound": column([name in self.at_bounds for name in names])}
 
     @property
     def values(self) -> dict[str, float]:

@@ -117,6 +117,7 @@ VIEWS = {
     "plots": "haugmbd.plotting",
     "animate": "haugmbd.viewer:animate",
     "film": "haugmbd.viewer:film",
+    "live": "haugmbd.interactive:live",
     "notebook": "haugmbd.viewer:notebook",
     "picture": "haugmbd.viewer:picture",
     "snapshot": "haugmbd.viewer:snapshot",

@@ -26,6 +26,7 @@ from .planar import Planar
 from .point_in_plane import PointInPlane
 from .point_on_curve import PointOnCurve
 from .point_on_line import PointOnLine
+from .pose_driver import PoseDriver
 from .rack_pinion import RackPinion
 from .revolute import RJ
 from .revolute_spherical import RevoluteSpherical
@@ -75,11 +76,15 @@ GUIDES: tuple[type[Joint], ...] = (PointOnCurve,)
 ROPES: tuple[type[Joint], ...] = (Rope,)
 """Joints whose row touches all bodies of a path."""
 
+MOTIONS: tuple[type[Joint], ...] = (PoseDriver,)
+"""Drivers of a whole body."""
+
 __all__ = [
     "CATALOGUE",
     "CJ",
     "COUPLINGS",
     "GUIDES",
+    "MOTIONS",
     "ROLLING",
     "ROPES",
     "RJ",
@@ -106,6 +111,7 @@ __all__ = [
     "PointInPlane",
     "PointOnCurve",
     "PointOnLine",
+    "PoseDriver",
     "Pulley",
     "Revolute",
     "RackPinion",

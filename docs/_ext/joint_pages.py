@@ -54,7 +54,7 @@ def pages(root: Path, generated: Path) -> dict[str, str]:
     parts = [HEAD, overview(), *(section(kind, folder) for kind in joints.CATALOGUE), MORE]
     parts += [
         section(kind, folder)
-        for kind in (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES)
+        for kind in (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES, *joints.MOTIONS)
         if kind.__name__ in coupled_joints.EXAMPLES
     ]
     return {"joints.md": "\n".join(parts)}

@@ -5,7 +5,8 @@ r"""A rigid body: mass and inertia about the centre of mass, and its modelled po
     J_bar   inertia about the centre of mass, body frame [kg m2], symmetric, positive SEMI-definite:
             0 <= J1 <= J2 <= J3 <= J1 + J2             (the triangle inequality: J is an integral over mass)
 
-A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` returns its axes.
+A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` returns its axes. So is a mass of zero, of a link whose motion
+the joints give: the equations of motion are then solved exactly, and refused where it has a motion of its own.
 Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
 """
 
@@ -54,7 +55,7 @@ class Body:
     name : str
         Name of the body in messages and results.
     mass : float
-        Mass [kg], positive.
+        Mass [kg]. Zero for a link whose motion the joints give, such as the cross of a universal joint; J_bar is then zero, too.
     J_bar : array_like, (3,) or (3, 3)
         Inertia about the centre of mass, body frame [kg m2]: three principal values, or a symmetric matrix.
     r : array_like, (3,)
@@ -66,7 +67,7 @@ class Body:
     omega_bar : array_like, (3,)
         Angular velocity, body frame [rad/s].
     shape : Shape or sequence of Shape, optional
-        What is drawn of the body, body frame: Box, Sphere, Cylinder, Cone, Mesh; () for nothing. In a sequence, `...` stands for what
+        What is drawn of the body, body frame: any shape, such as Box or Mesh; () for nothing. In a sequence, `...` stands for what
         is drawn by default: the solid of `haugmbd.bodies.inertia` that gave J_bar, else a solid or sticks found from J_bar and joints.
 
     Notes
@@ -190,9 +191,9 @@ class Body:
 
 
 def _read_mass(faults: list[Fault], where: str, value: Any) -> float:
-    """Return the mass [kg]; add a fault unless it is finite and positive."""
+    """Return the mass [kg]; add a fault unless it is finite and not negative."""
     mass = read_number(faults, where, "mass", value, unit="kg")
-    if mass <= 0.0:
+    if mass < 0.0:
         faults.append(
             Fault(where, f"mass is {mass} kg, must be positive", "Give the mass in kilograms, or attach to system.ground instead.")
         )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.bodies.shapes import Box, Cone, Cylinder, Shape, Sphere
+from haugmbd.bodies.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Shape, Sphere
 from haugmbd.bodies.validation import FloatArray, frozen, need_unmasked
 from haugmbd.errors import UsageError
 
@@ -26,10 +26,12 @@ __all__ = [
     "MassProperties",
     "about_center_of_mass",
     "box",
+    "capsule",
     "combine",
     "cone",
     "cylinder",
     "disc",
+    "ellipsoid",
     "plate",
     "point_mass",
     "rod",
@@ -515,6 +517,85 @@ def sphere(radius: float, *, mass: float | None = None, density: float | None = 
     radius = _positive("sphere", "radius", radius, "m")
     m = _mass("sphere", mass, density, 4.0 / 3.0 * math.pi * radius**3)
     return MassProperties(m, np.full(3, 0.4 * m * radius**2), shapes=(Sphere(radius),))
+
+
+def ellipsoid(semi_axes: Vector, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+    """Return a solid ellipsoid with its diameters along the axes of the body.
+
+    Parameters
+    ----------
+    semi_axes : array_like, (3,)
+        Half of its diameters along x, y and z [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per volume [kg/m3].
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *ellipsoid(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    The principal inertias are m (b^2 + c^2) / 5, m (a^2 + c^2) / 5 and m (a^2 + b^2) / 5.
+    """
+    if np.shape(semi_axes) != (3,):
+        raise UsageError(f"ellipsoid: semi_axes has shape {np.shape(semi_axes)}. Give three lengths [m].")
+    a, b, c = (_positive("ellipsoid", f"semi_axes[{k}]", half, "m") for k, half in enumerate(semi_axes))
+    m = _mass("ellipsoid", mass, density, 4.0 / 3.0 * math.pi * a * b * c)
+    J = m / 5.0 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
+    return MassProperties(m, J, shapes=(Ellipsoid((a, b, c)),))
+
+
+def capsule(
+    radius: float,
+    length: float,
+    *,
+    mass: float | None = None,
+    density: float | None = None,
+    axis: Vector = (0.0, 0.0, 1.0),
+) -> MassProperties:
+    """Return a solid capsule: a cylinder with a half ball at each end.
+
+    Parameters
+    ----------
+    radius, length : float
+        Radius, and length without the round ends [m].
+    mass : float, optional
+        Mass [kg]; give either mass or density.
+    density : float, optional
+        Mass per volume [kg/m3].
+    axis : array_like, (3,), optional
+        Direction of its axis, in the body frame; of any length.
+
+    Returns
+    -------
+    MassProperties
+        Mass, inertia about the centre of mass and shape; `Body(name, *capsule(...))` takes mass and inertia.
+
+    Raises
+    ------
+    UsageError
+        If a number is not positive, or not exactly one of mass and density is given.
+
+    Notes
+    -----
+    With the masses m_c of the cylinder and m_s of both ends: J is m_c R^2 / 2 + 2 m_s R^2 / 5 about the axis, and
+    m_c (3 R^2 + l^2) / 12 + m_s (2 R^2 / 5 + l^2 / 4 + 3 l R / 8) about each normal to it.
+    """
+    radius, length = _positive("capsule", "radius", radius, "m"), _positive("capsule", "length", length, "m")
+    volumes = math.pi * radius**2 * length, 4.0 / 3.0 * math.pi * radius**3
+    m = _mass("capsule", mass, density, sum(volumes))
+    m_c, m_s = (m * volume / sum(volumes) for volume in volumes)
+    along = m_c * radius**2 / 2.0 + 0.4 * m_s * radius**2
+    across = m_c * (3.0 * radius**2 + length**2) / 12.0 + m_s * (0.4 * radius**2 + length**2 / 4.0 + 0.375 * length * radius)
+    return _symmetric("capsule", m, along, across, axis, lambda a: Capsule(radius, length, axis=a))
 
 
 def _symmetric(

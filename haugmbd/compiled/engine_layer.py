@@ -1,7 +1,7 @@
 r"""The layer without a compiler: entries come from the engine, kernels and all else are plain Python.
 
     entry(P, t, y)    -> door(words, results)     one 64-bit word a number, address and dimensions of an array, address of a record,
-                                                 a tuple field after field, see `engine.collect`
+                                                 a tuple field after field, see `engine_build.collect`
 
 Compiled code calls routines by their addresses, which the engine has by name.  An entry that Python calls with other types than the
 engine has, or that the engine lacks, runs as the plain Python that it is written in: slower, and the same.

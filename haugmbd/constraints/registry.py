@@ -21,6 +21,7 @@ from haugmbd.constraints.equations import (
     d,
     dp1,
     dp2,
+    pose,
     rolling,
     rope,
     rotation,
@@ -40,6 +41,7 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (rolling.Slip, rolling.assemble_slip),
     (rolling.KnifeEdgeRow, rolling.assemble_knife_edge),
     (rope.RopeRow, rope.assemble_row),
+    (pose.PoseRow, pose.assemble_row),
 )
 ROW_KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
 

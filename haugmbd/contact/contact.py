@@ -1,21 +1,28 @@
-r"""Contact: a point of body j, or a sphere about it, against a plane fixed on body i.  No friction.
+r"""Contact: two shapes that may touch, rigidly, with dry friction.
+
+    gap     = n . (x_j - x_i) >= 0,   f_n >= 0,   f_n gap = 0           n from body i to body j at the points that are nearest: Signorini
+    |f_T|  <= mu f_n,   f_T = -mu f_n v_T / |v_T| where it slides       v_T: of body j against body i: Coulomb
+    impact  gap_rate+ = -e gap_rate-,   0 <= e <= 1                     Newton's law of restitution; Coulomb's law on impulses
+
+The short form is a point of body j, or a sphere about it, against a plane fixed on body i, with
 
     n = A_i n_bar       d = P_j - P_i       P = r + A s_bar       P_i in the plane, n towards the side where body j may be
-    gap      = n . d - radius                                           0: touching,  > 0: apart
-    gap_rate = n' . d + n . d'                                          < 0: approaching
-             = C u                                                  see `gap`
-    impact   gap_rate+ = -e gap_rate-,   0 <= e <= 1                    Newton's law of restitution
+    gap = n . d - radius        gap_rate = n' . d + n . d' = C u                                                    see `gap`
 
-A normal impulse f >= 0 acts on the bodies as C^T f.  A closed contact is one constraint row, the DP2 that `primitive` returns.
-Source: Haug 2021, sec. 9.4 (DP2); Mirtich 1996 (restitution).
+Without friction a closed contact of this form is one constraint row, the DP2 that `primitive` returns.
+Source: Haug 2021, sec. 9.4 (DP2); Mirtich 1996 (restitution); Moreau 1988 (friction and impacts).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.shapes import Plane, Shape, Sphere
 from haugmbd.bodies.validation import read_array, read_number
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP2, Joint
@@ -23,6 +30,10 @@ from haugmbd.constraints.joint import Single
 from haugmbd.contact.gap import Placed, PlacedContacts
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.forces.compliant.contact_force import HUNT_CROSSLEY, ContactForce
+from haugmbd.forces.compliant.damping import DampingModel
+from haugmbd.geometry.narrow_phase import pair_faults
+from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.immutable import immutable
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
@@ -32,28 +43,61 @@ DIRECTION = "Give a direction, three numbers, not all zero, towards the side whe
 
 
 @public_class
+@dataclass(frozen=True)
+class Compliant:
+    """The compliant law of a Contact: a force that grows with the indentation.
+
+    Parameters
+    ----------
+    K : float
+        Stiffness [N/m^n] of the elastic force K d^n; n is the exponent of the model.
+    model : HuntCrossley, LankaraniNikravesh or Flores
+        Damping and exponent.
+    creep : float
+        Slip speed [m/s] below which friction is regularized.
+    floor_speed : float
+        Least speed at touch [m/s] in the damping.
+
+    Notes
+    -----
+    `Contact(..., law=Compliant(K))` is a ContactForce.
+    """
+
+    K: float
+    model: DampingModel = HUNT_CROSSLEY
+    creep: float = 1e-3
+    floor_speed: float = 1e-3
+
+
+@public_class
 @immutable("Make a new Contact(...).")
 class Contact:
-    """A point of body j, or a sphere about it, that may touch a plane fixed on body i.  There is no friction.
+    """Two shapes of two bodies that may touch, with dry friction. The short form: a point or a sphere against a plane.
 
     Parameters
     ----------
     name : str
         Name of the contact in errors and results.
-    i : Body
-        The body that the plane is fixed on; may be `system.ground`.
-    j : Body
-        The body that the point is fixed on.
+    i, j : Body
+        The two bodies; one of them may be `system.ground`. In the short form the plane is fixed on i, and the point on j.
     point : array, shape (3,)
-        The point, or the centre of the sphere, on body j at the modelled pose, global frame [m].
+        Short form: the point, or the centre of the sphere, on body j at the modelled pose, global frame [m].
     normal : array, shape (3,)
-        Normal of the plane at the modelled pose, global frame, of any length.  It points towards the side where body j may be.
+        Short form: normal of the plane at the modelled pose, global frame, of any length. It points towards the side where body j may be.
     restitution : float
         Newton's coefficient of restitution, from 0 (no bounce) to 1 (no loss).
     plane_point : array, shape (3,), optional
-        A point of the plane at the modelled pose, global frame [m].  By default the plane touches the point (or sphere) as modelled.
+        Short form: a point of the plane at the modelled pose, global frame [m]. By default the plane touches the point (or sphere) as
+        modelled.
     radius : float
-        Radius of the sphere [m]; 0 for a point.
+        Short form: radius of the sphere [m]; 0 for a point.
+    shape_i, shape_j : Plane, Sphere, Box, ..., optional
+        The shapes, in the frames of their bodies; by default the only shape of the body, or its solid. `Sphere(0.0, center=...)` is
+        a point.
+    mu : float
+        Coefficient of friction, of sliding and of sticking.
+    law : Compliant, optional
+        `Compliant(K, ...)` makes a ContactForce of the same shapes in place of a rigid contact.
 
     Raises
     ------
@@ -63,7 +107,7 @@ class Contact:
     Notes
     -----
     `articulated_impulse` takes the same direction as plane_normal=, and the opposite one, from the link towards the object, as normal=.
-    Source: Haug 2021, sec. 9.4 (DP2); Mirtich 1996 (restitution).
+    Source: Haug 2021, sec. 9.4 (DP2); Mirtich 1996 (restitution); Moreau 1988 (friction).
     """
 
     name: str
@@ -71,7 +115,21 @@ class Contact:
     radius: float
     frame_i: Frame
     frame_j: Frame
+    shape_i: Any = None
+    shape_j: Any = None
+    mu: float = 0.0
     _faults: tuple[Fault, ...]
+
+    def __new__(cls, *arguments: Any, law: Any = None, **more: Any) -> Any:
+        """Return a ContactForce for a compliant law."""
+        if law is None:
+            return super().__new__(cls)
+        if not isinstance(law, Compliant):
+            raise UsageError(
+                f"a contact got law = {law!r:.60}: give mbd.Compliant(K, model=, creep=), or leave it out for a rigid one."
+            )
+        values = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
+        return ContactForce(*arguments, **{"restitution": 0.0, **more}, **values)
 
     def __init__(
         self,
@@ -79,11 +137,15 @@ class Contact:
         i: Body,
         j: Body,
         *,
-        point: Any,
-        normal: Any,
+        point: Any = None,
+        normal: Any = None,
         restitution: float = 0.0,
         plane_point: Any = None,
         radius: float = 0.0,
+        shape_i: Any = None,
+        shape_j: Any = None,
+        mu: float = 0.0,
+        law: None = None,
     ) -> None:
         for body in (i, j):
             if not isinstance(body, Body):
@@ -91,24 +153,80 @@ class Contact:
                 raise UsageError(f"{what}. Give the object that system.add(...) returned, or system.ground.")
         faults: list[Fault] = []
         where = f"contact {name!r}"
+        bounce, friction = (
+            read_number(faults, where, "restitution", restitution),
+            read_number(faults, where, "mu", mu),
+        )
+        if point is None and normal is None:
+            if plane_point is not None or radius != 0.0:
+                raise UsageError(f"{where}: plane_point and radius belong to the short form: give point= and normal=, too.")
+            self._take_shapes(faults, name, i, j, shape_i, shape_j, friction, bounce)
+            return
+        if shape_i is not None or shape_j is not None:
+            raise UsageError(f"{where} got shapes, and point= or normal= of the short form: give one of them.")
+        if point is None or normal is None:
+            raise UsageError(f"{where}: the short form needs point= and normal=; otherwise give shape_i= and shape_j=.")
         P = read_array(faults, where, "point", point, (3,), unit="m")
         n = read_array(faults, where, "normal", normal, (3,), remedy=DIRECTION)
         size = read_number(faults, where, "radius", radius, unit="m")
         touching = P - size * triad(n)[:, 2]
         plane = touching if plane_point is None else read_array(faults, where, "plane_point", plane_point, (3,), unit="m")
-        bounce = read_number(faults, where, "restitution", restitution)
-        faults += _own_faults(where, i, j, n, bounce, size)
+        faults += _own_faults(where, i, j, n, bounce, size, friction)
         self.__dict__.update(
             name=name,
             restitution=bounce,
             radius=size,
+            mu=friction,
             frame_i=Frame.from_global(i, plane, n),
             frame_j=Frame.from_global(j, P, n),
             _faults=tuple(faults),
         )
 
+    def _take_shapes(
+        self, faults: list[Fault], name: str, i: Body, j: Body, shape_i: Any, shape_j: Any, mu: float, restitution: float
+    ) -> None:
+        """Set the fields of a contact of two shapes."""
+        where = f"contact {name!r}"
+        shapes = [_shape_of(faults, where, side, body, shape) for side, body, shape in (("i", i, shape_i), ("j", j, shape_j))]
+        faults += _own_faults(where, i, j, np.ones(3), restitution, 0.0, mu)
+        if all(shape is not None for shape in shapes):
+            faults += pair_faults(where, *shapes)
+        frames = [_frame_of(body, shape) for body, shape in zip((i, j), shapes, strict=True)]
+        ball = next((shape.radius for shape in shapes if isinstance(shape, Sphere)), 0.0)
+        self.__dict__.update(
+            name=name,
+            restitution=restitution,
+            radius=ball,
+            mu=mu,
+            shape_i=shapes[0],
+            shape_j=shapes[1],
+            frame_i=frames[0],
+            frame_j=frames[1],
+            _faults=tuple(faults),
+        )
+
+    @property
+    def has_shapes(self) -> bool:
+        """Whether the contact was made of two shapes, and not in the short form."""
+        return self.shape_i is not None or self.shape_j is not None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the contact is of the short form, without friction: a run holds it as a row of the model."""
+        return not self.has_shapes and self.mu == 0.0
+
+    @property
+    def shapes(self) -> tuple[Any, Any]:
+        """The shapes on body i and body j, those of the short form included."""
+        if self.has_shapes:
+            return self.shape_i, self.shape_j
+        plane = Plane(point=self.frame_i.s_bar, normal=self.frame_i.h)
+        return plane, Sphere(max(self.radius, 0.0), center=self.frame_j.s_bar)
+
     @classmethod
-    def from_frames(cls, name: str, frame_i: Frame, frame_j: Frame, *, restitution: float = 0.0, radius: float = 0.0) -> Contact:
+    def from_frames(
+        cls, name: str, frame_i: Frame, frame_j: Frame, *, restitution: float = 0.0, radius: float = 0.0, mu: float = 0.0
+    ) -> Self:
         """Return the contact made from frames in bodies.
 
         Parameters
@@ -119,7 +237,7 @@ class Contact:
             On the body with the plane: a point of the plane, and h along its normal.
         frame_j : Frame
             On the other body: the point, or the centre of the sphere.
-        restitution, radius : float
+        restitution, radius, mu : float
             As of a Contact.
 
         Returns
@@ -130,11 +248,11 @@ class Contact:
         faults: list[Fault] = []
         where = f"contact {name!r}"
         size = read_number(faults, where, "radius", radius, unit="m")
-        bounce = read_number(faults, where, "restitution", restitution)
+        bounce, friction = read_number(faults, where, "restitution", restitution), read_number(faults, where, "mu", mu)
         faults += [fault for frame in (frame_i, frame_j) for fault in frame.faults(where)]
-        faults += _own_faults(where, frame_i.body, frame_j.body, frame_i.h, bounce, size)
-        made = cls.__new__(cls)
-        fill = {"name": name, "restitution": bounce, "radius": size, "frame_i": frame_i, "frame_j": frame_j}
+        faults += _own_faults(where, frame_i.body, frame_j.body, frame_i.h, bounce, size, friction)
+        made: Self = cls.__new__(cls)
+        fill = {"name": name, "restitution": bounce, "radius": size, "mu": friction, "frame_i": frame_i, "frame_j": frame_j}
         made.__dict__.update(fill, _faults=tuple(faults))
         return made
 
@@ -230,10 +348,41 @@ class Contact:
         return PlacedContacts.of([self.placed(model)])
 
     def __repr__(self) -> str:
-        return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, restitution={self.restitution:g})"
+        friction = f", mu={self.mu:g}" if self.mu != 0.0 else ""
+        return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, restitution={self.restitution:g}{friction})"
 
 
-def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radius: float) -> list[Fault]:
+def touching_shapes(body: Body) -> tuple[Any, ...]:
+    """Return the shapes of a body: those that are given, and its solid in place of `...`."""
+    return tuple(
+        shape for given in body.shape for shape in (body.solid if given is ... else (given,)) if isinstance(shape, Shape | Plane)
+    )
+
+
+def _shape_of(faults: list[Fault], where: str, side: str, body: Body, given: Any) -> Any:
+    """Return the shape on one side: the given one, or that of the body; None and a fault without one."""
+    if isinstance(given, Plane | Shape):
+        return given
+    if given is not None:
+        what = f"shape_{side} is {given!r:.60}, which is not a shape of a contact"
+        faults.append(Fault(where, what, "Give mbd.Plane, mbd.Sphere, mbd.Box or another shape."))
+        return None
+    own = touching_shapes(body)
+    if len(own) == 1:
+        return own[0]
+    what = f"shape_{side} is not given, and body {body.name!r} has {len(own)} shapes"
+    faults.append(Fault(where, what, f"Give shape_{side}=, or one shape to the body: Body(..., shape=mbd.Box(...))."))
+    return None
+
+
+def _frame_of(body: Body, shape: Any) -> Frame:
+    """Return the place of a shape on its body: a plane has h along its normal."""
+    if isinstance(shape, Plane):
+        return Frame(body, shape.point, triad(shape.normal))
+    return Frame(body, shape.center, rotation_matrix(shape.p)) if isinstance(shape, Shape) else Frame(body, np.zeros(3), np.eye(3))
+
+
+def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radius: float, mu: float) -> list[Fault]:
     """Return the faults of values that are valid numbers."""
     found = []
     if i is j:
@@ -245,6 +394,8 @@ def _own_faults(where: str, i: Body, j: Body, n: Array, restitution: float, radi
         found.append(
             Fault(where, f"restitution is {restitution:g}, must be between 0 and 1", "Give 0 for no bounce, 1 for no loss.")
         )
+    if mu < 0.0:
+        found.append(Fault(where, f"mu is {mu:g}, must not be negative", "Give a coefficient of friction of 0 or more."))
     if radius < 0.0:
         found.append(
             Fault(where, f"radius is {radius:g} m, must not be negative", "Give 0 for a point; turn the normal for a hole.")

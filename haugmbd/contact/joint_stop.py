@@ -86,6 +86,11 @@ class JointStop(Contact):
     limit: float
     side: float
 
+    @property
+    def is_plain(self) -> bool:
+        """True: the stop is a row of the model."""
+        return True
+
     def __init__(self, limit: JointLimit, upper: bool) -> None:
         (q,) = limit.coordinates()
         self.__dict__.update(

@@ -134,6 +134,19 @@ def with_signals(model: Model, events: Sequence[E]) -> tuple[E, ...]:
     )
 
 
+def refuse_signals(model: Model, parts: Sequence[Any]) -> None:
+    """Raise UsageError for events, sensors and blocks that read what joints carry, where contacts with friction act on the bodies."""
+    network = model.force_callbacks.network
+    own = () if network is None else tuple(network.scope.sensors.values())
+    names = [str(one.function) for one in (*parts, *own) if isinstance(getattr(one, "function", None), str)]
+    names += [] if network is None else [name for name, signal in network.signals.items() if isinstance(signal, DynamicSignal)]
+    if names:
+        raise UsageError(
+            f"{', '.join(map(repr, dict.fromkeys(names)))} cannot be read in a run with rigid contacts that have friction: their forces "
+            "are no function of the state alone. Read it from the result, or take contacts without friction, or compliant ones."
+        )
+
+
 def rebind(model: Model, parts: Sequence[Any]) -> None:
     """Let events and sensors read the quantities of another structure."""
     for one in parts:

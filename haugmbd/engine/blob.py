@@ -295,8 +295,13 @@ def blob(
     return written(model, call, method, inputs)
 
 
-def written(model: Model, call: Captured, method: RungeKutta, inputs: Sequence[str]) -> bytes:
-    """Return the blob of a run."""
+def written(
+    model: Model, call: Captured, method: RungeKutta, inputs: Sequence[str], numbers: Sequence[tuple[str, str, int]] = ()
+) -> bytes:
+    """Return the blob of a run.
+
+    numbers: parameters besides gravity and masses: name, "reals" or "work", and the place in this array of the model
+    """
     problem, w = call.problem, Writer()
     ny, s = problem.y.size, method.tableau.b.size
     times, states, rates = np.zeros(CHUNK), np.zeros((CHUNK, ny)), np.zeros((CHUNK, ny))
@@ -323,6 +328,9 @@ def written(model: Model, call: Captured, method: RungeKutta, inputs: Sequence[s
     add_joints(w, model, problem, y)
     add_inputs(w, model, problem, inputs)
     add_parameters(w, model, problem)
+    for name, array, place in numbers:
+        w.places.append((w.array(getattr(problem.pack, array)), place))
+        add_item(w, PARAMETER, name, len(w.places) - 1, 1)
     return w.bytes(fixed, (call.t, call.h))
 
 

@@ -502,6 +502,14 @@ def rope(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     return with_scalars(make.of_products(joint, p, number, scalar, p.f), tuple(squares))
 
 
+def pose(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
+    """Raise UsageError: an orientation that is given in time has no symbols yet."""
+    raise UsageError(
+        f"joint {joint.name!r}: the orientation that a PoseDriver gives has no equation in symbols. Derive those of the system without it, or "
+        "give its motions by a RotationDriver and TranslationDrivers."
+    )
+
+
 def coordinate_function(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     """Return Phi = q_b - f(q_a), f and its derivatives as symbols."""
     sp, symbols = make.sp, make.symbols
@@ -659,6 +667,7 @@ KINDS: dict[str, Callable[..., Row]] = {
     "CoordinateFunctionRow": coordinate_function,
     "CouplingRow": coupling,
     "PointOnCurveRow": point_on_curve,
+    "PoseRow": pose,
     "RopeRow": rope,
     "DiscOnPlane": disc_on_plane,
     "Slip": slip,

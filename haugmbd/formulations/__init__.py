@@ -18,7 +18,6 @@ dense_matrices           their dense matrices and factorizations
 accelerations            accelerations and multipliers at a state
 evaluator                the same in loops of one's own, without copies
 determined_motion        the same of a motion that drivers determine, in a metric of the geometry
-kept_rows                multipliers of the kept rows
 error_messages           from a status code to an error message
 """
 

@@ -224,9 +224,13 @@ class Formulation(ABC):
         bodies, name = np.arange(1, model.nb + 1), type(self).__name__
         massless = (model.tables["INERTIA"] != model.tables["SHIFTED"]).any(axis=1)[1:]
         if not self.massless and massless.any():
-            what = f"{name} divides by the inertia, and J_bar is zero about an axis"
-            remedy = f"Give it a moment of inertia about that axis, or use {self.instead}."
-            raise ModelError([Fault(f"body {model.body_names[k]!r}", what, remedy) for k in bodies[massless]])
+            faults = []
+            for k in bodies[massless]:
+                without = model.mass[k] == 0.0
+                what = f"{name} divides by the inertia, and {'the mass is zero' if without else 'J_bar is zero about an axis'}"
+                remedy = f"Give it {'a mass' if without else 'a moment of inertia about that axis'}, or use {self.instead}."
+                faults.append(Fault(f"body {model.body_names[k]!r}", what, remedy))
+            raise ModelError(faults)
         loads = [entry.load for entry in model.loads if entry.load.reads_reaction]
         if loads and (self.multipliers is Multipliers.APPROXIMATE or self.chains_only):
             how = "works in joint coordinates" if self.chains_only else "has approximate multipliers"

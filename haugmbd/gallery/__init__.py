@@ -6,6 +6,7 @@
     spatial_linkages   bennett, bricard, bricard_cube, hoberman_ring, universal_shaft, slider_crank, double_wishbone
     gears_and_cams     indexing_cam, planetary_gear, differential, piston_engine
     robots             stewart_platform, delta_robot, excavator
+    touching_bodies    rattleback
 
 `building` has what they share, and `shown` how long each is shown.
 A new mechanism is a function there and a line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
@@ -40,6 +41,7 @@ with collection_paused():  # most of the package is imported, and Numba
         universal_shaft,
     )
     from haugmbd.gallery.spinning_bodies import bouncing_toy, dzhanibekov, governor, gyroscope, heavy_top, rolling_disc
+    from haugmbd.gallery.touching_bodies import rattleback
     from haugmbd.system.system import System
 
 GALLERY: tuple[Callable[[], System], ...] = (
@@ -75,6 +77,7 @@ GALLERY: tuple[Callable[[], System], ...] = (
     bouncing_toy,
     trebuchet,
     net,
+    rattleback,
 )
 
 __all__ = [
@@ -106,6 +109,7 @@ __all__ = [
     "piston_engine",
     "planar_slider_crank",
     "planetary_gear",
+    "rattleback",
     "rolling_disc",
     "scissor_lift",
     "slider_crank",

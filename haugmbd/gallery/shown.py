@@ -44,6 +44,7 @@ SHOWN = {
     "bouncing_toy": 2.0,
     "trebuchet": 1.6,
     "net": 2.0,
+    "rattleback": 6.0,
 }
 """Time by name [s]: a few turns, or the part of the motion that is worth seeing."""
 

@@ -29,6 +29,10 @@ class Impact:
         Contacts with an impulse.
     normal : mapping of str to float
         Their normal impulses [N s]; of the stop of an angle [N m s].
+    tangential : mapping of str to array
+        Their friction impulses on body j, global frame (3,) [N s].
+    energy_lost : float
+        Kinetic energy before less that after [J].
     before, after : State
         States just before and just after.
     energy_before, energy_after : float
@@ -47,6 +51,16 @@ class Impact:
     def normal(self) -> dict[str, float]:
         """The normal impulses of these contacts [N s]."""
         return {name: f for name, f in self.impulse.normal.items() if f > 0.0}
+
+    @property
+    def tangential(self) -> dict[str, Array]:
+        """The friction impulses of these contacts on their bodies j, global frame (3,) [N s]; zero without friction."""
+        return {name: np.asarray(self.impulse.tangential.get(name, np.zeros(3))) for name in self.normal}
+
+    @property
+    def energy_lost(self) -> float:
+        """The kinetic energy that the impact takes [J]."""
+        return self.energy_before - self.energy_after
 
     @property
     def before(self) -> State:

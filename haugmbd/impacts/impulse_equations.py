@@ -53,7 +53,7 @@ class RowSet(NamedTuple):
 
     def free_mobility(self, model: Model) -> Array:
         """Return C M^-1 C^T by rows, (k,), without joints and without massless axes: the scale of W = C K^-1 C^T."""
-        moving = self.bodies > 0
+        moving = (self.bodies > 0) & (model.mass[self.bodies] > 0.0)
         inverse_mass = np.where(moving, 1.0 / np.where(moving, model.mass[self.bodies], 1.0), 0.0)
         inverse_J = np.linalg.pinv(model.J_bar[self.bodies], rcond=MASSLESS_RTOL, hermitian=True)  # zero for the ground
         moments = np.einsum("ksa,ksab,ksb->k", self.C[..., 3:], inverse_J, self.C[..., 3:])

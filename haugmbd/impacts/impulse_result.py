@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -106,6 +106,8 @@ class Impulse:
         Impulsive multipliers of the rows of the model.
     normal : mapping of str to float
         Normal impulse of each contact [N s].
+    tangential : mapping of str to array
+        Friction impulse of each contact on its body j, global frame (3,) [N s]; {} of an impulse without friction.
     closed : mapping of str to array
         Impulsive multipliers of suddenly closed joints.
     energy_before, energy_after : float
@@ -131,6 +133,7 @@ class Impulse:
     messages: tuple[str, ...]
     _solved: tuple[SolvedImpulse, ...]
     _chain: Chain = Chain()
+    tangential: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def v(self) -> Array:

@@ -42,6 +42,8 @@ class Integrator(ABC):
     one_step: ClassVar[bool] = True
     """Whether a step depends on the state at its start only.  Other methods use data of earlier steps."""
 
+    makes_steps: ClassVar[bool] = True
+    """Whether it makes steps that `simulate` stores and examines; not a function of one's own that makes a whole run."""
     takes_step: ClassVar[bool] = False
     """Whether the method can run with a fixed step h."""
     takes_tolerances: ClassVar[bool] = False
@@ -266,8 +268,8 @@ def methods_below(kind: type[Any] = Integrator) -> tuple[type[Integrator], ...]:
 
 
 def _ours(kind: type[Any]) -> list[type[Any]]:
-    """Return the direct subclasses that belong to this package."""
-    return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
+    """Return the direct subclasses that belong to this package, and make steps."""
+    return [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.") and below.makes_steps]
 
 
 def _given_once(method: Integrator, **given: float | None) -> dict[str, Any]:

@@ -7,9 +7,6 @@ blas_threads         dense linear algebra on one thread
 arctangent           the angle of a point in the plane, for use inside kernels
 euler_parameters     Euler parameters on arrays: rotation matrices, exponential, interpolation
 euler_kernels        the same for one body, compiled
-spatial              spatial algebra in one import
-spatial_vectors      twists and wrenches, their transforms and cross products
-spatial_inertia      spatial inertia, momentum, and the equation of motion of one body
+spatial              twists and wrenches, their transforms; inertia; motion subspaces
 articulated_inertia  articulated inertia, twists and wrenches as records, for use inside kernels
-spatial_subspaces    motion subspaces of one body, and what of a wrench accelerates it
 """

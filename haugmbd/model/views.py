@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from haugmbd.deprecated import did_you_mean
+from haugmbd.errors import UsageError
 from haugmbd.formats import view
 
 
@@ -35,8 +36,10 @@ class Plots:
 class Animated:
     """Base class of motions over time, which can be drawn."""
 
-    def animate(self, path: str | Path, *, frames: int | None = None, other: Any = None) -> Path:
-        """Write the motion as one HTML file that plays in every browser, without a network.
+    def animate(
+        self, path: str | Path, *, frames: int | None = None, other: Any = None, live: Any = None, h: float | None = None
+    ) -> Path:
+        """Write the motion as one HTML file that plays in every browser, without a network; with live=[...] one that simulates.
 
         Parameters
         ----------
@@ -46,6 +49,10 @@ class Animated:
             Number of drawn instants, at equal steps; by default the stored states, or as many of them as a page should hold.
         other : Result, optional
             A second run of the same bodies, drawn as a ghost.
+        live : sequence of str, or dict, optional
+            What gets a slider in a page that computes the motion itself, from the modelled state: see `System.live`.
+        h : float, optional
+            Step of such a page [s], 1 ms by default.
 
         Returns
         -------
@@ -61,6 +68,11 @@ class Animated:
         -----
         States that are not finite are left out, with a warning.
         """
+        if live is not None or h is not None:
+            if frames is not None or other is not None:
+                raise UsageError("a page that simulates has no stored frames: give live= without frames= and other=.")
+            simulating: Path = view("live")(self, path, () if live is None else live, **({} if h is None else {"h": h}))
+            return simulating
         where: Path = view("animate")(self, path, frames=frames, other=other)
         return where
 
@@ -162,6 +174,39 @@ class Pictured:
             It has `.save(path)` and `.open()`; notebooks show it.
         """
         return view("picture")(self)
+
+    def live(self, path: str | Path, live: Any = (), *, h: float = 1e-3, integrator: Any = None) -> Path:
+        """Write a page that simulates: one HTML file with sliders, which computes the motion itself, without a network.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .html.
+        live : sequence of str, or dict
+            What gets a slider: paths as of `batch`, such as "spring.k", "crank.mass", "gravity[2]". A dict gives each its range
+            (low, high). Stabilization and step can always be chosen in the page.
+        h : float
+            Step [s].
+        integrator : RungeKutta, optional
+            RK4() by default.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If a name or range is not valid, the engine cannot run the model (by name), or no engine for pages is built: `make engine`.
+
+        Notes
+        -----
+        `mbd.live(build, path, {"length": (value, low, high)})` takes a function that builds the mechanism: a length
+        may move several points.
+        """
+        where: Path = view("live")(self, path, live, h=h, integrator=integrator)
+        return where
 
     def _repr_html_(self) -> str:
         page: str = view("notebook")(self)

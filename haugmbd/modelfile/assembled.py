@@ -176,6 +176,9 @@ class _Copy:
             what = f"it is a {kind}, a law of your own in components that only its function knows"
             self.fault(what, "Add the copy without at= and mirror=, and this load to the whole; or use elements of the library.")
             return given
+        if kind == "PoseDriver" and not self.place.stays:
+            self.fault("its functions are of the global frame", "Add it to the whole, for the copy of the body.")
+            return given
         flips = _signs(section, given)
         moved: dict[str, Any] = {}
         for key, value in given.items():

@@ -37,6 +37,7 @@ from haugmbd.modelfile.schema import (
     HEAD,
     JOINT_CLASSES,
     KEYS,
+    MOTION_CLASSES,
     PARAMETERS,
     ROLLING_CLASSES,
     ROPE_CLASSES,
@@ -309,6 +310,8 @@ class _Parts:
             return Single(name, self.equation(kind, {key: value for key, value in values.items() if key != "name"}))
         if kind in COUPLING_CLASSES:
             return self.coupling(kind, values)
+        if kind in MOTION_CLASSES:
+            return MOTION_CLASSES[kind](**values | {"body": self.on(values["body"])})
         if kind in ROPE_CLASSES:
             return ROPE_CLASSES[kind](**values | {"path": [self.path_entry(entry) for entry in values["path"]]})
         if kind in ROLLING_CLASSES:

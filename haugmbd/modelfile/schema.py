@@ -218,6 +218,16 @@ ROPE_FIELDS: dict[str, tuple[Field, ...]] = {
     ),
 }
 """Ropes: a file has the arguments of their constructors, global geometry at the modelled pose."""
+MOTION_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.MOTIONS}
+MOTION_FIELDS: dict[str, tuple[Field, ...]] = {
+    "PoseDriver": (
+        _BODY,
+        Field("r", ListOf(TimeValue("m"), 3, 3), True, "place of the point, global"),
+        Field("orientation", ListOf(TimeValue(), 3, 4), True, "roll, pitch, yaw [rad], or Euler parameters"),
+        Field("point", POINT, False, "by default the centre of mass"),
+    ),
+}
+"""Drivers of a whole body."""
 EQUATION_CLASSES = {kind.__name__: kind for kind in KINDS}
 EQUATION_FORMS = {
     name: Record((Field("type", Text((name,))), *_equation(kind)), kind.symbols) for name, kind in EQUATION_CLASSES.items()
@@ -257,8 +267,8 @@ def _joints() -> _Typed:
         if form is not None:
             forms |= {name: form for name, other in JOINT_CLASSES.items() if other is kind}
     forms |= {name: _typed(name, *_equation(kind), says=kind.symbols) for name, kind in EQUATION_CLASSES.items()}
-    given = COUPLING_FIELDS | ROLLING_FIELDS | GUIDE_FIELDS | ROPE_FIELDS
-    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES | GUIDE_CLASSES | ROPE_CLASSES).items():
+    given = COUPLING_FIELDS | ROLLING_FIELDS | GUIDE_FIELDS | ROPE_FIELDS | MOTION_FIELDS
+    for name, kind in (COUPLING_CLASSES | ROLLING_CLASSES | GUIDE_CLASSES | ROPE_CLASSES | MOTION_CLASSES).items():
         forms[name] = _typed(name, *given[name], says=first_line(kind))
     equations = ListOf(_Typed(dict(EQUATION_FORMS), "equation"), 1, 1000)
     freedoms = Field("freedoms", ListOf(Text(FREEDOMS)), False, "the motions that it allows, from body i to body j")
@@ -371,6 +381,8 @@ HEAD = (
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
     Field("off", ListOf(Text()), False, "names of the joints, loads and contacts that are off at the start"),
 )
+MU = Field("mu", Number(), False, "coefficient of friction")
+TOUCHING_SHAPES = tuple(Field(f"shape_{side}", ShapeValue(contact=True)) for side in "ij")
 CONTACT = OneOf(
     (
         Record(
@@ -382,11 +394,16 @@ CONTACT = OneOf(
                 Field("plane_point", POINT, False),
                 Field("radius", Number("m"), False, "of a sphere about the point"),
                 Field("restitution", Number(), False, "from 0 to 1"),
+                MU,
             ),
-            "a point or sphere against a plane, rigid, without friction",
+            "a point or sphere against a plane, rigid",
         ),
         Record(
-            (NAME, *BETWEEN, *FRAMES, Field("radius", Number("m"), False), Field("restitution", Number(), False)),
+            (NAME, *BETWEEN, *TOUCHING_SHAPES, MU, Field("restitution", Number(), False, "from 0 to 1")),
+            "two shapes, rigid",
+        ),
+        Record(
+            (NAME, *BETWEEN, *FRAMES, Field("radius", Number("m"), False), Field("restitution", Number(), False), MU),
             "a point or sphere against a plane, by frames of the bodies",
         ),
     )
@@ -395,7 +412,7 @@ SECTIONS: dict[str, tuple[str, Kind]] = {
     "bodies": ("rigid bodies; 'ground' is there", BODY),
     "joints": ("joints, equations and drivers", JOINTS),
     "loads": ("force elements", FORCES),
-    "contacts": ("rigid contacts without friction", CONTACT),
+    "contacts": ("rigid contacts", CONTACT),
     "blocks": ("blocks, controllers and delays", _Typed(dict(BLOCKS), "block")),
     "sensors": ("quantities that blocks read, and every run records", SENSOR),
 }

@@ -35,11 +35,13 @@ from haugmbd.modelfile.schema import (
     COUPLING_CLASSES,
     COUPLING_FIELDS,
     DAMPING_MODELS,
+    EQUATION_CLASSES,
     EQUATIONS,
     FORMAT,
     GUIDE_CLASSES,
     JOINT_CLASSES,
     JOINTS,
+    MOTION_CLASSES,
     ROLLING_CLASSES,
     ROPE_CLASSES,
     kept_by,
@@ -124,9 +126,13 @@ def document_of(
 
 def contact_text(contact: Contact, parameters: Parameters) -> Document:
     """Return a rigid contact."""
-    frames = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j)}
-    numbers = {"radius": contact.radius, "restitution": contact.restitution}
-    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **frames, **numbers}
+    friction = {"mu": contact.mu} if contact.mu != 0.0 else {}
+    if contact.has_shapes:
+        place = {"shape_i": shape_text(contact.shape_i), "shape_j": shape_text(contact.shape_j)}
+    else:
+        place = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j), "radius": contact.radius}
+    numbers = {"restitution": contact.restitution, **friction}
+    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **place, **numbers}
 
 
 def sensor_text(sensor: Sensor) -> Document:
@@ -179,6 +185,8 @@ def joint_text(joint: Joint, parameters: Parameters) -> Document:
         return {"type": kind.__name__, "name": joint.name, **_coupling(joint, parameters)}
     if GUIDE_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, "i": joint.i.name, "j": joint.j.name, **_given(joint)}
+    if MOTION_CLASSES.get(kind.__name__) is kind:
+        return {"type": kind.__name__, "name": joint.name, **_motion(joint, parameters)}
     if ROPE_CLASSES.get(kind.__name__) is kind:
         return {"type": kind.__name__, "name": joint.name, **_rope(joint, parameters)}
     if ROLLING_CLASSES.get(kind.__name__) is kind:
@@ -208,6 +216,13 @@ def _given(joint: Any) -> Document:
     """Return the arguments that a joint was made with, without those that were left out."""
     given = {key: value for key, value in joint.given.items() if value is not None}
     return {key: x if isinstance(x, bool) else np.asarray(x, dtype=np.float64).tolist() for key, x in given.items()}
+
+
+def _motion(joint: Any, parameters: Parameters) -> Document:
+    """Return the arguments of a driver of a body."""
+    functions = {key: [driver_text(f, parameters) for f in getattr(joint, key)] for key in ("r", "orientation")}
+    point = joint.given["point"]
+    return {"body": joint.j.name, **functions, **({} if point is None else _numbers_of({"point": point}))}
 
 
 def _rope(joint: Any, parameters: Parameters) -> Document:
@@ -267,6 +282,9 @@ def _composed(joint: Composed, parameters: Parameters) -> Document:
 
 def _own_joint(joint: Joint, parameters: Parameters) -> Document:
     """Return a joint of the user by its equations."""
+    for p in joint.primitives():
+        if type(p).__name__ not in EQUATION_CLASSES:
+            raise Unwritable(f"it has the equation {p.kind}, which a file holds only as part of its joint")
     text: Document = {"type": EQUATIONS, "name": joint.name, **_between(joint)}
     if joint.freedoms is not None:
         text["freedoms"] = [freedom_text(freedom) for freedom in joint.freedoms]

@@ -11,7 +11,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.joint_coordinates import JointHistory
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import colors, ink, literal
+from haugmbd.plotting.style import colors, for_grey, ink, literal
 from haugmbd.simulation.results.quantities import HasQuantities
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def coordinate(history: JointHistory, what: str | None, derivative: int) -> tupl
 # legend      beside the Axes where the layout makes room for it; otherwise in a strip above the data, within the Axes
 
 LINE_STYLES = ("-", "--", "-.", ":")
+GREY_STYLES: tuple[Any, ...] = (*LINE_STYLES, (0, (7, 2)), (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (9, 2, 3, 2)))
+"""Line styles that can be told apart without colours."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 MARKS = 12
 """Markers on a line that lies on another one."""
@@ -106,9 +108,11 @@ def draw(
     for number, (name, (x, y)) in enumerate(lines.items()):
         alone = len(lines) == 1
         color = ink(ax) if name == strong else palette[(k if alone else number) % len(palette)]
-        style = LINE_STYLES[k % len(LINE_STYLES)]
-        if name == strong and k == 0:
-            style = (0, (5, 2))  # type: ignore[assignment]
+        style: Any = LINE_STYLES[k % len(LINE_STYLES)]
+        if for_grey():
+            style = GREY_STYLES[(k + number) % len(GREY_STYLES)]
+        elif name == strong and k == 0:
+            style = (0, (5, 2))
         values = np.maximum(y, FLOOR) if log else y
         (line,) = ax.plot(x, values, color=color, linestyle=style, label=entry(label, literal(name), alone=alone))
         line.set_gid(f"{OWN}:{k}")

@@ -6,7 +6,7 @@ Violation is drawn by joint or by row, on a logarithmic axis.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +20,7 @@ from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.plotting.drawing import FLOOR, ORDERS, coordinate, draw, finish, known, set_limits
 from haugmbd.plotting.style import axes, envelope, largest, literal
+from haugmbd.simulation.results.named_outputs import Reader, meant_outputs
 from haugmbd.simulation.results.quantities import HasQuantities
 from haugmbd.simulation.results.segments import changes_structure
 
@@ -162,6 +163,134 @@ def driver(result: HasQuantities, name: str, *, what: str | None = None, ax: Axe
     ax = axes(ax)
     draw(ax, {what: (history.t, getattr(history, what))}, label or literal(name))
     return finish(ax, f"{name}: {what}", "t [s]", f"{what} [{units[what]}]", span=history.t)
+
+
+def block(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes | None = None, label: str | None = None) -> Axes:
+    """Plot the outputs of a block over time, or its states.
+
+    Parameters
+    ----------
+    result : Result
+        The result.
+    name : str
+        Name of the block.
+    what : str, optional
+        Name of one output, or "x" for the states; by default all outputs, or the states of a block without any.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+    label : str, optional
+        Words before the names in the legend, for overlays.
+
+    Returns
+    -------
+    Axes
+        The Axes.
+
+    Raises
+    ------
+    UsageError
+        If the block or its output does not exist.
+    """
+    history = known(result).block(name)
+    if what is not None and what != "x":
+        series = {what: history[what]}
+    elif what == "x" or not history.outputs:
+        series = {"x": history.x}
+    else:
+        series = dict(history.outputs)
+    ax = axes(ax)
+    draw(ax, _lines_of(history.t, series), label or (literal(name) if len(series) == 1 else None))
+    words = ", ".join(series)
+    return finish(ax, f"{name}: {words}", "t [s]", words if len(series) == 1 else "outputs", span=history.t)
+
+
+def sensor(result: HasQuantities, name: str, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+    """Plot the values of a sensor over time.
+
+    Parameters
+    ----------
+    result : Result
+        The result.
+    name : str
+        Name of the sensor.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+    label : str, optional
+        Words before the names in the legend, for overlays.
+
+    Returns
+    -------
+    Axes
+        The Axes.
+
+    Raises
+    ------
+    UsageError
+        If no sensor of that name was recorded.
+    """
+    history = known(result).sensor(name)
+    ax = axes(ax)
+    draw(ax, _lines_of(history.t, {name: history.value}), label)
+    return finish(ax, name, "t [s]", f"{name} [{history.unit}]" if history.unit else name, span=history.t)
+
+
+def _lines_of(t: Array, series: Mapping[str, Array]) -> dict[str, tuple[Array, Array]]:
+    """Return a line for each number of arrays (nt, ...)."""
+    lines: dict[str, tuple[Array, Array]] = {}
+    for name, values in series.items():
+        columns = np.asarray(values, dtype=np.float64).reshape(len(t), -1).T
+        lines |= {name if len(columns) == 1 else f"{name}[{k}]": (t, x) for k, x in enumerate(columns)}
+    return lines
+
+
+def quantities(
+    result: HasQuantities,
+    y: str | Sequence[str],
+    *,
+    over: str = "t",
+    ax: Axes | None = None,
+    label: str | None = None,
+) -> Axes:
+    """Plot any quantities over time, or over another one: camber over travel, torque over speed.
+
+    Parameters
+    ----------
+    result : Result
+        The result.
+    y : str or sequence of str
+        Names of quantities: "joint.pin.angle", "body.bob.r[0]", "reaction.pin.force[2]", "load.strut.force", "point.bob(0, 0, 1).v[0]",
+        "energy.total", ...; or the short names of signals, such as "pin.angle". A vector without a number is drawn by its numbers.
+    over : str
+        Name of the quantity of the x-axis; by default "t", the time.
+    ax : Axes, optional
+        Axes of the plot; by default new ones.
+    label : str, optional
+        Words before the names in the legend, for overlays.
+
+    Returns
+    -------
+    Axes
+        The Axes.
+
+    Raises
+    ------
+    UsageError
+        If a name means nothing, with the nearest one; if `over` is no single number.
+    """
+    whole: Any = known(result)
+    reader, model = Reader(whole), whole._pieces()[0].model
+    outputs = meant_outputs(reader, model, y)
+    if over == "t":
+        x, xlabel, span = np.asarray(whole.t), "t [s]", np.asarray(whole.t)
+    else:
+        xs = meant_outputs(reader, model, over)
+        if len(xs) != 1:
+            raise UsageError(f"over = {over!r} is a vector of {len(xs)} numbers: say which, such as {xs[0].text!r}.")
+        x, xlabel, span = reader.values(xs[0]), over, None
+    ax = axes(ax)
+    draw(ax, {one.text: (x, reader.values(one)) for one in outputs}, label)
+    words = ", ".join(one.text for one in outputs)
+    return finish(ax, f"{words} over {'time' if over == 't' else over}", xlabel, words if len(outputs) == 1 else "", span=span)
 
 
 def coordinates(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,27 +55,118 @@ def literal(name: str) -> str:
     return f"{' ' if name.startswith('_') else ''}{name}".replace("$", r"\$")
 
 
-@contextmanager
-def theme(*, dark: bool = True) -> Iterator[None]:
-    """Draw plots that are made inside the `with` block on a dark or a light background.
+THEMES: dict[str, dict[str, Any]] = {
+    "light": {"figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white"},
+    "dark": DARK,
+    "paper": {
+        "figure.facecolor": "white",
+        "axes.facecolor": "white",
+        "savefig.facecolor": "white",
+        "savefig.dpi": 300,
+        "pdf.fonttype": 42,
+        "ps.fonttype": 42,
+        "svg.fonttype": "none",
+    },
+}
+"""Parameters of matplotlib by the name of a theme. Of "paper": text stays text in PDF and SVG."""
+OF_PAPER: dict[str, Any] = {
+    "figure.dpi": 150,
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 4,
+}
+"""The style of new figures in a paper: sizes of its text, lines that stay apart in print."""
+COLUMNS = {1: (3.4, 2.5), 2: (7.0, 2.9)}
+"""[in] Sizes of a figure over one column of a page, and over two."""
+NARROW = 4.2
+"""[in] Figures that are narrower have no room for a legend beside the Axes."""
+_chosen: dict[str, Any] = {"name": "", "style": {}, "before": {}}
+
+
+class Theme(AbstractContextManager["Theme"]):
+    """A theme that is drawn with from now on; as a context, until its end."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __exit__(self, *_: object) -> None:
+        _restore()
+
+    def __repr__(self) -> str:
+        return f"theme({self.name!r})" if self.name else "theme()"
+
+
+@check_keywords
+def theme(name: str | None = None, *, columns: int = 1, dark: bool | None = None) -> Theme:
+    """Draw plots that are made from now on for a purpose; `theme()` restores what was before.
 
     Parameters
     ----------
-    dark : bool
-        True for a dark background.
+    name : {"paper", "dark", "light"}, optional
+        "paper": figures as wide as a column of a page, with small text that is text in PDF and SVG, and with line styles that can be told
+        apart in grey. "dark": a dark background. "light": a white one. Without a name the theme ends.
+    columns : {1, 2}
+        Of "paper": columns that a figure is wide, 3.4 or 7 inches.
+    dark : bool, optional
+        In place of the name: True for "dark", False for "light".
+
+    Returns
+    -------
+    Theme
+        For a `with` block, at whose end what was before is restored.
 
     Raises
     ------
     UsageError
-        If matplotlib is not installed.
+        If matplotlib is not installed, there is no theme of that name, or columns is neither 1 nor 2.
 
     Notes
     -----
-    Axes that are given to a plot keep their own background; colours suit it.
+    Axes that are given to a plot keep their own background and size; colours suit it.
     """
+    if name is None and dark is not None:
+        name = "dark" if dark else "light"
+    if name is not None and name not in THEMES:
+        raise UsageError(f"no theme {name!r}{did_you_mean(str(name), THEMES)}: there are {', '.join(THEMES)}; theme() ends one.")
+    if columns not in COLUMNS:
+        raise UsageError(f"columns is {columns!r}: give 1 (3.4 in) or 2 (7 in).")
     plt = pyplot()
-    with plt.rc_context(DARK if dark else {"figure.facecolor": "white", "axes.facecolor": "white"}):
-        yield
+    _restore()
+    if name is not None:
+        params = THEMES[name]
+        _chosen["before"] = {key: plt.rcParams[key] for key in params}
+        _chosen["name"], _chosen["style"] = name, OF_PAPER | {"figure.figsize": COLUMNS[columns]} if name == "paper" else {}
+        plt.rcParams.update(params)
+    return Theme(name or "")
+
+
+def _restore() -> None:
+    """End the theme."""
+    before = _chosen["before"]
+    _chosen.update({"name": "", "style": {}, "before": {}})
+    if before:
+        pyplot().rcParams.update(before)
+
+
+def for_grey() -> bool:
+    """Return whether lines must be told apart without their colours."""
+    return bool(_chosen["name"] == "paper")
+
+
+def side_legend(ax: Axes, *handles: Any, **style: Any) -> None:
+    """Put a legend beside the Axes; within narrow ones, so that they keep their width."""
+    narrow = ax.figure.get_figure().get_size_inches()[0] < NARROW  # type: ignore[union-attr]
+    if narrow:
+        ax.legend(*handles, loc="best", frameon=False, fontsize="small", handlelength=2.4)
+    else:
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "frameon": False, "fontsize": "small"}
+        ax.legend(*handles, **beside | style)
 
 
 def pyplot() -> Any:
@@ -91,7 +182,7 @@ def axes(ax: Axes | None) -> Axes:
     """Return the given Axes, or new ones, in haugmbd's style. Raise UsageError if matplotlib is missing, or ax is not an Axes."""
     plt = pyplot()
     if ax is None:
-        with plt.rc_context(STYLE):
+        with plt.rc_context(STYLE | _chosen["style"]):
             _, ax = plt.subplots()
     elif not hasattr(ax, "plot") or not hasattr(ax, "get_figure"):
         raise UsageError(f"ax = {ax!r:.60} must be one Axes of matplotlib, such as one of plt.subplots(2)[1].")

@@ -262,7 +262,7 @@ def _by_paths(system: System, p: Parameters) -> Builder:
     model = system.compile()
     known = variables_of(model)
     for name in p:
-        path = name if name in known else _component(name)[0]
+        path = name if name in known else component(name)[0]
         if path not in known:
             raise UsageError(f"parameters: {unknown(model, path, known)}.")
 
@@ -272,21 +272,21 @@ def _by_paths(system: System, p: Parameters) -> Builder:
             if name in known and name not in arrays:
                 arrays[name] = np.array(float(value))
             else:
-                path, index = _component(name)
-                arrays.setdefault(path, _present(model, known[path]))[index] = value
+                path, index = component(name)
+                arrays.setdefault(path, present(model, known[path]))[index] = value
         read: tuple[PathParameter, ...] = read_paths(model, {path: x[None] for path, x in arrays.items()}, 1, "sensitivity")
         return Built(variant_system(model, read, 0))
 
     return build
 
 
-def _component(name: str) -> tuple[str, tuple[int, ...]]:
+def component(name: str) -> tuple[str, tuple[int, ...]]:
     """Return the path and the index of "path[index]"."""
     match = COMPONENT.fullmatch(name)
     return (match["path"], tuple(int(k) for k in match["index"].split(","))) if match else (name, ())
 
 
-def _present(model: Model, variable: Any) -> Array:
+def present(model: Model, variable: Any) -> Array:
     """Return the value of an array that a system has, writable."""
     if variable.part is None:
         return np.array(model.gravity, dtype=np.float64)

@@ -32,6 +32,7 @@ from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
 from haugmbd.simulation.results.named_outputs import Names, Output, Reader, names_of
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.simulate import simulate
 
 NOTHING = 1e-9
@@ -57,7 +58,7 @@ class OverTime(NamedTuple):
 
 @public_class
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(StudyData):
     """Outputs of a run and their derivatives by parameters.
 
     Attributes
@@ -99,6 +100,10 @@ class Sensitivity:
             return OverTime(np.zeros(1), self.values[None], self.jacobian[None])
         values, jacobian, _ = read_outputs(self._design, self._tangents)
         return OverTime(self._tangents.t, values, jacobian)
+
+    def _columns(self) -> Columns:
+        slopes = {f"d/d {name}": column(x) for name, x in zip(self.parameters, self.jacobian.T, strict=True)}
+        return {"output": column(list(self.outputs)), "value": column(self.values), "unique": column(self.unique)} | slopes
 
     def table(self) -> str:
         """Return a text table: a line for each output, with its value and its derivatives."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.contact_warnings import deep_contact_notes, lift_off_events
-from haugmbd.diagnostics.reaction_signals import bind, with_signals
+from haugmbd.diagnostics.reaction_signals import bind, refuse_signals, with_signals
 from haugmbd.diagnostics.run_warnings import delay_notes, issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
@@ -49,6 +49,7 @@ from haugmbd.simulation.arguments import (
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
+from haugmbd.simulation.hybrid.frictional_run import run_with_friction
 from haugmbd.simulation.hybrid.simulator import MOST_PER_SECOND, rigid_contacts, run_with_contacts
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
@@ -248,6 +249,21 @@ def run_system(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
+    if not all(contact.is_plain for contact in contacts):
+        refuse_signals(model, (*read_events(output.events), *output.sensors))
+        return run_with_friction(
+            model,
+            contacts,
+            start,
+            t_end,
+            methods,
+            output,
+            project_velocity=project_velocity,
+            budget=budget,
+            until=until,
+            most=most,
+            again=run_again,
+        )
     if contacts:
         return run_with_contacts(
             model,
@@ -296,6 +312,11 @@ def run_again(
     take: takes its states (t, y) in parts; the result has the last ones
     """
     methods, model, output = one.methods, result.model, RunOutput(t_eval)
+    if result._contact_problem is not None:
+        contacts, start = result._contact_problem.contacts, one.start(model)
+        return run_with_friction(
+            model, contacts, start, one.t_end, methods, output, until=until, most=one.most, again=run_again, checked=True
+        )
     if result._mechanism is None:
         return run_system(model, one.t_end, methods, output, state=one.start(model), until=until, take=take)
     rule = resolve_stabilization(methods.formulation, methods.integrator, methods.stabilization, PROJECTION)

@@ -21,6 +21,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
 from haugmbd.diagnostics.reaction_signals import rebind, with_signals
@@ -79,6 +80,12 @@ def run_with_switches(
         names = ", ".join(block.where for block in delays)
         raise UsageError(
             f"a run with switches does not take {names}: what a delay remembers is of the motion before. Leave it out, or use a LowPass."
+        )
+    parts = structures_of(model).parts
+    rough = [contact.name for contact in (*parts.contacts, *stops_of(parts.loads)) if not contact.is_plain]
+    if rough:
+        raise UsageError(
+            f"a run with switches does not take contacts with friction yet: {', '.join(map(repr, rough))}. Give mu=0, or compliant ones."
         )
     start = model.state() if state is None else state
     return _SwitchedRun(structures_of(model), t_end, methods, output, run, budget, most).run(start, project_velocity)

@@ -21,9 +21,10 @@ from haugmbd.errors import UsageError
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import COLORS, axes, literal
+from haugmbd.plotting.style import COLORS, axes, literal, side_legend
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
@@ -49,7 +50,7 @@ Where = Literal["max", "end"]
 
 
 @dataclass(frozen=True, eq=False)
-class Convergence:
+class Convergence(StudyData):
     """Errors of methods over their steps, and the fitted orders.
 
     Attributes
@@ -131,6 +132,22 @@ class Convergence:
         band = self.uncertainty.get(group, (0.0, 0.0))[0 if where == "end" else 1]
         return fit_order(self.h, errors, band, steps)
 
+    _grid = ("label", "group", "h")
+
+    def _columns(self) -> Columns:
+        cells = [(label, group, k) for label in self.labels for group in self.groups for k in range(len(self.h))]
+        ends = {(a, b, where): self.errors(a, b, where=where) for a in self.labels for b in self.groups for where in ("end", "max")}  # type: ignore[arg-type]
+        orders = {(a, b): self.order(a, b) for a in self.labels for b in self.groups}
+        return {
+            "label": column([label for label, _, _ in cells]),
+            "group": column([group for _, group, _ in cells]),
+            "h": column([self.h[k] for *_, k in cells]),
+            "error_max": column([ends[label, group, "max"][k] for label, group, k in cells]),
+            "error_end": column([ends[label, group, "end"][k] for label, group, k in cells]),
+            "order": column([float(orders[label, group]) for label, group, _ in cells]),
+            "status": column([self._points[label][k].cell.status for label, _, k in cells]),
+        }
+
     def __str__(self) -> str:
         """Return a table of the orders in all groups."""
         rows = [[label, *(self._cell(label, group) for group in self.groups)] for label in self.labels]
@@ -191,7 +208,7 @@ class Convergence:
         ax.minorticks_off()
         ax.set_xlabel("h [s]")
         ax.set_ylabel("error [rad]" if group == "orientations" else "relative error [1]")
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")
+        side_legend(ax)
         return ax
 
     def _check(self, label: str, group: str, where: str) -> None:

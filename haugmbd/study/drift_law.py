@@ -21,8 +21,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import axes
+from haugmbd.plotting.style import axes, side_legend
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.signal import Signal, checked_signal, violation_signal
 from haugmbd.text_table import table_lines
 
@@ -34,7 +35,7 @@ from typing import NamedTuple
 
 
 @dataclass(frozen=True)
-class DriftLaw:
+class DriftLaw(StudyData):
     """The law that a signal follows over time, with its evidence.
 
     Attributes
@@ -72,6 +73,9 @@ class DriftLaw:
     trend: Array
     name: str
 
+    def _columns(self) -> Columns:
+        return {"t": column(self.t), "signal": column(self.y), "trend": column(self.trend)}
+
     def __str__(self) -> str:
         """Return the law and a table of the evidence."""
         rows = [[name, f"{e.rms:.2e}", "" if np.isnan(e.bic) else f"{e.bic:.0f}", e.note] for name, e in self.evidence.items()]
@@ -106,7 +110,7 @@ class DriftLaw:
         ax.set_xlabel("t [s]")
         ax.set_ylabel(self.name)
         ax.set_xlim(float(self.t[0]), float(self.t[-1]))
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")
+        side_legend(ax)
         return ax
 
 

@@ -18,6 +18,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_flags, need_no_stops
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.run_methods import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.gain_map import RK4_METHOD, check_gain_arguments
@@ -36,7 +37,7 @@ LEAST_DIGITS = 0.1
 
 
 @dataclass(frozen=True)
-class GainLimit:
+class GainLimit(StudyData):
     """The largest stable gains along beta = ratio * alpha.
 
     Attributes
@@ -61,6 +62,9 @@ class GainLimit:
     def difference(self) -> float:
         """Measured over theoretical limit, minus one."""
         return self.measured / self.theoretical - 1.0
+
+    def _columns(self) -> Columns:
+        return {name: column([getattr(self, name)]) for name in ("ratio", "h", "measured", "theoretical", "difference")}
 
     def __str__(self) -> str:
         """Return both limits; for beta = alpha with the reason of the difference."""

@@ -27,11 +27,12 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_flags, need_no_stops
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.run_methods import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.gain_drawing import draw_map
 from haugmbd.study.gain_runs import NOT_RUN, GainCell, GainRuns
-from haugmbd.study.method import Method
+from haugmbd.study.method import Method, OwnRun
 from haugmbd.study.signal import signal_name
 from haugmbd.study.stability_function import spectral_radius, stability_limit
 from haugmbd.system.system import System
@@ -62,7 +63,7 @@ class BestGains(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GainMap:
+class GainMap(StudyData):
     """Stability and violation of Baumgarte stabilization over its gains.
 
     Attributes
@@ -110,6 +111,16 @@ class GainMap:
     quantity: str
     t_end: float
     interrupted: bool = False
+
+    _grid = ("h", "alpha", "beta")
+
+    def _columns(self) -> Columns:
+        h, a, b = np.meshgrid(np.atleast_1d(self.h), self.alpha, self.beta, indexing="ij")
+        names = ("stable", "violation", "spectral_radius")
+        places = list(np.ndindex(self.stable.shape))
+        found = {name: column(np.ravel(x)) for name, x in (("h", h), ("alpha", a), ("beta", b))}
+        found |= {name: column(np.ravel(getattr(self, name))) for name in names}
+        return found | {"reason": column([self.reasons.get(place, "") for place in places])}
 
     def __str__(self) -> str:
         """Return the number of stable cells, the best gains and the notes."""
@@ -183,6 +194,14 @@ class GainMap:
         )
 
 
+def _own_run(method: Method) -> OwnRun:
+    """Return the function of a method as an integrator. Raise UsageError unless it takes the step and the gains."""
+    own = method.integrator
+    if not isinstance(own, OwnRun) or not {"h", "alpha", "beta"} <= set(own.keywords):
+        raise UsageError(f"gain_map: {method.label!r} must be Method(run=f) with a function f(model, t_end, h, alpha, beta).")
+    return own
+
+
 @check_keywords
 def gain_map(
     system: System | Model,
@@ -192,7 +211,7 @@ def gain_map(
     h: npt.ArrayLike,
     t_end: float,
     level: Level = "position",
-    integrator: Integrator = RK4_METHOD,
+    integrator: Integrator | Method = RK4_METHOD,
     formulation: Formulation = NEWTON_EULER,
     progress: bool = False,
 ) -> GainMap:
@@ -211,7 +230,8 @@ def gain_map(
     level : {"position", "velocity", "acceleration"}
         Level of the constraints at which the violation is measured.
     integrator : Integrator
-        A method of fixed step, without its step: RK4(), Heun(), RK3(), SemiImplicitEuler(), RKMK4().
+        A method of fixed step, without its step: RK4(), Heun(), RK3(), SemiImplicitEuler(), RKMK4(). Or `Method(run=...)`: a function of
+        your own, run(model, t_end, h, alpha, beta).
     formulation : Formulation
         Algorithm for the accelerations.
     progress : bool
@@ -245,7 +265,9 @@ def gain_map(
     model = model_given(system, "gain_map")
     need_no_stops(model, "gain_map")
     name = signal_name(model, level)
-    Method(formulation=formulation, integrator=integrator, stabilization=Baumgarte(1.0, 1.0))
+    integrator = _own_run(integrator) if isinstance(integrator, Method) else integrator
+    if not isinstance(integrator, OwnRun):
+        Method(formulation=formulation, integrator=integrator, stabilization=Baumgarte(1.0, 1.0))
     if not integrator.takes_step:
         raise UsageError(f"gain_map needs a method of fixed step, such as RK4(): {type(integrator).__name__} chooses its steps.")
     runs = [GainRuns.of(model, formulation, integrator, float(x), float(t_end), level) for x in steps]

@@ -27,6 +27,7 @@ from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.run_methods import RunMethods
 from haugmbd.simulation.simulate import run_system
+from haugmbd.study.method import OwnRun
 from haugmbd.study.signal import scaled_norm, violation_signal
 
 SAFE = 0.25
@@ -81,7 +82,12 @@ class GainRuns:
                 f"t_end = {t_end:g} s has {t_end / h:.0f} steps of h = {h:g} s; growth can be judged from {FEWEST_STEPS} or more: "
                 f"give t_end = {FEWEST_STEPS * h:g} or longer."
             )
-        runs = cls(model, formulation, choose_integrator(h, None, None, integrator), h, t_end, level)
+        chosen = (
+            integrator.with_arguments(h, None, None)
+            if isinstance(integrator, OwnRun)
+            else choose_integrator(h, None, None, integrator)
+        )
+        runs = cls(model, formulation, chosen, h, t_end, level)
         free, free_sizes = runs._run(0.0, 0.0)
         _, safe_sizes = runs._run(SAFE / h, SAFE / h)
         growth = max(1.0, *(_growth(sizes) for sizes in (free_sizes, safe_sizes)))
@@ -109,7 +115,11 @@ class GainRuns:
         """
         with np.errstate(all="ignore"):
             try:
-                result = run_system(self.model, self.t_end, RunMethods(self.integrator, self.formulation, Baumgarte(alpha, beta)))
+                if isinstance(self.integrator, OwnRun):
+                    result = self.integrator.result(self.model, self.t_end, "run", alpha=alpha, beta=beta)
+                else:
+                    rule = Baumgarte(alpha, beta)
+                    result = run_system(self.model, self.t_end, RunMethods(self.integrator, self.formulation, rule))
             except SimulationError as error:
                 return GainCell(False, np.inf, str(error)), np.zeros(0)
             if result.status is RunStatus.INTERRUPTED:

@@ -1,16 +1,22 @@
-"""A method: a formulation, an integrator and a stabilization, with a label.
+"""A method: a formulation, an integrator and a stabilization, with a label; or a function of one's own that makes a whole run.
 
 Method      one legal combination
+OwnRun      a function of one's own in the place of an integrator
 methods     all combinations of some formulations, integrators and stabilizations: the legal ones, and the refused ones with their reason
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from inspect import signature
 from itertools import product
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation
@@ -35,10 +41,126 @@ WIDEST = 160
 """Length of the lines in which methods are printed; `.refused` has the whole reasons."""
 
 T = TypeVar("T")
+OF_RUNS = ("h", "rtol", "atol", "state", "budget", "alpha", "beta")
+"""Keywords that a function of one's own may take."""
+STATES, WITH_FORCES = 2, 4
+"""Numbers of what it may return: (t, y), and (t, y, u_dot, lam)."""
+
+
+@dataclass(frozen=True)
+class OwnRun(Integrator):
+    """A function of one's own that makes a whole run, in the place of an integrator; it is called, and never asked for steps.
+
+    function: run(model, t_end, **keywords);  keywords: those of `OF_RUNS` that it takes;  h, rtol, atol: None where it has its own
+    """
+
+    makes_steps: ClassVar[bool] = False
+    function: Callable[..., Any]
+    keywords: tuple[str, ...] = ()
+    h: float | None = None
+    rtol: float | None = None
+    atol: float | None = None
+
+    @classmethod
+    def of(cls, function: Any) -> OwnRun:
+        """Return the run of a function. Raise UsageError if it cannot be called with a model and a time."""
+        if not callable(function) or isinstance(function, type):
+            raise UsageError(f"run = {function!r:.80} must be a function run(model, t_end, ...) that returns a Result, or (t, y).")
+        try:
+            parameters = signature(function).parameters.values()
+        except (TypeError, ValueError):
+            return cls(function)
+        free = [
+            one
+            for one in parameters
+            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) or one.kind == one.VAR_POSITIONAL
+        ]
+        needed = [
+            one.name for one in parameters if one.default is one.empty and one.kind == one.KEYWORD_ONLY and one.name not in OF_RUNS
+        ]
+        if (len(free) < len(("model", "t_end")) and not any(one.kind == one.VAR_POSITIONAL for one in free)) or needed:
+            raise UsageError(
+                f"run = {function!r:.80} must be a function run(model, t_end, ...), with keywords among {', '.join(OF_RUNS)}"
+                + (f"; it needs {', '.join(needed)}." if needed else ".")
+            )
+        every = any(one.kind == one.VAR_KEYWORD for one in parameters)
+        named = {one.name for one in parameters}
+        return cls(function, tuple(name for name in OF_RUNS if every or name in named))
+
+    def result(self, model: Model, t_end: float, label: str, **more: Any) -> Result:
+        """Call the function, and return what it returns as a Result with its CPU time. Raise UsageError if it is none."""
+        given = {name: value for name, value in more.items() if name in self.keywords and value is not None}
+        given |= {
+            name: value for name in ("h", "rtol", "atol") if (value := getattr(self, name)) is not None and name in self.keywords
+        }
+        began = time.process_time()
+        found = self.function(model, t_end, **given)
+        cpu = time.process_time() - began
+        if not isinstance(found, Result):
+            found = _result_of(model, found, label)
+        cost = found.counters if found.counters.steps else replace(found.counters, steps=max(len(found.t) - 1, 0))
+        made = replace(found, counters=replace(cost, cpu=cpu), settings={**found.settings, "integrator": label})
+        return made if more.get("t_eval") is None else made.resample(np.atleast_1d(more["t_eval"]))
+
+    def batches(self, problem: Any, k1: Array, t_end: float) -> Iterator[Any]:
+        raise UsageError(
+            "a Method(run=...) makes whole runs: use it in compare, convergence, work_precision and gain_map, or call its run."
+        )
+
+    def starting_with(self, h: float) -> Self:
+        return self
+
+    def limited(self, h_max: float) -> Self:
+        return self
+
+    def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
+        return replace(
+            self, **{k: v for k, v in (("h", h), ("rtol", rtol), ("atol", atol)) if v is not None and k in self.keywords}
+        )
+
+    def check(self, span: float) -> None:
+        """Nothing is known of its numbers."""
+
+    @property
+    def takes_step(self) -> bool:  # type: ignore[override]
+        """Whether the function takes h."""
+        return "h" in self.keywords
+
+    @property
+    def takes_tolerances(self) -> bool:  # type: ignore[override]
+        """Whether the function takes rtol."""
+        return "rtol" in self.keywords
+
+    @property
+    def adaptive_by_default(self) -> bool:
+        """Whether the function takes tolerances, and no step."""
+        return not self.takes_step
+
+    @property
+    def step(self) -> float | None:
+        return self.h
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        return RTOL if self.rtol is None else self.rtol, ATOL if self.atol is None else self.atol
+
+
+def _result_of(model: Model, found: Any, label: str) -> Result:
+    """Return (t, y), or (t, y, u_dot, lam), as a Result. Raise UsageError if it is neither."""
+    if not isinstance(found, tuple) or len(found) not in (STATES, WITH_FORCES):
+        raise UsageError(f"{label!r} returned {type(found).__name__}: return a Result, (t, y), or (t, y, u_dot, lam).")
+    t, y, *forces = (np.asarray(part, dtype=np.float64) for part in found)
+    if not forces:
+        return Result(model, t, y)
+    shapes = (len(t), model.nb + 1, 6), (len(t), model.nc)
+    for name, part, shape in zip(("u_dot", "lam"), forces, shapes, strict=True):
+        if part.shape != shape:
+            raise UsageError(f"{label!r} returned {name} of the shape {part.shape}, and {shape} is needed.")
+    return Result(model, t, y, _own_u_dot=forces[0], _own=forces[1])
 
 
 @public_class
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, init=False)
 class Method:
     """A formulation, an integrator and a stabilization that can be combined, with a label.
 
@@ -54,6 +176,11 @@ class Method:
     label : str
         Name of the method in tables and legends. By default it is made of the three parts, with the parameters that differ from
         their defaults, such as "RK4(h=0.001), Projection"; `NewtonEuler()` is left out.
+    run : callable, optional
+        In place of the three: a function of your own, run(model, t_end, ...), that makes the whole run: your DAE loop, a method of several
+        steps, or another program. It takes those of the keywords h, rtol, atol, state, budget, alpha and beta that its signature names, and
+        returns a Result; or (t, y) with the flat states (nt, ny), as `State.y`; or (t, y, u_dot, lam) with what the method itself computed,
+        (nt, nb + 1, 6) and (nt, nc).
 
     Raises
     ------
@@ -61,17 +188,37 @@ class Method:
         If an argument is not an object of its kind, or if the three cannot be combined; the message names legal alternatives.
     """
 
-    formulation: Formulation = NEWTON_EULER
-    integrator: Integrator = field(default_factory=DormandPrince)
-    stabilization: Stabilization | None = PROJECTION
-    label: str = ""
+    formulation: Formulation
+    integrator: Integrator
+    stabilization: Stabilization | None
+    label: str
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        formulation: Formulation = NEWTON_EULER,
+        integrator: Integrator | None = None,
+        stabilization: Stabilization | None = PROJECTION,
+        label: str = "",
+        run: Callable[..., Any] | None = None,
+    ) -> None:
+        if run is not None:
+            if integrator is not None or formulation is not NEWTON_EULER or stabilization is not PROJECTION:
+                raise UsageError("Method(run=...) makes the whole run: leave out formulation, integrator and stabilization.")
+            integrator, stabilization = OwnRun.of(run), None
+            label = label or str(getattr(run, "__name__", type(run).__name__))
+        given = {"formulation": formulation, "integrator": DormandPrince() if integrator is None else integrator}
+        for name, value in (given | {"stabilization": stabilization, "label": label}).items():
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
         check_parts(self.formulation, self.integrator, self.stabilization)
         if not isinstance(self.label, str):
             raise UsageError(f"label = {self.label!r} must be a string.")
         object.__setattr__(self, "stabilization", usual_rule(self.integrator, self.stabilization))
-        wrong = refusal(self.formulation, self.integrator, self.stabilization or Unstabilized())
+        own = isinstance(self.integrator, OwnRun)
+        wrong = "" if own else refusal(self.formulation, self.integrator, self.stabilization or Unstabilized())
         if wrong:
             raise UsageError(wrong)
         if not self.label:
@@ -79,6 +226,9 @@ class Method:
 
     def run(self, system: System | Model, t_end: float, **more: Any) -> Result:
         """Return `simulate(system, t_end, ...)` with this method; `more` are other arguments of `simulate`, such as `record_method`."""
+        if isinstance(self.integrator, OwnRun):
+            model = system.compile() if isinstance(system, System) else system
+            return self.integrator.result(model, t_end, self.label, **more)
         return simulate(
             system, t_end, formulation=self.formulation, integrator=self.integrator, stabilization=self.stabilization, **more
         )
@@ -226,7 +376,8 @@ def check_parts(formulation: Any, integrator: Any, stabilization: Any) -> None:
     check_formulation(formulation)
     if not isinstance(integrator, Integrator):
         raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h=1e-3), DormandPrince(rtol=1e-8), ...")
-    check_parameters(integrator)
+    if not isinstance(integrator, OwnRun):
+        check_parameters(integrator)
     if stabilization is None:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):

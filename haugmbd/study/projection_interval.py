@@ -24,9 +24,10 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import axes, literal
+from haugmbd.plotting.style import axes, literal, side_legend
 from haugmbd.simulation.arguments import check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
@@ -46,7 +47,7 @@ LOOKS = {"position": ("o-", "black"), "velocity": ("s--", "#D55E00")}
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectionInterval:
+class ProjectionInterval(StudyData):
     """Violation, errors and cost over the number of steps from projection to projection.
 
     Attributes
@@ -112,6 +113,14 @@ class ProjectionInterval:
         counts = (self.every > 1) & np.isfinite(y) & (y > 0.0)
         return slope_of(np.asarray(self.every[counts] - 1.0, dtype=np.float64), y[counts])
 
+    _grid = ("every",)
+
+    def _columns(self) -> Columns:
+        found = {"every": column(self.every)} | {f"violation_{level}": column(x) for level, x in self.violation.items()}
+        found |= {f"error_{group}": column(x) for group, x in self.errors.items()}
+        found |= {name: column(getattr(self, name)) for name in ("energy_drift", "factorizations", "projections", "cpu")}
+        return found | {"reason": column([self.reasons.get(int(n), "") for n in self.every])}
+
     def __str__(self) -> str:
         """Return a table: violations, energy drift, errors and cost."""
         head = ["every", *LEVELS, "energy drift [J]", *self.errors, "factorizations", "cpu [s]"]
@@ -156,7 +165,7 @@ class ProjectionInterval:
         ax.set_title(f"{literal(self.model_name)}: violation over the interval of projection, h = {self.h:g} s", loc="left")
         ax.set_xlabel("steps from projection to projection")
         ax.set_ylabel("largest violation")
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")
+        side_legend(ax)
         return ax
 
 

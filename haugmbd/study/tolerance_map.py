@@ -25,6 +25,7 @@ from haugmbd.plotting.heat_map import cell_borders, draw_cells
 from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
 from haugmbd.study.settings import (
@@ -58,7 +59,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class ToleranceMap:
+class ToleranceMap(StudyData):
     """Errors, violations and costs over both tolerances.
 
     Attributes
@@ -89,6 +90,15 @@ class ToleranceMap:
         if name not in self.values:
             raise UsageError(f"no values {name!r}: {', '.join(self.values)}{did_you_mean(str(name), self.values)}.")
         return self.values[name]
+
+    _grid = ("rtol", "atol")
+
+    def _columns(self) -> Columns:
+        rtol, atol = np.meshgrid(self.rtol, self.atol, indexing="ij")
+        found = {"rtol": column(rtol.ravel()), "atol": column(atol.ravel())} | {
+            n: column(x.ravel()) for n, x in self.values.items()
+        }
+        return found | {"reason": column([self.reasons.get(place, "") for place in np.ndindex(rtol.shape)])}  # type: ignore[call-overload]
 
     def __str__(self) -> str:
         """Return a table of the errors in positions, or in the first group, and the steps."""

@@ -19,6 +19,7 @@ from haugmbd.errors import UsageError
 from haugmbd.plotting.heat_map import draw_cells
 from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
 from haugmbd.text_table import table_lines
 
@@ -34,7 +35,7 @@ HEIGHT, LEAST_HEIGHT, MOST_HEIGHT = 0.32, 2.4, 16.0
 
 
 @dataclass(frozen=True)
-class JointViolation:
+class JointViolation(StudyData):
     """The violation of each joint over time.
 
     Attributes
@@ -64,6 +65,17 @@ class JointViolation:
     def worst(self) -> str:
         """The name of the joint with the largest violation."""
         return self.joints[int(self.violation.max(axis=1).argmax())]
+
+    _grid = ("joint", "t")
+
+    def _columns(self) -> Columns:
+        n = len(self.t) - 1
+        return {
+            "joint": column([name for name in self.joints for _ in range(n)]),
+            "t": column(np.tile(self.t[:-1], len(self.joints))),
+            "t_end": column(np.tile(self.t[1:], len(self.joints))),
+            "violation": column(self.violation.ravel()),
+        }
 
     def __str__(self) -> str:
         """Return a table of the joints: the largest violation, and when."""

@@ -17,8 +17,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import axes, literal
+from haugmbd.plotting.style import axes, literal, side_legend
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ VARIES = 2.0
 
 
 @dataclass(frozen=True)
-class ViolationCondition:
+class ViolationCondition(StudyData):
     """Violation and condition of the constraints over time.
 
     Attributes
@@ -67,6 +68,9 @@ class ViolationCondition:
     nearest: float
     quantity: str
     model_name: str
+
+    def _columns(self) -> Columns:
+        return {name: column(getattr(self, name)) for name in ("t", "growth", "condition", "smallest_singular_value")}
 
     def __str__(self) -> str:
         """Return the largest condition, when, and the slope."""
@@ -110,7 +114,7 @@ class ViolationCondition:
         ax.set_title(f"{literal(self.model_name)}: violation and condition of the constraints", loc="left")
         ax.set_xlabel("condition of the scaled $\\Phi_q$")
         ax.set_ylabel(self.quantity)
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")
+        side_legend(ax)
         return ax
 
 

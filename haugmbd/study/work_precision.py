@@ -23,9 +23,10 @@ from haugmbd.integrators.base import FixedOrAdaptive
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import COLORS, axes, literal
+from haugmbd.plotting.style import COLORS, axes, literal, side_legend
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.comparison.compare import check_counts
 from haugmbd.study.comparison.plots import BAND, LINES, MARKERS
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
@@ -45,7 +46,6 @@ from haugmbd.system.system import System
 from haugmbd.text_table import table_lines
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 COSTS = {"cpu": "CPU time [s]", "steps": "steps", "evaluations": "evaluations", "factorizations": "factorizations"}
@@ -59,7 +59,7 @@ Where = Literal["max", "end"]
 
 
 @dataclass(frozen=True, eq=False)
-class WorkPrecision:
+class WorkPrecision(StudyData):
     """Errors and costs of methods at several steps or tolerances.
 
     Attributes
@@ -159,19 +159,9 @@ class WorkPrecision:
                 rows.append(row)
         return rows
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the rows as a DataFrame.
-
-        Raises
-        ------
-        UsageError
-            If pandas is not installed.
-        """
-        try:
-            import pandas as pd  # noqa: PLC0415  imported only where it is asked for
-        except ImportError as error:
-            raise UsageError("to_pandas needs pandas, which is not installed: pip install pandas, or use .rows().") from error
-        return pd.DataFrame(self.rows())
+    def _columns(self) -> Columns:
+        rows = self.rows()
+        return {name: column([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
     def __str__(self) -> str:
         """Return a table of all runs: setting, costs, and largest errors."""
@@ -222,7 +212,7 @@ class WorkPrecision:
         )
         ax.set_xlabel(COSTS[cost])
         ax.set_ylabel("error [rad]" if group == "orientations" else "relative error [1]")
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small")
+        side_legend(ax)
         return ax
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 from weakref import WeakSet
 
 import numpy as np
@@ -20,6 +20,7 @@ from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.contacts import Contacts
 from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.build import build_network, try_network
@@ -42,6 +43,7 @@ from haugmbd.model.pickling import OF_THIS_PROCESS, reduce_system
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import put_row_scale
 from haugmbd.redundancy.redundancy import put_mask
+from haugmbd.system.assemblies import Subassembly, add_system, remove_parts
 from haugmbd.system.build import build_model
 from haugmbd.system.checks.contradictions import REDUNDANT
 from haugmbd.system.checks.validation import Checked, Parts, check, warnings_of
@@ -121,6 +123,7 @@ class System(Compilable):
         self.joints: list[Joint] = []
         self.loads: list[ForceElement] = []
         self.contacts: list[Contact] = []
+        self._contact_groups: list[Contacts] = []
         self.blocks: list[Block] = []
         self.sensors: list[Any] = []
         self._parameters = read_parameters(parameters or {})
@@ -142,29 +145,44 @@ class System(Compilable):
         """Return the pickled form. Raise PicklingError, with the elements, if a function of the user cannot be pickled."""
         return reduce_system(self)
 
-    def add(self, part: Part, *, active: bool = True) -> Part:
+    @overload
+    def add(self, part: System, *, prefix: str = ..., at: Any = ..., mirror: str | None = ...) -> Subassembly: ...
+    @overload
+    def add(self, part: Part, *, active: bool = ...) -> Part: ...
+    def add(self, part: Any, *, active: bool = True, prefix: str = "", at: Any = None, mirror: str | None = None) -> Any:
         """Add a part to the system, and return it.
 
         Parameters
         ----------
-        part : Body, Joint, Primitive, ForceElement, Contact, Block, Sensor, or object with `name` and `primitives()`
-            A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact, a block, or a sensor
-            that blocks read; every run records it.
+        part : Body, Joint, Primitive, ForceElement, Contact, Contacts, Block, Sensor, System, or object with `name` and `primitives()`
+            A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact or a group of them, a
+            block, or a sensor that blocks read; every run records it. Of another system its parts are copied, as often as it is added.
         active : bool
             False for a joint, load or rigid contact that is off at the start, and is switched on by an event, see `Switch`.
+        prefix : str
+            Of a system: what the names of the copies begin with, such as "left/".
+        at : (r, p) or r, optional
+            Of a system: where its origin comes to stand [m], and its orientation, as Euler parameters or a rotation matrix.
+        mirror : {"xy", "xz", "yz"}, optional
+            Of a system: the plane of its own frame in which the copy is its image; then it is put at its place.
 
         Returns
         -------
-        same type
-            The part, for use in other parts.
+        same type, or Subassembly
+            The part, for use in other parts; of a system the copies of its parts, by their old names.
 
         Raises
         ------
         UsageError
-            If part is none of these, or a class in place of an object; if a part of its kind cannot be off.
+            If part is none of these, or a class in place of an object; if a system has parts that cannot be copied, by name; if a part of
+            its kind cannot be off.
         """
         if active is not True:
             _check_switchable(part, active)
+        if isinstance(part, System):
+            return add_system(self, part, prefix, at, mirror)
+        if prefix != "" or at is not None or mirror is not None:
+            raise UsageError(f"system.add: prefix, at and mirror are of systems, and {part!r:.80} is none.")
         if isinstance(part, Body):
             self.bodies.append(part)
         elif isinstance(part, ForceElement):
@@ -173,6 +191,9 @@ class System(Compilable):
             self.loads.append(part)
         elif isinstance(part, Contact):
             self.contacts.append(part)
+        elif isinstance(part, Contacts):
+            self.contacts += part.members(self.bodies, self.joints)
+            self._contact_groups.append(part)
         elif isinstance(part, Block):
             self.blocks.append(part)
         elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
@@ -200,6 +221,31 @@ class System(Compilable):
     def inactive(self) -> tuple[Any, ...]:
         """Return the joints, loads and contacts that are off at the start."""
         return (*(joint for joint in self.joints if not joint.active), *self._off)
+
+    def put_off(self, parts: Sequence[Any]) -> None:
+        """Let parts of the system be off at the start; forget those that are not in it any more."""
+        for part in parts:
+            if isinstance(part, Joint):
+                part.__dict__["active"] = False
+        there = {id(part) for part in (*self.loads, *self.contacts)}
+        kept = tuple(part for part in (*self._off, *(part for part in parts if not isinstance(part, Joint))) if id(part) in there)
+        if kept != self._off:
+            self._off = kept
+
+    def remove(self, part: Any) -> None:
+        """Take a part out of the system again.
+
+        Parameters
+        ----------
+        part : Body, Joint, ForceElement, Contact, Block, Sensor, Subassembly, or a list of these
+            What `add` has returned.
+
+        Raises
+        ------
+        UsageError
+            If it is not in the system, or if other parts need it, by name.
+        """
+        remove_parts(self, tuple(part) if isinstance(part, Subassembly | list | tuple) else (part,))
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
         """Yield the names of all parts, and the parts as they were given to `add`."""
@@ -463,6 +509,9 @@ class System(Compilable):
             return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations)
 
         checked = check(parts, build, at_pose, tolerance)
+        late = [x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, self.contacts)]
+        if late:
+            checked = checked._replace(faults=(*checked.faults, *late), rows=None)
         return self._with_network(checked), equations
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -33,6 +34,9 @@ SCRIPTS = ("data.js", "parts.js", "inset.js", "traces.js", "world.js", "curves.j
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
+SIMULATES = "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
+"""Of a page that has an engine: WebAssembly of the page itself, and nothing from elsewhere."""
+
 TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -50,7 +54,7 @@ TEMPLATE = """<!DOCTYPE html>
 {body}
 <script type="application/json" id="scene">{scene}</script>
 <script type="text/plain" id="numbers">{numbers}</script>
-<script>/* three.js, MIT licence:
+{engine}<script>/* three.js, MIT licence:
 {licence}*/
 {three}</script>
 <script>
@@ -62,10 +66,22 @@ TEMPLATE = """<!DOCTYPE html>
 """
 
 
-def html_page(scene: dict[str, Any], numbers: str) -> str:
-    """Return the page that shows a scene; numbers: what the packer made of the arrays."""
+def html_page(scene: dict[str, Any], numbers: str, simulates: tuple[Mapping[str, Any], str] | None = None) -> str:
+    """Return the page that shows a scene.
+
+    numbers: what the packer made of the arrays;  simulates: what a page with an engine reads besides, and the engine, see `interactive`
+    """
+    engine, scripts = "", SCRIPTS
+    if simulates is not None:
+        data = _in_script(json.dumps(simulates[0], allow_nan=False, separators=(",", ":")))
+        engine = (
+            f'<script type="application/json" id="live">{data}</script>\n'
+            f'<script type="text/plain" id="engine">{simulates[1]}</script>\n'
+        )
+        scripts = (*SCRIPTS[:-1], "live.js", SCRIPTS[-1])
     return TEMPLATE.format(
-        policy=POLICY,
+        policy=POLICY if simulates is None else SIMULATES,
+        engine=engine,
         title=html.escape(scene["name"]),
         style=_read("static", "page.css"),
         body=_read("static", "page.html"),
@@ -73,13 +89,20 @@ def html_page(scene: dict[str, Any], numbers: str) -> str:
         numbers=numbers,
         licence=_read("bundle", "LICENSE.three"),
         three=_read("bundle", "three.min.js"),
-        scripts="\n".join(_read("static", name) for name in SCRIPTS),
+        scripts=("" if simulates is None else _engine()) + "\n".join(_read("static", name) for name in scripts),
     )
 
 
 def _in_script(text: str) -> str:
     """Return JSON that cannot end the script element which contains it, whatever names are in it."""
     return text.replace("<", "\\u003c")
+
+
+@cache
+def _engine() -> str:
+    """Return the engine's class for JavaScript."""
+    text = (files("haugmbd.engine") / "engine.mjs").read_text(encoding="utf-8")
+    return "const Mechanism = (() => {\n" + re.sub(r"^export ", "", text, flags=re.MULTILINE) + "\nreturn Mechanism;\n})();\n"
 
 
 @cache
@@ -122,8 +145,14 @@ def animate(result: Seen, path: str | Path, *, frames: int | None = None, other:
     return written(text, path)
 
 
-def animation(result: Seen, *, frames: int | None = None, other: Seen | None = None) -> str:
-    """Return the page of `animate` as text."""
+def animation(
+    result: Seen,
+    *,
+    frames: int | None = None,
+    other: Seen | None = None,
+    simulates: tuple[Mapping[str, Any], str] | None = None,
+) -> str:
+    """Return the page of `animate` as text; simulates: see `html_page`."""
     seen, known = maximal(result)
     packer = Packer()
     drawn = frames_of(seen, frames)
@@ -133,7 +162,7 @@ def animation(result: Seen, *, frames: int | None = None, other: Seen | None = N
     scene["notes"] = [*drawn.notes, *scene["curves"].pop("notes")]
     if other is not None:
         scene["ghost"] = _ghost(seen, maximal(other)[0], frames, scene["size"], packer, meshes)
-    return html_page(scene, packer.text())
+    return html_page(scene, packer.text(), simulates)
 
 
 def _ghost(result: Result, other: Result, frames: int | None, size: float, packer: Packer, meshes: MeshTable) -> dict[str, Any]:

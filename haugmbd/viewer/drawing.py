@@ -82,6 +82,7 @@ class Drawing:
         self.planes = [
             (contact, self.axes.fill([0.0], [0.0], facecolor=PLANE, edgecolor=PLANE, alpha=FAINT, linewidth=1.2, zorder=0.5)[0])
             for contact in self.mechanism.contacts
+            if contact.more["plane"]
         ]
         self.title = self.figure.suptitle("", y=0.985, fontsize=12, parse_math=False)
         self._limit(look)

@@ -5,7 +5,7 @@ Points and frames are in body frames; bodies are numbered, the ground is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -125,7 +125,9 @@ class Mechanism:
         ends = [(k, s) for joint in self.joints if joint.placed for k, s in ((joint.i, joint.s_i), (joint.j, joint.s_j))]
         ends += [end for joint in self.joints for i, s_i, j, s_j in joint.rods for end in ((i, s_i), (j, s_j))]
         ends += [end for load in self.loads for end in ((load.i, load.s_i), (load.j, load.s_j))]
-        ends += [(contact.j, contact.s_j) for contact in self.contacts if contact.more["radius"] == 0.0]
+        ends += [
+            (contact.j, contact.s_j) for contact in self.contacts if contact.more["radius"] == 0.0 and not contact.more["shapes"]
+        ]
         found: list[list[Any]] = [[] for _ in self.bodies]
         for k, s in ends:
             found[k].append(s)
@@ -139,7 +141,7 @@ def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
     joints = tuple(joint_part(e.part, place) for e in model.joints.values())
     loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
     pressed = forces_on_planes(entry.load for entry in model.loads)
-    touching = (*(contact_part(contact, number) for contact in contacts), *map(plane_part, pressed, repeat(number)))
+    touching = (*contact_parts(contacts, number), *map(plane_part, pressed, repeat(number)))
     return Mechanism(
         model.name,
         model.body_names,
@@ -276,12 +278,26 @@ def plane_part(force: ContactForce, number: dict[str, int]) -> LinePart:
     ends = ((force.i, force.shape_i), (force.j, force.shape_j))
     (i, plane), (j, shape) = ends if isinstance(force.shape_i, Plane) else ends[::-1]
     radius = shape.radius if isinstance(shape, Sphere) else 0.0
-    more = {"radius": radius, "p_i": [float(x) for x in turn_of_z(plane.normal)]}
+    more = {"radius": radius, "p_i": [float(x) for x in turn_of_z(plane.normal)], "plane": True, "shapes": False}
     return LinePart(force.name, "contact", number[i.name], number[j.name], plane.point, shape.center, more)
 
 
-def contact_part(contact: Contact, number: dict[str, int]) -> LinePart:
-    """Return a contact: the plane on body i, the point or sphere on body j."""
-    i, j = contact.frame_i, contact.frame_j
-    more = {"radius": contact.radius, "p_i": [float(x) for x in from_rotation_matrix(i.A_bar)]}
-    return LinePart(contact.name, "contact", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)
+def contact_parts(contacts: Iterable[Contact], number: dict[str, int]) -> Iterator[LinePart]:
+    """Yield contacts: the plane on body i, the point, sphere or other shape on body j; each plane of shapes is drawn once."""
+    drawn: set[tuple[int, bytes]] = set()
+    for contact in contacts:
+        i, j = contact.frame_i, contact.frame_j
+        if isinstance(contact.shape_j, Plane):
+            i, j = j, i
+        plane = not contact.has_shapes or any(isinstance(shape, Plane) for shape in (contact.shape_i, contact.shape_j))
+        key = number[i.body.name], i.s_bar.tobytes() + i.h.tobytes()
+        p_i = [float(x) for x in from_rotation_matrix(i.A_bar)]
+        more = {
+            "radius": contact.radius,
+            "p_i": p_i,
+            "plane": plane and not (contact.has_shapes and key in drawn),
+            "shapes": contact.has_shapes,
+        }
+        if plane:
+            drawn.add(key)
+        yield LinePart(contact.name, "contact", number[i.body.name], number[j.body.name], i.s_bar, j.s_bar, more)

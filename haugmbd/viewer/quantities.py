@@ -17,6 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.histories import FORCES, driver_names
 from haugmbd.diagnostics.load_history import columns_of
 from haugmbd.errors import HaugmbdError
+from haugmbd.impacts.contact_history import RigidContactHistory
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
 from haugmbd.viewer.frames import Frames, Ints
@@ -37,6 +38,20 @@ MOST_JOINTS = 500
 
 FLOOR = 1e-17
 """Logarithms of violations begin here."""
+
+
+def _normal_force(history: Any) -> Array:
+    """Return the normal force of a contact [N], (nt,): of all its points together."""
+    force: Array = history.force
+    return force if force.ndim == 1 else force.sum(axis=1)
+
+
+def resultant(history: RigidContactHistory) -> Array:
+    """Return the force of all points on body j [N], and where it acts: the mean of the points, by their normal forces [m], (nt, 6)."""
+    force = np.sum(history.normal_force[..., None] * history.normal + history.friction_force, axis=1)
+    whole = history.normal_force.sum(axis=1, keepdims=True)
+    share = np.where(whole > 0.0, history.normal_force / np.where(whole > 0.0, whole, 1.0), 1.0 / max(1, history.gap.shape[1]))
+    return np.hstack([force, np.einsum("tk,tkx->tx", share, history.point)])
 
 
 def describe_quantities(result: Result, frames: Frames, packer: Packer, *, reactions: bool = True) -> dict[str, Any]:
@@ -60,11 +75,14 @@ def describe_quantities(result: Result, frames: Frames, packer: Packer, *, react
     if struck or pressed:
         wanted["contact"] = lambda: np.stack(
             [
-                *(some.contact(name).force[rows] for name in struck),
+                *(_normal_force(some.contact(name))[rows] for name in struck),
                 *(some.load(force.name).normal_force.reshape(len(some.t), -1).sum(axis=1)[rows] for force in pressed),
             ],
             axis=1,
         )
+    touched = [history for history in map(some.contact, struck) if isinstance(history, RigidContactHistory)]
+    if touched and len(touched) == len(struck):
+        wanted["touch"] = lambda: np.hstack([resultant(history)[rows] for history in touched])
     for name, ask in wanted.items():
         try:
             made[name] = packer.add_curves(ask())

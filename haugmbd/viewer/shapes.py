@@ -178,8 +178,9 @@ INSIDE = 1.1
 class DrawnShape:
     """A solid in the frame of its body.
 
-    kind: "box", "cylinder" and "cone" (along z), "sphere", "tube", each of unit size and stretched by `size` (3,) [m]: edges, or diameters
-        and length; "plate": triangles in the body's frame; "mesh": triangles in their own axes, stretched by size
+    kind: "box", "cylinder" and "cone" (along z), "sphere" (of an ellipsoid, too), "tube", each of unit size and stretched by
+        `size` (3,) [m]: edges, or diameters and length
+        "plate": triangles in the body's frame; "mesh": triangles in their own axes, stretched by size
     r: its centre [m], (3,);  p: its Euler parameters, scalar first, (4,)
     vertices (n, 3) [m], triangles (m, 3): of a plate;  mesh: of a mesh
     inner: radius of the hole of a tube, relative to the outer radius;  color: "#rrggbb", "" for that of the body
@@ -454,8 +455,9 @@ def converted(given: Shape, size: float, rod: float) -> DrawnShape:
     elif given.kind != "box" and edges[0] == 0.0:
         edges[:2] = 2.0 * rod
     inner = given.inner_radius / given.radius if isinstance(given, Cylinder) and given.radius > 0.0 else 0.0
+    kind = "sphere" if given.kind == "ellipsoid" else given.kind
     return DrawnShape(
-        "tube" if inner > 0.0 else given.kind, np.maximum(edges, THIN * size), given.center, given.p, inner=inner, color=color
+        "tube" if inner > 0.0 else kind, np.maximum(edges, THIN * size), given.center, given.p, inner=inner, color=color
     )
 
 

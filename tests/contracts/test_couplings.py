@@ -13,7 +13,7 @@ from haugmbd.formulations import FORMULATIONS
 from haugmbd.math.euler_parameters import rotation_matrix
 from tests.support.coupling_samples import sample
 
-CLASSES = (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES)
+CLASSES = (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES, *joints.MOTIONS)
 by_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 SEED = 20261123
 
@@ -61,8 +61,8 @@ def test_a_joint_alone_is_verified_with_the_joints_that_it_needs(cls):
 @by_class
 def test_the_documented_degrees_of_freedom_are_removed(cls):
     with_it, without = mbd.mobility(sample(cls)), mbd.mobility(sample(cls, bare=True))
-    velocities = {"RollingDisc": 3, "RollingSphere": 3, "PointOnCurve": 2}.get(cls.__name__, 1)
-    positions = {"KnifeEdge": 0, "PointOnCurve": 2}.get(cls.__name__, 1)
+    velocities = {"RollingDisc": 3, "RollingSphere": 3, "PointOnCurve": 2, "PoseDriver": 6}.get(cls.__name__, 1)
+    positions = {"KnifeEdge": 0, "PointOnCurve": 2, "PoseDriver": 6}.get(cls.__name__, 1)
     assert without.degrees_of_freedom - with_it.degrees_of_freedom == velocities
     assert without.position_degrees_of_freedom - with_it.position_degrees_of_freedom == positions
     assert with_it.redundancy.dropped == ()
@@ -85,7 +85,9 @@ def test_formulations_agree(cls):
 
 
 @pytest.mark.slow
-@by_class
+@pytest.mark.parametrize(
+    "cls", [cls for cls in CLASSES if cls not in joints.MOTIONS], ids=lambda cls: cls.__name__
+)  # drivers do work
 def test_reactions_balance_and_do_no_work(cls):
     model = sample(cls).compile()
     state = moving(model)

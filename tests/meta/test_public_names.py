@@ -113,7 +113,7 @@ def test_a_wrong_joint_or_keyword_of_one_says_which_one_was_meant():
         joints.Gear("g", pin, pin, ratoi=2.0)
     with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'axis'"):
         joints.RJ("j", ground, body, point=(0, 0, 0))
-    for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES):
+    for kind in (*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES, *joints.MOTIONS):
         with pytest.raises(TypeError, match=rf"^{kind.__name__}\(\) has no argument 'nonsens'"):
             kind(nonsens=1)
 

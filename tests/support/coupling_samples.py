@@ -100,8 +100,23 @@ def roped(cls, *, bare=False):
     return system
 
 
+def moved(cls, *, bare=False):
+    """A hull with a pendulum, whose pose is given in time by a "sample", or which is free."""
+    system = System("ship", gravity=GRAVITY)
+    hull = system.add(Body("hull", 3.0, (0.5, 0.6, 0.9), r=(0.1, 0.2, 0.3), p=from_axis_angle(np.array([0.0, 0.0, 1.0]), 0.4)))
+    bob = system.add(Body("bob", 0.7, (0.02, 0.03, 0.025), r=(0.1, 0.5, -0.2)))
+    system.add(RJ("pin", hull, bob, point=(0.1, 0.5, 0.3), axis=(1, 0.2, 0)))
+    r = (Expression("0.1 + 0.2 * sin(t)"), 0.2, Expression("0.3 + 0.1 * t * t"))
+    angles = (Expression("0.3 * sin(1.1 * t)"), Expression("0.2 * t"), Expression("0.4 + 0.5 * t * t"))
+    if not bare:
+        system.add(cls("sample", hull, r=r, orientation=angles))
+    return system
+
+
 def sample(cls, **how):
     """The mechanism of a class of one of the lists."""
+    if cls in joints.MOTIONS:
+        return moved(cls, **how)
     if cls in joints.ROPES:
         return roped(cls, **how)
     if cls in joints.GUIDES:

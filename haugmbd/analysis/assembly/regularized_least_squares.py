@@ -55,12 +55,17 @@ class Metric(NamedTuple):
 
 
 def body_metric(model: Model, factors: Array | None = None, size: float = 1.0, lift: float = LIFT) -> Metric:
-    """Return the metric of the bodies' inertia, each times a factor (nb,); a point mass gets the inertia of the model's size [m]."""
+    """Return the metric of the bodies' inertia, each times a factor (nb,); a point mass gets the inertia of the model's size [m].
+
+    A body without mass has the part `lift` of the lightest one: joints give its motion.
+    """
     factors = np.ones(model.nb) if factors is None else factors
     root = np.zeros((model.nb, 6, 6))
     inverse = np.zeros((model.nb, 6, 6))
+    masses = model.mass[1:]
+    lightest = float(masses[masses > 0.0].min()) if (masses > 0.0).any() else 1.0
     for k in range(model.nb):
-        mass, moments, axes = float(model.mass[k + 1]), *np.linalg.eigh(model.J_bar[k + 1])
+        mass, moments, axes = float(masses[k]) or lift * lightest, *np.linalg.eigh(model.J_bar[k + 1])
         largest = float(moments[-1])
         least = lift * (largest if largest > MASSLESS_RTOL * mass * size**2 else mass * size**2)
         w = factors[k] * np.maximum(moments, least)

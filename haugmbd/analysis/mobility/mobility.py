@@ -131,7 +131,7 @@ def _pose(model: Model, state: State | None) -> tuple[State, str]:
 
 def _assembled(model: Model) -> State | None:
     """Return the nearest state at which all joints are closed; None if there is none, or if bodies have no mass for the metric."""
-    if not ((model.mass[1:] > 0.0).all() and np.isfinite(model.J_bar).all()):
+    if not ((model.mass[1:] >= 0.0).all() and (model.mass[1:] > 0.0).any() and np.isfinite(model.J_bar).all()):
         return None
     try:
         return assemble(model).state

@@ -32,7 +32,7 @@ Drawn = tuple["Shape | EllipsisType", ...]
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Shape:
-    """Base class of shapes: Box, Sphere, Cylinder, Cone and Mesh.
+    """Base class of shapes: Box, Sphere, Ellipsoid, Cylinder, Capsule, Cone and Mesh.
 
     A new shape is a frozen dataclass like `Cone`: its constructor reads sizes and place, and keeps each argument under its own name, as
     model files write it; `size` is the box around it; `mesh` gives its triangles, unless the viewer draws its `kind` by itself.
@@ -53,7 +53,9 @@ class Shape:
     color: str | None
 
     def __init__(self) -> None:
-        raise UsageError(f"{type(self).__name__} has no size of its own. Use Box, Sphere, Cylinder, Cone or Mesh.")
+        raise UsageError(
+            f"{type(self).__name__} has no size of its own. Use Box, Sphere, Ellipsoid, Cylinder, Capsule, Cone or Mesh."
+        )
 
     @property
     def size(self) -> FloatArray:
@@ -63,7 +65,7 @@ class Shape:
     def mesh(self) -> tuple[Triangles, float] | None:
         """Return its triangles, in its own axes, and the length of their unit [m].
 
-        None of a kind that the viewer draws by itself: box, sphere, cylinder, cone.
+        None of a kind that the viewer draws by itself: box, sphere, ellipsoid, cylinder, cone.
         """
         return None
 
@@ -140,6 +142,6 @@ def read_shapes(faults: list[Fault], where: str, given: Any) -> Drawn:
     drawn = tuple(several)
     for one in drawn:
         if one is not ... and not isinstance(one, Shape):
-            remedy = "Give mbd.Box, Sphere, Cylinder, Cone or Mesh, or a list of them; ... stands for what is drawn by default."
+            remedy = "Give a shape, such as mbd.Box or mbd.Mesh, or a list of them; ... stands for what is drawn by default."
             faults.append(Fault(where, f"shape has {one!r:.60}, which is not a shape", remedy))
     return tuple(one for one in drawn if one is ... or isinstance(one, Shape))

@@ -22,6 +22,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.curve import PointOnCurveRow
+from haugmbd.constraints.equations.pose import PoseRow
 from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import ROW_KINDS
@@ -33,7 +34,7 @@ Given = Sequence[tuple[Primitive, ...] | None]
 """The equations of each joint; None for a joint whose class has a pattern."""
 
 KIND = {kind: number for number, kind in enumerate(ROW_KINDS)}
-OF_SEVERAL_LINES = frozenset([kind for kind in ROW_KINDS if issubclass(kind, CouplingRow | PointOnCurveRow | RopeRow)])
+OF_SEVERAL_LINES = frozenset([kind for kind in ROW_KINDS if issubclass(kind, CouplingRow | PointOnCurveRow | RopeRow | PoseRow)])
 """The classes of equations that have lines of their own in the table of rows, see `row_table`."""
 SEVERAL_LINES = np.array([kind in OF_SEVERAL_LINES for kind in ROW_KINDS])
 """(kinds,) The same by number."""

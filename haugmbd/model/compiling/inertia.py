@@ -60,16 +60,28 @@ def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, 
     points = {kind: equations.markers[equations.kind == ROW_KINDS.index(kind)] for kind in POINTS}
     arms, moving = arms_of(points, body_of, x_bar, len(bodies)), finite > 0
     length = _length(bodies, arms)
+    masses = true[moving_of(finite), 0]
+    beside = float(masses[masses > 0.0].min(initial=np.inf)) if (masses > 0.0).any() else 1.0  # the scale of a body without mass
     for k in finite[moments[:, 0] <= SUSPECT * moments[:, 2]]:
         body, axes = bodies[int(k)], bodies[int(k)].massless_axes()
         if len(axes):
-            size = max(np.trace(body.J_bar), body.mass * arms[k] ** 2) or body.mass * length**2
+            mass = body.mass or beside
+            size = max(np.trace(body.J_bar), mass * arms[k] ** 2) or mass * length**2
             shifted[k, 1:] += (SHIFT * size * axes.T @ axes).ravel()
+    without = np.flatnonzero(true[:, 0] == 0.0)
+    shifted[without[without > 0], 0] = SHIFT * beside
     even = np.zeros_like(true)
     even[:, 0] = 1.0
     even[:, [1, 5, 9]] = np.where(arms > 0.0, arms, length)[:, None] ** 2
-    light = bool(has_light(true[finite, 0][moving], least_moments(moments[moving]), arms[finite][moving]))
+    weights = np.where(true[finite, 0] > 0.0, true[finite, 0], np.inf)  # without mass is not light: it is refined as massless
+    light = bool(has_light(weights[moving], least_moments(moments[moving]), arms[finite][moving]))
     return InertiaTables(true, shifted, even, light)
+
+
+def moving_of(numbers: Ints) -> Ints:
+    """Return the numbers of bodies without that of the ground."""
+    moving: Ints = numbers[numbers > 0]
+    return moving
 
 
 def least_moments(moments: Array) -> Array:
@@ -80,7 +92,7 @@ def least_moments(moments: Array) -> Array:
 
 def has_light(mass: Array, least_moment: Array, arms: Array) -> Any:
     """Return whether one of the moving bodies is light beside the others, see LIGHT;  mass, least_moment: (..., n);  arms: (n,)."""
-    limit = LIGHT * mass.max(axis=-1, keepdims=True, initial=0.0)
+    limit = LIGHT * np.where(np.isfinite(mass), mass, 0.0).max(axis=-1, keepdims=True, initial=0.0)
     return ((mass < limit) | (least_moment < limit * arms**2)).any(axis=-1)
 
 

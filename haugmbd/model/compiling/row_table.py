@@ -22,6 +22,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.curve import PointOnCurveRow
+from haugmbd.constraints.equations.pose import PoseRow
 from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.registry import ROW_KINDS
 from haugmbd.kkt.elimination_order import ABSOLUTE, RELATIVE, RELATIVE_TO_GROUND, EdgeRows
@@ -57,11 +58,14 @@ def row_table(equations: Equations, edges: Edges, number: Numbering, turns: Turn
 
 
 def _lines(equations: Equations, edges: Edges, row: int, number: Numbering, turns: Turns) -> list[Line]:
-    """Return the lines of a coupling, a function of coordinates, a curve or a rope."""
+    """Return the lines of a coupling, a function of coordinates, a curve, a rope or an orientation."""
     primitive, slot, driver = equations.objects[row], int(edges.slot[row]), int(equations.driver[row])
     markers = equations.several_markers[row]
     if isinstance(primitive, PointOnCurveRow):
         return list[Line](primitive.lines(slot, int(edges.side[row]), driver, markers))
+    if isinstance(primitive, PoseRow):
+        drivers = [number.driver(f) for f in primitive.functions]
+        return [primitive.line(slot, int(edges.side[row]), markers, drivers)]
     edge, lines = edges.touched(slot // 6), list[Line]()
     if isinstance(primitive, RopeRow):
 

@@ -14,7 +14,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.inertia import MassProperties, combine
-from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
+from haugmbd.bodies.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
@@ -40,7 +40,7 @@ from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
 from haugmbd.modelfile.mjcf.passive import ball_loads, free_loads, held_up, joints_of_tendon, tendon_loads
 from haugmbd.system.system import System
 
-SPHERE, CAPSULE, CYLINDER, BOX = 2, 3, 5, 6
+SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = 2, 3, 4, 5, 6
 """Types of geoms that have shapes here, mjtGeom."""
 
 
@@ -166,7 +166,7 @@ def _body(engine: Engine, built: Built, leader: int, members: list[int]) -> tupl
 
 
 def _shapes(engine: Engine, body: int, center: Array) -> tuple[Shape, ...]:
-    """Return boxes, balls, cylinders and capsules of a body, in its own axes from a point."""
+    """Return boxes, balls, ellipsoids, cylinders and capsules of a body, in its own axes from a point."""
     m = engine.m
     found: list[Shape] = []
     for k in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
@@ -177,11 +177,12 @@ def _shapes(engine: Engine, body: int, center: Array) -> tuple[Shape, ...]:
             found.append(Box(2.0 * size, center=at, p=p, color=color))
         elif m.geom_type[k] == SPHERE:
             found.append(Sphere(float(size[0]), center=at, color=color))
+        elif m.geom_type[k] == ELLIPSOID:
+            found.append(Ellipsoid(size, center=at, p=p, color=color))
         elif m.geom_type[k] in (CYLINDER, CAPSULE):
             z = euler_parameters.rotation_matrix(p)[:, 2]
-            found.append(Cylinder(float(size[0]), 2.0 * float(size[1]), center=at, axis=z, color=color))
-            if m.geom_type[k] == CAPSULE:
-                found += [Sphere(float(size[0]), center=at + way * float(size[1]) * z, color=color) for way in (-1.0, 1.0)]
+            kind = Cylinder if m.geom_type[k] == CYLINDER else Capsule
+            found.append(kind(float(size[0]), 2.0 * float(size[1]), center=at, axis=z, color=color))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from haugmbd.bodies.shapes import Box, Cylinder, Shape, Sphere
+from haugmbd.bodies.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError
@@ -231,4 +231,8 @@ def _geom(shape: Shape) -> str:
         return element("geom", type="sphere", size=numbers((shape.radius,)), **place)
     if isinstance(shape, Cylinder) and positive((shape.radius, shape.length)) and shape.inner_radius == 0.0:
         return element("geom", type="cylinder", size=numbers((shape.radius, 0.5 * shape.length)), **place)
+    if isinstance(shape, Capsule) and positive((shape.radius, shape.length)):
+        return element("geom", type="capsule", size=numbers((shape.radius, 0.5 * shape.length)), **place)
+    if isinstance(shape, Ellipsoid):
+        return element("geom", type="ellipsoid", size=numbers(shape.semi_axes), **place)
     return ""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.shapes import SOLIDS, Box, Mesh, Plane, Shape
+from haugmbd.bodies.shapes import SOLIDS, Box, Ellipsoid, Mesh, Plane, Shape
 from haugmbd.bodies.validation import frozen
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.reading import Path, Reading, shown
@@ -30,6 +30,8 @@ _PLACE = (
 )
 _AXIS = Field("axis", VECTOR, False, "direction of its axis, body frame, in place of p")
 PLACE = ("center", "p", "color")
+TURNED = (Box, Ellipsoid)
+"""Solids whose constructor takes p; others take an axis."""
 
 
 def _sizes(kind: type[Any]) -> tuple[Field, ...]:
@@ -59,8 +61,8 @@ _PLANE = Record(
     ),
     "a plane that other shapes touch",
 )
-TOUCHING = {name: RECORDS[name] for name in ("Box", "Sphere", "Cylinder")} | {"Plane": _PLANE}
-"""Shapes of contact forces."""
+TOUCHING = RECORDS | {"Plane": _PLANE}
+"""Shapes of contacts."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,10 @@ def _shape(values: dict[str, Any]) -> Shape | Plane:
             raise UsageError("the numbers of corners of a triangle must be whole")
         made: Any = Mesh.from_arrays(values.pop("vertices"), corners.astype(np.int64), **values)
     else:
-        made = kind(**{key: x for key, x in values.items() if key != "p" or kind is Box})
+        made = kind(**{key: x for key, x in values.items() if key != "p" or kind in TURNED})
     if p is not None and abs(float(np.linalg.norm(p)) - 1.0) <= 1e-15:
         made._fill([], p=frozen(np.array(p)))
-    elif p is not None and kind not in (Box, Mesh):
+    elif p is not None and kind not in (*TURNED, Mesh):
         made._fill([], p=Box((0.0, 0.0, 0.0), p=p).p)
     return made  # type: ignore[no-any-return]
 

@@ -30,6 +30,7 @@ class Choices(NamedTuple):
     """The options of the caller: a root that floats, merged fixed joints, repaired inertias, followers without their coupling.
 
     substitute: factor of the masses that links without mass are given
+    exact: links without mass that have none in the mechanism, either: joints give their motion from that of links with mass
     """
 
     floating: bool
@@ -38,6 +39,7 @@ class Choices(NamedTuple):
     free_mimic: bool
     meshes: Meshes
     substitute: float = 1.0
+    exact: frozenset[str] = frozenset()
 
 
 class Built(NamedTuple):
@@ -88,6 +90,9 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     if group.first == robot.root and not choices.floating:
         return built.system.ground
     inertia = group.inertia
+    if inertia is None and group.first in choices.exact:
+        inertia = MassProperties(0.0, np.zeros(3))
+        built.substituted.append(f"link {group.first!r} has no mass, and needs none: joints give its motion")
     where = f"line {robot.links[group.first].line}, link {group.first!r}"
     if inertia is None:
         inertia, note = substitute("link", group.first, total, choices.substitute * SUBSTITUTE_PART)
@@ -104,6 +109,9 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     shapes = _shapes(robot, group, inertia.center, choices.meshes) or ...
     body = Body(group.first, inertia.mass, inertia.J_bar, r=pose.r + pose.A @ inertia.center, p=p, shape=shapes)
     remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible, and a small mass for none."
+    if inertia.mass == 0.0 and group.first not in choices.exact:
+        what = "mass is 0.0 kg, must be positive"
+        built.faults.append(Fault(where, what, "Give the mass in kilograms, or no <inertial> for a link whose motion the joints give." + remedy))
     for fault in body.faults():
         repairable = "J_bar" in fault.what or inertia.mass == 0.0
         built.faults.append(Fault(where, fault.what, fault.remedy + remedy * repairable))

@@ -36,6 +36,32 @@ class Group(NamedTuple):
     inertia: MassProperties | None
 
 
+def carrying(robot: Robot, merge_fixed: bool) -> frozenset[str]:
+    """Return the first links of the groups without mass that carry one with mass: joints give their motion from that of this one."""
+    found = groups(robot, merge_fixed)
+    leader = {link: first for first, group in found.items() for link in group.poses}
+    child_of = {first: list[str]() for first in found}
+    for joint in robot.joints.values():
+        parent, child = leader[joint.parent], leader[joint.child]
+        if parent != child and joint.type in TURNING + SLIDING:
+            child_of[parent].append(child)
+
+    def carries(first: str) -> bool:
+        waiting, seen = list(child_of[first]), {first}
+        while waiting:
+            child = waiting.pop()
+            if child in seen:
+                continue
+            seen.add(child)
+            inertia = found[child].inertia
+            if inertia is not None and inertia.mass > 0.0:
+                return True
+            waiting.extend(child_of[child])
+        return False
+
+    return frozenset(first for first, group in found.items() if group.inertia is None and carries(first))
+
+
 def coordinates(robot: Robot, given: Mapping[str, float] | None) -> dict[str, float]:
     """Return the coordinate of every joint that turns or slides: as given, of its mimic, or 0. Raise UsageError for other joints."""
     movable = {name: joint for name, joint in robot.joints.items() if joint.type in TURNING + SLIDING}

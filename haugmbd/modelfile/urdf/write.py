@@ -186,7 +186,8 @@ def _branch(
         element("mass", value=numbers(body.mass)),
         element("inertia", **{key: numbers(x) for key, x in six.items()}),
     ]
-    link = element("link", [element("inertial", solid), *drawn], name=body.name)
+    inertial = [element("inertial", solid)] if body.mass > 0.0 or J.any() else []
+    link = element("link", [*inertial, *drawn], name=body.name)
     kind = "floating" if joint is None else "revolute" if limit and type(joint) is RJ else TREE[type(joint)]
     inside = [
         element("parent", link=names[id(branch.parent)]),

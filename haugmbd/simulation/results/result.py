@@ -43,7 +43,9 @@ from haugmbd.diagnostics.work import (
 )
 from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.impacts.contact_history import history_of
 from haugmbd.impacts.contact_modes import ContactModes
+from haugmbd.impacts.contact_problem import ContactProblem
 from haugmbd.impacts.impact import Impact
 from haugmbd.impacts.shared_forces import SharedForces, shared_forces
 from haugmbd.integrators.events import EventRecord
@@ -183,6 +185,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     """The segments with their first and last states, of a run with `t_eval`; otherwise the segments have them."""
     _mechanism: ContactModes | None = None
     """The rigid contacts and stops of the run, and its models for each set of closed ones."""
+    _contact_segment: Any = None
+    """Of a segment with friction at rigid contacts: its points of contact, see `impacts.contact_history`."""
+    _contact_problem: ContactProblem | None = None
+    """The rigid contacts of a run with friction, or with shapes."""
     _again: Again | None = None
     """Makes the run again: handed over by what has made it, which stands above."""
 
@@ -354,6 +360,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return the rigid contacts and stops of the run by name; {} without any."""
         if self._switched:
             return {name: one for piece in self._segments for name, one in piece.contacts.items()}
+        if self._contact_problem is not None:
+            return dict(zip(self._contact_problem.names, self._contact_problem.contacts, strict=True))
         return {} if self._mechanism is None else dict(self._mechanism.contacts)
 
     @cached_property
@@ -361,6 +369,11 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return the normal forces of all rigid contacts, by segment."""
         assert self._mechanism is not None
         return tuple(shared_forces(self._mechanism, segment) for segment in self.segments)
+
+    @property
+    def _pieces_with_contacts(self) -> list[Result]:
+        """Return the segments of a run with friction at rigid contacts."""
+        return [piece for piece in self._pieces() if piece._contact_segment is not None]
 
     def contact(self, name: str) -> Any:
         """Return a contact over time.
@@ -372,9 +385,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
         Returns
         -------
-        ContactHistory or CompliantContact
-            Of a rigid contact gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip
-            of each point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
+        RigidContactHistory, ContactHistory or CompliantContact
+            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of one without
+            friction gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each
+            point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
             largest indentation, and the lost energy.
 
         Raises
@@ -386,6 +400,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         if name in rigid and self._switched:
             of = lambda piece: contact_history(piece._mechanism, name, piece, piece._shared)  # noqa: E731
             return over_structures(self._pieces(), name, lambda piece: name in piece.contacts, of, joined_histories)
+        if name in rigid and self._contact_problem is not None:
+            return history_of(
+                name, self._contact_problem, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
+            )
         if name in rigid and self._mechanism is not None:
             return contact_history(self._mechanism, name, self, self._shared)
         compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
@@ -515,6 +533,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _replays=self._replays,
             _again=self._again,
             _held=self._held,
+            _contact_segment=self._contact_segment,
             outcome=self.outcome,
         )
 
@@ -668,6 +687,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _own_u_dot=None if self._own_u_dot is None else self._own_u_dot[keep],
             _turns=None if self._turns is None else self._turns[keep],
             _sensors=sensors,
+            _contact_segment=None if self._contact_segment is None else self._contact_segment.at(keep),
             _all_steps=self._all_steps and bool(np.all(np.diff(np.flatnonzero(keep)) == 1)),
         )
 

@@ -51,6 +51,7 @@ class HasSolutions(ABC):
     settings: dict[str, str]
     _own: Array | None
     _own_u_dot: Array | None
+    _contact_segment: Any
 
     @property
     @abstractmethod
@@ -82,6 +83,8 @@ class HasSolutions(ABC):
         pieces = self._pieces()
         if pieces != (self,):  # each with the model of its closed contacts
             return read_only(solutions_of_segments(self.model, pieces))
+        if self._contact_segment is not None:
+            return read_only(self._contact_record.x)
         solve = solve_determined_states if self.settings.get("analysis") in DETERMINED else solve_states
         finite = np.isfinite(self.y).all(axis=1)
         if finite.all():
@@ -90,6 +93,11 @@ class HasSolutions(ABC):
         solutions = np.full((len(self.t), *found.shape[1:]), np.nan)
         solutions[finite] = found
         return read_only(solutions)
+
+    @cached_property
+    def _contact_record(self) -> Any:
+        """Return forces of rigid contacts with friction, and solutions with them, at the states of a segment."""
+        return self._contact_segment.record(self.t, self.y)
 
     def _solve(self) -> Array:
         return self._solutions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Literal
 
 import numpy as np
@@ -16,11 +16,14 @@ from haugmbd.simulation.arguments import check_budget, check_flags, check_number
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.comparison import Comparison
 from haugmbd.study.comparison.runs import (
+    COMPLETED,
+    FAILED,
     REFUSED,
     Cell,
     Measures,
     Reference,
     check_reference,
+    check_same_model,
     compared_states,
     compute_reference,
     default_reference,
@@ -32,6 +35,9 @@ from haugmbd.system.system import System
 
 SAMPLES = 101
 """States of each method that are compared with the reference, evenly spread over its steps."""
+ROUNDED = 1e-9
+"""Part of the final time by which the last state of a run may differ from it: times of files have digits."""
+PARTS = ("formulation", "integrator", "stabilization")
 REPEATS = 3
 """Runs of a method of which the least CPU time counts."""
 
@@ -39,9 +45,10 @@ REPEATS = 3
 @check_keywords
 def compare(
     system: System | Model,
-    methods: Iterable[Method],
-    t_end: float,
+    methods: Iterable[Method] = (),
+    t_end: float = np.nan,
     *,
+    results: Mapping[str, Result] | None = None,
     reference: Method | Result | Literal[False] | None = None,
     outputs: Outputs | None = None,
     budget: float | None = None,
@@ -63,10 +70,13 @@ def compare(
     system : System or Model
         The mechanism.
     methods : iterable of Method
-        The methods, each with its own label; or what `methods` returned: its refused combinations become rows with their reason, and
-        methods that h, rtol and atol make the same are run once.
+        The methods, each with its own label, `Method(run=...)` for functions of your own; or what `methods` returned: its refused
+        combinations become rows with their reason, and methods that h, rtol and atol make the same are run once.
     t_end : float
-        Final time [s].
+        Final time [s]; with results only, by default the last time that all have.
+    results : mapping of str to Result, optional
+        Runs that are there already, by label: of a file, of another program (`mbd.Result(model, t, y)`), of a loop of your own. Each is a
+        row with errors, violations and drift like those of methods; its costs are what its counters say.
     reference : Method, Result or False, optional
         What errors are measured against. A Method is run at its tolerances, or its step, and at ten times these, or twice the step: the
         difference is the uncertainty of the reference. A Result has no known uncertainty. False: no errors. By default DOP853 with
@@ -112,15 +122,29 @@ def compare(
     are marked. Accelerations and multipliers are those of the method itself, see `Result.accelerations_of_method`. A method that fails
     is a row with the reason.
     """
-    check_numbers(
-        None, t_end=t_end, budget=budget, h=h, rtol=rtol, atol=atol, samples=samples, repeats=repeats, store_every=store_every
-    )
+    numbers: dict[str, Any] = {} if results and np.isnan(t_end) else {"t_end": t_end}
+    numbers |= {
+        "budget": budget,
+        "h": h,
+        "rtol": rtol,
+        "atol": atol,
+        "samples": samples,
+        "repeats": repeats,
+        "store_every": store_every,
+    }
+    check_numbers(None, **numbers)
     check_flags(project_velocity=project_velocity, progress=progress)
     check_budget(budget)
     check_counts(samples=samples, repeats=repeats)
     wanted = check_groups(groups, outputs)
     t_start = 0.0 if state is None else float(need_state(state).t)
-    chosen = ready(methods, t_end - t_start, h, rtol, atol)
+    given_results = _listed_results(results)
+    if np.isnan(t_end) and given_results:
+        t_end = min(float(one.t[-1]) if len(one.t) else t_start for one in given_results.values())
+    chosen = [] if given_results and not _any(methods) else ready(methods, t_end - t_start, h, rtol, atol)
+    twice = [label for label in given_results if label in [one.label for one in chosen]]
+    if twice:
+        raise UsageError(f"results has the label {twice[0]!r}, which a method has, too: give each its own.")
     refused = methods.refused if isinstance(methods, MethodSet) else ()
     model = compiled(system)
     need_no_stops(model, "compare")
@@ -131,16 +155,48 @@ def compare(
     cells = run_cells(
         chosen, model, t_end, repeats=repeats, budget=budget, more=more | {"store_every": store_every}, progress=progress
     )
+    cells += [_cell_of(label, one, model, t_end, more) for label, one in given_results.items()]
     found = None
     if given is not False:
         times = np.unique(np.concatenate([[t_end], *(c.result.t[compared_states(c.result, samples)] for c in cells if c.result)]))
         found = compute_reference(given, model, times, wanted, outputs, budget, more)
     cells += [Cell(one.label, REFUSED, one.reason) for one in refused]
     every: list[Method | RefusedMethod] = [*chosen, *refused]
-    parts = {one.label: (one.formulation, one.integrator, one.stabilization) for one in every}
+    parts: dict[str, tuple[Any, Any, Any]] = {one.label: (one.formulation, one.integrator, one.stabilization) for one in every}
+    parts |= {label: tuple(one.settings.get(key) for key in PARTS) for label, one in given_results.items()}  # type: ignore[misc]
     return Comparison(
         model, t_start, t_end, _measured(cells, found, wanted, outputs, samples), found, wanted, outputs, parts, budget
     )
+
+
+def _any(methods: Any) -> bool:
+    """Return whether there is a method, or something in its place that is told later."""
+    return not isinstance(methods, Sized) or len(methods) > 0
+
+
+def _listed_results(results: Any) -> dict[str, Result]:
+    """Return the results by label. Raise UsageError for anything else."""
+    if results is None:
+        return {}
+    if not isinstance(results, Mapping) or not all(isinstance(x, str) and isinstance(y, Result) for x, y in results.items()):
+        raise UsageError("results must be a dict of Result objects by label: results={'my loop': mbd.Result(model, t, y)}.")
+    return dict(results)
+
+
+def _cell_of(label: str, result: Result, model: Model, t_end: float, more: Mapping[str, Any]) -> Cell:
+    """Return the row of a run that is there already, up to t_end; one of another model is refused, a shorter one has failed."""
+    try:
+        check_same_model(result, model)
+    except UsageError as error:
+        return Cell(label, REFUSED, str(error))
+    if not len(result.t):
+        return Cell(label, FAILED, "it has no state")
+    t_start = 0.0 if more.get("state") is None else more["state"].t
+    part = result if result.t[-1] <= t_end * (1.0 + ROUNDED) else result[t_start:t_end]
+    reached = len(part.t) > 0 and part.t[0] <= t_start + ROUNDED * t_end and part.t[-1] >= t_end * (1.0 - ROUNDED)
+    why = "" if reached else f"it covers {result.t[0]:g} .. {result.t[-1]:g} s, and the comparison {t_start:g} .. {t_end:g} s"
+    cpu = part.counters.cpu or np.nan
+    return Cell(label, COMPLETED if reached else FAILED, why, None, part if len(part.t) else None, cpu, np.nan, 1)
 
 
 def compiled(system: Any) -> Model:

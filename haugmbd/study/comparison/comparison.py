@@ -13,6 +13,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.paths import path_of, path_with_ending
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.comparison.rows import ComparisonRows
 from haugmbd.study.comparison.runs import LEVELS, TEXTS
 
@@ -55,7 +56,7 @@ def dataset_of(comparison: ComparisonRows) -> xarray.Dataset:
     return made
 
 
-class Comparison(ComparisonRows):
+class Comparison(ComparisonRows, StudyData):
     """One mechanism with many methods: a row for each, with errors by group, violations, drifts and costs.
 
     Attributes
@@ -93,6 +94,10 @@ class Comparison(ComparisonRows):
     status, reason, formulation, integrator, stabilization
         "completed", "budget", "failed", "refused" or "not run", with the reason; the parts of the method.
     """
+
+    def _columns(self) -> Columns:
+        rows = [self.row(label) for label in self.labels]
+        return {"label": column(list(self.labels))} | {name: column([row[name] for row in rows]) for name in self.columns}
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a DataFrame with one row for each method, indexed by label (needs pandas)."""

@@ -227,12 +227,10 @@ def check_reference(
 def check_result(given: Result, model: Model, t_end: float, more: Mapping[str, Any]) -> None:
     """Raise UsageError unless a result is of this model and covers the run."""
     t_start = 0.0 if more.get("state") is None else more["state"].t
-    if not given.has_model:
-        raise UsageError("no reference possible: the Result was loaded without its model. Pass it: mbd.load(path, model=...).")
     try:
-        check_model(model, given.names, numbers_of(given.model), given.y.shape[1], law_digests(given.model))
+        check_same_model(given, model)
     except UsageError as error:
-        raise UsageError(f"no reference possible: the Result {error}.") from None
+        raise UsageError(f"no reference possible: {error}") from None
     if len(given) < 2 or given.t[0] > t_start or given.t[-1] < t_end:
         span = f"{given.t[0]:g} .. {given.t[-1]:g} s" if len(given) else "no time"
         raise UsageError(f"no reference possible: the Result covers {span}, and the comparison {t_start:g} .. {t_end:g} s.")
@@ -286,6 +284,16 @@ def _run(method: Method, model: Model, t_end: float, budget: float | None, more:
     if not result.success:
         raise UsageError(f"no reference possible: {method.label!r} {result.message}. {REMEDY}")
     return result
+
+
+def check_same_model(given: Result, model: Model) -> None:
+    """Raise UsageError unless a result is of this model."""
+    if not given.has_model:
+        raise UsageError("the Result was loaded without its model. Pass it: mbd.load(path, model=...).")
+    try:
+        check_model(model, given.names, numbers_of(given.model), given.y.shape[1], law_digests(given.model))
+    except UsageError as error:
+        raise UsageError(f"the Result {error}.") from None
 
 
 LEVELS = ("position", "velocity", "acceleration")

@@ -16,6 +16,7 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.paths import path_with_ending
+from haugmbd.simulation.results.study_data import Columns, StudyData
 from haugmbd.study.sweeps.cells import Cell, show, text_of
 from haugmbd.study.sweeps.executors import OK, PENDING, Row
 from haugmbd.text_table import table_lines
@@ -52,7 +53,7 @@ class SweepFailure:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(StudyData):
     """The rows of a sweep, in the order of its cells.
 
     Attributes
@@ -112,7 +113,7 @@ class Sweep:
             raise UsageError(f"no column is called {name!r}{did_you_mean(name, columns)}; the columns are {', '.join(columns)}.")
         return columns[name]
 
-    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+    def _columns(self) -> Columns:
         """Return all columns, by name."""
         columns = {name: _column([cell[name] for cell in self.cells]) for name in self.parameters}
         columns |= {name: _column([row.values.get(name, np.nan) for row in self.rows]) for name in self.names}

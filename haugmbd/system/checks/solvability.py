@@ -4,7 +4,8 @@ r"""Solvability of the augmented system at the modelled pose: dependent rows, an
 
 Rows that are dependent along the whole motion are dropped (`redundancy`), and are no fault. Faults are rows with a zero gradient,
 dependent rows that conflict, and rows that are dependent only at this pose: the motion is not determined there.
-M u = 0 only for rotations about massless axes: u = N z, so the second condition is that Phi_q N has full column rank.
+M u = 0 only for rotations about massless axes, and for all motions of bodies without mass: u = N z, so the second condition is that
+Phi_q N has full column rank.
 """
 
 from __future__ import annotations
@@ -97,14 +98,14 @@ def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: C
     finite = np.nonzero(np.isfinite(J_bar).all(axis=(1, 2)))[0]
     moments = np.linalg.eigvalsh(J_bar[finite])
     suspects = finite[moments[:, 0] <= SUSPECT * moments[:, 2]].tolist()
-    axes = {k: bodies[k].massless_axes() for k in suspects}
+    suspects += [k for k, body in enumerate(bodies) if body.mass == 0.0 and not body.is_ground and k not in suspects]
+    axes = {k: directions_without_inertia(bodies[k]) for k in suspects}
     axes = {k: N for k, N in axes.items() if len(N)}
     if not axes:
         return ()
-    size = np.sqrt(
-        np.sum(rows.PiBar**2, axis=(1, 2)) + characteristic_length(model, rows) ** 2 * np.sum(rows.Phi_r**2, axis=(1, 2))
-    )
-    scaled = rows.PiBar / np.where(size > 0.0, size, 1.0)[:, None, None]
+    gradient = np.concatenate([characteristic_length(model, rows) * rows.Phi_r, rows.PiBar], axis=2)
+    size = np.sqrt(np.sum(gradient**2, axis=(1, 2)))
+    scaled = gradient / np.where(size > 0.0, size, 1.0)[:, None, None]
     turns: dict[int, dict[int, Array]] = {}
     has_axes = np.zeros(len(bodies), dtype=bool)
     has_axes[list(axes)] = True
@@ -127,6 +128,13 @@ def free_axis_faults(bodies: Sequence[Body], model: Model, rows: Rows, unsure: C
             first += len(axes[k])
         found += _free(T, [bodies[k] for k in members], [axes[k] for k in members])
     return tuple(found)
+
+
+def directions_without_inertia(body: Body) -> Array:
+    """Return the motions (k, 6) of a body that take no energy: translations, global, of one without mass; rotations about massless axes."""
+    axes = body.massless_axes()
+    turns = np.hstack([np.zeros((len(axes), 3)), axes])
+    return turns if body.mass > 0.0 or body.is_ground else np.vstack([np.eye(3, 6), turns])
 
 
 def _components(turns: dict[int, dict[int, Array]]) -> list[list[int]]:
@@ -156,12 +164,20 @@ def _free(T: Array, bodies: list[Body], axes: list[Array]) -> list[Fault]:
         free = directions[:, sizes > FREE_TOL].T @ N
         if len(free):
             names.append(repr(body.name))
-            shown = " and ".join(f"{_vector(axis)} in its frame, {_vector(body.A @ axis)} global" for axis in free)
-            texts.append(f"about {shown}" if len(bodies) == 1 else f"{body.name!r} about {shown}")
+            slides = bool(np.abs(free[:, :3]).max() > FREE_TOL)
+            shown = " and ".join(f"{_vector(axis)} in its frame, {_vector(body.A @ axis)} global" for axis in free[:, 3:])
+            of_body = "without mass in a direction of its own" if slides else f"about {shown}"
+            texts.append(of_body if len(bodies) == 1 else f"{body.name!r} {of_body}")
     where = f"body {names[0]}" if len(names) == 1 else f"bodies {first_few(names, SHOWN)}"
     what = f"it has no inertia about an axis that no joint holds: free to turn {first_few(texts, SHOWN)}"
     if len(names) > 1:
         what = f"they have no inertia about axes that no joint holds: free to turn together, {first_few(texts, SHOWN)}"
+    if any(body.mass == 0.0 for body in bodies):
+        what = what.replace("no inertia about an axis that no joint holds", "no inertia in a direction that no joint holds")
+        what = what.replace("no inertia about axes that no joint holds", "no inertia in directions that no joint holds")
+        what = what.replace("free to turn", "free to move")
+        remedy = "Give it a mass and J_bar, or joints that give its motion from that of bodies with mass; at another pose they may."
+        return [Fault(where, what, remedy)]
     remedy = "Give J_bar a positive moment about this axis (haugmbd.bodies.inertia), or use a joint that holds it (UJ in place of one SJ)."
     return [Fault(where, what, remedy)]
 

@@ -22,7 +22,7 @@ class Curves {
     Object.assign(this, { data, motion, packed });
     this.t = exactNumbers(bytes, packed.t);
     this.n = this.t.length;
-    for (const key of ["v", "omega", "energy", "force", "torque", "violation", "contact", "column"]) if (packed[key]) this[key] = channels(bytes, packed[key]);
+    for (const key of ["v", "omega", "energy", "force", "torque", "violation", "contact", "touch", "column"]) if (packed[key]) this[key] = channels(bytes, packed[key]);
   }
 
   three(array, k, width = 3) { return Array.from({ length: width }, (_, a) => array.subarray((width * k + a) * this.n, (width * k + a + 1) * this.n)); }

@@ -355,6 +355,7 @@ async function open() {
   player.seek(player.t0);
   if (player.t1 <= player.t0) for (const id of ["play", "time", "clock", "speed", "loop"]) $(id).hidden = true;
   player.makeWay();
+  if ($("live")) await startLive(player);
   if (!player.follow(location.hash) && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
   player.ready = true;
   requestAnimationFrame((now) => player.tick(now));

@@ -158,14 +158,14 @@ class World {
     this.touches = this.data.contacts.map((contact) => {
       const size = contact.radius > 0 ? 2 * contact.radius : 1.6 * g, mark = solid("sphere", size, size, size, contact.radius > 0 ? paint(this.bodies[contact.j].color) : paint(SPRING));
       mark.position.fromArray(contact.s_j);
-      this.bodies[contact.j].group.add(mark);
+      if (!contact.shapes) this.bodies[contact.j].group.add(mark);
       const wide = contact.i === 0 ? 1.4 * this.data.view.radius : 0.35 * this.data.size, plane = setPose(solid("box", wide, wide, 0.1 * g, faint(SPRING, 0.3)), contact.s_i, contact.p_i);
       plane.translateZ(-0.06 * g);
       if (contact.i === 0) {  // a plane of the ground is shown below the motion
         const n = Z.clone().applyQuaternion(asQuaternion(contact.p_i)), middle = new THREE.Vector3(...this.data.view.center);
         plane.position.copy(middle.addScaledVector(n, plane.position.dot(n) - middle.dot(n)));
       }
-      this.bodies[contact.i].group.add(plane);
+      if (contact.plane) this.bodies[contact.i].group.add(plane);
       const arrow = new Arrow(0.42 * g, FORCE);
       arrow.visible = false;
       this.scene.add(arrow);
@@ -204,6 +204,11 @@ class World {
     this.touches.forEach(({ arrow, contact }, k) => {
       const f = curves.contact ? valueAt(this.t, curves.t, curves.three(curves.contact, k, 1)[0]) : 0;
       if (!(f > 0)) { arrow.visible = false; return; }
+      if (curves.touch && 6 * k < curves.packed.touch.c) {  // the whole force of all points, where it acts
+        const at = curves.vector("touch", 2 * k + 1, this.t, new THREE.Vector3()).clone(), size = curves.vector("touch", 2 * k, this.t, v).length();
+        arrow.show(at, v.divideScalar(size), this.contactScale * size);
+        return;
+      }
       const q = contact.p_i, n = v.copy(Z).applyQuaternion(asQuaternion(q)).applyQuaternion(this.bodies[contact.i].group.quaternion).clone();
       arrow.show(this.now(contact.j, contact.s_j).addScaledVector(n, -contact.radius), n, this.contactScale * f);
     });

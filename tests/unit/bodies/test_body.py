@@ -76,7 +76,6 @@ def test_rounding_of_p_is_normalised_away():
 
 
 FAULTY = {
-    "zero mass": ({"mass": 0}, "mass is 0.0 kg, must be positive"),
     "negative mass": ({"mass": -1.0}, "mass is -1.0 kg, must be positive"),
     "nan mass": ({"mass": np.nan}, "mass is nan, not finite"),
     "infinite mass": ({"mass": np.inf}, "mass is inf, not finite"),

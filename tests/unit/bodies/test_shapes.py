@@ -35,6 +35,8 @@ SOLIDS = {
     "cylinder": inertia.cylinder(0.2, 0.7, density=2.0, axis=(1.0, 2.0, -0.5)),
     "tube": inertia.tube(0.3, 0.2, 0.7, density=2.0, axis=(0.0, 0.0, -1.0)),
     "cone": inertia.cone(0.3, 0.8, density=2.0, axis=(1.0, -1.0, 0.5)),
+    "capsule": inertia.capsule(0.2, 0.7, density=2.0, axis=(1.0, 2.0, -0.5)),
+    "ellipsoid": inertia.ellipsoid((0.3, 0.5, 0.2), density=2.0),
 }
 
 
@@ -118,6 +120,9 @@ def test_shapes_go_with_systems_models_and_chains():
         (lambda: mbd.Cylinder(1.0, "long"), "length is 'long'"),
         (lambda: mbd.Cylinder(1.0, 1.0, inner_radius=2.0), "inner_radius is 2 m"),
         (lambda: mbd.Cone(1.0, 1.0, axis=(0, 0, 0)), "axis is"),
+        (lambda: mbd.Capsule(-1.0, 1.0), "radius is -1 m"),
+        (lambda: mbd.Ellipsoid((1.0, 0.0, 1.0)), "semi_axes are"),
+        (lambda: inertia.ellipsoid((1.0, 2.0), mass=1.0), "three lengths"),
         (lambda: mbd.Box((1, 1, 1), p=(1, 1, 0, 0)), "length 1"),
         (lambda: mbd.Sphere(1.0, color="red"), "color is 'red'"),
         (lambda: mbd.Sphere(1.0, center=(0, 0, np.inf)), "center"),

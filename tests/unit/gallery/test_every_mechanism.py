@@ -44,6 +44,7 @@ MOBILITY = {
     "bouncing_toy": 2,
     "trebuchet": 3,
     "net": 104,
+    "rattleback": 6,
 }
 DISSIPATIVE = ("governor", "double_wishbone", "stewart_platform")
 """Mechanisms with dampers."""

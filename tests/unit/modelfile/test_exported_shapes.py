@@ -58,11 +58,12 @@ def test_shapes_come_back_from_mjcf(tmp_path):
     pytest.importorskip("mujoco")
     system = mechanisms.random_tree(1, ("RJ", "TJ"), n=2)
     body = system.bodies[2]
-    body.__setstate__(body.__getstate__() | {"shape": (*SHAPES, mbd.Cone(0.1, 0.2))})
+    rounded = (mbd.Capsule(0.03, 0.4, center=(0.2, 0, 0), axis=(1, 2, 2)), mbd.Ellipsoid((0.1, 0.2, 0.3), p=(0.5, 0.5, -0.5, 0.5)))
+    body.__setstate__(body.__getstate__() | {"shape": (*SHAPES, *rounded, mbd.Cone(0.1, 0.2))})
     done = mbd.write_mjcf(system, tmp_path / "x.xml")
     assert done.left_out == (f"shapes of body {body.name!r}: 1 Cone",)
     again = shown(mbd.read_mjcf(tmp_path / "x.xml"), body.name)
-    for (kind, x, color), (other, y, color_2) in zip(shown(system, body.name)[:3], again, strict=True):
+    for (kind, x, color), (other, y, color_2) in zip(shown(system, body.name)[:5], again, strict=True):
         assert kind == other
         assert color in (None, color_2)
         np.testing.assert_allclose(y, x, rtol=0, atol=1e-9)

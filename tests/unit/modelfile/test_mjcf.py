@@ -381,9 +381,10 @@ def test_names_frames_and_shapes(tmp_path):
     report = system.import_report
     assert report.body_of == {"a": "a", "hat": "a"}
     np.testing.assert_allclose(report.frames["hat"].point, (0.2, 0, 1), rtol=0, atol=1e-15)
-    tube, ball, *capsule = system["a"].shape
-    assert [type(shape).__name__ for shape in capsule] == ["Cylinder", "Sphere", "Sphere"]
-    ends = [system["a"].r + one.center for one in capsule[1:]]
+    tube, ball, capsule = system["a"].shape
+    assert (type(capsule), capsule.radius, capsule.length) == (mbd.Capsule, 0.1, 0.4)
+    along = 0.5 * capsule.length * euler_parameters.rotation_matrix(capsule.p)[:, 2]
+    ends = [system["a"].r + capsule.center + side * along for side in (-1.0, 1.0)]
     np.testing.assert_allclose(ends, [(0.2, 0, 3.8), (0.2, 0, 4.2)], rtol=0, atol=1e-14)
     np.testing.assert_allclose(system["a"].r + ball.center, (0.2, 0.1, 1), rtol=0, atol=1e-14)
     assert abs(euler_parameters.rotation_matrix(tube.p)[1, 2]) == pytest.approx(1.0)

@@ -213,6 +213,8 @@ def test_shapes_are_kept_bit_by_bit(tmp_path):
         mbd.Sphere(0.5),
         mbd.Cylinder(0.2, 1.0, inner_radius=0.1, axis=(1, 2, 3)),
         mbd.Cone(0.1, 0.3, axis=(0, 1, 1)),
+        mbd.Capsule(0.1, 0.3, axis=(0, 1, 1)),
+        mbd.Ellipsoid((0.1, 0.2, 0.3), p=turn),
         mbd.Mesh.from_arrays(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], scale=0.1),
     )
     system = mbd.System("drawn", ground_shape=mbd.Box((1, 1, 0.1)))

@@ -128,3 +128,23 @@ def test_a_long_run_has_forces_at_the_states_that_are_shown(chromium, machine, t
     drawn = curves(chromium, f"ofJoint({list(machine.model.joints).index('motor')})")
     assert_same(drawn["torque of the driver [N m]"], few.driver("motor").torque)
     assert_same(curves(chromium, "ofLoad(0)")["force [N]"], few.load("strut").force)
+
+
+@pytest.mark.slow
+def test_contacts_of_shapes_have_one_arrow_each_where_their_points_press(chromium, tmp_path):
+    """Box on box on a plane: the plane is there once, and each contact has the arrow of its whole force, at the middle of its points."""
+    system = mbd.System("stack", gravity=(0.0, 0.0, -9.81))
+    solid = mbd.inertia.box((0.2, 0.2, 0.1), density=1000.0)
+    low, high = (system.add(mbd.Body(name, *solid, r=(x, 0.0, z))) for name, x, z in (("low", 0.0, 0.05), ("high", 0.05, 0.15)))
+    system.add(mbd.Contacts("stack", [(system.ground, mbd.Plane()), low, high], mu=0.5))
+    result = mbd.simulate(system, 0.1, rtol=1e-7)
+    chromium.open(f"{result.animate(tmp_path / 'stack.html').as_uri()}#t=0.05")
+    look = "({arrow, contact}) => [contact.name, contact.plane, arrow.visible, arrow.position.toArray()]"
+    drawn = chromium.evaluate(f"(mechanism.seek(0.05), player.world.touches.map({look}))")
+    assert [(name, plane, visible) for name, plane, visible, _ in drawn] == [
+        ("stack: ground-low", True, True),
+        ("stack: ground-high", False, False),
+        ("stack: low-high", False, True),
+    ]
+    np.testing.assert_allclose(drawn[2][3], (0.05, 0.0, 0.1), atol=1e-4)
+    np.testing.assert_allclose(drawn[0][3], (0.025, 0.0, 0.0), atol=1e-4)

@@ -1,4 +1,4 @@
-r"""Build the engine:  python -m haugmbd.engine.build [TARGET ...]     (`make engine`)
+r"""Build the engine:  python -m haugmbd.engine_build.build [TARGET ...]     (`make engine`)
 
     collect    every entry of the package is compiled once, in a process of its own, and its LLVM code is kept     engine.collect
     emit       an object and a library for each target                                                            engine.emit
@@ -34,13 +34,15 @@ FIRST = ("exact", "linux_x86_64", "wasm32")
 
 def main() -> int:
     """Build what the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m haugmbd.engine.build", description="Compile the engine of this source tree.")
+    parser = argparse.ArgumentParser(
+        prog="python -m haugmbd.engine_build.build", description="Compile the engine of this source tree."
+    )
     parser.add_argument("targets", nargs="*", help="exact, linux_x86_64, wasm32, ...; all for every one")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of intermediate files")
     parser.add_argument("--into", type=Path, default=FOLDER, help="folder of the libraries")
     given = parser.parse_args()
     kept = collected(given.work)
-    from haugmbd.engine.emit import initialize, targets  # noqa: PLC0415  LLVM takes time to load
+    from haugmbd.engine_build.emit import initialize, targets  # noqa: PLC0415  LLVM takes time to load
 
     initialize()
     known = targets()
@@ -68,7 +70,7 @@ def collected(work: Path) -> Any:
                 "OMP_NUM_THREADS": "1",
                 "HAUGMBD_PLAIN_NUMBA": "",
             }
-            command = [sys.executable, "-m", "haugmbd.engine.workload", str(file)]
+            command = [sys.executable, "-m", "haugmbd.engine_build.workload", str(file)]
             subprocess.run(command, check=True, env=os.environ | more)
     with file.open("rb") as content:
         return pickle.load(content)
@@ -76,12 +78,13 @@ def collected(work: Path) -> Any:
 
 def build(name: str, target: Any, kept: Any, work: Path, into: Path) -> None:
     """Emit, link and register one library."""
-    from haugmbd.engine.emit import emit, link, names_header  # noqa: PLC0415  LLVM takes time to load
+    from haugmbd.engine_build.emit import emit, link, names_header, selected  # noqa: PLC0415  LLVM takes time to load
 
+    kept_here = selected(kept, target.parts)
     begun, stamp = time.process_time(), stamp_of(files_of_entries())
-    emitted = emit(kept, target)
+    emitted = emit(kept_here, target)
     (work / f"{name}.o").write_bytes(emitted.code)
-    (work / "names.h").write_text(names_header(kept))
+    (work / "names.h").write_text(names_header(kept_here))
     library = link(work, name, target, stamp)
     into.mkdir(parents=True, exist_ok=True)
     final = into / f"{name}.{target.ending}"

@@ -1,6 +1,6 @@
 r"""Every compiled function of the package as LLVM code before optimisation, and a door into each for those who have no Numba.
 
-    entry        fn(P, t, y, ...) in Numba's convention, linked with all its kernels        `EntryLibrary.finalize`, kept before optimisation
+    entry        fn(P, t, y, ...) in Numba's convention, linked with all its kernels; kept before `EntryLibrary.finalize` optimises it
     routine      the entry by its C address, which other compiled code calls
     word door    door(words, results): the same with all arguments as 64-bit words in memory, for callers outside compiled code
 
@@ -217,7 +217,7 @@ def dispatchers(compiled: bool = True) -> list[Any]:
 
     from haugmbd.compiled.fast_numba import KernelDispatcher  # noqa: PLC0415
 
-    found = [x for x in gc.get_objects() if isinstance(x, CPUDispatcher) and not isinstance(x, KernelDispatcher)]
+    found = [x for x in gc.get_objects() if issubclass(type(x), CPUDispatcher) and not issubclass(type(x), KernelDispatcher)]
     ours = [
         x for x in found if (getattr(x.py_func, "__module__", "") or "").startswith("haugmbd.") and (x.overloads or not compiled)
     ]

@@ -21,14 +21,40 @@ from typing import Any, NamedTuple
 
 from llvmlite import binding as llvm  # type: ignore[import-untyped]
 
-from haugmbd.engine.collect import Collection, symbols_defined
+from haugmbd.engine_build.collect import Collection, symbols_defined
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1] / "engine"
 WASM = "+bulk-memory,+nontrapping-fptoint,+sign-ext,+simd128"
 
 
+class Parts(NamedTuple):
+    """The part of an engine that steps blobs: names of routines and of entries, as regular expressions."""
+
+    routines: str
+    entries: str
+
+
+STEPS = (
+    r"(engine\.doors\.\w+|explicit\.runge_kutta\.run_entry|explicit\.embedded\.run_entry|stabilization\.\w+\.(rates|post_step))$"
+)
+EXPLICIT = Parts(
+    r"(constraints|workspace|friction|model|stabilization|switch_events|kkt\.solver\.(?!\w*tangent))\b(?!.*\|dual)(?!.*implicit)",
+    STEPS,
+)
+"""Every row, load and solver, for explicit methods."""
+SMALL = Parts(
+    r"(equations\.(cd|d|dp1|dp2|rotation)\.|workspace\.body_kinematics|model\.(evaluate|generalized_forces\.apply$|drivers_alone)"
+    r"|stabilization\.(none|projection|baumgarte)\.|_by_(blocks|wide_blocks|tree|revolute_tree)$)(?!.*\|dual)",
+    r"(engine\.doors\.\w+|explicit\.runge_kutta\.run_entry|stabilization\.(none|projection|baumgarte)\.rates)$",
+)
+"""Joints, springs, drivers and the usual solvers: of a page that shows one mechanism."""
+
+
 class Target(NamedTuple):
-    """A target: triple, processor and features of LLVM; the target of zig; the ending of a library; whether entries stay separate."""
+    """A target: triple, processor and features of LLVM; the target of zig; the ending of a library.
+
+    exact: whether each entry is optimised on its own;  parts: what it contains, None for everything
+    """
 
     triple: str
     cpu: str
@@ -36,6 +62,7 @@ class Target(NamedTuple):
     zig: str
     ending: str
     exact: bool = False
+    parts: Parts | None = None
 
 
 def targets() -> dict[str, Target]:
@@ -45,7 +72,8 @@ def targets() -> dict[str, Target]:
         "exact": Target(*host, "x86_64-linux-gnu.2.17", "so", exact=True),
         "linux_x86_64": Target("x86_64-unknown-linux-gnu", "x86-64", "", "x86_64-linux-gnu.2.17", "so"),
         "linux_x86_64_v3": Target("x86_64-unknown-linux-gnu", "x86-64-v3", "", "x86_64-linux-gnu.2.17", "so"),
-        "wasm32": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm"),
+        "wasm32": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=EXPLICIT),
+        "wasm32_small": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=SMALL),
         "linux_aarch64": Target("aarch64-unknown-linux-gnu", "generic", "", "aarch64-linux-gnu.2.17", "so"),
         "windows_x86_64": Target("x86_64-w64-windows-gnu", "x86-64", "", "x86_64-windows-gnu", "dll"),
         "macos_arm64": Target("aarch64-apple-darwin", "apple-m1", "", "aarch64-macos", "dylib"),
@@ -132,6 +160,17 @@ no:
  ret i64 0
 }}
 """
+
+
+def selected(collection: Collection, parts: Parts | None) -> Collection:
+    """Return the part of a collection that a target contains."""
+    if parts is None:
+        return collection
+    routines = [(n, x) for n, x in zip(collection.routine_names, collection.routines, strict=True) if re.search(parts.routines, n)]
+    entries = [entry for entry in collection.entries if re.search(parts.entries, entry.name)]
+    wanted = {*(symbol for _, symbol in routines), *(entry.door for entry in entries)}
+    texts = [text for text in collection.texts if symbols_defined(text) & wanted]
+    return Collection(texts, entries, [n for n, _ in routines], [x for _, x in routines])
 
 
 def linked(collection: Collection, target: Target, machine: Any) -> Any:

@@ -1,0 +1,216 @@
+r"""Contacts: rigid contacts between all pairs of bodies that have shapes.
+
+    pairs      all pairs of bodies with shapes, but those that a joint joins, and those of `except_`; or the pairs that are given
+    member     a Contact of one shape of one body with one shape of the other, named "NAME: a-b", or "NAME: a[0]-b[1]" of several shapes
+
+A pair of shapes that has no contact is a fault, as the bodies would pass through one another without a word.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.shapes import Cylinder, Plane, Shape, Sphere
+from haugmbd.constraints.joint import Joint
+from haugmbd.contact.contact import Contact, touching_shapes
+from haugmbd.deprecated import public_class
+from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.geometry.narrow_phase import PAIRS_TEXT, has_contact
+from haugmbd.model.immutable import immutable
+
+Side = tuple[Body, tuple[Any, ...]]
+"""A body and its shapes that touch."""
+
+MOST_TOLD = 5
+"""Faults of a kind that are told one by one."""
+
+
+@public_class
+@immutable("Make a new Contacts(...).")
+class Contacts:
+    """Rigid contacts, with dry friction, between all pairs of bodies with shapes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the group; its members are named "NAME: a-b".
+    bodies : sequence of Body or (Body, shape), optional
+        The bodies that may touch one another, each with its shapes (`Body.shape`, or its solid), or with the shape that is given, such
+        as `(system.ground, mbd.Plane())`. By default all bodies of the system that have shapes, and its ground.
+    pairs : sequence of pairs of Body or (Body, shape), optional
+        The pairs that may touch, in place of `bodies`; joints between them do not matter.
+    mu : float
+        Coefficient of friction of each member.
+    restitution : float
+        Newton's coefficient of restitution of each member, 0 to 1.
+    except_ : sequence of Body or pairs of Body
+        Bodies, and pairs of bodies, that never touch.
+
+    Raises
+    ------
+    UsageError
+        If an argument is not of these kinds.
+
+    Notes
+    -----
+    Add it after the bodies and joints: `system.add` makes its members, and a system with a body or joint that came later and would change
+    them does not compile.
+    """
+
+    name: str
+    bodies: tuple[Side, ...] | None
+    pairs: tuple[tuple[Side, Side], ...]
+    mu: float
+    restitution: float
+    _are_given: bool
+    _left_out: tuple[tuple[Body, ...], ...]
+
+    def __init__(
+        self,
+        name: str,
+        bodies: Sequence[Any] | None = None,
+        *,
+        pairs: Sequence[tuple[Any, Any]] | None = None,
+        mu: float = 0.0,
+        restitution: float = 0.0,
+        except_: Sequence[Any] = (),
+    ) -> None:
+        where = f"Contacts {name!r}"
+        if bodies is not None and pairs is not None:
+            raise UsageError(f"{where} got bodies= and pairs=: give one of them, or none for all bodies with shapes.")
+        self.__dict__.update(
+            name=name,
+            bodies=None if bodies is None else tuple(_side(where, body) for body in _several(where, "bodies", bodies)),
+            pairs=tuple(_pair(where, pair) for pair in _several(where, "pairs", pairs or ())),
+            mu=mu,
+            restitution=restitution,
+            _are_given=pairs is not None,
+            _left_out=tuple(_left_out(where, x) for x in _several(where, "except_", except_)),
+        )
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return f"Contacts {self.name!r}"
+
+    def members(self, bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Contact]:
+        """Return the contacts.
+
+        Parameters
+        ----------
+        bodies : sequence of Body
+            The bodies of the system, with its ground.
+        joints : sequence of Joint
+            Its joints.
+
+        Returns
+        -------
+        list of Contact
+            The members, in the order of the bodies.
+
+        Raises
+        ------
+        ModelError
+            If two shapes have no contact, or there is no pair at all.
+        """
+        faults: list[Fault] = []
+        made = [
+            Contact(name, i, j, shape_i=shape_i, shape_j=shape_j, mu=self.mu, restitution=self.restitution)
+            for name, i, shape_i, j, shape_j in self._ends(bodies, joints, faults)
+        ]
+        if not made and not faults:
+            remedy = "Give shapes to the bodies, Body(..., shape=mbd.Box(...)), or (body, shape) in bodies=."
+            faults.append(Fault(self.where, "no two bodies with shapes may touch", remedy))
+        if faults:
+            more = f" and {len(faults) - MOST_TOLD} more pairs" if len(faults) > MOST_TOLD else ""
+            told = faults[:MOST_TOLD]
+            if more:
+                told[-1] = Fault(told[-1].where, told[-1].what + more, told[-1].remedy)
+            raise ModelError(told)
+        return made
+
+    def late_faults(self, bodies: Sequence[Body], joints: Sequence[Joint], contacts: Iterable[Contact]) -> list[Fault]:
+        """Return a fault if bodies or joints that came later would change the members."""
+        there = {contact.name for contact in contacts if contact.name.startswith(f"{self.name}: ")}
+        now = {end[0] for end in self._ends(bodies, joints, [])}
+        if there == now:
+            return []
+        changed = sorted(now ^ there)
+        what = f"bodies, shapes or joints that came later change its members, such as {changed[0]!r}"
+        return [Fault(self.where, what, "Add it after all bodies and joints, or give bodies= or pairs=.")]
+
+    def _ends(
+        self, bodies: Sequence[Body], joints: Sequence[Joint], faults: list[Fault]
+    ) -> Iterator[tuple[str, Body, Any, Body, Any]]:
+        """Yield names, bodies and shapes of the members; pairs of shapes without contact are faults."""
+        for (i, shapes_i), (j, shapes_j) in self._body_pairs(bodies, joints):
+            several = len(shapes_i) > 1 or len(shapes_j) > 1
+            for (a, shape_i), (b, shape_j) in itertools.product(enumerate(shapes_i), enumerate(shapes_j)):
+                if not self._touch(shape_i, shape_j):
+                    kinds = f"a {type(shape_i).__name__} of {i.name!r} and a {type(shape_j).__name__} of {j.name!r}"
+                    remedy = f"Leave the pair out by except_=, or give other shapes. Pairs are: {PAIRS_TEXT}."
+                    faults.append(Fault(self.where, f"{kinds} have no contact", remedy))
+                    continue
+                ends = f"{i.name}[{a}]-{j.name}[{b}]" if several else f"{i.name}-{j.name}"
+                yield f"{self.name}: {ends}", i, shape_i, j, shape_j
+
+    def _touch(self, shape_i: Any, shape_j: Any) -> bool:
+        """Return whether two shapes have a contact; a ball and a tube only if the pair is given, as the ball must be in its hole."""
+        shapes = (shape_i, shape_j)
+        tube = any(isinstance(x, Cylinder) and x.inner_radius > 0.0 for x in shapes) and any(isinstance(x, Sphere) for x in shapes)
+        return has_contact(shape_i, shape_j) and (self._are_given or not tube)
+
+    def _body_pairs(self, bodies: Sequence[Body], joints: Sequence[Joint]) -> Iterator[tuple[Side, Side]]:
+        """Yield the pairs of bodies that may touch."""
+        if self._are_given:
+            yield from self.pairs
+            return
+        sides = self.bodies
+        if sides is None:
+            sides = tuple((body, shapes) for body in bodies if (shapes := touching_shapes(body)))
+        apart = {frozenset(map(id, x)) for x in (*((joint.i, joint.j) for joint in joints), *self._left_out)}
+        for one, other in itertools.combinations(sides, 2):
+            i, j = one[0], other[0]
+            never = frozenset((id(i), id(j))) in apart or frozenset((id(i),)) in apart or frozenset((id(j),)) in apart
+            planes = all(isinstance(shape, Plane) for shape in (*one[1], *other[1]))
+            if i is not j and not never and not planes:
+                yield one, other
+
+    def __repr__(self) -> str:
+        what = "all bodies" if self.bodies is None else f"{len(self.bodies)} bodies"
+        return f"Contacts({self.name!r}, {f'{len(self.pairs)} pairs' if self.pairs else what}, mu={self.mu:g})"
+
+
+def _several(where: str, label: str, given: Any) -> Iterable[Any]:
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise UsageError(f"{where}: {label} is {given!r:.60}. Give a list.")
+    return given
+
+
+def _side(where: str, given: Any) -> Side:
+    """Return a body with its shapes. Raise UsageError for another thing, or a body without shapes."""
+    if isinstance(given, Body):
+        shapes = touching_shapes(given)
+        if not shapes:
+            raise UsageError(f"{where}: body {given.name!r} has no shape. Give (body, shape), or Body(..., shape=mbd.Box(...)).")
+        return given, shapes
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Body) and isinstance(given[1], Shape | Plane):
+        return given[0], (given[1],)
+    raise UsageError(f"{where} got {given!r:.60}. Give a Body that has shapes, or (body, shape).")
+
+
+def _pair(where: str, given: Any) -> tuple[Side, Side]:
+    if not (isinstance(given, tuple | list) and len(given) == 2):
+        raise UsageError(f"{where} got the pair {given!r:.60}. Give (i, j), each a Body or (body, shape).")
+    return _side(where, given[0]), _side(where, given[1])
+
+
+def _left_out(where: str, given: Any) -> tuple[Body, ...]:
+    """Return the bodies that are left out: one, or a pair that is not to touch."""
+    several = (given,) if isinstance(given, Body) else tuple(given) if isinstance(given, tuple | list) else ()
+    if not 0 < len(several) <= 2 or not all(isinstance(body, Body) for body in several):
+        raise UsageError(f"{where}: except_ has {given!r:.60}. Give bodies, or pairs of bodies.")
+    return several

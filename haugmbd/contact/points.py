@@ -1,0 +1,179 @@
+r"""The points at which contacts touch: gaps, normals, rows and their rates.
+
+A point of contact has x_i on body i and x_j on body j with x_j - x_i = gap n, the normal n from i to j, and two tangents t:
+
+    v_rel = v_j + w_j x s_j - v_i - w_i x s_i            s = x - r, the velocity of the material of j against that of i
+    C u   = (n, t_1, t_2) . v_rel                        C_i = -(d, A_i^T (s_i x d))    C_j = (d, A_j^T (s_j x d))       d = n, t_1, t_2
+    (C u)' = C u' - gamma                                gamma = -(d' . v_rel + d . (w_j x (x_j' - v_j) - w_i x (x_i' - v_i)))
+    d'    = n'  for the normal,  -(t . n') n  for tangents, which do not spin about it
+
+x', n': velocities of the point and of the normal over space, of the pair of features that touches (corner and face, two edges, ...), which
+is kept as long as the rows are used.
+Source: Haug (2021), spatial kinematics; Pfeiffer, Glocker, Multibody Dynamics with Unilateral Contacts (1996), ch. 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import entry, kernel
+from haugmbd.geometry.manifold import manifold
+from haugmbd.geometry.narrow_phase import (
+    GAP,
+    NORMAL,
+    NORMAL_RATE,
+    POINT_I,
+    POINT_I_RATE,
+    POINT_J,
+    POINT_J_RATE,
+    rates,
+)
+from haugmbd.geometry.tables import MOST_POINTS, POINT_COLUMNS, RATE_COLUMNS, Shapes, new_scratch, shape_tables
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
+from haugmbd.math.euler_kernels import put_rotation
+from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body, to_global
+
+
+class Kinematics(NamedTuple):
+    """Points of contact at a state (k,).
+
+    gap: (k,);  x: (k, 3) on body j, global;  D: (k, 3, 3) n, t_1, t_2;  C: (k, 3, 2, 6);  gamma, v: (k, 3), normal first
+    """
+
+    gap: Array
+    x: Array
+    D: Array
+    C: Array
+    gamma: Array
+    v: Array
+
+
+@kernel
+def tangent(n: Vec) -> Vec:
+    """Return a unit vector across n."""
+    x, y, z = abs(n[0]), abs(n[1]), abs(n[2])
+    e = (1.0, 0.0, 0.0) if x <= y and x <= z else (0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0)
+    t = cross(e, n)
+    return scale(1.0 / sqrt(dot(t, t)), t)
+
+
+@kernel
+def put_rotations(bodies: Array, A: Array) -> None:
+    """Write the rotation matrices of all bodies (nb + 1, 13)."""
+    for k in range(bodies.shape[0]):
+        e0, e1, e2, e3 = bodies[k, EULER], bodies[k, EULER + 1], bodies[k, EULER + 2], bodies[k, EULER + 3]
+        s = 1.0 / sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
+        put_rotation(A, k, s * e0, s * e1, s * e2, s * e3)
+
+
+@entry
+def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array, C: Array, gamma: Array, v: Array) -> int:
+    """Write directions, rows, gamma and velocities of points (k, 21) on the pairs (k, 2) of bodies.
+
+    bodies: (nb + 1, 13), A: (nb + 1, 3, 3), which is written, too;  D: (k, 3, 3);  C: (k, 3, 12);  gamma, v: (k, 3)
+    """
+    put_rotations(bodies, A)
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        n, n_rate = load(points, k, NORMAL), load(points, k, NORMAL_RATE)
+        t_1 = tangent(n)
+        s_i, s_j = sub(load(points, k, POINT_I), load(bodies, i, 0)), sub(load(points, k, POINT_J), load(bodies, j, 0))
+        v_i, v_j = load(bodies, i, VELOCITY), load(bodies, j, VELOCITY)
+        w_i, w_j = to_global(A, i, load(bodies, i, OMEGA_BAR)), to_global(A, j, load(bodies, j, OMEGA_BAR))
+        relative = sub(add(v_j, cross(w_j, s_j)), add(v_i, cross(w_i, s_i)))
+        turning = sub(cross(w_j, sub(load(points, k, POINT_J_RATE), v_j)), cross(w_i, sub(load(points, k, POINT_I_RATE), v_i)))
+        for a in range(3):
+            d = n if a == 0 else t_1 if a == 1 else cross(n, t_1)
+            d_rate = n_rate if a == 0 else scale(-dot(d, n_rate), n)
+            store(D[k], a, 0, d)
+            store(C[k], a, 0, scale(-1.0, d))
+            store(C[k], a, 3, to_body(A, i, cross(d, s_i)))
+            store(C[k], a, 6, d)
+            store(C[k], a, 9, to_body(A, j, cross(s_j, d)))
+            v[k, a] = dot(d, relative)
+            gamma[k, a] = -dot(d_rate, relative) - dot(d, turning)
+    return 0
+
+
+@entry
+def near_points(
+    shapes: Shapes,
+    pairs: Ints,
+    bodies: Array,
+    A: Array,
+    margin: float,
+    out: Array,
+    features: Ints,
+    scratch: Array,
+    found: Ints,
+    gaps: Array,
+) -> int:
+    """Write contact and feature (k, 2), and gap (k,), of all points with gap <= margin of the pairs (m, 2) of shapes; return their number.
+
+    out: (8, 10), features: (8,), scratch: of the manifold;  found, gaps: with room for 8 points a pair
+    """
+    put_rotations(bodies, A)
+    n = 0
+    for c in range(pairs.shape[0]):
+        k = manifold(shapes, pairs[c, 0], pairs[c, 1], bodies, A, margin, out, features, scratch)
+        for point in range(k):
+            found[n, 0], found[n, 1], gaps[n] = c, features[point], out[point, GAP]
+            n += 1
+    return n
+
+
+@entry
+def rates_of_points(shapes: Shapes, pairs: Ints, keys: Ints, bodies: Array, A: Array, out: Array) -> int:
+    """Write the RATE_COLUMNS of points (k, 2), contact and feature, of the pairs (m, 2) of shapes to out."""
+    put_rotations(bodies, A)
+    for k in range(keys.shape[0]):
+        c = keys[k, 0]
+        rates(shapes, pairs[c, 0], pairs[c, 1], keys[k, 1], bodies, A, out, k)
+    return 0
+
+
+class ContactPoints:
+    """The points of contact of pairs of shapes.
+
+    ends: by contact, (body i, shape i, body j, shape j);  n: number of bodies
+    """
+
+    def __init__(self, ends: Sequence[tuple[int, Any, int, Any]], n: int) -> None:
+        self.n = n
+        self.bodies = np.array([(i, j) for i, _, j, _ in ends], dtype=np.int64).reshape(-1, 2)
+        numbers: dict[tuple[int, int], int] = {}
+        shapes: list[tuple[int, Any]] = []
+        for i, shape_i, j, shape_j in ends:
+            for body, shape in ((i, shape_i), (j, shape_j)):
+                if (body, id(shape)) not in numbers:
+                    numbers[body, id(shape)] = len(shapes)
+                    shapes.append((body, shape))
+        self.shapes = shape_tables(shapes)
+        lines = [(numbers[i, id(a)], numbers[j, id(b)]) for i, a, j, b in ends]
+        self.pairs = np.array(lines, dtype=np.int64).reshape(-1, 2)
+        self._A = np.zeros((n, 3, 3))
+        self._out, self._features = np.zeros((MOST_POINTS, POINT_COLUMNS)), np.zeros(MOST_POINTS, dtype=np.int64)
+        self._scratch = new_scratch(self.shapes)
+        self._found = np.zeros((MOST_POINTS * max(len(ends), 1), 2), dtype=np.int64)
+        self._gaps = np.zeros(len(self._found))
+
+    def near(self, y: Array, margin: float) -> tuple[Ints, Array]:
+        """Return contact and feature (k, 2), and gap (k,), of the points with gap <= margin at the flat state."""
+        bodies = y[: WIDTH * self.n].reshape(self.n, WIDTH)
+        own = self._A, margin, self._out, self._features, self._scratch, self._found, self._gaps
+        k = near_points(self.shapes, self.pairs, bodies, *own)
+        return self._found[:k].copy(), self._gaps[:k].copy()
+
+    def at(self, keys: Ints, y: Array) -> Kinematics:
+        """Return the points (k, 2), contact and feature, at the flat state."""
+        k, bodies = len(keys), y[: WIDTH * self.n].reshape(self.n, WIDTH)
+        out = np.empty((k, RATE_COLUMNS))
+        rates_of_points(self.shapes, self.pairs, keys, bodies, self._A, out)
+        D, C, gamma, v = np.empty((k, 3, 3)), np.empty((k, 3, 12)), np.empty((k, 3)), np.empty((k, 3))
+        rows_of_points(self.bodies[keys[:, 0]], out, bodies, self._A, D, C, gamma, v)
+        return Kinematics(out[:, GAP], out[:, POINT_J : POINT_J + 3], D, C.reshape(k, 3, 2, 6), gamma, v)

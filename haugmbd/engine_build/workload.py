@@ -1,0 +1,247 @@
+r"""What the engine is compiled of: runs that reach every entry, in the process that keeps the LLVM code.
+
+    python -m haugmbd.engine_build.workload FILE        the collection, pickled
+
+An entry is compiled for the types that it is called with.  Routines have their signature; the others get theirs here, from short runs
+of each kind of question.  An entry that no run reaches is named at the end, unless it is among those that are left out for a reason.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import haugmbd as mbd
+from haugmbd.cli import warm as command_line
+from haugmbd.compiled.function_pointers import F1, F2, F3, types
+from haugmbd.engine.doors import compile_doors
+from haugmbd.engine_build import collect
+from haugmbd.gallery import delta_robot, double_pendulum, four_bar, net, peaucellier, slider_crank, windows
+from haugmbd.joints import RJ, TJ
+from haugmbd.serial_chain import SerialChain
+from haugmbd.serial_chain.impulses import chain_impulse
+from haugmbd.serial_chain.recursions.aba import aba
+from haugmbd.serial_chain.recursions.crba import crba
+from haugmbd.serial_chain.recursions.rnea import joint_wrenches, rnea
+from haugmbd.workspace.layout import PACK_TYPE
+
+LEFT_OUT: dict[str, str] = {
+    "haugmbd.kkt.minimum_degree.minimum_degree": "returns arrays that it makes: plain Python orders the fronts of a net",
+    "haugmbd.kkt.minimum_degree.bisection_levels": "returns arrays that it makes",
+    "haugmbd.kkt.front_plan.lay_out": "returns arrays that it makes",
+    "haugmbd.kkt.front_plan.fold": "returns arrays that it makes",
+    "haugmbd.drivers.program.sample_kernel": "makes its room: plain Python samples the drivers",
+}
+"""Entries that are not in the engine, and why."""
+
+
+def main() -> int:
+    """Write the collection of this source tree."""
+    texts = collect.keep_modules()
+    for name, run in runs():
+        _say(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                run()
+            except Exception as error:  # noqa: BLE001  what it did not reach is named at the end
+                _say(f"{name}: {type(error).__name__}: {error}")
+    compile_doors()
+    compile_rare()
+    collect.import_everything(mbd)
+    file = Path(sys.argv[1])
+    found = collect.collection(texts, LEFT_OUT, _say)
+    new = file.with_suffix(f".{os.getpid()}")
+    new.write_bytes(pickle.dumps(found))
+    os.replace(new, file)
+    return 0
+
+
+def _say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def runs() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield the runs by name."""
+    yield from command_line.default_methods()
+    yield from command_line.other_methods()
+    yield "friction", friction
+    yield "stops and compliant contacts", stops_and_contacts
+    yield "blocks", blocks
+    yield "serial chains", chains
+    yield "kinematics and equilibrium", kinematics
+    yield "dependent rows", dependent_rows
+    yield "singular configurations", singular
+    yield "batches", batches
+    yield "a step at a time", stepper
+    yield "nets", nets
+    yield "impulses", impulses
+
+
+def pendulum() -> Any:
+    """Return a pendulum on a pin."""
+    system = mbd.System("pendulum")
+    rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0.0, 0.0)))
+    system.add(RJ("pin", system.ground, rod, point=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    return system
+
+
+def slider() -> Any:
+    """Return a body on a rail."""
+    system = mbd.System("slider", gravity=(0.0, 0.0, -9.81))
+    block = system.add(mbd.Body("block", 1.0, (0.1, 0.1, 0.1), v=(1.0, 0.0, 0.0)))
+    system.add(TJ("rail", system.ground, block, point=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0)))
+    return system
+
+
+def _ask(result: Any) -> None:
+    """Ask a result for what has entries of its own."""
+    result.energy()
+    for level in ("position", "velocity", "acceleration"):
+        result.violation(level)
+    for joint in list(result.model.joints)[:1]:
+        result.reaction(joint)
+    result.resample(result.t[:-1] + 0.3 * np.diff(result.t))
+
+
+def friction() -> None:
+    """Let joints slide and stick, with every kind of method."""
+    for make, law in ((slider, mbd.Coulomb(0.3)), (pendulum, mbd.Coulomb(0.3)), (pendulum, mbd.Viscous(0.1))):
+        system = make()
+        more = {} if make is slider or isinstance(law, mbd.Viscous) else {"radius": 0.05}
+        system.add(mbd.JointFriction("rubbing", system.joints[0], law, **more))
+        for how in (
+            {"h": 1e-3},
+            {"rtol": 1e-6, "atol": 1e-8},
+            {"h": 1e-3, "integrator": mbd.GeneralizedAlpha(), "stabilization": None},
+        ):
+            try:
+                result = mbd.simulate(system, 0.5, **how)
+            except mbd.UsageError:
+                continue
+            _ask(result)
+
+
+def stops_and_contacts() -> None:
+    """Let joints and bodies touch."""
+    for more in ({"k": 1e4, "c": 10.0}, {"restitution": 0.5}):
+        system = pendulum()
+        system.add(mbd.JointLimit("stop", system.joints[0], lower=-0.2, upper=0.2, **more))
+        _ask(mbd.simulate(system, 0.3, h=1e-3))
+        mbd.mobility(system)
+    for mu in (0.0, 0.3):
+        system = mbd.System("ball", gravity=(0.0, 0.0, -9.81))
+        ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.11)))
+        shapes = {"shape_i": mbd.Plane(normal=(0, 0, 1)), "shape_j": mbd.Sphere(0.1)}
+        system.add(mbd.ContactForce("floor", system.ground, ball, **shapes, K=1e5, restitution=0.5, mu=mu))
+        for how in (
+            {"h": 1e-4},
+            {"rtol": 1e-6, "atol": 1e-8},
+            {"h": 1e-4, "integrator": mbd.GeneralizedAlpha(), "stabilization": None},
+        ):
+            _ask(mbd.simulate(system, 0.05, **how))
+
+
+def blocks() -> None:
+    """Control a pendulum."""
+    system = pendulum()
+    pid = system.add(mbd.PID("pid", "pin.angle", 0.2, kp=80.0, ki=60.0, kd=15.0, tau=0.01))
+    system.add(mbd.LowPass("slow", "pin.angle", 0.05))
+    system.add(mbd.Motor("motor", system.joints[0], torque=pid["out"]))
+    _ask(mbd.simulate(system, 0.05, h=1e-3))
+
+
+def chains() -> None:
+    """Ask a serial chain everything."""
+    chain = SerialChain.from_system(double_pendulum())
+    q, qd = np.array([0.1, 0.2]), np.array([0.3, 0.4])
+    crba(chain, q)
+    aba(chain, q, qd)
+    rnea(chain, q, qd, qd)
+    joint_wrenches(chain, q, qd, qd)
+    chain_impulse(chain, q, tau=qd)
+
+
+def kinematics() -> None:
+    """Ask for motions without forces, and for equilibria."""
+    mbd.kinematics(slider_crank(driven=True), np.linspace(0.0, 0.2, 5))
+    mbd.inverse_dynamics(slider_crank(driven=True), np.linspace(0.0, 0.2, 5))
+    mbd.assemble(four_bar())
+    balance = mbd.equilibrium(pendulum())
+    mbd.linearize(pendulum(), balance.state)
+    mbd.mobility(four_bar())
+
+
+def dependent_rows() -> None:
+    """Let formulations choose among dependent rows."""
+    for rule in (mbd.DropDependentRows(), mbd.MinimumNorm()):
+        result = mbd.simulate(peaucellier(), 0.005, h=1e-3, redundancy=rule, record_method=True)
+        _ask(result)
+        mbd.accelerations(four_bar(), redundancy=rule)
+    for formulation in (mbd.NullSpace(), mbd.RangeSpace(), mbd.UdwadiaKalaba()):
+        _ask(mbd.simulate(four_bar(), 0.005, h=1e-3, formulation=formulation, record_method=True))
+
+
+def singular() -> None:
+    """Pass through singular configurations."""
+    for make in (windows, delta_robot, peaucellier):
+        mbd.simulate(make(), 1.0, h=1e-3)
+
+
+def batches() -> None:
+    """Ask for many variants at once."""
+    many = mbd.batch(four_bar(), parameters={"coupler.mass": np.array([1.0, 2.0])})
+    many.accelerations()
+    many.simulate(0.005, h=1e-3)
+
+
+def stepper() -> None:
+    """Advance step by step, with an input."""
+    system = pendulum()
+    system.add(mbd.RSDA("spring", system.joints[0], k=1.0, c=0.1))
+    system.add(mbd.Motor("motor", system.joints[0], torque=0.0))
+    steps = mbd.Stepper(system, h=1e-3, inputs=["motor"])
+    steps.step()
+
+
+def nets() -> None:
+    """Let a large net move."""
+    system = net(24)
+    mbd.simulate(system, 2e-3, h=1e-3)
+
+
+def impulses() -> None:
+    """Strike a mechanism."""
+    system = double_pendulum()
+    mbd.impulse(system.compile(), applied=mbd.PointImpulse("blow", system.bodies[-1], impulse=(0.0, 0.0, 1.0)))
+
+
+RARE: dict[str, tuple[Any, ...]] = {
+    "haugmbd.formulations.newton_euler.factorize_and_solve_entry": (PACK_TYPE,),
+    "haugmbd.model.inspection.row_gaps.first_open_entry": (PACK_TYPE, F1, F2, types.int64, types.float64, types.float64),
+    "haugmbd.analysis.kinematics.path_steps.volumes_entry": (PACK_TYPE, F1, F2, F2),
+    "haugmbd.diagnostics.method_solutions.keep_entry": (PACK_TYPE, F1, F2, F2),
+    "haugmbd.redundancy.minimum_norm.spread_entry": (PACK_TYPE, F1, F2, F2, F3, F3),
+}
+"""Entries that only rare mechanisms reach, with their types."""
+
+
+def compile_rare() -> None:
+    """Compile the entries above."""
+    for name, arguments in RARE.items():
+        module, _, function = name.rpartition(".")
+        getattr(import_module(module), function).compile(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

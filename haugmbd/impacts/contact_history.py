@@ -1,0 +1,316 @@
+r"""Rigid contacts over time: forces, gaps, slip, states, and which of the forces are unique.
+
+Of an event-driven run the modes of each segment are kept, and everything is computed from the states again: f by the modes, and where they
+leave f open the shortest of those that the laws allow.  A time-stepping run keeps its impulses, divided by the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds
+from haugmbd.deprecated import public_class
+from haugmbd.errors import SimulationError
+from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, PointMode
+
+OPEN = 0
+STATES = np.array(["open", "stick", "slip"])
+"""Names of the states 0, 1 and 2."""
+LAWFUL = 1e-10
+"""Relative to the largest force: what a law may be left with."""
+
+
+class ContactRecord(NamedTuple):
+    """Forces of points over time.
+
+    keys: (K,);  normal: (nt, K);  friction: (nt, K, 3) on the second body, global;  state: (nt, K) OPEN, STICK or SLIP
+    x: (nt, nn, 6) solutions u_dot, lam by nodes
+    """
+
+    keys: tuple[Key, ...]
+    normal: Array
+    friction: Array
+    state: npt.NDArray[np.int64]
+    x: Array
+
+
+class ContactSegment:
+    """The contacts along a segment of an event-driven run, by their modes."""
+
+    def __init__(self, problem: ContactProblem, modes: dict[Key, PointMode]) -> None:
+        self.problem, self.modes = problem, modes
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The points that touch along the segment."""
+        return tuple(self.modes)
+
+    def at(self, keep: Any) -> ContactSegment:
+        """Return the contacts at some of the states."""
+        return self
+
+    def record(self, t: Array, y: Array) -> ContactRecord:
+        """Return forces and solutions at the states y (nt, ny)."""
+        p, K = self.problem, len(self.modes)
+        normal, friction = np.zeros((len(t), K)), np.zeros((len(t), K, 3))
+        x = np.zeros((len(t), p.response.nodes, 6))
+        code = np.array([mode.mode for mode in self.modes.values()], dtype=np.int64)
+        for n in range(len(t)):
+            forces, x[n] = p.solution(float(t[n]), np.ascontiguousarray(y[n]), self.modes)
+            f = forces.f
+            if not forces.unique and not lawful(p, self.modes, f):
+                f = self._lawful_forces(float(t[n]), y[n], forces)
+            normal[n] = f[:, 0]
+            friction[n] = np.einsum("ka,kac->kc", f[:, 1:], forces.kin.D[:, 1:])
+        return ContactRecord(self.keys, normal, friction, np.tile(code, (len(t), 1)), x)
+
+    def _lawful_forces(self, t: float, y: Array, forces: Forces) -> Array:
+        """Return forces with the same accelerations that fulfil the laws."""
+        p, keys = self.problem, list(self.modes)
+        sliding = {k: m.hint for k, m in self.modes.items() if m.fixed and m.hint is not None}
+        try:
+            return p.choose(t, np.ascontiguousarray(y), keys, 1e-9 * p.length, sliding, forces.f).f
+        except SimulationError:
+            return forces.f
+
+    def force_set(self, t: float, y: Array) -> ForceSet:
+        """Return the set of all forces that fulfil the laws at a state."""
+        p, keys = self.problem, list(self.modes)
+        forces, _ = p.solution(t, np.ascontiguousarray(y), self.modes)
+        f = forces.f if forces.unique or lawful(p, self.modes, forces.f) else self._lawful_forces(t, y, forces)
+        return force_set_of(p, t, np.ascontiguousarray(y), self.modes, f, forces)
+
+    def bounds(self, t: float, y: Array) -> tuple[Array, Array]:
+        """Return least and largest components (K, 3) at a state."""
+        return force_bounds(self.force_set(t, y))
+
+
+def lawful(p: ContactProblem, modes: dict[Key, PointMode], f: Array) -> bool:
+    """Return whether forces (k, 3) are within the cones of their points."""
+    mu, size = p.friction_of(list(modes)), float(np.abs(f).max(initial=0.0))
+    room = mu * f[:, 0] - np.hypot(f[:, 1], f[:, 2])
+    return bool((f[:, 0] >= -LAWFUL * size).all() and (room >= -LAWFUL * size).all())
+
+
+def force_set_of(p: ContactProblem, t: float, y: Array, modes: dict[Key, PointMode], f: Array, forces: Forces) -> ForceSet:
+    """Return the set of forces with the accelerations of f (k, 3), at a state whose factor is at hand."""
+    matrices = p.directions(forces.kin, modes)
+    answer = p.columns(forces.kin, list(modes), t)
+    first, z, place = [], [], 0
+    for k, mode in enumerate(modes.values()):
+        first.append(place)
+        z += f[k].tolist() if mode.mode == STICK else [float(f[k, 0])]
+        place += 3 if mode.mode == STICK else 1
+    point = np.array(z)
+    S = answer.G @ matrices.columns
+    sticks = np.array([mode.mode == STICK for mode in modes.values()])
+    return ForceSet(matrices.columns, S, S @ point, point, np.array(first, dtype=np.int64), sticks, p.friction_of(list(modes)))
+
+
+class SteppedContacts:
+    """The contacts of a time-stepping run: the forces of its steps."""
+
+    def __init__(
+        self, problem: ContactProblem, keys: tuple[Key, ...], normal: Array, friction: Array, state: Any, wrench: Array
+    ) -> None:
+        self.problem, self.keys = problem, keys
+        self.normal, self.friction, self.state, self.wrench = normal, friction, state, wrench
+        self.modes: dict[Key, PointMode] = {}
+
+    def at(self, keep: Any) -> SteppedContacts:
+        """Return the contacts at some of the states."""
+        parts = (one[keep] for one in (self.normal, self.friction, self.state, self.wrench))
+        return SteppedContacts(self.problem, self.keys, *parts)
+
+    def record(self, t: Array, y: Array) -> ContactRecord:
+        """Return forces and solutions at the states."""
+        p = self.problem
+        x = np.zeros((len(t), p.response.nodes, 6))
+        for n in range(len(t)):
+            x[n] = p.solution_with(float(t[n]), np.ascontiguousarray(y[n]), self.wrench[n])
+        return ContactRecord(self.keys, self.normal, self.friction, self.state, x)
+
+    def segment_at(self, n: int) -> ContactSegment:
+        """Return the points that press at a state, with their modes."""
+        modes = {
+            key: PointMode(int(code), _unit(-self.friction[n, k]) if code == SLIP else None)
+            for k, (key, code) in enumerate(zip(self.keys, self.state[n].tolist(), strict=True))
+            if code != OPEN
+        }
+        return ContactSegment(self.problem, modes)
+
+    def bounds_at(self, n: int, t: float, y: Array) -> tuple[Array, Array]:
+        """Return least and largest components (K, 3) at a state."""
+        segment = self.segment_at(n)
+        low, high = np.zeros((len(self.keys), 3)), np.zeros((len(self.keys), 3))
+        if segment.modes:
+            some = [k for k, key in enumerate(self.keys) if key in segment.modes]
+            low[some], high[some] = segment.bounds(t, y)
+        return low, high
+
+
+def _unit(x: Array) -> Array | None:
+    length = float(np.linalg.norm(x))
+    return x / length if length > 0.0 else None
+
+
+class Bounds(NamedTuple):
+    """Least and largest components of contact forces, (nt, k, 3) each: normal, then along two tangents [N]."""
+
+    lower: Array
+    upper: Array
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class RigidContactHistory:
+    """A rigid contact over time, at its k points: those that have touched in the run, in the order of their features.
+
+    Attributes
+    ----------
+    name : str
+        Name of the contact.
+    t : array, shape (nt,)
+        Times [s].
+    gap : array, shape (nt, k)
+        Gaps [m].
+    normal_force : array, shape (nt, k)
+        Normal forces [N], 0 while a point is open.
+    friction_force : array, shape (nt, k, 3)
+        Friction on body j, global frame [N].
+    point, normal : array, shape (nt, k, 3)
+        Points of contact [m] and normals from body i to body j, global frame.
+    slip : array, shape (nt, k, 3)
+        Tangential velocities of body j against body i, global frame [m/s].
+    state : array of str, shape (nt, k)
+        "open", "stick" or "slip"; a closed contact without friction slips.
+
+    Notes
+    -----
+    Where several points share a load in many ways, the forces are the shortest that fulfil the laws; `unique` and `bounds` say which of
+    them are unique, and between which values the others may be.
+    """
+
+    name: str
+    t: Array
+    gap: Array
+    normal_force: Array
+    friction_force: Array
+    point: Array
+    normal: Array
+    slip: Array
+    state: npt.NDArray[Any]
+    _pieces: tuple[tuple[Any, Array, Array], ...]
+    _keys: tuple[Key, ...]
+
+    @property
+    def gap_rate(self) -> Array:
+        """Rates of the gaps by differences of the stored ones, (nt, k) [m/s]."""
+        return np.gradient(self.gap, self.t, axis=0) if len(self.t) > 1 else np.zeros_like(self.gap)
+
+    @property
+    def force(self) -> Array:
+        """Normal forces [N], as `normal_force`."""
+        return self.normal_force
+
+    @property
+    def closed(self) -> npt.NDArray[np.bool_]:
+        """Whether each point touches, (nt, k)."""
+        return np.asarray(self.state != "open")
+
+    @cached_property
+    def unique(self) -> npt.NDArray[np.bool_]:
+        """Whether each component is unique: normal, and along two tangents, (nt, k, 3)."""
+        parts = []
+        for piece, t, y in self._pieces:
+            known = np.ones((len(t), len(self._keys), 3), dtype=np.bool_)
+            for n in _changes(piece, len(t)):
+                if not len(t):
+                    break
+                low, high = self._bounds_at(piece, n, float(t[n]), y[n])
+                known[n:] = are_unique(low, high)
+            parts.append(known)
+        return np.concatenate([np.zeros((0, len(self._keys), 3), dtype=np.bool_), *parts])
+
+    def bounds(self) -> Bounds:
+        """Return between which values the components of the forces may be.
+
+        Returns
+        -------
+        Bounds
+            `.lower` and `.upper`, (nt, k, 3) each [N]: normal force, and friction along two tangents. Equal where a component is unique.
+
+        Raises
+        ------
+        SimulationError
+            If a linear program is not solved.
+
+        Notes
+        -----
+        Every component of every state costs two linear programs where forces are not unique.
+        """
+        low, high = [], []
+        for piece, t, y in self._pieces:
+            for n in range(len(t)):
+                a, b = self._bounds_at(piece, n, float(t[n]), y[n])
+                low.append(a)
+                high.append(b)
+        shape = (len(low), len(self._keys), 3)
+        return Bounds(np.array(low).reshape(shape), np.array(high).reshape(shape))
+
+    def _bounds_at(self, piece: Any, n: int, t: float, y: Array) -> tuple[Array, Array]:
+        """Return the bounds of the points of this contact at a state."""
+        low, high = np.zeros((len(self._keys), 3)), np.zeros((len(self._keys), 3))
+        if not piece.keys:
+            return low, high
+        own, upper = piece.bounds_at(n, t, y) if isinstance(piece, SteppedContacts) else piece.bounds(t, y)
+        for k, key in enumerate(self._keys):
+            if key in piece.keys:
+                at = piece.keys.index(key)
+                low[k], high[k] = own[at], upper[at]
+        return low, high
+
+
+def _changes(piece: Any, nt: int) -> list[int]:
+    """Return the states at which uniqueness is looked at anew."""
+    if nt == 0:
+        return []
+    if isinstance(piece, SteppedContacts):
+        state = piece.state
+        return [0, *(n for n in range(1, nt) if (state[n] != state[n - 1]).any())]
+    return [0]
+
+
+def history_of(
+    name: str, problem: ContactProblem, pieces: Sequence[tuple[Any, Array, Array, ContactRecord]]
+) -> RigidContactHistory:
+    """Return one contact over the pieces (contacts of a segment, t, y, record) of a motion."""
+    c = problem.names.index(name)
+    keys = sorted({key for piece, *_ in pieces for key in piece.keys if key[0] == c})
+    if not keys:
+        keys = problem.nearest(c, [y for _, _, y, _ in pieces])
+    nt, K = sum(len(t) for _, t, _, _ in pieces), len(keys)
+    gap, normal, friction = np.zeros((nt, K)), np.zeros((nt, K)), np.zeros((nt, K, 3))
+    point, direction, slip = np.zeros((nt, K, 3)), np.zeros((nt, K, 3)), np.zeros((nt, K, 3))
+    state, row = np.zeros((nt, K), dtype=np.int64), 0
+    for _, t, y, record in pieces:
+        for n in range(len(t)):
+            kin = problem.at(np.ascontiguousarray(y[n]), keys)
+            gap[row], point[row], direction[row] = kin.gap, kin.x, kin.D[:, 0]
+            slip[row] = np.einsum("ka,kac->kc", kin.v[:, 1:], kin.D[:, 1:])
+            for k, key in enumerate(keys):
+                if key in record.keys:
+                    at = record.keys.index(key)
+                    normal[row, k], state[row, k] = record.normal[n, at], record.state[n, at]
+                    friction[row, k] = record.friction[n, at]
+            row += 1
+    t_all = np.concatenate([np.zeros(0), *(t for _, t, _, _ in pieces)])
+    parts = tuple((piece, t, y) for piece, t, y, _ in pieces)
+    return RigidContactHistory(name, t_all, gap, normal, friction, point, direction, slip, STATES[state], parts, tuple(keys))

@@ -1,0 +1,466 @@
+r"""Contacts with dry friction at one instant: accelerations by given modes, the modes themselves, impacts, and projections.
+
+    u_dot = u_dot_0 + X f       a = C u_dot - gamma = a_0 + G f        of the contact points that touch, normal first
+
+    given modes      stick: a = 0      slip: a_n = 0, f = f_n (n - mu d), d = v_T / |v_T|      open: f = 0
+    modes            the cone problem (`contact.cone`) of a_0 and G; a contact that slides has its column turned already
+    impact           the cone problem of b = C u- with e v_n-: velocities after it, Coulomb's law on impulses (Moreau)
+    projection       bilateral rows and gaps of closed contacts to zero, by the least mass-weighted change
+
+A point of contact is named by its contact and its feature, the pair (corner, face), (edge, edge), ... that touches.
+Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynamics of a rolling disk in the presence of dry friction (2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.contact.cone import response_is_unique, solve_cone_problem
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.points import ContactPoints, Kinematics
+from haugmbd.errors import Fault, ModelError, SimulationError
+from haugmbd.impacts.contact_response import ContactResponse, Response
+from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
+from haugmbd.math.euler_parameters import exponential, product
+from haugmbd.model.inspection.identity import number_of
+from haugmbd.model.model import Model
+
+STICK, SLIP = 1, 2
+"""Modes of points that touch; a contact without friction slips."""
+RANK = 1e-10
+"""Relative: smaller singular values are those of dependent contact rows."""
+IMMOVABLE = 1e-12
+"""Relative to the mobility of a point: less is rounding, and joints leave it no motion in this direction."""
+LEAST = 1e-300
+"""Instead of 0 in a denominator."""
+SLOW = 1e-13
+"""[m/s] The direction of a slower velocity is rounding."""
+SAME = 1e-7
+"""Relative: accelerations that differ by less are one solution."""
+MOST_ENUMERATED = 10
+"""Sliding points whose 2^k modes are all tried where a solution need not be unique."""
+
+Key = tuple[int, int]
+"""A point of contact: number of the contact, number of its feature."""
+
+
+@dataclass(frozen=True)
+class PointMode:
+    """How a point of contact moves.
+
+    hint: the direction of sliding, global, where its speed is (nearly) zero;  fixed: whether friction keeps this direction
+    """
+
+    mode: int
+    hint: Array | None = None
+    fixed: bool = False
+
+
+class Forces(NamedTuple):
+    """Accelerations by modes: y_dot (ny,); forces f (k, 3) in the frames of the points; kinematics; slip speeds (k,); whether f is unique."""
+
+    y_dot: Array
+    f: Array
+    kin: Kinematics
+    unique: bool
+
+
+class Modes(NamedTuple):
+    """The modes of points that touch: by key, None for a point that opens; forces; accelerations a (k, 3)."""
+
+    modes: dict[Key, PointMode | None]
+    f: Array
+    a: Array
+
+
+class ContactProblem:
+    """A model and its rigid contacts; raises ModelError for contacts whose pairs are not known here."""
+
+    def __init__(self, model: Model, contacts: Sequence[Contact]) -> None:
+        self.model, self.contacts = model, tuple(contacts)
+        self.names = tuple(contact.name for contact in contacts)
+        self.n = model.nb + 1
+        self.response = ContactResponse(model)
+        self.mu = np.array([contact.mu for contact in contacts])
+        self.e = np.array([contact.restitution for contact in contacts])
+        ends = []
+        for contact in contacts:
+            shape_i, shape_j = contact.shapes
+            ends.append((number_of(model, contact.i), shape_i, number_of(model, contact.j), shape_j))
+        self.points = ContactPoints(ends, self.n)
+        self.pairs = self.points.bodies
+        self.length = float(model.length)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: model and contacts."""
+        return {"model": self.model, "contacts": self.contacts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["model"], state["contacts"])  # type: ignore[misc]
+
+    # ----------------------------------------------------------------------------------------------------------- points
+    def near(self, y: Array, margin: float) -> tuple[list[Key], Array]:
+        """Return the points with gap <= margin, and their gaps."""
+        keys, gaps = self.points.near(y, margin)
+        return [(c, feature) for c, feature in keys.tolist()], gaps
+
+    def gap_rates(self, y: Array) -> dict[Key, tuple[float, float]]:
+        """Return gap and gap rate of all points, by key."""
+        keys, gaps = self.near(y, np.inf)
+        rates = self.at(y, keys).v[:, 0] if keys else np.zeros(0)
+        return {key: (float(g), float(v)) for key, g, v in zip(keys, gaps, rates, strict=True)}
+
+    def at(self, y: Array, keys: Sequence[Key]) -> Kinematics:
+        """Return the kinematics of the points."""
+        return self.points.at(np.array(keys, dtype=np.int64).reshape(-1, 2), y)
+
+    def friction_of(self, keys: Sequence[Key]) -> Array:
+        """Return mu by point, (k,)."""
+        return self.mu[[c for c, _ in keys]]
+
+    def restitution_of(self, keys: Sequence[Key]) -> Array:
+        """Return e by point, (k,)."""
+        return self.e[[c for c, _ in keys]]
+
+    def label(self, key: Key, count: int = 2) -> str:
+        """Return the name of a point, with the number of its feature where its contact has several."""
+        return f"{self.names[key[0]]}[{key[1]}]" if count > 1 else self.names[key[0]]
+
+    def columns(self, kin: Kinematics, keys: Sequence[Key], t: float) -> Response:
+        """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
+        pairs = np.repeat(self.pairs[[c for c, _ in keys]], 3, axis=0)
+        return self.response.columns(pairs, np.ascontiguousarray(kin.C.reshape(-1, 12)), t)
+
+    def velocities(self, y: Array) -> Array:
+        """Return u (nb + 1, 6), a view of the flat state."""
+        return y[: WIDTH * self.n].reshape(self.n, WIDTH)[:, VELOCITY:]
+
+    def rows_of(self, kin: Kinematics, keys: Sequence[Key], u: Array) -> Array:
+        """Return C u (k, 3) for u (nb + 1, 6), or for nodes u (nn, 6)."""
+        pairs = self.pairs[[c for c, _ in keys]]
+        return np.asarray(np.einsum("kdsa,ksa->kd", kin.C, u[pairs] * (pairs > 0)[:, :, None]))
+
+    # ---------------------------------------------------------------------------------------------------- given modes
+    def rates(self, t: float, y: Array, y_dot: Array, modes: dict[Key, PointMode]) -> Forces:
+        """Write y_dot with the forces of points of given modes, and return them."""
+        self.response.rates(t, y, y_dot)
+        keys = list(modes)
+        kin = self.at(y, keys)
+        if not keys:
+            return Forces(y_dot, np.zeros((0, 3)), kin, True)
+        turn = self.directions(kin, modes)
+        answer = self.columns(kin, keys, t)
+        u_dot = self.velocities(y_dot)
+        a_0 = (self.rows_of(kin, keys, u_dot) - kin.gamma).ravel()
+        z, unique = solve_rows(turn.rows, turn.columns, answer.G, a_0)
+        f = turn.columns @ z
+        u_dot += (f @ answer.X).reshape(-1, 6)[: self.n]
+        return Forces(y_dot, f.reshape(-1, 3), kin, unique)
+
+    def directions(self, kin: Kinematics, modes: dict[Key, PointMode]) -> ModeMatrices:
+        """Return which rows vanish, and which forces act, in given modes."""
+        rows, columns = [], []
+        m = len(modes)
+        for k, (key, mode) in enumerate(modes.items()):
+            mu = self.mu[key[0]]
+            rows.append(3 * k)
+            column = np.zeros(3 * m)
+            column[3 * k] = 1.0
+            columns.append(column)
+            if mode.mode == STICK:
+                for a in (1, 2):
+                    rows.append(3 * k + a)
+                    column = np.zeros(3 * m)
+                    column[3 * k + a] = 1.0
+                    columns.append(column)
+            elif mu > 0.0:
+                columns[-1][3 * k + 1 : 3 * k + 3] = -mu * slip_direction(kin.v[k, 1:], kin.D[k], mode.hint, mode.fixed)
+        return ModeMatrices(np.array(rows, dtype=np.int64), np.array(columns).T)
+
+    def solution(self, t: float, y: Array, modes: dict[Key, PointMode]) -> tuple[Forces, Array]:
+        """Return the forces by given modes, and (u_dot, lam) by nodes, (nn, 6)."""
+        forces = self.rates(t, y, np.zeros_like(y), modes)
+        x = self.response.last_solution()
+        if modes:
+            x = x + (forces.f.ravel() @ self.columns(forces.kin, list(modes), t).X).reshape(x.shape)
+        x[0] = 0.0
+        return forces, x
+
+    def solution_with(self, t: float, y: Array, wrench: Array) -> Array:
+        """Return (u_dot, lam) by nodes, (nn, 6), with contact wrenches (nb + 1, 6) on the bodies."""
+        self.response.rates(t, y, np.zeros_like(y))
+        x = self.response.last_solution()
+        if wrench.any():
+            x = x + self.response.solve(wrench, None, t)
+        x[0] = 0.0
+        return x
+
+    def nearest(self, c: int, states: Sequence[Array]) -> list[Key]:
+        """Return the point of contact c that comes nearest in the states, at most one."""
+        best: tuple[float, Key] | None = None
+        for y in (row for part in states for row in part):
+            for key, gap in zip(*self.near(np.ascontiguousarray(y), np.inf), strict=True):
+                if key[0] == c and (best is None or gap < best[0]):
+                    best = float(gap), key
+        return [] if best is None else [best[1]]
+
+    # ------------------------------------------------------------------------------------------------------ the modes
+    def choose(
+        self, t: float, y: Array, keys: Sequence[Key], rest: float, sliding: dict[Key, Array], start: Array | None = None
+    ) -> Modes:
+        """Return the modes of points that touch and do not part, by the cone problem of accelerations.
+
+        rest: slip speed [m/s] up to which a point is at rest;  sliding: points at rest that begin to slide, with their directions
+        """
+        y_dot = np.zeros_like(y)
+        self.response.rates(t, y, y_dot)
+        kin, mu = self.at(y, keys), self.friction_of(keys)
+        answer = self.columns(kin, keys, t)
+        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        speed = np.hypot(kin.v[:, 1], kin.v[:, 2])
+        slides = [k for k, key in enumerate(keys) if mu[k] > 0.0 and (speed[k] > rest or key in sliding)]
+        G, cone_mu = answer.G.copy(), mu.copy()
+        ways = np.zeros((len(keys), 2))
+        for k in slides:
+            ways[k] = slip_direction(kin.v[k, 1:], kin.D[k], sliding.get(keys[k]), keys[k] in sliding)
+            G[:, 3 * k] -= mu[k] * (ways[k, 0] * G[:, 3 * k + 1] + ways[k, 1] * G[:, 3 * k + 2])
+            cone_mu[k] = 0.0
+        f = self._unique_or_told(t, keys, G, a_0, cone_mu, slides, start)
+        f = f.copy()
+        a = (G @ f.ravel() + a_0).reshape(-1, 3)
+        for k in slides:
+            f[k, 1:] = -mu[k] * f[k, 0] * ways[k]
+        return Modes(self._read_modes(keys, f, a, mu, slides, sliding, kin, answer.G), f, a)
+
+    def _unique_or_told(
+        self, t: float, keys: Sequence[Key], G: Array, a_0: Array, mu: Array, slides: list[int], start: Any
+    ) -> Array:
+        """Return the forces; raise SimulationError where sliding points have two solutions (Painleve), NoAcceleration where none."""
+        if slides and len(slides) <= MOST_ENUMERATED:
+            normal = [3 * k for k in range(len(keys))]
+            part = G[np.ix_(normal, normal)]
+            oblique = part[np.ix_(slides, slides)]
+            if (np.diag(oblique) <= 1e-12 * np.abs(oblique).max(initial=0.0)).any() or (
+                len(slides) > 1 and not _has_nonnegative_minors(oblique)
+            ):
+                return self._all_solutions(t, keys, G, a_0, mu, slides)
+        names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
+        return solve_cone_problem(G, a_0, mu, start, what=f"{names} at t = {t:.9g} s").f
+
+    def _all_solutions(self, t: float, keys: Sequence[Key], G: Array, a_0: Array, mu: Array, slides: list[int]) -> Array:
+        """Return the forces if exactly one set of modes of the sliding points fulfils the laws."""
+        found: list[tuple[Array, Array]] = []
+        size = float(np.abs(a_0).max(initial=0.0)) + 1e-300
+        others = [k for k in range(len(keys)) if k not in slides]
+        for mask in range(1 << len(slides)):
+            closed = [k for b, k in enumerate(slides) if mask >> b & 1]
+            f = np.zeros((len(keys), 3))
+            n = [3 * k for k in closed]
+            rest = [3 * k + a for k in others for a in range(3)]
+            part = G[np.ix_(n, n)]
+            if len(n) and abs(np.linalg.det(part)) <= 1e-12 * np.prod(np.abs(np.diag(part)) + 1e-300):
+                continue
+            inverse = np.linalg.inv(part) if n else np.zeros((0, 0))
+            try:
+                if others:
+                    shift = G[np.ix_(rest, n)] @ inverse
+                    G_rest, b_rest = G[np.ix_(rest, rest)] - shift @ G[np.ix_(n, rest)], a_0[rest] - shift @ a_0[n]
+                    f[others] = solve_cone_problem(G_rest, b_rest, mu[others]).f
+            except SimulationError:
+                continue
+            f[closed, 0] = -inverse @ (a_0[n] + G[np.ix_(n, rest)] @ f[others].ravel())
+            a = (G @ f.ravel() + a_0).reshape(-1, 3)
+            if (f[:, 0] >= 0.0).all() and (a[slides, 0] >= -1e-9 * size).all():
+                found.append((f, a))
+        distinct: list[tuple[Array, Array]] = []
+        for f, a in found:
+            if not any(np.abs(a - b).max() <= SAME * size for _, b in distinct):
+                distinct.append((f, a))
+        if len(distinct) == 1:
+            return distinct[0][0]
+        names = ", ".join(self.label(keys[k], 1) for k in slides)
+        if not distinct:
+            raise NoAcceleration(names, t)
+        told = "; ".join(
+            ", ".join(f"{self.label(key, 1)} {x[0]:.6g} m/s2 (force {g[0]:.6g} N)" for key, x, g in zip(keys, a, f, strict=True))
+            for f, a in distinct
+        )
+        raise SimulationError(
+            f"Painleve's paradox at t = {t:.9g} s: the accelerations of {names}, which slides, have {len(distinct)} solutions. "
+            f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller mu, or a "
+            "compliant contact (law=mbd.Compliant(K))."
+        )
+
+    def _read_modes(
+        self,
+        keys: Sequence[Key],
+        f: Array,
+        a: Array,
+        mu: Array,
+        slides: list[int],
+        sliding: dict[Key, Array],
+        kin: Kinematics,
+        G: Array,
+    ) -> dict[Key, PointMode | None]:
+        """Return the mode of each point by its force and acceleration."""
+        found: dict[Key, PointMode | None] = {}
+        diagonal = np.maximum(np.diag(G).reshape(-1, 3).max(axis=1), 1e-300)
+        size_f = float(np.abs(f).max(initial=0.0))
+        size_a = max(float(np.abs(a).max(initial=0.0)), float((diagonal * size_f).max(initial=0.0)), 1e-300)
+        for k, key in enumerate(keys):
+            if f[k, 0] <= 1e-9 * size_f and a[k, 0] > 1e-8 * size_a:
+                found[key] = None
+            elif mu[k] == 0.0:
+                found[key] = PointMode(SLIP)
+            elif k in slides:
+                found[key] = PointMode(SLIP, sliding.get(key), key in sliding)
+            elif np.hypot(a[k, 1], a[k, 2]) > 1e-8 * size_a:
+                way = a[k, 1:] / np.hypot(a[k, 1], a[k, 2])
+                found[key] = PointMode(SLIP, way @ kin.D[k, 1:], True)
+            else:
+                found[key] = PointMode(STICK)
+        return found
+
+    # --------------------------------------------------------------------------------------------------------- impacts
+    def impact(self, t: float, y: Array, keys: Sequence[Key], e: Array) -> tuple[Array, Array, Array, Kinematics]:
+        """Return the velocities u (nb + 1, 6) after an impact at points that touch, impulses (k, 3), velocities C u- (k, 3), kinematics.
+
+        e: (k,) restitution by point
+        """
+        self.response.factor(t, y)
+        kin, mu = self.at(y, keys), self.friction_of(keys)
+        _, nu = self.response.row_values()
+        u = self.velocities(y).copy()
+        u_0 = u + self.response.solve(None, nu - self.response.row_rates(u), t)[: self.n] if self.model.nc else u
+        answer = self.columns(kin, keys, t)
+        before = self.rows_of(kin, keys, u)
+        b = self.rows_of(kin, keys, u_0)
+        b[:, 0] += np.where(before[:, 0] < 0.0, e * before[:, 0], 0.0)
+        names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
+        f = solve_cone_problem(answer.G, b.ravel(), mu, what=f"the impact of {names} at t = {t:.9g} s").f
+        u_after = u_0 + (f.ravel() @ answer.X).reshape(-1, 6)[: self.n]
+        return u_after, f, before, kin
+
+    # ------------------------------------------------------------------------------------------------------ projection
+    def project(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float = 1e-14) -> None:
+        """Bring the bilateral rows and the gaps of points that touch to zero, and their velocities, in place."""
+        bodies = y[: WIDTH * self.n].reshape(self.n, WIDTH)
+        bodies[:, EULER:VELOCITY] /= np.linalg.norm(bodies[:, EULER:VELOCITY], axis=1)[:, None]
+        keys = list(modes)
+        if not keys and not self.model.nc:
+            return
+        kept, before = self.response.kept_rows(), np.inf
+        normal = 3 * np.arange(len(keys))
+        for _ in range(6):
+            self.response.factor(t, y)
+            Phi = self.response.row_values()[0] * kept
+            kin = self.at(y, keys)
+            left = max(float(np.abs(Phi).max(initial=0.0)), float(np.abs(kin.gap).max(initial=0.0)))
+            answer = self.columns(kin, keys, t)
+            if left <= tolerance * self.length or left >= 0.3 * before:
+                break
+            before = left
+            dq = self.response.solve(None, -Phi, t)[: self.n] if self.model.nc else np.zeros((self.n, 6))
+            if keys:
+                wanted = -kin.gap - self.rows_of(kin, keys, dq)[:, 0]
+                z = least(answer.G, normal, wanted)
+                dq = dq + (z @ answer.X[normal]).reshape(-1, 6)[: self.n]
+            bodies[1:, :3] += dq[1:, :3]
+            bodies[1:, EULER:VELOCITY] = product(bodies[1:, EULER:VELOCITY], exponential(dq[1:, 3:]))
+        nu = self.response.row_values()[1]
+        u = bodies[:, VELOCITY:]
+        du = (
+            self.response.solve(None, (nu - self.response.row_rates(u)) * kept, t)[: self.n]
+            if self.model.nc
+            else np.zeros((self.n, 6))
+        )
+        if keys:
+            rows = self.directions(kin, modes).rows
+            wanted = -self.rows_of(kin, keys, u + du).ravel()[rows]
+            z = least(answer.G, rows, wanted)
+            du = du + (z @ answer.X[rows]).reshape(-1, 6)[: self.n]
+        u[1:] += du[1:]
+
+    # ----------------------------------------------------------------------------------------------------------- start
+    def overlap_faults(self, y: Array, allowed: float) -> list[Fault]:
+        """Return a fault for each contact whose bodies overlap."""
+        keys, gaps = self.near(y, -allowed)
+        deepest: dict[int, float] = {}
+        for (c, _), gap in zip(keys, gaps, strict=True):
+            deepest[c] = min(deepest.get(c, 0.0), float(gap))
+        return [self.contacts[c].overlap(gap, allowed) for c, gap in deepest.items()]
+
+    def need_apart(self, y: Array, allowed: float) -> None:
+        """Raise ModelError if bodies overlap by more than `allowed` [m]."""
+        faults = self.overlap_faults(y, allowed)
+        if faults:
+            raise ModelError(faults)
+
+
+class NoAcceleration(Exception):
+    """Sliding points have no acceleration that fulfils the laws: the contact jams."""
+
+    def __init__(self, names: str, t: float) -> None:
+        super().__init__(names, t)
+        self.names, self.t = names, t
+
+
+class ModeMatrices(NamedTuple):
+    """Rows (r,) of 3 k that vanish, and columns (3 k, c) of the forces that act."""
+
+    rows: Ints
+    columns: Array
+
+
+def slip_direction(v: Array, D: Array, hint: Array | None, fixed: bool = False) -> Array:
+    """Return the direction of sliding (2,) of tangential velocities v (2,);  hint: (3,) global, that of a point at rest or if `fixed`."""
+    speed = float(np.hypot(v[0], v[1]))
+    if hint is None or (speed > SLOW and not fixed):
+        return np.asarray(v / speed) if speed > 0.0 else np.array([1.0, 0.0])
+    way = D[1:] @ hint
+    return np.asarray(way / max(float(np.hypot(way[0], way[1])), 1e-300))
+
+
+def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array, bool]:
+    """Return z with (G columns z + a_0) = 0 in `rows`, the shortest where it is not unique, and whether it is unique.
+
+    A direction in which joints leave the point no motion has no force: the shortest one, and any other would only use up friction.
+    """
+    S, right = G[rows] @ columns, -a_0[rows]
+    scale, moves = _row_scales(G, rows)
+    some = np.flatnonzero(moves)
+    z = np.zeros(len(rows))
+    part, b = (scale[:, None] * S * scale)[np.ix_(some, some)], (scale * right)[some]
+    x, _, rank, _ = np.linalg.lstsq(part, b, rcond=RANK)
+    unique = int(rank) == len(some)
+    z[some] = scale[some] * (np.linalg.solve(part, b) if unique else x)
+    return z, unique
+
+
+def _row_scales(G: Array, rows: Ints) -> tuple[Array, Any]:
+    """Return 1 / sqrt(mobility of the point) by row, and which rows joints leave a motion."""
+    diagonal = np.diag(G)
+    of_point = np.maximum(diagonal.reshape(-1, 3).max(axis=1), LEAST)[rows // 3]
+    return 1.0 / np.sqrt(of_point), diagonal[rows] > IMMOVABLE * of_point
+
+
+def least(G: Array, rows: Ints, right: Array) -> Array:
+    """Return the shortest z with G[rows, rows] z = right in the least-squares sense."""
+    scale, moves = _row_scales(G, rows)
+    some = np.flatnonzero(moves)
+    z = np.zeros(len(rows))
+    part = (scale[:, None] * G[np.ix_(rows, rows)] * scale)[np.ix_(some, some)]
+    z[some] = scale[some] * np.linalg.lstsq(part, (scale * right)[some], rcond=RANK)[0]
+    return z
+
+
+def _has_nonnegative_minors(G: Array) -> bool:
+    """Return whether no principal minor of a small G (k, k) is negative beyond rounding."""
+    d = np.sqrt(np.abs(np.diag(G)))
+    scaled = G / np.outer(d, d)
+    return response_is_unique(scaled + 1e-9 * np.eye(len(G)))

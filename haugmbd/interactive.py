@@ -1,0 +1,348 @@
+r"""A page that simulates: the mechanism with sliders, computed in the page itself by the engine, in WebAssembly.
+
+    numbers(p)     every number of the compiled model, and the modelled state, as functions of the sliders p
+                   = sum over k of c_k T_k1(x_1) T_k2(x_2) ...      x in [-1, 1] over each slider's range,  T: Chebyshev polynomials
+    a run          the engine's loop with these numbers: the kernels of the library, one blob for each stabilization
+
+The degree of each slider is the least that gives the numbers to rounding at places between the nodes; what no polynomial gives is refused.
+A start is assembled in the page by the projection of a step that is nearly zero.  A body is dragged by a spring from the pointer: the model
+has a force and a torque on each body, which are zero otherwise.  No request leaves the page.
+Source: Trefethen, Approximation Theory and Approximation Practice, ch. 3 (Chebyshev interpolants).
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import itertools
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.batches.parameters import read_parameters as read_paths
+from haugmbd.batches.parameters import unknown, variables_of
+from haugmbd.batches.variant import variant_system
+from haugmbd.compiled.array_types import Array
+from haugmbd.engine.blob import check, first_call, written
+from haugmbd.engine.host import library_for
+from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.forces import PointForce, Torque
+from haugmbd.integrators.explicit.rk4 import RK4
+from haugmbd.integrators.explicit.runge_kutta import RungeKutta
+from haugmbd.integrators.stabilization.baumgarte import Baumgarte
+from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.model.model import Model
+from haugmbd.sensitivity.parameters import (
+    Builder,
+    Parameters,
+    builder_of,
+    component,
+    driver_constants,
+    nominal_model,
+    present,
+    varied_model,
+)
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.simulate import simulate
+from haugmbd.system.system import System
+from haugmbd.viewer.animate import animation
+from haugmbd.viewer.animate import written as page_written
+from haugmbd.workspace.layout import place_in
+
+RANGE = (0.25, 2.0)
+"""Of a slider without a range: parts of the value."""
+NONE_AT_ZERO = 1.0
+"""Half the range of a slider whose value is zero, without a range."""
+DEGREES = (1, 2, 3, 4, 6, 8, 12, 16)
+"""Degrees that are tried, in this order."""
+FITS = 1e-11
+"""Largest error of the polynomial, relative to the largest number of the model: rounding of a sum of so many terms."""
+MOST_NODES = 1500
+"""Models that are built for a page: with more sliders at a time their products are too many."""
+WATCHED = 6
+"""Places between the nodes where polynomials of all sliders together are compared with the model."""
+SHOWN = 4.0
+"""[s] The first run, which the page draws as a ghost."""
+WAITS = 1e-3
+"""[s] Step of a page that names none."""
+DRAG = ("drag force on ", "drag torque on ")
+"""Names of the loads by which the pointer drags a body."""
+
+
+class Slider(NamedTuple):
+    """A number that a reader of the page moves."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+def live(
+    system: System | Any,
+    path: str | Path,
+    live: Sequence[str] | Mapping[str, Any] = (),
+    *,
+    h: float = WAITS,
+    integrator: RungeKutta | None = None,
+) -> Path:
+    """Write a page that simulates: one HTML file with sliders, which computes the motion itself, without a network.
+
+    Parameters
+    ----------
+    system : System, Model, Result or callable
+        The mechanism, from its modelled state, or a function build(**values) that returns it, so that a length can move several points.
+    path : str or Path
+        The file, .html.
+    live : sequence of str, or dict
+        What gets a slider: paths as of `batch` ("spring.k", "crank.mass", "gravity[2]"), or arguments of build. A dict gives each its range
+        (low, high), or (value, low, high); arguments of build need a value. "h" and the stabilization always can be chosen in the page.
+    h : float
+        Step [s].
+    integrator : RungeKutta, optional
+        RK4() by default; Heun(), RK3().
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If a name does not exist, a range cannot be assembled, the engine cannot run the model (functions of Python, contacts, stops: by
+        name), or no engine for pages is built: `make engine`.
+
+    Notes
+    -----
+    The page has the library's own kernels: its motion is that of `simulate` with the same step, to about 1e-10.
+    """
+    return page_written(live_page(system, live, h=h, integrator=integrator), path)
+
+
+def live_page(
+    system: System | Any, live: Sequence[str] | Mapping[str, Any] = (), *, h: float = WAITS, integrator: RungeKutta | None = None
+) -> str:
+    """Return the page of `live` as text."""
+    system = system.model if isinstance(system, Result) else system
+    wasm = library_for("wasm32").read_bytes()
+    sliders = _sliders(system, live)
+    p = Parameters(**{slider.name: slider.value for slider in sliders})
+    build = _with_handles(_builder(system, p))
+    nominal = nominal_model(build(dict(p)).system)
+    method = _stepping(integrator, h)
+    numbers, table = _fitted(build, nominal, sliders)
+    rules = {"projection": Projection(), "Baumgarte": Baumgarte.critical(20.0 * h), "none": None}
+    blobs, slots = (
+        {},
+        nominal.slot_of_row[np.setdiff1d(np.arange(nominal.nc), np.array(nominal.redundancy.dropped, dtype=np.int64))],
+    )
+    for name, rule in rules.items():
+        call = first_call(nominal, method, {"stabilization": rule})
+        check(nominal, call.problem, method)
+        ints = call.problem.pack.ints
+        (level, _, wide), (inertia, _, inertia_wide), (F, _, _) = (place_in(ints, one) for one in ("LEVEL", "INERTIA", "F"))
+        own = [
+            (f"#{k}", "reals" if kind == 0 else "work", at if kind == 0 else F + at)
+            for k, (kind, at) in enumerate(numbers)
+            if kind < 2
+        ]
+        own += [(f"#Phi {k}", "work", level + wide * int(slot)) for k, slot in enumerate(slots)]
+        own += [
+            (f"#inertia {b} {a}", "reals", inertia + inertia_wide * b + a)
+            for b in range(1, nominal.nb + 1)
+            for a in range(inertia_wide)
+        ]
+        names = [f"{kind}{body}" for body in nominal.body_names[1:] for kind in DRAG]
+        blobs[name] = written(nominal, call, method, names, own)
+    first = _first_run(nominal, method)
+    data = {
+        "sliders": [slider._asdict() for slider in sliders],
+        "degrees": [int(n) - 1 for n in table.shape[:-1]],
+        "numbers": numbers,
+        "rows": len(slots),
+        "h": h,
+        "coefficients": _text(table.astype("<f8").tobytes()),
+        "blobs": {name: _text(blob) for name, blob in blobs.items()},
+        "names": list(nominal.body_names),
+        "drag": list(DRAG),
+    }
+    return animation(first, other=first, simulates=(data, _text(wasm, level=9)))
+
+
+class _Built:
+    """A system of given values."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+
+
+def _builder(system: Any, p: Parameters) -> Builder:
+    """Return the function that builds the system of given values."""
+    if isinstance(system, Model):
+        return lambda values: _Built(_variant(system, values))
+    if isinstance(system, System) and not p:
+        return lambda _: _Built(system)
+    return builder_of(system, p)
+
+
+def _variant(model: Model, values: Mapping[str, float]) -> System:
+    """Return the system of a model with some of its numbers changed."""
+    arrays: dict[str, Array] = {}
+    known = variables_of(model)
+    for name, value in values.items():
+        path, index = (name, ()) if name in known else component(name)
+        arrays.setdefault(path, present(model, known[path]))[index] = value
+    return variant_system(model, read_paths(model, {path: x[None] for path, x in arrays.items()}, 1, "live"), 0)
+
+
+def _text(data: bytes, level: int = 6) -> str:
+    """Return bytes, deflated, in base64."""
+    return base64.b64encode(zlib.compress(data, level)).decode("ascii")
+
+
+def _stepping(integrator: RungeKutta | None, h: float) -> RungeKutta:
+    """Return the method of the page. Raise UsageError for one that is not in the engine."""
+    method = RK4() if integrator is None else integrator
+    if not isinstance(method, RungeKutta):
+        raise UsageError(f"{type(method).__name__} is not in the engine of pages: give RK4(), Heun() or RK3().")
+    if not (np.isfinite(h) and h > 0.0):
+        raise UsageError(f"h = {h!r} must be a positive step [s].")
+    own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
+    return type(method)(**own)
+
+
+def _first_run(model: Model, method: RungeKutta) -> Result:
+    """Return the run that is drawn first, and stays as a ghost."""
+    try:
+        return simulate(model, model.state().t + SHOWN, integrator=method)
+    except HaugmbdError as error:
+        found = getattr(error, "result", None)
+        if isinstance(found, Result) and len(found):
+            return found
+        raise
+
+
+# ---------------------------------------------------------------------------------------------------------------- sliders
+def _sliders(system: Any, live: Sequence[str] | Mapping[str, Any]) -> list[Slider]:
+    """Return what is live. Raise UsageError for what does not exist, and for a range that is none."""
+    given = dict(live) if isinstance(live, Mapping) else dict.fromkeys([live] if isinstance(live, str) else live)
+    model = system if isinstance(system, Model) else system.compile() if isinstance(system, System) else None
+    return [_slider(model, str(name), ranged) for name, ranged in given.items()]
+
+
+def _slider(model: Model | None, name: str, ranged: Any) -> Slider:
+    """Return one slider: its value is that of the model, or given first."""
+    numbers = [] if ranged is None else np.ravel(np.asarray(ranged, dtype=np.float64)).tolist()
+    if len(numbers) not in {0, 2, 3}:
+        raise UsageError(f"live: {name!r} has the range {ranged!r}: give (low, high), or (value, low, high).")
+    if model is None and len(numbers) < 3:  # noqa: PLR2004  value, low, high
+        raise UsageError(f"live: {name!r} is an argument of a function and needs its value, too: {{{name!r}: (value, low, high)}}.")
+    value = numbers[0] if len(numbers) == 3 or model is None else _value(model, name)  # noqa: PLR2004
+    low, high = numbers[-2:] if numbers else sorted(RANGE[k] * value for k in (0, 1)) if value else (-NONE_AT_ZERO, NONE_AT_ZERO)
+    if not (np.isfinite([value, low, high]).all() and low <= value <= high and low < high):
+        raise UsageError(
+            f"live: {name!r} has the value {value:g} and the range {low:g} to {high:g}: give (low, high) around the value."
+        )
+    return Slider(name, value, low, high)
+
+
+def _value(model: Model, name: str) -> float:
+    """Return the value of a path in the model."""
+    known = variables_of(model)
+    path, index = (name, ()) if name in known else component(name)
+    if path not in known:
+        raise UsageError(f"live: {unknown(model, path, known)}.")
+    value = present(model, known[path])
+    if value.ndim != len(index):
+        wanted = f"{path}[{','.join('0' * value.ndim)}]" if value.ndim else path
+        raise UsageError(f"live: {name!r} has the shape {value.shape}: name one number of it, such as {wanted!r}.")
+    return float(value[index])
+
+
+def _with_handles(build: Any) -> Builder:
+    """Return the builder of the same system with a force and a torque on each body, by which the pointer drags it."""
+
+    def built(values: Mapping[str, float]) -> Any:
+        found = build(values)
+        system = copy.deepcopy(found.system)
+        for body in [body for body in system.bodies if not body.is_ground]:
+            system.add(PointForce(f"{DRAG[0]}{body.name}", body, force=(0.0, 0.0, 0.0)))
+            system.add(Torque(f"{DRAG[1]}{body.name}", body, torque=(0.0, 0.0, 0.0)))
+        return _Built(system)
+
+    return built
+
+
+# ---------------------------------------------------------------------------------------------------------------- numbers by sliders
+def _fitted(build: Builder, nominal: Model, sliders: Sequence[Slider]) -> tuple[list[tuple[int, int]], Array]:
+    """Return the numbers that sliders move, and their Chebyshev coefficients (n_1, ..., n_m, numbers).
+
+    numbers: (0, place in reals), (1, place in F) or (2, place in the modelled state)
+    """
+
+    def at(x: Sequence[float]) -> Array:
+        values = {s.name: 0.5 * (s.low + s.high) + 0.5 * (s.high - s.low) * u for s, u in zip(sliders, x, strict=True)}
+        try:
+            model = varied_model(build(values).system, nominal)
+        except HaugmbdError as error:
+            told = ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
+            raise UsageError(f"live: the mechanism cannot be built at {told}: {error} Give a smaller range.") from error
+        return np.concatenate([model.tables.reals, driver_constants(model).ravel(), model.y0])
+
+    here = [0.0] * len(sliders)
+    sizes = np.maximum(1.0, np.abs(at(here))) if sliders else np.zeros(0)
+    degrees = [_degree(at, here, k, sliders[k].name, sizes) for k in range(len(sliders))]
+    if np.prod([n + 1 for n in degrees]) > MOST_NODES:
+        raise UsageError(
+            f"live: {', '.join(repr(s.name) for s in sliders)} together need polynomials of degrees {degrees}, too many: give fewer "
+            "sliders, or smaller ranges."
+        )
+    nodes = [np.cos(np.pi * (np.arange(n + 1) + 0.5) / (n + 1)) for n in degrees]
+    values = np.array([at(x) for x in itertools.product(*nodes)]) if sliders else np.zeros((1, 0))
+    moves = np.flatnonzero(np.ptp(values, axis=0) > 0.0) if sliders else np.zeros(0, dtype=np.int64)
+    table = values[:, moves].reshape(*(n + 1 for n in degrees), len(moves))
+    for k, n in enumerate(degrees):
+        T = np.cos(np.outer(np.arange(n + 1), np.arccos(nodes[k])))
+        weights = np.where(np.arange(n + 1) == 0, 1.0, 2.0)[:, None] * T / (n + 1)
+        table = np.moveaxis(np.tensordot(weights, table, axes=(1, k)), 0, k)
+    rng = np.random.default_rng(0)
+    for x in rng.uniform(-1.0, 1.0, (WATCHED if sliders else 0, len(sliders))):
+        off = np.abs(value_at(table, x) - at(x)[moves]) / sizes[moves]
+        if off.max(initial=0.0) > 10.0 * FITS:
+            raise UsageError("live: the numbers of the model are no polynomials of all sliders together: give fewer sliders.")
+    n_reals, n_drivers = len(nominal.tables.reals), driver_constants(nominal).size
+    starts = np.array([0, n_reals, n_reals + n_drivers])
+    kinds = np.searchsorted(starts, moves, side="right") - 1
+    return [(int(kind), int(place - starts[kind])) for kind, place in zip(kinds, moves, strict=True)], table
+
+
+def value_at(table: Array, x: Sequence[float] | Array) -> Array:
+    """Return the sum of Chebyshev polynomials with coefficients (n_1, ..., n_m, numbers) at x (m,)."""
+    for u in x:
+        table = np.tensordot(np.cos(np.arange(table.shape[0]) * np.arccos(np.clip(u, -1.0, 1.0))), table, axes=(0, 0))
+    return table
+
+
+def _degree(at: Any, here: Sequence[float], k: int, name: str, sizes: Array) -> int:
+    """Return the least degree by which the numbers follow from slider k. Raise UsageError if there is none."""
+
+    def along(u: float) -> Array:
+        x = list(here)
+        x[k] = u
+        return at(x)  # type: ignore[no-any-return]
+
+    between = np.array([-0.93, -0.41, 0.17, 0.77])
+    right = np.array([along(u) for u in between])
+    for n in DEGREES:
+        nodes = np.cos(np.pi * (np.arange(n + 1) + 0.5) / (n + 1))
+        fit = np.polynomial.chebyshev.chebfit(nodes, np.array([along(u) for u in nodes]), n)
+        if (np.abs(np.polynomial.chebyshev.chebval(between, fit).T - right) / sizes).max() <= FITS:
+            return n
+    raise UsageError(
+        f"live: the numbers of the model are no smooth function of {name!r} over its range: give a smaller range, away from kinks."
+    )

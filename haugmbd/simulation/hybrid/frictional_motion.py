@@ -1,0 +1,628 @@
+r"""The event-driven motion of a system with dry friction at its rigid contacts.
+
+    between switches    u_dot by given modes: sticking points are rows, sliding ones have f_T = -mu f_n v_T / |v_T|     `impacts.contact_problem`
+                        steps of an explicit Runge-Kutta method; at their ends rows, gaps and sticking points are projected
+    guards              gap >= 0 (open)    f_n >= 0 (closed)    mu f_n - |f_T| >= 0 (stick)    v_T . d >= 0 (slip, d: its direction before)
+    a switch            the first zero of a guard, by steps that end there;  impacts, if a point approaches; then all modes by one cone problem
+
+At a zero of f_n, or at the limit of sticking, the next mode is prescribed: by itself the problem would repeat the old one for ever.  Where
+forces are not unique (a box on its four corners) a guard of one point says nothing: the modes hold as long as forces exist that fulfil the
+laws, and the switch is where the accelerations of the cone problem leave those of the modes.
+Chattering ends: a bounce that would rise less than REST_HEIGHT has no restitution.
+Sources: Pfeiffer, Glocker (1996), ch. 4 and 5; Hairer, Norsett, Wanner, Solving ODE I, sec. II.4 (steps); Brent (1973) (zeros).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import HaugmbdError, SimulationError, UsageError
+from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.default_number import DefaultNumber
+from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta
+from haugmbd.integrators.explicit.runge_kutta import RungeKutta
+from haugmbd.model.inspection.length import units_of_state
+from haugmbd.model.state import State
+
+TOUCH = 1e-10
+"""Relative to the size: a smaller gap touches."""
+LEAN = 1e-12
+"""Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
+REST = 1e-9
+"""Relative to the size, per second: a slower point is at rest, and a slower approach is none."""
+REST_HEIGHT = 1e-12
+"""Relative to the size: a bounce that rises less is at rest."""
+LAWFUL = 1e-11
+"""Relative to the largest force: what rounding leaves of a normal force, or of a margin of friction."""
+FEASIBLE = 1e-9
+"""Relative to the largest acceleration: by which that of the cone problem may leave that of the modes."""
+TOGETHER = 1e-8
+"""Guards that are smaller than this at a switch, relative to their sizes, switch with it."""
+SLOW_SLIP = 1e-6
+"""Relative to the size, per second: a slower point keeps its direction in the step in which it comes to rest, or begins to slide."""
+STABLE = 0.3
+"""Of the time in which a point comes to rest: a step that is shorter follows the direction of its velocity."""
+CLOSED_STEPS = 200
+"""While a point is closed, an adaptive step is at most the whole interval divided by this number: error control does not see the force of
+a point that does not move."""
+SAFETY = 0.9
+ZERO = 1e-12
+"""Relative to g beside it: the g of an event that starts at its zero."""
+LAST = 1e-12
+"""Relative to |t| + 1 s: the interval left when the run is complete."""
+MOST_TURNS = 50
+"""Impacts and changes of modes at one instant."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+class Violated(NamedTuple):
+    """A guard at the end of a step: its value, negative where it is violated; the point; open, pull, limit, slip or shared."""
+
+    value: float
+    key: Key
+    what: str
+
+
+class Step(NamedTuple):
+    """The end of a step: state, rates there, forces, and an estimate of its error in the tolerances (0 for fixed steps)."""
+
+    t: float
+    y: Array
+    y_dot: Array
+    forces: Forces
+    error: float
+
+
+@dataclass
+class SegmentStates:
+    """The stored states of a segment, and the modes that hold along it."""
+
+    t: list[float]
+    y: list[Array]
+    modes: dict[Key, PointMode]
+
+
+class FrictionalMotion:
+    """One motion in progress.
+
+    problem: model and contacts;  method: the integrator;  wants: times at which states are stored, None for all steps
+    changed: called at every switch with (t, y, old modes, new modes, points that struck, what ended)
+    """
+
+    def __init__(self, problem: ContactProblem, method: Integrator, t: float, y: Array, t_end: float) -> None:
+        self.problem, self.t, self.y, self.t_end = problem, t, y.copy(), t_end
+        self.method = method
+        self._tableau = tableau_of(method)
+        self.size = max(problem.length, float(np.abs(problem.velocities(y)[:, :0]).max(initial=0.0)))
+        self.modes: dict[Key, PointMode] = {}
+        self.bounced: dict[Key, float] = {}
+        self.near: dict[Key, float] = {}
+        self.t_switch = t
+        self.steps = self.rejected = 0
+        self.h = 0.0
+        self.events: tuple[Event, ...] = ()
+        self.records: list[EventRecord] = []
+        self.ended_by: Event | None = None
+        self.y_dot = np.zeros_like(self.y)
+        self.forces: Forces | None = None
+
+    # -------------------------------------------------------------------------------------------------------------- steps
+    def evaluate(self, t: float, y: Array, modes: dict[Key, PointMode]) -> Forces:
+        """Return y_dot and forces at a state."""
+        return self.problem.rates(t, y, np.zeros_like(y), modes)
+
+    def restart(self) -> None:
+        """Evaluate the rates at the state, after a switch."""
+        self.problem.project(self.t, self.y, self.modes)
+        self.forces = self.evaluate(self.t, self.y, self.modes)
+        self.y_dot = self.forces.y_dot
+
+    def step(self, h: float, modes: dict[Key, PointMode]) -> Step:
+        """Return the end of a step of h from the state."""
+        (c, a, b), errors = self._tableau
+        s, y = len(c), self.y
+        k = np.empty((s + 1, y.size))
+        k[0] = self.y_dot
+        for i in range(1, s):
+            stage = y + h * (a[i, :i] @ k[:i])
+            k[i] = self.evaluate(self.t + c[i] * h, stage, modes).y_dot
+        y_1 = y + h * (b @ k[:s])
+        if not np.isfinite(y_1).all():
+            return Step(self.t + h, y_1, k[0], self.forces, np.inf)  # type: ignore[arg-type]
+        t_1 = self.t + h
+        self.problem.project(t_1, y_1, modes)
+        forces = self.evaluate(t_1, y_1, modes)
+        k[s] = forces.y_dot
+        return Step(t_1, y_1, forces.y_dot, forces, 0.0 if errors is None else self._error(errors, h, y_1, k))
+
+    def _error(self, errors: Array, h: float, y_1: Array, k: Array) -> float:
+        """Return the error of a step in the tolerances, as `explicit.embedded` does."""
+        rtol, atol = self.method.tolerances
+        units = units_of_state(self.problem.model) if isinstance(atol, DefaultNumber) else np.ones(len(y_1))
+        size = atol * units + rtol * np.maximum(np.abs(self.y), np.abs(y_1))
+        first, second = (float(np.sum((h * (e @ k) / size) ** 2)) for e in errors)
+        return first / float(np.sqrt((first + 0.01 * second) * len(y_1))) if first > 0.0 else 0.0
+
+    def _first_step(self) -> float:
+        """Return a first step: a hundredth of the time in which y changes by its own size, in the tolerances."""
+        if not isinstance(self.method, EmbeddedRungeKutta):
+            assert self.method.step is not None
+            return self.method.step
+        if self.method.h_first is not None:
+            return self.method.h_first
+        rtol, atol = self.method.tolerances
+        scale = atol + rtol * np.abs(self.y)
+        d0, d1 = np.sqrt(np.mean((self.y / scale) ** 2)), np.sqrt(np.mean((self.y_dot / scale) ** 2))
+        return float(0.01 * d0 / d1 if d0 > 1e-5 and d1 > 1e-5 else 1e-6)
+
+    # -------------------------------------------------------------------------------------------------------------- guards
+    def guards(self, at: Step, modes: dict[Key, PointMode], start: dict[Key, Array]) -> list[Violated]:
+        """Return the guards at the end of a step;  start: directions of sliding at its beginning."""
+        found = self._gap_guards(at)
+        forces, kin = at.forces, at.forces.kin
+        if not modes:
+            return found
+        size = max(float(np.abs(forces.f).max(initial=0.0)), self._force_size)
+        for k, (key, mode) in enumerate(modes.items()):
+            mu = self.problem.mu[key[0]]
+            if mode.mode == SLIP and mu > 0.0:
+                way = kin.D[k, 1:] @ start[key]
+                found.append(Violated(float(kin.v[k, 1:] @ way) / self._speed(key), key, "slip"))
+            if forces.unique:
+                found.append(Violated(forces.f[k, 0] / size + LAWFUL, key, "pull"))
+                if mode.mode == STICK:
+                    margin = mu * forces.f[k, 0] - float(np.hypot(forces.f[k, 1], forces.f[k, 2]))
+                    found.append(Violated(margin / size + LAWFUL, key, "limit"))
+        if not forces.unique:
+            found.append(self._shared_guard(at, modes, size))
+        return found
+
+    def _shared_guard(self, at: Step, modes: dict[Key, PointMode], size: float) -> Violated:
+        """Return minus the acceleration by which the cone problem leaves the modes, where forces are not unique."""
+        key = next(iter(modes))
+        if self.lawful(at.forces, modes, size):
+            return Violated(FEASIBLE, key, "shared")
+        sliding = {k: m.hint for k, m in modes.items() if m.fixed and m.hint is not None}
+        try:
+            chosen = self.problem.choose(at.t, at.y, list(modes), REST * self.size, sliding, at.forces.f)
+        except NoAcceleration:
+            return Violated(-1.0, key, "shared")
+        rows = self.problem.directions(at.forces.kin, modes).rows
+        scale = max(float(np.abs(chosen.a).max()), float(np.abs(self.problem.velocities(at.y_dot)).max()), self._gravity)
+        off = float(np.abs(chosen.a.ravel()[rows]).max()) / scale
+        return Violated(FEASIBLE - off, key, "shared")
+
+    def lawful(self, forces: Forces, modes: dict[Key, PointMode], size: float) -> bool:
+        """Return whether the shortest forces fulfil the laws themselves."""
+        f, mu = forces.f, self.problem.friction_of(list(modes))
+        sticks = np.array([m.mode == STICK for m in modes.values()])
+        room = mu * f[:, 0] - np.hypot(f[:, 1], f[:, 2])
+        return bool((f[:, 0] >= -LAWFUL * size).all() and (room[sticks] >= -LAWFUL * size).all())
+
+    def _gap_guards(self, at: Step) -> list[Violated]:
+        """Return the gaps of open points, relative to the size."""
+        keys, gaps = self.problem.near(at.y, np.inf)
+        found = []
+        for key, gap in zip(keys, gaps.tolist(), strict=True):
+            if key in self.modes:
+                continue
+            if key in self.bounced:
+                after = at.t - self.t_switch  # the zero at the bounce is divided out
+                found.append(Violated(gap / after / self.bounced[key] if after > 0.0 else 1.0, key, "open"))
+            else:
+                found.append(Violated((gap + self.near.get(key, 0.0)) / self.size, key, "open"))
+        return found
+
+    def _speed(self, key: Key) -> float:
+        """Return the slip speed of a point at the beginning of the step, at least that of rest."""
+        return max(self._speeds.get(key, 0.0), REST * self.size)
+
+    def _prepare_step(self, h: float) -> tuple[dict[Key, Array], float]:
+        """Return the directions of sliding points at the beginning of a step, and how long it may be [s].
+
+        The direction of the velocity turns at the rate |a_T| / |v_T|, which no explicit step follows down to rest. A step in which a point
+        comes to rest keeps the direction at its beginning: where the point slides straight on, or is slow; before that steps get shorter.
+        A point that begins to slide keeps the direction of its acceleration until it is fast enough.
+        """
+        assert self.forces is not None
+        p, kin, found = self.problem, self.forces.kin, {}
+        self._speeds: dict[Key, float] = {}
+        self._gravity = float(np.linalg.norm(p.model.gravity)) or 1e-6 * self.size
+        self._force_size = 1e-6 * self._gravity * float(p.model.mass[1:].max(initial=0.0)) + 1e-300
+        if not self.modes:
+            return found, h
+        keys = list(self.modes)
+        a = p.rows_of(kin, keys, p.velocities(self.y_dot)) - kin.gamma
+        slow = SLOW_SLIP * self.size
+        for k, key in enumerate(keys):
+            mode = self.modes[key]
+            if mode.mode != SLIP or p.mu[key[0]] == 0.0:
+                continue
+            v, speed = kin.v[k, 1:], float(np.hypot(kin.v[k, 1], kin.v[k, 2]))
+            self._speeds[key] = speed
+            begins = mode.fixed and speed <= slow and mode.hint is not None and bool(v @ (kin.D[k, 1:] @ mode.hint) >= 0.0)
+            if begins or (speed <= REST * self.size and mode.hint is not None):
+                found[key] = mode.hint
+                self.modes[key] = PointMode(SLIP, mode.hint, True)
+                continue
+            way = v / max(speed, 1e-300)
+            brakes, across = -float(a[k, 1:] @ way), abs(float(a[k, 2] * way[0] - a[k, 1] * way[1]))
+            left = speed / brakes if brakes > 0.0 else np.inf
+            fixed = False
+            if h > STABLE * left:
+                fixed = across * left <= 0.1 * REST * self.size or speed <= slow
+                h = h if fixed else max(STABLE * left, 1e-12)
+            found[key] = way @ kin.D[k, 1:]
+            self.modes[key] = PointMode(SLIP, found[key], fixed)
+        return found, h
+
+    # ------------------------------------------------------------------------------------------------------------- advance
+    def advance(self, stop: float) -> tuple[list[tuple[float, Array]], list[Violated]]:
+        """Go on to `stop`, or to the next switch; return the steps (t, y), and the guards that are at their zero: none at `stop`."""
+        done: list[tuple[float, Array]] = []
+        adaptive = isinstance(self.method, EmbeddedRungeKutta)
+        if self.h == 0.0:
+            self.h = self._first_step()
+        while self.t < stop:
+            limit = self.h_closed if self.modes and adaptive else np.inf
+            h = min(self.h, limit, getattr(self.method, "h_max", np.inf))
+            last = self.t + h >= stop - 1e-3 * h
+            step = stop - self.t if last else h
+            start, longest = self._prepare_step(step)
+            if longest < step:
+                step, last = longest, False
+            end = self._tried(step)
+            while not end.error <= 1.0:
+                self.rejected += 1
+                order = getattr(self.method, "error_order", 1)
+                step *= max(0.2, SAFETY * end.error ** (-1.0 / order)) if np.isfinite(end.error) else 0.2
+                last = False
+                if not step > 1e-14 * (abs(self.t) + 1.0):
+                    raise SimulationError(
+                        f"the step becomes too small at t = {self.t:.9g} s: forces or contacts change without end."
+                    )
+                end = self._tried(step)
+            dip = self._dip(end)
+            if dip is not None:
+                end, step, last = self._tried(dip - self.t), dip - self.t, False
+            violated = [g for g in self.guards(end, self.modes, start) if g.value < 0.0]
+            if violated:
+                hit = self._locate(step, end, start)
+                done.append((self.t, self.y))
+                return done, hit
+            if adaptive:
+                order = self.method.error_order  # type: ignore[attr-defined]
+                factor = 5.0 if end.error == 0.0 else min(5.0, max(0.2, SAFETY * end.error ** (-1.0 / order)))
+                if not last or factor < 1.0:
+                    self.h = step * factor
+            end = self._user_events(end, step)
+            self._accept(end)
+            if last and self.ended_by is None:
+                self.t = stop
+            done.append((self.t, self.y))
+            if self.ended_by is not None:
+                return done, []
+        return done, []
+
+    def _user_events(self, end: Step, h: float) -> Step:
+        """Record the events of the user within a step; return its end, or the state of the first terminal event."""
+        if not self.events:
+            return end
+        n, found = self.problem.n, []
+        for event in self.events:
+            before, after = event.value(State.from_y(self.t, self.y, n)), event.value(State.from_y(end.t, end.y, n))
+            if not event.wants(before, after) or abs(before) <= ZERO * (1.0 + abs(after)):
+                continue
+            sign = 1.0 if before > 0.0 else -1.0
+            trials: dict[float, Step] = {}
+
+            def value(x: float, event: Event = event, sign: float = sign, trials: dict[float, Step] = trials) -> float:
+                trials[x] = self.step(x, self.modes)
+                return sign * event.value(State.from_y(trials[x].t, trials[x].y, n))
+
+            x = h if after == 0.0 else first_zero(value, h, 1e-15 * (abs(self.t) + h))
+            if x not in trials:
+                value(x)
+            found.append((trials[x].t, event, trials[x]))
+        found.sort(key=lambda one: one[0])
+        for t, event, at in found:
+            self.records.append(EventRecord(event.name, t, State.from_y(t, at.y, n)))
+            if event.terminal:
+                self.ended_by = event
+                return at
+        return end
+
+    def _tried(self, h: float) -> Step:
+        """Return the end of a step; one whose stages have no solution is too long."""
+        try:
+            return self.step(h, self.modes)
+        except (HaugmbdError, np.linalg.LinAlgError):
+            if h <= 1e-10 * (abs(self.t) + 1.0):
+                raise
+            assert self.forces is not None
+            return Step(self.t + h, self.y, self.y_dot, self.forces, np.inf)
+
+    def _accept(self, end: Step) -> None:
+        self.t, self.y, self.y_dot, self.forces = end.t, end.y, end.y_dot, end.forces
+        self.steps += 1
+
+    def _dip(self, end: Step) -> float | None:
+        """Return a time inside of a step at which a gap that is open at both ends is least, and closed by its cubic; None without one."""
+        before, after = self.problem.gap_rates(self.y), self.problem.gap_rates(end.y)
+        h, found = end.t - self.t, None
+        for key, (g_0, v_0) in before.items():
+            if key in self.modes or key not in after:
+                continue
+            g_1, v_1 = after[key]
+            if g_0 <= TOUCH * self.size or g_1 <= 0.0 or not (v_0 < 0.0 < v_1):
+                continue
+            x = np.linspace(0.0, 1.0, 33)
+            cubic = (
+                g_0 * (1 + 2 * x) * (1 - x) ** 2 + h * v_0 * x * (1 - x) ** 2 + g_1 * x**2 * (3 - 2 * x) + h * v_1 * x**2 * (x - 1)
+            )
+            k = int(np.argmin(cubic))
+            if cubic[k] < 0.0 and 0 < k < 32:  # noqa: PLR2004
+                t = self.t + float(x[k]) * h
+                found = t if found is None else min(found, t)
+        return found
+
+    def _locate(self, h: float, end: Step, start: dict[Key, Array]) -> list[Violated]:
+        """Go to the first zero of a guard within a step of h; return the guards at their zero there."""
+        ends: dict[float, tuple[Step, list[Violated]]] = {h: (end, self.guards(end, self.modes, start))}
+
+        def value(x: float) -> float:
+            if x not in ends:
+                trial = self.step(x, self.modes)
+                ends[x] = trial, self.guards(trial, self.modes, start)
+            return min(g.value for g in ends[x][1])
+
+        x = first_zero(value, h, 1e-15 * (abs(self.t) + h))
+        value(x)
+        trial, guards = ends[x]
+        beyond = ends[min((z for z in ends if min(g.value for g in ends[z][1]) < 0.0), default=h)]
+        if any(g.what == "shared" and g.value < 0.0 for g in beyond[1]):
+            self._shared_beyond = beyond[0]
+        self._accept(trial)
+        names = {(g.key, g.what) for g in beyond[1] if g.value < 0.0}
+        return [g for g in guards if g.value <= TOGETHER or (g.key, g.what) in names and g.value <= 1e-6]
+
+    # ------------------------------------------------------------------------------------------------------------ switches
+    def turn(self, hit: list[Violated]) -> Turned:
+        """Change velocities and modes at the state; return what has happened.  hit: guards at their zero."""
+        p, rest = self.problem, REST * self.size
+        old, struck = dict(self.modes), {}
+        met = [g.key for g in hit if g.what == "open"]
+        leaving = {g.key for g in hit if g.what == "pull"}
+        sliding: dict[Key, Array] = {}
+        for k, (key, mode) in enumerate(old.items()):
+            if any(g.key == key and g.what == "limit" for g in hit) and mode.mode == STICK:
+                f, D = self.forces.f[k], self.forces.kin.D[k]  # type: ignore[union-attr]
+                length = float(np.hypot(f[1], f[2]))
+                sliding[key] = -(f[1:] / (length or 1.0)) @ D[1:]
+            elif (
+                mode.fixed
+                and mode.hint is not None
+                and self._is_slow(k)
+                and not any(g.key == key and g.what == "slip" for g in hit)
+            ):
+                sliding[key] = mode.hint  # it has begun to slide, and is still slow
+        impacts = []
+        for _ in range(MOST_TURNS):
+            keys, _gaps = p.near(self.y, TOUCH * self.size)
+            keys = list(dict.fromkeys([*old, *keys, *met]))
+            if not keys:
+                break
+            kin = p.at(self.y, keys)
+            noise = rest + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size
+            if not (kin.v[:, 0] < -noise).any():
+                break
+            impacts.append(self._strike(keys, struck))
+            sliding = {}
+            leaving = set()
+        else:
+            raise SimulationError(f"impacts at t = {self.t:.9g} s do not end: give a smaller restitution, or use mbd.MoreauJean().")
+        closed = [] if not keys else [key for key, v in zip(keys, kin.v[:, 0], strict=True) if abs(v) <= noise]
+        chosen = self._chosen(closed, leaving, sliding, hit)
+        self.modes = {key: mode for key, mode in chosen.items() if mode is not None}
+        self.t_switch = self.t
+        self.bounced, self.near = {}, {}
+        if keys:
+            gaps = p.at(self.y, keys).gap
+            for key, gap, v in zip(keys, gaps, kin.v[:, 0], strict=True):
+                if key not in self.modes and v > noise:
+                    self.bounced[key] = float(v)
+                elif key not in self.modes:
+                    self.near[key] = max(LEAN * self.size, -2.0 * float(gap))
+        self.restart()
+        return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"])
+
+    def _is_slow(self, k: int) -> bool:
+        """Return whether the k-th point is slower than the speed at which its direction follows its velocity."""
+        assert self.forces is not None
+        return bool(np.hypot(*self.forces.kin.v[k, 1:]) <= SLOW_SLIP * self.size)
+
+    def _chosen(
+        self, closed: list[Key], leaving: set[Key], sliding: dict[Key, Array], hit: list[Violated]
+    ) -> dict[Key, PointMode | None]:
+        """Return the modes of closed points."""
+        p, rest = self.problem, REST * self.size
+        if any(g.what == "shared" for g in hit) and self._shared_beyond is not None:
+            beyond, self._shared_beyond = self._shared_beyond, None
+            slow = {k: m.hint for k, m in self.modes.items() if m.fixed and m.hint is not None}
+            return p.choose(beyond.t, beyond.y, closed, rest, {k: way for k, way in slow.items() if k in closed}).modes
+        staying = [key for key in closed if key not in leaving]
+        if not staying:
+            return {}
+        try:
+            chosen = p.choose(self.t, self.y, staying, rest, {k: way for k, way in sliding.items() if k in staying}).modes
+        except NoAcceleration as error:
+            return self._jam(error, staying)
+        if self._holds(chosen, leaving & set(closed), sliding):
+            return chosen
+        return p.choose(self.t, self.y, closed, rest, {}).modes
+
+    def _holds(self, chosen: dict[Key, PointMode | None], leaving: set[Key], sliding: dict[Key, Array]) -> bool:
+        """Return whether prescribed modes fulfil the laws: points that leave do not come back, and those that slide go their way."""
+        p = self.problem
+        modes = {key: mode for key, mode in chosen.items() if mode is not None}
+        forces = self.evaluate(self.t, self.y, modes)
+        u_dot = p.velocities(forces.y_dot)
+        scale = max(float(np.abs(u_dot).max(initial=0.0)), 1e-300) * max(1.0, self.size)
+        if leaving:
+            kin = p.at(self.y, list(leaving))
+            a = p.rows_of(kin, list(leaving), u_dot) - kin.gamma
+            if (a[:, 0] < -1e-7 * scale).any():
+                return False
+        some = [key for key in sliding if key in modes]
+        if some:
+            kin = p.at(self.y, some)
+            a = p.rows_of(kin, some, u_dot) - kin.gamma
+            for k, key in enumerate(some):
+                if a[k, 1:] @ (kin.D[k, 1:] @ sliding[key]) < -1e-7 * scale:
+                    return False
+        return True
+
+    def _jam(self, error: NoAcceleration, keys: list[Key]) -> dict[Key, PointMode | None]:
+        """Let sliding points jam: an impact without collision, that brings them to rest; then their modes."""
+        p = self.problem
+        kin = p.at(self.y, keys)
+        p.response.factor(self.t, self.y)
+        answer = p.columns(kin, keys, self.t)
+        v = p.rows_of(kin, keys, p.velocities(self.y)).ravel()
+        f = -np.linalg.lstsq(answer.G, v, rcond=1e-10)[0].reshape(-1, 3)
+        mu = p.friction_of(keys)
+        if (f[:, 0] < 0.0).any() or (np.hypot(f[:, 1], f[:, 2]) > mu * f[:, 0] * (1.0 + 1e-9)).any():
+            raise SimulationError(
+                f"Painleve's paradox at t = {self.t:.9g} s: {error.names}, which slides, has no acceleration that fulfils the laws, and "
+                "no impulse that brings it to rest. Give a smaller mu, or a compliant contact (law=mbd.Compliant(K))."
+            ) from None
+        self.jammed = error.names.split(", ")
+        self.jam = (self.y.copy(), f, keys, kin)
+        p.velocities(self.y)[1:] += (f.ravel() @ answer.X).reshape(-1, 6)[1 : p.n]
+        return p.choose(self.t, self.y, keys, REST * self.size, {}).modes
+
+    def _strike(self, keys: list[Key], struck: dict[Key, Array]) -> Struck:
+        """Let the points strike; note their impulses."""
+        p = self.problem
+        e = self._effective_restitution(keys)
+        before = self.y.copy()
+        u, f, v_before, kin = p.impact(self.t, self.y, keys, e)
+        p.velocities(self.y)[1:] = u[1:]
+        size = float(np.abs(f).max(initial=0.0))
+        for key, one in zip(keys, f, strict=True):
+            if one[0] > 1e-12 * size:
+                struck[key] = struck.get(key, 0.0) + one
+        return Struck(before, self.y.copy(), keys, f, kin)
+
+    def _effective_restitution(self, keys: list[Key]) -> Array:
+        """Return e by point, 0 where a bounce would rise less than REST_HEIGHT."""
+        p = self.problem
+        e = p.restitution_of(keys).copy()
+        if not e.any():
+            return e
+        y_dot = self.evaluate(self.t, self.y, {}).y_dot
+        kin = p.at(self.y, keys)
+        a = (p.rows_of(kin, keys, p.velocities(y_dot)) - kin.gamma)[:, 0]
+        rate = e * np.abs(kin.v[:, 0])
+        low = (a < 0.0) & (rate**2 <= 2.0 * np.abs(a) * REST_HEIGHT * self.size)
+        e[low] = 0.0
+        return e
+
+    @property
+    def h_closed(self) -> float:
+        """Longest step while a point is closed [s]."""
+        return self._h_closed
+
+    def limit_steps(self, span: float) -> None:
+        """Set the longest step while a point is closed."""
+        self._h_closed = span / CLOSED_STEPS
+        self._shared_beyond: Step | None = None
+        self._speeds = {}
+        self._gravity = self._force_size = 1e-300
+        self.jammed: list[str] = []
+        self.jam: Any = None
+
+
+class Struck(NamedTuple):
+    """An impact: states before and after (ny,), points, impulses (k, 3) and kinematics."""
+
+    before: Array
+    after: Array
+    keys: list[Key]
+    f: Array
+    kin: Any
+
+
+class Turned(NamedTuple):
+    """A switch: modes before and after, impulses by point, impacts, points whose slip has come to rest."""
+
+    before: dict[Key, PointMode]
+    after: dict[Key, PointMode]
+    struck: dict[Key, Array]
+    impacts: list[Struck]
+    stopped: list[Key]
+
+
+def tableau_of(method: Integrator) -> tuple[Any, Array | None]:
+    """Return tableau and errors of an explicit Runge-Kutta method.  Raise UsageError for another method."""
+    if isinstance(method, EmbeddedRungeKutta):
+        return method.tableau, method.errors
+    if isinstance(method, RungeKutta):
+        return method.tableau, None
+    raise UsageError(
+        f"{type(method).__name__} does not take friction in rigid contacts: use DormandPrince, DOP853, RK4 or another explicit "
+        "Runge-Kutta method, or mbd.MoreauJean() with a fixed step h for many contacts."
+    )
+
+
+def first_zero(value: Callable[[float], float], h: float, width: float) -> float:
+    """Return a zero of value(x) in [0, h], positive or zero at 0 and negative at h, by regula falsi (Illinois) with bisection.
+
+    The last point is on the side where the value is not negative, or nearer to zero than rounding.
+    """
+    low, high = 0.0, h
+    at_low, at_high = max(value(0.0), 0.0), value(h)
+    if at_low == 0.0:
+        return 0.0
+    weight_low, weight_high = at_low, at_high
+    for n in range(200):
+        if high - low <= max(width, 4e-16 * h):
+            break
+        x = (low * weight_high - high * weight_low) / (weight_high - weight_low) if n % 4 != 3 else 0.5 * (low + high)  # noqa: PLR2004
+        if not low < x < high:
+            x = 0.5 * (low + high)
+        here = value(x)
+        if here == 0.0 or abs(here) <= 1e-15:
+            return x
+        if here > 0.0:
+            low, at_low, weight_low = x, here, here
+            weight_high *= 0.5
+        else:
+            high, at_high, weight_high = x, here, here
+            weight_low *= 0.5
+    return low if low > 0.0 else high
+
+
+def counted(turns: list[tuple[float, str]], t: float, what: str, most: float) -> None:
+    """Raise SimulationError if switches occur more often than `most` times a second."""
+    turns.append((t, what))
+    if len(turns) <= most:
+        return
+    recent = turns[-int(most) - 1 :]
+    if t - recent[0][0] >= 1.0:
+        return
+    often = ", ".join(f"{name!r} {n} times" for name, n in Counter(name for _, name in recent).most_common(3))
+    raise SimulationError(
+        f"more than {most:g} impacts and switches of contacts in a second of simulated time, from t = {recent[0][0]:.9g} s to "
+        f"t = {t:.9g} s: {often}. Give a smaller restitution, or a larger most_per_second=, or use mbd.MoreauJean() with a fixed step."
+    )

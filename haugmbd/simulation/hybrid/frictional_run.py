@@ -1,0 +1,344 @@
+r"""A run with dry friction at rigid contacts: its segments, impacts and events, as a Result.
+
+segment    states between two switches, with the modes of the points that touch along it
+switch     events "floor: touch", "floor: opens", "floor: sticks", "floor: slips"; "floor[2]: ..." of one of several points
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Contact
+from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus
+from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, error_text, warn_user
+from haugmbd.impacts.contact_history import ContactSegment
+from haugmbd.impacts.contact_problem import STICK, ContactProblem, Key, PointMode
+from haugmbd.impacts.impact import Impact
+from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
+from haugmbd.integrators.events import EventRecord, read_events
+from haugmbd.integrators.initial_state import consistent_start
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_drivers, check_interval, wanted_times
+from haugmbd.simulation.hybrid.frictional_motion import LAST, FrictionalMotion, Struck, Turned, Violated, counted, tableau_of
+from haugmbd.simulation.recorded_result import settings_of
+from haugmbd.simulation.replay import Replay
+from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.segments import Again, at_times
+from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
+from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import RunOutput
+from haugmbd.simulation.stepping.progress import Progress
+
+OVERLAP = 1e-5
+"""Relative to the size: an overlap larger than this at the start is a fault of the model.  Coordinates with six digits are within it."""
+GAIN = 1e-9
+"""Relative to the kinetic energy: a smaller gain at an impact is rounding."""
+
+
+def check_parts(model: Model, contacts: Sequence[Contact]) -> None:
+    """Raise ModelError for parts that a run with friction at rigid contacts does not take."""
+    faults = []
+    remedy = "Leave it out, or make the contacts compliant (law=mbd.Compliant(K))."
+    for entry in model.loads:
+        load = entry.load
+        if load.is_contact or load.impulsive:
+            what = "a run with friction or shapes at rigid contacts does not take compliant contacts and rigid stops beside them"
+            faults.append(Fault(load.where, what, remedy))
+        elif load.is_friction and (load.reads_reaction or getattr(load, "is_exact", False)):
+            what = "its friction depends on what its joint carries, which the friction at rigid contacts changes"
+            faults.append(Fault(load.where, what, "Take a Viscous law, or leave it out."))
+    network = model.network
+    if network is not None and (network.sampled or network.delays):
+        names = ", ".join(block.where for block in (*network.sampled, *network.delays))
+        faults.append(
+            Fault(
+                names,
+                "a run with friction at rigid contacts takes no sampled blocks and no delays",
+                "Use blocks in continuous time.",
+            )
+        )
+    if faults:
+        raise ModelError(faults)
+
+
+class FrictionalRun:
+    """One event-driven run in progress: its segments so far."""
+
+    def __init__(
+        self,
+        model: Model,
+        contacts: Sequence[Contact],
+        start: State,
+        t_end: float,
+        methods: RunMethods,
+        output: RunOutput,
+        *,
+        again: Again,
+        most: float,
+        budget: float | None,
+        until: float,
+        checked: bool,
+    ) -> None:
+        self.model, self.methods, self.t_end, self.most, self.again = model, methods, t_end, most, again
+        self.budget, self.until, self.start = budget, until, start
+        self.problem = ContactProblem(model, contacts)
+        self.times = wanted_times(output.t_eval, start.t, t_end)
+        self.every = output.store_every
+        self.motion = FrictionalMotion(self.problem, methods.integrator, start.t, start.y, t_end)
+        self.motion.limit_steps(t_end - start.t)
+        self.motion.events = () if checked else read_events(output.events)
+        self.sensors = () if checked else all_sensors(model, output.sensors)
+        self.segments: list[Result] = []
+        self.impacts: list[Impact] = []
+        self.notes: list[RunNote] = []
+        self.turns: list[tuple[float, str]] = []
+        self.events: list[EventRecord] = []
+        self.modes: dict[Key, PointMode] = {}
+        self.t: list[float] = []
+        self.y: list[Array] = []
+        self.status = RunStatus.COMPLETED
+        self.began, self.cpu = time.perf_counter(), time.process_time()
+
+    def run(self, bar: Progress) -> Result:
+        """Run to the end, to Ctrl-C, or to an error that has the result so far."""
+        try:
+            self._run(bar)
+        except KeyboardInterrupt:
+            self.status = RunStatus.INTERRUPTED
+        except Exception as error:
+            self.status = RunStatus.FAILED
+            self._close()
+            error.result = self.result(error_text(error))  # type: ignore[attr-defined]
+            raise
+        self._close()
+        return self.result("")
+
+    def _run(self, bar: Progress) -> None:
+        m = self.motion
+        self.problem.need_apart(m.y, OVERLAP * m.size)
+        self._store()
+        self._turn([], first=True)
+        while self.t_end - m.t > LAST * (1.0 + abs(m.t)) and m.t < self.until:
+            stop = self._next_stop()
+            steps, hit = m.advance(stop)
+            for t, y in steps:
+                self.t.append(t)
+                self.y.append(y.copy())
+            self.events += m.records
+            m.records = []
+            bar.reach(m.t)
+            if m.ended_by is not None:
+                self.status = RunStatus.TERMINAL_EVENT
+                return
+            if hit:
+                self._turn(hit)
+            if self.budget is not None and time.perf_counter() - self.began > self.budget:
+                self.status = RunStatus.BUDGET_EXHAUSTED
+                return
+
+    def _next_stop(self) -> float:
+        """Return the next time at which a step ends."""
+        t = self.motion.t
+        if self.times is None:
+            return self.t_end
+        later = self.times[self.times > t + 1e-14 * (1.0 + abs(t))]
+        return float(min(later[0], self.t_end)) if len(later) else self.t_end
+
+    def _store(self) -> None:
+        self.t.append(self.motion.t)
+        self.y.append(self.motion.y.copy())
+
+    def _turn(self, hit: list[Violated], first: bool = False) -> None:
+        """Change modes at a switch; a new segment begins."""
+        m = self.motion
+        t = m.t
+        turned = m.turn(hit)
+        names = [] if first and not turned.impacts else self._names(turned)
+        if m.jammed:
+            names += [f"{name}: jams" for name in m.jammed]
+            y, f, keys, kin = m.jam
+            turned.impacts.append(Struck(y, m.y.copy(), keys, f, kin))
+            m.jammed = []
+        state = State.from_y(t, m.y, self.problem.n)
+        records = [EventRecord(name, t, state) for name in names]
+        for one in turned.impacts:
+            self._note_impact(one, t)
+        if first:
+            self.t, self.y = [], []
+        else:
+            self._close(records)
+            counted(self.turns, t, names[0] if names else "switch", self.most)
+        if first:
+            self.events += records
+        self.modes = {key: PointMode(mode.mode, mode.hint) for key, mode in m.modes.items()}
+        self._store()
+
+    def _close(self, records: Sequence[EventRecord] = ()) -> None:
+        """End the segment."""
+        if not self.t:
+            return
+        t, y = np.array(self.t), np.array(self.y)
+        sensors = SensorRecorder(self.sensors, lambda t, y: State.from_y(t, y, self.problem.n))
+        sensors.record(t, y)
+        self.segments.append(
+            Result(
+                self.model,
+                t,
+                y,
+                settings=settings_of(self.methods),
+                events=(*self.events, *records),
+                _sensors=sensors.histories(t),
+                _contact_segment=ContactSegment(self.problem, self.modes),
+                _all_steps=self.every == 1,
+            )
+        )
+        self.t, self.y, self.events = [], [], []
+
+    def _names(self, turned: Turned) -> list[str]:
+        """Return the names of the events of a switch."""
+        found: list[str] = []
+        p = self.problem
+        struck = {key[0] for key in turned.struck}
+        for c, name in enumerate(p.names):
+            old = {key: mode for key, mode in turned.before.items() if key[0] == c}
+            new = {key: mode for key, mode in turned.after.items() if key[0] == c}
+            if (new or c in struck) and not old:
+                found.append(f"{name}: touch")
+                if new and all(mode.mode == STICK for mode in new.values()) and p.mu[c] > 0.0:
+                    found.append(f"{name}: sticks")
+            elif old and not new:
+                found.append(f"{name}: opens")
+            elif p.mu[c] > 0.0 and old:
+                was, now = (all(mode.mode == STICK for mode in some.values()) for some in (old, new))
+                if was != now:
+                    found.append(f"{name}: {'sticks' if now else 'slips'}")
+                elif not now and any(key[0] == c for key in turned.stopped):
+                    found.append(f"{name}: slips")
+            several = len(old.keys() | new.keys()) > 1
+            if several and old:
+                for key in sorted(old.keys() | new.keys()):
+                    what = self._point_event(old.get(key), new.get(key))
+                    if what and f"{name}: {what}" not in found:
+                        found.append(f"{name}[{key[1]}]: {what}")
+        return found
+
+    @staticmethod
+    def _point_event(old: PointMode | None, new: PointMode | None) -> str:
+        if old is None or new is None:
+            return "" if old is new else "touch" if old is None else "opens"
+        return "" if old.mode == new.mode else "sticks" if new.mode == STICK else "slips"
+
+    def _note_impact(self, one: Struck, t: float) -> None:
+        """Keep an impact; warn where it gains energy."""
+        p, n = self.problem, self.problem.n
+        before, after = State.from_y(t, one.before, n), State.from_y(t, one.after, n)
+        impulse = impulse_of(p, before, after, one)
+        self.impacts.append(Impact(t, impulse))
+        gain = impulse.energy_after - impulse.energy_before
+        if gain > GAIN * max(impulse.energy_before, 1e-300):
+            names = ", ".join(dict.fromkeys(p.names[c] for c, _ in one.keys))
+            text = (
+                f"the impact of {names} at t = {t:.9g} s gains {gain:.6g} J of {impulse.energy_before:.6g} J: Newton's law of restitution "
+                "with friction, or at several coupled contacts, can do that. Give a smaller restitution."
+            )
+            if not any(note.kind == "chain" for note in self.notes):
+                warn_user(text, EnergyWarning)
+            self.notes.append(RunNote("chain", text))
+
+    def result(self, message: str) -> Result:
+        """Return the result so far."""
+        m = self.motion
+        at = f"at t = {m.t:.9g} s"
+        texts = {
+            RunStatus.COMPLETED: f"reached t_end = {self.t_end:.9g} s",
+            RunStatus.INTERRUPTED: f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s",
+            RunStatus.BUDGET_EXHAUSTED: f"stopped {at}, before t_end = {self.t_end:.9g} s: its budget of {self.budget} s was used up",
+            RunStatus.TERMINAL_EVENT: f"ended by the terminal event {m.ended_by.name!r} {at}" if m.ended_by is not None else "",
+            RunStatus.FAILED: message,
+        }
+        work = self.problem.response
+        counters = Counters(
+            steps=m.steps,
+            rejected=m.rejected,
+            evaluations=work.n_rates,
+            factorizations=work.n_factorizations,
+            cpu=time.process_time() - self.cpu,
+        )
+        whole = tuple(self.segments)
+        sparse = self.times is not None
+        outcome = Outcome(self.status, texts[self.status], ()).with_notes(self.notes)
+        replay = Replay(self.start.t, self.start.y, self.t_end, float(m.t), self.methods, not sparse, self.most)
+        found = Result.of_segments(
+            self.model,
+            at_times(whole, self.times, LAST) if self.times is not None else whole,
+            complete=whole if sparse else (),
+            impacts=tuple(self.impacts),
+            settings=settings_of(self.methods),
+            interrupted=self.status in (RunStatus.INTERRUPTED, RunStatus.BUDGET_EXHAUSTED),
+            outcome=outcome,
+            _contact_problem=self.problem,
+            _replays=(replay,) if whole else (),
+            _again=self.again,
+        )
+        return replace(found, counters=counters)
+
+
+def impulse_of(p: ContactProblem, before: State, after: State, one: Struck) -> Impulse:
+    """Return an impact as an Impulse."""
+    energies = [kinetic_energy(p.model, state) for state in (before, after)]
+    p.response.factor(before.t, one.before)
+    answer = p.columns(one.kin, one.keys, before.t)
+    Lam = p.model.lam_of((one.f.ravel() @ answer.X).reshape(-1, 6))
+    normal: dict[str, float] = dict.fromkeys(p.names, 0.0)
+    tangential: dict[str, Array] = {name: np.zeros(3) for name in p.names}
+    for k, (c, _) in enumerate(one.keys):
+        name = p.names[c]
+        normal[name] += float(one.f[k, 0])
+        tangential[name] = tangential[name] + one.f[k, 1:] @ one.kin.D[k, 1:]
+    rows = p.response.row_set()
+    solved = (SolvedImpulse(p.model.joints, rows, Lam),)
+    return Impulse(p.model, before, after, Lam, normal, {}, energies[0], energies[1], (), solved, tangential=tangential)
+
+
+def kinetic_energy(model: Model, state: State) -> float:
+    """Return the kinetic energy of a state [J]."""
+    T = 0.5 * float(model.mass[1:] @ np.sum(state.v[1:] ** 2, axis=1))
+    return T + 0.5 * float(np.einsum("ka,kab,kb->", state.omega_bar[1:], model.J_bar[1:], state.omega_bar[1:]))
+
+
+def run_with_friction(
+    model: Model,
+    contacts: Sequence[Contact],
+    start: State,
+    t_end: float,
+    methods: RunMethods,
+    output: RunOutput,
+    *,
+    again: Again,
+    project_velocity: bool = False,
+    budget: float | None = None,
+    until: float = np.inf,
+    most: float,
+    checked: bool = False,
+) -> Result:
+    """Return the result of an event-driven run with friction, or general shapes, at rigid contacts."""
+    tableau_of(methods.integrator)
+    if output.record_method:
+        raise UsageError("record_method=True is not taken in a run with friction at rigid contacts: leave it out.")
+    check_parts(model, contacts)
+    if not checked:
+        check_interval(methods.integrator, start.t, t_end, output.store_every)
+        check_drivers(model, start.t, t_end)
+        start = consistent_start(model, model.pack(), start, project_velocity=project_velocity)
+    with Progress(output.progress, start.t, t_end) as bar:
+        run = FrictionalRun(
+            model, contacts, start, t_end, methods, output, again=again, most=most, budget=budget, until=until, checked=checked
+        )
+        return run.run(bar)
