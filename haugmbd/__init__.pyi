@@ -80,6 +80,7 @@ from haugmbd.model.state import State as State
 # accelerations
 from haugmbd.formulations.accelerations import Accelerations as Accelerations
 from haugmbd.formulations.accelerations import accelerations as accelerations
+from haugmbd.diagnostics.joint_reactions import reactions as reactions
 from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
 from haugmbd.formulations.base import Formulation as Formulation
 from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
@@ -107,6 +108,7 @@ from haugmbd.integrators.step_by_step import StepByStep as StepByStep
 from haugmbd.integrators.stabilization.base import Stabilization as Stabilization
 from haugmbd.integrators.events import Event as Event
 from haugmbd.integrators.events import EventRecord as EventRecord
+from haugmbd.integrators.events import Switch as Switch
 from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853
 from haugmbd.integrators.explicit.dormand_prince import DormandPrince as DormandPrince
 from haugmbd.integrators.explicit.heun import Heun as Heun
