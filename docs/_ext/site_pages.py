@@ -54,6 +54,7 @@ CONTENTS = {
         "impacts",
         "contact",
         "contact-geometry",
+        "dry-friction",
         "serial-chains",
     ),
     "Results": ("quantities", "animation", "kinematics", "equilibrium"),

@@ -3,7 +3,7 @@ r"""Ropes that may be slack: elastic ones as a force, and rigid ones as a contac
     x = L(q) - L0(t)           L the length of the path, see `constraints.equations.rope`;  L0 the free length
     elastic       T = EA x / L0 + c L'  where x > 0 and the sum pulls, else 0             Q = -T dL/dq
                   potential energy  EA x^2 / (2 L0) where x > 0;  dissipated power  (T - EA x / L0) L'
-    unilateral    L <= L0: no force; `simulate` treats the taut rope as a contact of gap L0 - L, see `contact.rope_stop`
+    unilateral    L <= L0: no force; `simulate` treats the taut rope as a contact of gap L0 - L, see `contact.two_body_limits`
 
 Source: Haug (2021), generalized forces and virtual work; Moreau (1988) for ropes that become taut.
 """
