@@ -143,10 +143,14 @@ def test_inputs_that_are_none_are_refused():
     system.add(mbd.Motor("motor", pin, torque=lambda t: t))
     with pytest.raises(mbd.UsageError, match="mottor.*did you mean 'motor'"):
         blob(system, inputs=["mottor"])
-    with pytest.raises(mbd.UsageError, match="not a constant"):
-        blob(system, inputs=["motor"])
-    with pytest.raises(mbd.UsageError, match="need a System"):
-        blob(system.compile(), inputs=["motor"])
+    with pytest.raises(mbd.UsageError, match="pin"):
+        blob(system, inputs=["pin"])
+
+
+def test_a_model_takes_inputs_too():
+    system = slider_crank()
+    system.add(mbd.Motor("motor", system["R"], torque=0.0))
+    assert blob(system.compile(), inputs=["motor"]) == blob(system, inputs=["motor"])
 
 
 def test_another_method_is_refused_or_taken():
