@@ -205,7 +205,8 @@ def singular() -> None:
 def batches() -> None:
     """Ask for many variants at once."""
     model = double_pendulum().compile()
-    many = mbd.batch(model, [model.state(), model.state()], threads=1)
+    states: Any = [model.state(), model.state()]
+    many = mbd.batch(model, states, threads=1)
     many.accelerations()
 
 

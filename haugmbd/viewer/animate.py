@@ -71,7 +71,7 @@ def html_page(scene: dict[str, Any], numbers: str, simulates: tuple[Mapping[str,
 
     numbers: what the packer made of the arrays;  simulates: what a page with an engine reads besides, and the engine, see `interactive`
     """
-    engine, scripts = "", SCRIPTS
+    engine, scripts = "", tuple[str, ...](SCRIPTS)
     if simulates is not None:
         data = _in_script(json.dumps(simulates[0], allow_nan=False, separators=(",", ":")))
         engine = (
