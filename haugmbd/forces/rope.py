@@ -99,11 +99,10 @@ class SlackRope(ForceElement):
         return {".i": self.rope.frame_i, ".j": self.rope.frame_j}
 
     def marks(self) -> tuple[Mark, ...]:
-        """Return the free parts of the path as bars."""
+        """Return the pieces of the path as bars."""
         bar = {"k": 0.0, "c": 0.0, "l0": 0.0}
-        groups = () if self.row is None else self.row.groups
-        pairs = [(a, b) for group in groups for a, b in zip(group.elements, group.elements[1:], strict=False)]
-        return tuple(Mark("TSDA", a.body, b.body, a.s_bar, b.s_bar, dict(bar)) for a, b in pairs)
+        pieces = [] if self.row is None else self.row.pieces()
+        return tuple(Mark("TSDA", i, j, s_i, s_j, dict(bar)) for i, s_i, j, s_j in pieces)
 
     @property
     def modelled_length(self) -> float:
