@@ -1,6 +1,6 @@
 r"""A model as a blob: the arrays, words and names of one run, which the engine runs without Python (`haugmbd.h`, `abi.c`).
 
-    blob = section after section of 8-byte words, little-endian       ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START
+    blob = section after section of 8-byte words, little-endian       ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP
 
 The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
 An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.cache_stamp import files_of_entries
+from haugmbd.compiled.engine_library import stamp_of
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
 from haugmbd.deprecated import did_you_mean
@@ -158,6 +160,7 @@ class Writer:
             "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": bytes(names), "TEXTS": _words(places_of_texts),
             "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
             "START": np.array(start, dtype="<f8").tobytes(),
+            "STAMP": stamp_of(files_of_entries()).encode(),
         }  # fmt: skip
         size = 32 + 24 * (len(sections) + 1)
         head, content = [], b""
