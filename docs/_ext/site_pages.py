@@ -70,6 +70,7 @@ CONTENTS = {
         "generated/notation",
         "validation",
         "compilation",
+        "engine",
         "benchmarks",
         "cite",
         "generated/changelog",

@@ -7,7 +7,7 @@ cone        forces with dry friction at one instant: the cone problem
 uniqueness  which of these forces are unique
 gap         gaps, gap rates and rows of contacts, at many states and of many contacts at once
 joint_stop  a limit of a joint's coordinate as a contact
-rope_stop   a rope that becomes taut as a contact
+two_body_limits  ropes that become taut, and cones about a direction, as contacts
 """
 
 from haugmbd.contact.contact import Compliant, Contact

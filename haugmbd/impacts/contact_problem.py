@@ -25,6 +25,7 @@ from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.points import ContactPoints, Kinematics
 from haugmbd.errors import Fault, ModelError, SimulationError
+from haugmbd.geometry.narrow_phase import point_name
 from haugmbd.impacts.contact_response import ContactResponse, Response
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import exponential, product
@@ -129,8 +130,11 @@ class ContactProblem:
         return self.e[[c for c, _ in keys]]
 
     def label(self, key: Key, count: int = 2) -> str:
-        """Return the name of a point, with the number of its feature where its contact has several."""
-        return f"{self.names[key[0]]}[{key[1]}]" if count > 1 else self.names[key[0]]
+        """Return the name of a point, with what it is called where its contact has several."""
+        if count <= 1:
+            return self.names[key[0]]
+        a, b = self.points.pairs[key[0]].tolist()
+        return f"{self.names[key[0]]}[{point_name(self.points.shapes, a, b, key[1])}]"
 
     def columns(self, kin: Kinematics, keys: Sequence[Key], t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""

@@ -229,7 +229,7 @@ class FrictionalRun:
                 for key in sorted(old.keys() | new.keys()):
                     what = self._point_event(old.get(key), new.get(key))
                     if what and f"{name}: {what}" not in found:
-                        found.append(f"{name}[{key[1]}]: {what}")
+                        found.append(f"{p.label(key)}: {what}")
         return found
 
     @staticmethod
