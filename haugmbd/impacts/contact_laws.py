@@ -76,8 +76,9 @@ class ContactCheck:
 def check_pieces(p: ContactProblem, pieces: Sequence[tuple[Any, Array, Array, ContactRecord]]) -> ContactCheck:
     """Return the check of the pieces (contacts, t, y, record) of a run with rigid contacts."""
     force = max((float(np.abs(record.normal).max(initial=0.0)) for *_, record in pieces), default=0.0)
-    weight = float(p.model.mass[1:].sum()) * float(np.linalg.norm(p.model.gravity))
-    size_f = max(force, 1e-9 * weight, 1e-300)
+    weight = float(p.model.mass[1:].max(initial=0.0)) * float(np.linalg.norm(p.model.gravity))
+    inertia = max((float(np.abs(p.model.mass[:, None] * r.x[:, : p.n, :3]).max(initial=0.0)) for *_, r in pieces), default=0.0)
+    size_f = max(force, weight, inertia, 1e-300)
     rows: list[tuple[float, float, float, float]] = []
     for piece, t, y, record in pieces:
         last = piece is pieces[-1][0]
