@@ -44,6 +44,7 @@ from haugmbd.forces.friction_laws import LuGre as LuGre
 from haugmbd.forces.friction_laws import Viscous as Viscous
 from haugmbd.forces.joint_friction import JointFriction as JointFriction
 from haugmbd.forces.joint_loads.joint_force import JointForce as JointForce
+from haugmbd.forces.cone_limit import ConeLimit as ConeLimit
 from haugmbd.forces.joint_loads.joint_limit import JointLimit as JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring as JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator as LinearActuator
@@ -101,6 +102,10 @@ from haugmbd.simulation.results.sensor import Sensor as Sensor
 from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
 from haugmbd.simulation.stepper import Stepper as Stepper
+from haugmbd.simulation.gym_env import gym_env as gym_env
+from haugmbd.integrators.base import Integrator as Integrator
+from haugmbd.integrators.step_by_step import StepByStep as StepByStep
+from haugmbd.integrators.stabilization.base import Stabilization as Stabilization
 from haugmbd.integrators.events import Event as Event
 from haugmbd.integrators.events import EventRecord as EventRecord
 from haugmbd.integrators.events import Switch as Switch
@@ -132,6 +137,7 @@ from haugmbd.integrators.stabilization.energy_projection import EnergyProjection
 from haugmbd.integrators.stabilization.projection import Projection as Projection
 from haugmbd.integrators.stabilization.unweighted_projection import UnweightedProjection as UnweightedProjection
 from haugmbd.integrators.hem4 import HEM4 as HEM4
+from haugmbd.integrators.moreau_jean import MoreauJean as MoreauJean
 from haugmbd.integrators.rattle import RATTLE as RATTLE
 
 # many variants at once
@@ -198,6 +204,7 @@ from haugmbd.diagnostics.histories import BodyHistory as BodyHistory
 from haugmbd.diagnostics.histories import PointHistory as PointHistory
 from haugmbd.diagnostics.contact_impacts import CompliantContact as CompliantContact
 from haugmbd.impacts.contact_history import RigidContactHistory as RigidContactHistory
+from haugmbd.impacts.contact_laws import ContactCheck as ContactCheck
 from haugmbd.diagnostics.contact_impacts import ContactImpact as ContactImpact
 from haugmbd.diagnostics.histories import DriverHistory as DriverHistory
 from haugmbd.diagnostics.energy import Energy as Energy
@@ -261,6 +268,9 @@ from haugmbd.study.tolerance_map import tolerance_map as tolerance_map
 from haugmbd.study.sweeps.sweep import sweep as sweep
 from haugmbd.study.sweeps.cells import AskTell as AskTell
 from haugmbd.study.sweeps.cells import RandomCells as RandomCells
+from haugmbd.study.sweeps.cells import Distribution as Distribution
+from haugmbd.study.sweeps.cells import normal as normal
+from haugmbd.study.sweeps.cells import uniform as uniform
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
@@ -292,6 +302,7 @@ from haugmbd.errors import UsageError as UsageError
 from haugmbd.citations import cite as cite
 
 # modules
+from haugmbd import engine as engine
 from haugmbd import faults as faults
 from haugmbd import gallery as gallery
 from haugmbd import joints as joints

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.batches.accelerations import BatchAccelerations, batch_accelerations
-from haugmbd.batches.direct_tables import direct_tables, member_model
+from haugmbd.batches.direct_tables import direct_tables, loads_and_gravity_alone, member_model
 from haugmbd.batches.parameters import Parameter, read_parameters
 from haugmbd.batches.threads import check_threads
-from haugmbd.batches.trajectories import Members, Trajectories, run_all
+from haugmbd.batches.trajectories import Deferred, Members, Trajectories, run_all
 from haugmbd.batches.trajectory_store import TrajectoryStore
 from haugmbd.batches.variant import variant_model
 from haugmbd.bodies.validation import for_kernels, numbers
@@ -26,6 +26,7 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.initial_state import check_start
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
@@ -44,7 +45,8 @@ from haugmbd.simulation.results.io.laws import laws_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import RunOutput
-from haugmbd.simulation.simulate import run_system
+from haugmbd.simulation.simulate import result_of_short_run, run_system
+from haugmbd.simulation.smooth_run import short_run, suited
 from haugmbd.simulation.stepping.progress import Progress
 
 
@@ -74,6 +76,7 @@ class Batch:
         self.model, self.t, self.states, self.threads = model, t, states, threads
         self.parameters = {one.path: one.values for one in parameters}
         self._parameters = parameters
+        self._modelled_states: dict[float, State] = {}
 
     def __len__(self) -> int:
         return len(self.t)
@@ -258,9 +261,38 @@ class Batch:
             state = model.state().replace(t=t) if self.states is None else State.from_y(t, self.states[k], n)
             return run_system(model, float(t_end), methods, output, state=state, project_velocity=project_velocity, budget=budget)
 
+        plain = t_eval is None and store is None and budget is None and store_every == 1 and not project_velocity
+        plain = plain and formulation is NEWTON_EULER and stabilization is PROJECTION and suited(self.model).smooth
+        shared = not self._parameters or (tables is not None and loads_and_gravity_alone(self._parameters))
+
+        def short(k: int) -> Result | Deferred:
+            """Run member k in a workspace that members share, and make its Result when somebody asks for it."""
+            if tables is not None and tables.odd[k]:
+                return run(k)
+            model, t = self.model, float(self.t[k])
+            state = State.from_y(t, self.states[k], model.nb + 1) if self.states is not None else self._modelled(t)
+            check_start(model, state, project_velocity=False)
+            found = short_run(
+                model, method, formulation, PROJECTION, state, float(t_end), None if tables is None else tables.reals(k)
+            )
+            if found is None:
+                return run(k)
+
+            def result() -> Result:
+                own = member_model(model, self._parameters, tables, k)
+                return result_of_short_run(own, methods, state, float(t_end), found)
+
+            return Deferred(found.t, found.y, found.outcome, result)
+
         kept = None if store is None else TrajectoryStore(store, self._identity(t_end, method, options, version), len(self))
         with Progress(progress, 0, len(self), "members") as bar:
-            return run_all(Members(len(self), len(self.model.y0), run, self.member_model), self.threads, kept, bar)
+            run_one = short if plain and shared else run
+            return run_all(Members(len(self), len(self.model.y0), run_one, self.member_model), self.threads, kept, bar)
+
+    def _modelled(self, t: float) -> State:
+        """Return the modelled state at t [s]: the same object for all members that begin there, which is checked once."""
+        known = self._modelled_states.get(t)
+        return self._modelled_states.setdefault(t, self.model.state().replace(t=t)) if known is None else known
 
     def _identity(self, t_end: float, method: Integrator, options: dict[str, Any], version: str) -> str:
         """Return the digest of all that the trajectories depend on. Raise UsageError for a law that cannot be compared."""

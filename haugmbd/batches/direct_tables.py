@@ -55,12 +55,23 @@ class DirectTables:
     places: Ints
     odd: Any
 
+    def reals(self, k: int) -> Array:
+        """Return all constants of member k."""
+        reals = self.model.tables.reals.copy()
+        reals[self.places] = self.values(k, k + 1)[0]
+        return reals
+
     def values(self, first: int, last: int) -> Array:
         """Return the numbers (last - first, m) of the members first ... last - 1, in the order of `places`."""
         members = slice(first, last)
         parts = [_numbers(one, members) for one in self.parameters]
         parts.append(_compliance(self.model, self.rows, self.parameters, members))
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+
+def loads_and_gravity_alone(parameters: Sequence[Parameter]) -> bool:
+    """Return whether nothing but force elements and gravity varies: rows, inertias and the modelled state are those of the model."""
+    return all(isinstance(one.part, ForceElement) or one.name == GRAVITY for one in parameters)
 
 
 def member_model(model: Model, parameters: Sequence[Parameter], direct: DirectTables | None, k: int) -> Model:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -15,7 +16,7 @@ from haugmbd.batches.threads import in_blocks
 from haugmbd.batches.trajectory_store import TrajectoryStore
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
-from haugmbd.diagnostics.run_warnings import RunStatus
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus
 from haugmbd.errors import UsageError, error_text
 from haugmbd.model.model import Model
 from haugmbd.simulation.load import load
@@ -50,13 +51,14 @@ class Trajectories:
 
     success: npt.NDArray[np.bool_]
     failures: dict[int, str]
-    warnings: dict[int, Any]
     t_end: Array
     y_end: Array = field(repr=False)
     store: str = ""
     interrupted: bool = False
     _kept: tuple[Any, ...] = field(default=(), repr=False)
     _model_of: Callable[[int], Model] | None = field(default=None, repr=False)
+    _warnings: tuple[tuple[Any, ...] | None, ...] = field(default=(), repr=False)
+    """The warnings of each run; None where its Result is made when somebody asks for it."""
 
     def __len__(self) -> int:
         return len(self.success)
@@ -75,15 +77,50 @@ class Trajectories:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -len(self) <= k < len(self):
             raise UsageError(f"member {k!r}: give a number from 0 to {len(self) - 1}.")
         result = self._kept[int(k)]
+        if isinstance(result, Deferred):
+            return result.result
         if result is None:
             raise UsageError(f"member {int(k) % len(self)} has no states: {self.failures[int(k) % len(self)]}")
         if isinstance(result, Path):
             return load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
         return result  # type: ignore[no-any-return]
 
+    @cached_property
+    def warnings(self) -> dict[int, Any]:
+        """The warnings of the runs that have some, as `Result.warnings`."""
+        every = (tuple(self[k].warnings) if own is None else own for k, own in enumerate(self._warnings))
+        return {k: own for k, own in enumerate(every) if own}
+
     def __iter__(self) -> Iterator[Result]:
         """Iterate over the results of the members that have one."""
         return (self[k] for k, kept in enumerate(self._kept) if kept is not None)
+
+
+@dataclass
+class Deferred:
+    """A run whose Result is made when somebody asks for it.
+
+    t, y: times (nt,) and states (nt, ny);  outcome: status and message, without the notes on the states;  make: makes the Result
+    """
+
+    t: Array
+    y: Array
+    outcome: Outcome
+    make: Callable[[], Result]
+
+    @cached_property
+    def result(self) -> Result:
+        """Return the Result."""
+        return self.make()
+
+    def __reduce__(self) -> Any:
+        """Return the pickled form: that of the Result."""
+        return _itself, (self.result,)
+
+
+def _itself(result: Result) -> Result:
+    """Return a Result."""
+    return result
 
 
 @dataclass
@@ -95,7 +132,7 @@ class Ended:
 
     result: Any = None
     reason: str = ""
-    warnings: tuple[Any, ...] = ()
+    warnings: tuple[Any, ...] | None = ()
     t: float = np.nan
     y: Array | None = None
 
@@ -105,7 +142,7 @@ class Members(NamedTuple):
 
     n: int
     ny: int
-    run: Callable[[int], Result]
+    run: Callable[[int], Result | Deferred]
     model_of: Callable[[int], Model]
 
 
@@ -136,17 +173,19 @@ def run_all(members: Members, threads: int, store: TrajectoryStore | None, bar: 
     return Trajectories(
         np.array([not one.reason for one in ended], dtype=bool),
         {k: one.reason for k, one in enumerate(ended) if one.reason},
-        {k: one.warnings for k, one in enumerate(ended) if one.warnings},
         np.array([one.t for one in ended], dtype=np.float64),
         y_end,
         "" if store is None else str(store.folder),
         interrupted,
         tuple(one.result for one in ended),
         model_of,
+        tuple(one.warnings for one in ended),
     )
 
 
-def _ended(k: int, run: Callable[[int], Result], store: TrajectoryStore | None, model_of: Callable[[int], Model]) -> Ended:
+def _ended(
+    k: int, run: Callable[[int], Result | Deferred], store: TrajectoryStore | None, model_of: Callable[[int], Model]
+) -> Ended:
     """Return the end of the run of member k, from its file if it has one already."""
     if store is not None:
         known = store.known(k)
@@ -162,7 +201,7 @@ def _ended(k: int, run: Callable[[int], Result], store: TrajectoryStore | None, 
     return _ended_with(result, store.keep(k, result, reason), reason)
 
 
-def _attempt(k: int, run: Callable[[int], Result]) -> tuple[Result | None, str]:
+def _attempt(k: int, run: Callable[[int], Result | Deferred]) -> tuple[Any, str]:
     """Return the result of member k, the part before an error if there is one, and the reason why it did not reach its end.
 
     Raise KeyboardInterrupt if Ctrl-C has ended the run: it is meant for the batch.
@@ -171,13 +210,15 @@ def _attempt(k: int, run: Callable[[int], Result]) -> tuple[Result | None, str]:
         result = run(k)
     except Exception as error:  # noqa: BLE001  whatever a user's function raises belongs to its member
         return getattr(error, "result", None), error_text(error)
-    if result.status is RunStatus.INTERRUPTED:
+    outcome = result.outcome
+    if outcome.status is RunStatus.INTERRUPTED:
         raise KeyboardInterrupt
-    return result, "" if result.success else result.message
+    return result, "" if outcome.success else outcome.message
 
 
 def _ended_with(result: Any, kept: Any, reason: str) -> Ended:
     """Return a member with its last state."""
     if result is None or not len(result.t):
         return Ended(None, reason)
-    return Ended(kept, reason, tuple(result.warnings), float(result.t[-1]), result.y[-1].copy())
+    warnings = None if isinstance(result, Deferred) else tuple(result.warnings)
+    return Ended(kept, reason, warnings, float(result.t[-1]), result.y[-1].copy())

@@ -211,6 +211,9 @@ def _view(add_parser: AddParser) -> None:
     _add_reading(command)
     command.add_argument("--port", type=int, default=0, help="port of the loopback address (a free one)")
     command.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    command.add_argument(
+        "--t-end", type=float, default=2.0, metavar="T", help="how long the motion is that plays [s]; 0 for a still picture (2)"
+    )
 
 
 def _warm(add_parser: AddParser) -> None:

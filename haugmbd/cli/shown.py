@@ -43,11 +43,13 @@ from haugmbd.study.method_text import method_from
 from haugmbd.system.system import System
 from haugmbd.text_table import first_line, table_lines
 from haugmbd.viewer import picture
-from haugmbd.viewer.animate import written
+from haugmbd.viewer.animate import animation, written
 from haugmbd.viewer.live import LivePage, server_of
 from haugmbd.viewer.mechanism import of_system
 from haugmbd.viewer.still import save_drawing
 
+VIEWED = 1e-6
+"""Relative tolerance of the motion of `view`."""
 RTOL = 1e-8
 """Relative tolerance of the demo of another mechanism."""
 
@@ -250,7 +252,7 @@ def run_view(arguments: argparse.Namespace) -> int:
         print(f"haugmbd: {given!r} is neither a file nor a mechanism of the gallery.", file=sys.stderr)
         return 2
     try:
-        server = server_of(live_page(given, **reading_of(arguments)), arguments.port)
+        server = server_of(live_page(given, arguments.t_end, **reading_of(arguments)), arguments.port)
     except (OSError, OverflowError) as error:
         print(f"haugmbd: cannot serve at port {arguments.port}: {error}", file=sys.stderr)
         return 2
@@ -266,17 +268,30 @@ def run_view(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def live_page(given: str, **how: Any) -> LivePage:
-    """Return the page of a file, or of a name of the gallery;  how: keywords of `read_model`."""
+def live_page(given: str, t_end: float = 0.0, **how: Any) -> LivePage:
+    """Return the page of a file, or of a name of the gallery, with a motion of t_end [s];  how: keywords of `read_model`."""
     path = Path(given)
-    return LivePage(lambda: built(given, **how), lambda: (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None)
+    return LivePage(
+        lambda: built(given, t_end, **how), lambda: (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None
+    )
 
 
-def built(given: str, **how: Any) -> tuple[str, str]:
-    """Return the page and the report; errors of the file are in both."""
+PLAYS = 5.0
+"""[s] Of CPU time: a longer run is shown as far as it came."""
+
+
+def built(given: str, t_end: float = 0.0, **how: Any) -> tuple[str | None, str]:
+    """Return the page, which plays a motion of t_end [s] or is a still picture, and the report; no page, and the error of a wrong file."""
     try:
         system = read_model(given, **how)
-        page = picture(system).html
-        return page, str(mobility(system))
-    except (NothingToCheck, HaugmbdError) as error:
-        return f"<!DOCTYPE html><title>haugmbd view</title><pre>{html.escape(str(error))}</pre>", str(error)
+        report = str(mobility(system))
+    except (NothingToCheck, HaugmbdError, SyntaxError) as error:
+        return None, str(error)
+    if t_end > 0.0:
+        try:
+            return animation(simulate(system, t_end, rtol=VIEWED, budget=PLAYS)), report
+        except HaugmbdError as error:
+            found, report = getattr(error, "result", None), f"{report}\n\nThe motion: {error}"
+            if isinstance(found, Result) and len(found.t) > 1:
+                return animation(found), report
+    return picture(system).html, report

@@ -28,6 +28,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP2, Joint
 from haugmbd.constraints.joint import Single
 from haugmbd.contact.gap import Placed, PlacedContacts
+from haugmbd.contact.points import ContactPoints
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.forces.compliant.contact_force import HUNT_CROSSLEY, ContactForce
@@ -128,8 +129,8 @@ class Contact:
             raise UsageError(
                 f"a contact got law = {law!r:.60}: give mbd.Compliant(K, model=, creep=), or leave it out for a rigid one."
             )
-        values = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
-        return ContactForce(*arguments, **{"restitution": 0.0, **more}, **values)
+        values: Any = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
+        return ContactForce(*arguments, **{"restitution": 0.0, **more, **values})
 
     def __init__(
         self,
@@ -302,6 +303,8 @@ class Contact:
         faults = [*self.faults(), *foreign_body_faults(model, f"contact {self.name!r}", self.i, self.j)]
         if faults:
             raise ModelError(faults)
+        if self.has_shapes:
+            raise UsageError(f"contact {self.name!r} of two shapes is no single row: use simulate, or impulse.")
         i, j = number_of(model, self.i), number_of(model, self.j)
         return Placed(self.name, i, j, self.frame_i.h, self.frame_i.s_bar, self.frame_j.s_bar, self.radius, self.restitution)
 
@@ -320,7 +323,7 @@ class Contact:
         float
             Distance of the point (sphere) from the plane [m]; negative where the bodies overlap.
         """
-        return float(self._alone(model).gaps(_flat(model, state))[0, 0])
+        return float(self.gaps(model, _flat(model, state))[0])
 
     def gap_rate(self, model: Model, state: State | None = None) -> float:
         """Return the rate of the gap [m/s] at a state.
@@ -337,11 +340,27 @@ class Contact:
         float
             Rate of the gap [m/s]; negative where the bodies approach.
         """
-        return float(self._alone(model).gap_rates(_flat(model, state))[0, 0])
+        y = _flat(model, state)
+        if self.has_shapes:
+            points = self._points(model)
+            keys, gaps = points.near(np.ascontiguousarray(y[0]), np.inf)
+            return float(points.at(keys[[int(np.argmin(gaps))]], np.ascontiguousarray(y[0])).v[0, 0])
+        return float(self._alone(model).gap_rates(y)[0, 0])
 
     def gaps(self, model: Model, y: Array) -> Array:
-        """Return the gaps [m] at flat states y (nt, ny), (nt,)."""
+        """Return the gaps [m] at flat states y (nt, ny), (nt,): of two shapes the smallest of their points."""
+        if self.has_shapes:
+            points = self._points(model)
+            return np.array([points.near(np.ascontiguousarray(row), np.inf)[1].min() for row in y])
         return self._alone(model).gaps(y)[:, 0]
+
+    def _points(self, model: Model) -> ContactPoints:
+        """Return the points of contact of the two shapes.  Raise ModelError for faults, or if a body is not in the model."""
+        faults = [*self.faults(), *foreign_body_faults(model, f"contact {self.name!r}", self.i, self.j)]
+        if faults:
+            raise ModelError(faults)
+        ends = [(number_of(model, self.i), self.shape_i, number_of(model, self.j), self.shape_j)]
+        return ContactPoints(ends, model.nb + 1)
 
     def _alone(self, model: Model) -> PlacedContacts:
         """Return this contact as arrays of one."""

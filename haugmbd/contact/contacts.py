@@ -96,6 +96,10 @@ class Contacts:
         """What messages call it."""
         return f"Contacts {self.name!r}"
 
+    def has_member(self, contact: Contact) -> bool:
+        """Return whether a contact is a member, by its name."""
+        return contact.name.startswith(f"{self.name}: ")
+
     def members(self, bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Contact]:
         """Return the contacts.
 
@@ -134,12 +138,12 @@ class Contacts:
 
     def late_faults(self, bodies: Sequence[Body], joints: Sequence[Joint], contacts: Iterable[Contact]) -> list[Fault]:
         """Return a fault if bodies or joints that came later would change the members."""
-        there = {contact.name for contact in contacts if contact.name.startswith(f"{self.name}: ")}
+        there = {contact.name for contact in contacts if self.has_member(contact)}
         now = {end[0] for end in self._ends(bodies, joints, [])}
         if there == now:
             return []
         changed = sorted(now ^ there)
-        what = f"bodies, shapes or joints that came later change its members, such as {changed[0]!r}"
+        what = f"bodies or joints that came or went later change its members, such as {changed[0]!r}"
         return [Fault(self.where, what, "Add it after all bodies and joints, or give bodies= or pairs=.")]
 
     def _ends(

@@ -47,6 +47,7 @@ from haugmbd.formulations.accelerations import solve_states
 from haugmbd.friction import columns as at
 from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.model.compiling.loads import LoadEntry
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.pressed_stops import Stops
 from haugmbd.model.labels import JointEntry, parts_of
 from haugmbd.model.model import Model
@@ -298,6 +299,7 @@ def lift_off_events(model: Model) -> tuple[Event, ...]:
     return tuple(pushes)
 
 
+@once_per_model
 def unilateral_joints(model: Model) -> list[JointEntry]:
     """Return the joints that can only push."""
     return [model.joints[part.name] for part in parts_of(model.joints) if part.unilateral]

@@ -20,11 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.deprecated import NamesMeant
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.work import Work, is_driven
@@ -117,6 +120,9 @@ class Outcome(NamedTuple):
 
     def with_notes(self, notes: Iterable[RunNote]) -> Outcome:
         """Return the same Outcome with more notes."""
+        notes = tuple(notes)
+        if not notes:
+            return self
         return self._replace(notes=(*self.notes, *notes))
 
 
@@ -151,47 +157,65 @@ class HasOutcome(NamesMeant):
         return self.outcome.warnings
 
 
-class TurnMonitor:
-    """The largest rotation of each body in a step.  names: (k,);  columns: those (k,) of each component of omega_bar in the flat state."""
+@entry
+def turns_entry(t: Array, y: Array, columns: Ints, t_before: float, largest: Array) -> float:
+    """Update the largest angles of steps with those to the states y (n, ny) at t (n,), the first from t_before; return the last time.
 
-    def __init__(self, names: tuple[str, ...], columns: tuple[slice | Ints, ...]) -> None:
+    largest: see `TurnMonitor`;  t_before: not a number where no step leads to the first state
+    """
+    for row in range(t.size):
+        h = t[row] - t_before
+        for k in range(columns.shape[0]):
+            wx, wy, wz = y[row, columns[k, 0]], y[row, columns[k, 1]], y[row, columns[k, 2]]
+            speed = sqrt(wx * wx + wy * wy + wz * wz)
+            angle = max(speed, largest[k, 3]) * h
+            if angle > largest[k, 0]:
+                largest[k, 0], largest[k, 1], largest[k, 2] = angle, h, t_before
+            largest[k, 3] = speed
+        t_before = t[row]
+    return t_before
+
+
+_largest_turns = DirectCall(turns_entry)
+
+
+class TurnMonitor:
+    """The largest rotation of each body in a step.  names: (k,);  columns: those (k, 3) of omega_bar in the flat state.
+
+    largest: (k, 4) the angle in a step [rad], the length of this step and the time at its start [s]; and the last |omega_bar| [rad/s]
+    """
+
+    def __init__(self, names: tuple[str, ...], columns: Ints) -> None:
         self.names, self.columns = names, columns
-        self.angle, self.h, self.t = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
-        self._last = np.zeros(1), np.zeros((1, len(names)))
+        self.largest = np.zeros((len(names), 4))
+        self.largest[:, 1] = 1.0
+        self._t = 0.0
+
+    @property
+    def angle(self) -> Array:
+        """The largest angle of each body in a step [rad], (k,)."""
+        return self.largest[:, 0]
 
     def start(self, t: Array, y: Array) -> None:
         """Take the state y (1, ny) at t (1,) for the one before the next step."""
-        self._last = t, self._speed(y)
+        self._t = _largest_turns(t, y, self.columns, np.nan, self.largest)
 
     def observe(self, t: Array, y: Array) -> None:
         """Update the rotations with the steps to the states y (n, ny) at t (n,)."""
-        if not len(t) or not self.names:
-            return
-        t, speed = (np.concatenate(pair) for pair in zip(self._last, (t, self._speed(y)), strict=True))
-        h = np.diff(t)
-        angle = np.maximum(speed[1:], speed[:-1]) * h[:, None]
-        step = angle.argmax(axis=0)
-        largest = angle[step, np.arange(len(self.names))]
-        new = largest > self.angle
-        self.angle[new], self.h[new], self.t[new] = largest[new], h[step][new], t[step][new]
-        self._last = t[-1:].copy(), speed[-1:].copy()
-
-    def _speed(self, y: Array) -> Array:
-        """Return |omega_bar| of each body in the states y (n, ny), (n, k)."""
-        wx, wy, wz = (y[:, component] for component in self.columns)
-        speed: Array = np.sqrt(wx * wx + wy * wy + wz * wz)
-        return speed
+        if len(t) and self.names:
+            self._t = _largest_turns(t, for_kernels(y), self.columns, self._t, self.largest)
 
     def notes(self, *, fixed: bool) -> list[RunNote]:
         """Return a note if a body rotates too far in a step.
 
         fixed: whether the step is the user's h, without error control
         """
-        far = np.argsort(-self.angle, kind="stable")[: int(np.sum(self.angle > LARGEST_TURN))]
-        if not len(far):
+        if not (self.angle > LARGEST_TURN).any():
             return []
-        parts = [f"{self.names[k]!r} by {self.angle[k]:.3g} rad (h = {self.h[k]:.3g} s, from t = {self.t[k]:.6g} s)" for k in far]
-        h = self.h[far[0]] * ADVISED_TURN / self.angle[far[0]]
+        far = np.argsort(-self.angle, kind="stable")[: int(np.sum(self.angle > LARGEST_TURN))]
+        lines = [(self.names[k], *self.largest[k, :3].tolist()) for k in far.tolist()]
+        parts = [f"{name!r} by {angle:.3g} rad (h = {h:.3g} s, from t = {t:.6g} s)" for name, angle, h, t in lines]
+        h = lines[0][2] * ADVISED_TURN / lines[0][1]
         advice = f"give h = {h:.2g} s or less" if fixed else f"the error control allows it; for closer steps give h_max={h:.2g}"
         what = f"in a step a body turns by more than {LARGEST_TURN:g} rad: {_listed(parts)}; {advice}."
         return [RunNote("turn", what, float(self.angle[far[0]]), fixed)]

@@ -295,8 +295,10 @@ def kkt_solution_of(pack: Pack) -> KKTSolution:
     return pack.python_solver.last if isinstance(pack.python_solver, PythonKKTSolver) else KKTSolution(NONE, NONE)
 
 
-def statistics_of(pack: Pack) -> SolverStatistics:
+def statistics_of(pack: Pack | None) -> SolverStatistics:
     """Return the work of the Python solver in `pack`; zeros if the formulation is compiled."""
+    if pack is None:
+        return SolverStatistics()
     return pack.python_solver.work if isinstance(pack.python_solver, PythonKKTSolver) else SolverStatistics()
 
 

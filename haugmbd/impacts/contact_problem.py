@@ -8,7 +8,8 @@ r"""Contacts with dry friction at one instant: accelerations by given modes, the
     projection       bilateral rows and gaps of closed contacts to zero, by the least mass-weighted change
 
 A point of contact is named by its contact and its feature, the pair (corner, face), (edge, edge), ... that touches.
-Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynamics of a rolling disk in the presence of dry friction (2005).
+Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynamics of a rolling disk in the presence of dry friction
+(2005).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.points import ContactPoints, Kinematics
 from haugmbd.errors import Fault, ModelError, SimulationError
+from haugmbd.geometry.narrow_phase import point_name
 from haugmbd.impacts.contact_response import ContactResponse, Response
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import exponential, product
@@ -62,7 +64,7 @@ class PointMode:
 
 
 class Forces(NamedTuple):
-    """Accelerations by modes: y_dot (ny,); forces f (k, 3) in the frames of the points; kinematics; slip speeds (k,); whether f is unique."""
+    """Accelerations by modes: y_dot (ny,); forces f (k, 3) in the frames of the points; kinematics; whether f is unique."""
 
     y_dot: Array
     f: Array
@@ -128,8 +130,11 @@ class ContactProblem:
         return self.e[[c for c, _ in keys]]
 
     def label(self, key: Key, count: int = 2) -> str:
-        """Return the name of a point, with the number of its feature where its contact has several."""
-        return f"{self.names[key[0]]}[{key[1]}]" if count > 1 else self.names[key[0]]
+        """Return the name of a point, with what it is called where its contact has several."""
+        if count <= 1:
+            return self.names[key[0]]
+        a, b = self.points.pairs[key[0]].tolist()
+        return f"{self.names[key[0]]}[{point_name(self.points.shapes, a, b, key[1])}]"
 
     def columns(self, kin: Kinematics, keys: Sequence[Key], t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
@@ -292,8 +297,8 @@ class ContactProblem:
         )
         raise SimulationError(
             f"Painleve's paradox at t = {t:.9g} s: the accelerations of {names}, which slides, have {len(distinct)} solutions. "
-            f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller mu, or a "
-            "compliant contact (law=mbd.Compliant(K))."
+            f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller "
+            "mu, or a compliant contact (law=mbd.Compliant(K))."
         )
 
     def _read_modes(
@@ -327,16 +332,20 @@ class ContactProblem:
         return found
 
     # --------------------------------------------------------------------------------------------------------- impacts
-    def impact(self, t: float, y: Array, keys: Sequence[Key], e: Array) -> tuple[Array, Array, Array, Kinematics]:
+    def impact(
+        self, t: float, y: Array, keys: Sequence[Key], e: Array, P: Array | None = None
+    ) -> tuple[Array, Array, Array, Kinematics]:
         """Return the velocities u (nb + 1, 6) after an impact at points that touch, impulses (k, 3), velocities C u- (k, 3), kinematics.
 
-        e: (k,) restitution by point
+        e: (k,) restitution by point;  P: (nb + 1, 6) applied impulses
         """
         self.response.factor(t, y)
         kin, mu = self.at(y, keys), self.friction_of(keys)
         _, nu = self.response.row_values()
         u = self.velocities(y).copy()
-        u_0 = u + self.response.solve(None, nu - self.response.row_rates(u), t)[: self.n] if self.model.nc else u
+        u_0 = u
+        if self.model.nc or P is not None:
+            u_0 = u + self.response.solve(P, (nu - self.response.row_rates(u)) * self.response.kept_rows(), t)[: self.n]
         answer = self.columns(kin, keys, t)
         before = self.rows_of(kin, keys, u)
         b = self.rows_of(kin, keys, u_0)
@@ -355,7 +364,6 @@ class ContactProblem:
         if not keys and not self.model.nc:
             return
         kept, before = self.response.kept_rows(), np.inf
-        normal = 3 * np.arange(len(keys))
         for _ in range(6):
             self.response.factor(t, y)
             Phi = self.response.row_values()[0] * kept
@@ -365,11 +373,7 @@ class ContactProblem:
             if left <= tolerance * self.length or left >= 0.3 * before:
                 break
             before = left
-            dq = self.response.solve(None, -Phi, t)[: self.n] if self.model.nc else np.zeros((self.n, 6))
-            if keys:
-                wanted = -kin.gap - self.rows_of(kin, keys, dq)[:, 0]
-                z = least(answer.G, normal, wanted)
-                dq = dq + (z @ answer.X[normal]).reshape(-1, 6)[: self.n]
+            dq = self.position_change(t, kin, keys, Phi, answer)
             bodies[1:, :3] += dq[1:, :3]
             bodies[1:, EULER:VELOCITY] = product(bodies[1:, EULER:VELOCITY], exponential(dq[1:, 3:]))
         nu = self.response.row_values()[1]
@@ -385,6 +389,25 @@ class ContactProblem:
             z = least(answer.G, rows, wanted)
             du = du + (z @ answer.X[rows]).reshape(-1, 6)[: self.n]
         u[1:] += du[1:]
+
+    def position_change(self, t: float, kin: Kinematics, keys: Sequence[Key], Phi: Array, answer: Response | None = None) -> Array:
+        """Return the least mass-weighted displacement (nb + 1, 6) that takes Phi and the gaps of the points to zero, in first order."""
+        dq = self.response.solve(None, -Phi, t)[: self.n] if self.model.nc else np.zeros((self.n, 6))
+        if not len(keys):
+            return dq
+        answer = self.columns(kin, keys, t) if answer is None else answer
+        normal = 3 * np.arange(len(keys))
+        z = least(answer.G, normal, -kin.gap - self.rows_of(kin, keys, dq)[:, 0])
+        return np.asarray(dq + (z @ answer.X[normal]).reshape(-1, 6)[: self.n])
+
+    def wrench_of(self, kin: Kinematics, keys: Sequence[Key], f: Array) -> Array:
+        """Return C^T f (nb + 1, 6): force, global, and torque, body frame, of forces f (k, 3) on the bodies; zero on the ground."""
+        found = np.zeros((self.n, 6))
+        pairs = self.pairs[[c for c, _ in keys]]
+        for side in range(2):
+            np.add.at(found, pairs[:, side], np.einsum("kd,kda->ka", f, kin.C[:, :, side]))
+        found[0] = 0.0
+        return found
 
     # ----------------------------------------------------------------------------------------------------------- start
     def overlap_faults(self, y: Array, allowed: float) -> list[Fault]:

@@ -23,7 +23,8 @@ from haugmbd.diagnostics.contact_warnings import pulls_of
 from haugmbd.diagnostics.energy import kinetic_energy
 from haugmbd.errors import EnergyWarning, RunWarning, warn_user
 from haugmbd.impacts.auxiliary_rows import AuxiliaryRows, AuxiliarySolution, solve_auxiliary_rows
-from haugmbd.impacts.impulse_arguments import ImpulseArguments, read_arguments
+from haugmbd.impacts.frictional_impulse import frictional_impulse
+from haugmbd.impacts.impulse_arguments import ImpulseArguments, contacts_given, read_arguments
 from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
 from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
 from haugmbd.impacts.plain_impulse import plain_impulse
@@ -57,7 +58,7 @@ def impulse(
     applied : PointImpulse, AngularImpulse, or a list of them
         Impulses from outside.
     contacts : Contact or list of Contact
-        Contacts that may strike, by Newton's law of restitution.
+        Contacts that may strike, by Newton's law of restitution, and by Coulomb's law where they have friction.
     close : joint or list of joints
         Joints between bodies of the model that close suddenly: their rows hold after the impulse.
     touching : bool
@@ -88,7 +89,10 @@ def impulse(
     Impulses are solved with the same KKT factorization as accelerations.
     Sources: Haug 2021, sec. 11.3; Moreau 1988.
     """
-    found = solve_impulse(read_arguments(model_given(model, "impulse", tolerance), state, applied, contacts, close, touching))
+    model, touched = model_given(model, "impulse", tolerance), contacts_given(contacts)
+    if not all(contact.is_plain for contact in touched):
+        return frictional_impulse(read_arguments(model, state, applied, (), close, touching), touched, touching)
+    found = solve_impulse(read_arguments(model, state, applied, touched, close, touching))
     if found._chain.doubtful:
         warn_user(found._chain.text, RunWarning)
     return found

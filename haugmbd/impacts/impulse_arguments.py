@@ -58,6 +58,15 @@ def read_arguments(model: Model, state: State | None, applied: Any, contacts: An
     return ImpulseArguments(model, state, P, placed, _contact_rows(state, placed), closed_rows(model, state, joints))
 
 
+def contacts_given(contacts: Any) -> tuple[Contact, ...]:
+    """Return the contacts as a tuple.  Raise UsageError for another kind of part, ModelError for invalid values."""
+    given: tuple[Contact, ...] = _all_of(Contact, "contacts", "Contact", contacts)
+    faults = [fault for contact in given if not contact.is_plain for fault in contact.faults()]
+    if faults:
+        raise ModelError(faults)
+    return given
+
+
 def _part_faults(
     model: Model, blows: tuple[AppliedImpulse, ...], contacts: tuple[Contact, ...], joints: tuple[Joint, ...]
 ) -> list[Fault]:

@@ -16,6 +16,7 @@ initial_state         initial states: checked or projected
 chain_state_space     serial chains as vectors that integrators advance, and their rates
 stabilization         Baumgarte, projections
 explicit              explicit methods
+moreau_jean           Moreau-Jean: time stepping for contacts with friction, order 2 without
 rattle                RATTLE: symplectic, order 2, positions and velocities on the constraints
 hem4                  HEM4: half-explicit Runge-Kutta, order 4, velocities on the constraints
 implicit              generalized-alpha, BDF, Radau IIA
@@ -38,6 +39,7 @@ from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7
 from haugmbd.integrators.implicit.newton import FullNewton, ModifiedNewton
 from haugmbd.integrators.implicit.radau import RadauIIA
 from haugmbd.integrators.implicit.trapezoidal import Trapezoidal
+from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.integrators.rattle import RATTLE
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
@@ -49,6 +51,7 @@ from haugmbd.integrators.stabilization.unweighted_projection import UnweightedPr
 __all__ = [
     "FullNewton",
     "ModifiedNewton",
+    "MoreauJean",
     "RATTLE",
     "RadauIIA",
     "HEM4",

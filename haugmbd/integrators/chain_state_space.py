@@ -109,8 +109,8 @@ class ChainStateSpace:
         return Places(np.array(slides, dtype=np.int64).reshape(-1, 2), np.array(spins, dtype=np.int64).reshape(-1, 2))
 
     def spinning(self) -> Spinning:
-        first = self.places().spins[:, 1]
-        return Spinning(tuple(link.name for link in self.chain.links if link.nq > link.nv), tuple(first + a for a in range(3)))
+        first = self.places().spins[:, 1:2]
+        return Spinning(tuple(link.name for link in self.chain.links if link.nq > link.nv), first + np.arange(3))
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
         """Return no gap: joint coordinates keep every joint closed."""

@@ -23,7 +23,6 @@ Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -36,7 +35,7 @@ from haugmbd.integrators.leaps import turn_of_values
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options
-from haugmbd.integrators.watches.event_watch import CLEAR, NO_EVENTS, POSSIBLE
+from haugmbd.integrators.watches.event_watch import CLEAR, POSSIBLE
 
 LOCATED, OF_STEP, ROUNDED = 1e-13, 1e-10, 4.5e-16
 """[s]; relative to the step; relative to |t|: Brent's method ends with an enclosure of the smaller of the first two, above the rounding of
@@ -124,6 +123,7 @@ class EventLocator:
         self._memory = problem.pack.callback.memory if isinstance(space, MaximalStateSpace) and space.has_delays else None
         self._before: dict[int, float] = {}
         self._watched, self._looked = all(event.watched for event in events), 0.0
+        self._grouped = _in_groups(events)
         self.is_clear = False
         self._unarmed: dict[int, float] = {}
         self.ending: tuple[Event, ...] = ()
@@ -173,6 +173,8 @@ class EventLocator:
 
     def cut(self, last: Moment, batch: StepBatch) -> tuple[StepBatch, list[EventRecord], bool]:
         """Return the batch up to a terminal event, the events in it and at its end, and whether it was cut."""
+        if not self.events:
+            return batch, [], False
         records = []
         for of_step in self._by_steps(last, batch):
             terminal = next((one for one in of_step if one.event.terminal), None)
@@ -214,7 +216,7 @@ class EventLocator:
         # a joint that slips and sticks again at once makes a step without length, which has no state in its middle
         has_length = t[1:] > t[:-1]
         halfway = np.where(has_length[:, None], halfway, y[1:])
-        leaps = np.stack([event.may_leap(t, y, halfway) for event in self.events], axis=1)
+        leaps = self._of_all("may_leap", t, y, halfway)
         possible = (self._possible(t, y, middle, halfway) | leaps) & has_length[:, None]
         for k in range(len(t) - 1):
             if not possible[k].any():
@@ -326,13 +328,29 @@ class EventLocator:
 
     def _possible(self, t: Array, y: Array, middle: Array, halfway: Array) -> Flags:
         """Return which events may occur in which steps, (n, events): g is not positive beyond rounding at an end or in the middle."""
-        ends, between = (np.stack([event.clear(*at) for event in self.events], axis=1) for at in ((t, y), (middle, halfway)))
+        ends, between = self._of_all("clear", t, y), self._of_all("clear", middle, halfway)
         return ~(ends[:-1] & between & ends[1:])
+
+    def _of_all(self, what: str, *states: Array) -> Flags:
+        """Return the flags of all events, (n, events); those of a group are asked at once."""
+        if len(self._grouped) == 1 and self.events[0].group is not None:
+            whole: Flags = getattr(self._grouped[0][0], what)(*states)
+            return whole
+        columns: list[Array] = [np.zeros(0)] * len(self.events)
+        for group, numbers in self._grouped:
+            flags = getattr(group, what)(*states)
+            for k, number in enumerate(numbers):
+                columns[number] = flags if len(numbers) == 1 and flags.ndim == 1 else flags[:, k]
+        found: Flags = np.stack(columns, axis=1).astype(np.bool_, copy=False)
+        return found
 
     def _values(self, which: list[int], t: float, y: Array, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
         """Return g at one state of the events `which`, by their numbers; those in `known` are not evaluated again."""
-        state = self._state(t, y)
-        return {n: known[n] if n in known else self.events[n].value(state) for n in which}
+        there = Moment(float(t), y, y)
+        own = [n for n in which if not (n in known or self.events[n].watched)]
+        state = self._state(t, y) if own else None
+        values = {n: self.events[n].value(state) for n in own}
+        return {n: known[n] if n in known else values[n] if n in values else self._value(self.events[n], there) for n in which}
 
     def _state(self, t: float, y: Array) -> Any:
         """Return the state of a flat vector, with the outputs that delays have by the motion so far."""
@@ -354,7 +372,11 @@ class EventLocator:
             return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket, near)
         t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
 
+        along = event.along(t, y, y_dot)
+
         def dense(after: float) -> float:
+            if along is not None:
+                return along(start.t + after)
             when = np.array([start.t + after])
             return event.value(self._state(when[0], self.problem.state_space.between(when, t, y, y_dot)[0]))
 
@@ -371,6 +393,8 @@ class EventLocator:
 
     def _need_repeatable(self, event: Event, there: Moment) -> None:
         """Raise SimulationError if g returns two values for the same state: the zeros of such a function cannot be located."""
+        if event.watched:  # a function of compiled code
+            return
         one, two = self._value(event, there), self._value(event, there)
         if one != two:
             raise SimulationError(
@@ -423,11 +447,22 @@ class EventLocator:
         return at(guess), _jump(g, guess, own, near)
 
     def _value(self, event: Event, there: Moment) -> float:
+        if event.watched:
+            return event.value_of(there.y)
         return event.value(self._state(there.t, there.y))
 
     def _step(self, start: Moment, t: float) -> Moment:
         """Return the state at `t`, by a step of the integrator from `start`."""
         return step_to(self.problem, self.method, start, t, self.need)
+
+
+def _in_groups(events: Sequence[Event]) -> list[tuple[Any, list[int]]]:
+    """Return what answers for events, and their numbers: an event for itself, and a group for all of its events in their order."""
+    groups: dict[int, tuple[Any, list[int]]] = {}
+    for number, event in enumerate(events):
+        group = event.group if event.group is not None else event
+        groups.setdefault(id(group), (group, []))[1].append(number)
+    return list(groups.values())
 
 
 def _zero(g: Callable[[float], float], bracket: Bracket, near: float = LOCATED) -> float:
@@ -463,7 +498,7 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
         return Moment(t, start.y + h * start.y_dot, start.y_dot)
     there, k1, since = start, start.y_dot.copy(), problem.options.n_since_projection
     problem.options.n_since_projection = np.inf  # wherever it ends, it is corrected
-    for batch in method.starting_with(h).batches(replace(problem, t=start.t, y=start.y.copy(), events=NO_EVENTS), k1, t):
+    for batch in method.starting_with(h).batches(problem.beside(start.t, start.y.copy()), k1, t):
         need(batch.code, batch.t_stop)
         there = Moment(t, batch.y[-1], batch.y_dot[-1])
     problem.options.n_since_projection = since

@@ -72,6 +72,22 @@ class Event:
     of_law: ClassVar[bool] = False
     """Whether it is the run's own event, at which a force or a contact changes its law; the run decides with which law it starts."""
 
+    @property
+    def group(self) -> Any:
+        """Return what answers `clear` and `may_leap` for all of its events at once, with a column for each; None for an event alone."""
+        return None
+
+    def value_of(self, y: Array) -> float:
+        """Return g at a flat state y (ny,), of an event that compiled code watches."""
+        raise NotImplementedError
+
+    def along(self, t: Array, y: Array, y_dot: Array) -> Callable[[float], float] | None:
+        """Return g on the dense output of a step between two states y (2, ny) at t (2,), as a function of the time [s].
+
+        None if g is a function of a state.
+        """
+        return None
+
     def then(
         self,
         *,
@@ -261,6 +277,8 @@ def read_events(events: Any) -> tuple[Event, ...]:
     if isinstance(events, Event | np.ndarray) or not isinstance(events, Iterable):
         raise UsageError(f"events = {events!r} must be a list of Event objects: events=[Event('floor', lambda t, state: ...)].")
     given = tuple(events)
+    if not given:
+        return ()
     for event in given:
         if not isinstance(event, Event):
             raise UsageError(f"events has {event!r}, which is not an Event: give Event('floor', lambda t, state: ...).")

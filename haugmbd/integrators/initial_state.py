@@ -11,7 +11,8 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, velocity_faults
+from haugmbd.system.checks.constraint_residuals import all_rows_hold, position_faults, state_faults, velocity_faults
+from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.workspace.layout import Pack
 
 
@@ -23,7 +24,8 @@ def check_start(model: Model, state: State, *, project_velocity: bool) -> None:
     if not project_velocity and vars(state).get("_consistent_with") is model.tables:
         return
     faults = state_faults(model, state)
-    if not faults:
+    holds = not (faults or has_ranges(model)) and all_rows_hold(model, state.t, state.flat, rates=not project_velocity)
+    if not (faults or holds):
         rows = evaluate(model, state)
         faults = (*position_faults(model, state, rows), *(() if project_velocity else velocity_faults(model, state, rows)))
     if faults:

@@ -11,6 +11,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.dense_output import interpolate
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.driver_breaks import driven_joints, first_break
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.inspection.row_gaps import worst_gap
@@ -59,10 +60,10 @@ class Places(NamedTuple):
 
 
 class Spinning(NamedTuple):
-    """The names of k bodies, and the columns (k,) in y of each component of omega_bar."""
+    """The names of k bodies, and the columns (k, 3) in y of the components of omega_bar."""
 
     names: tuple[str, ...]
-    columns: tuple[slice | Ints, ...]
+    columns: Ints
 
 
 class StateSpace(Protocol):
@@ -108,6 +109,19 @@ class StateSpace(Protocol):
         """Return the error of a code that stopped a run: the user's own error if a callable raised one."""
 
 
+@once_per_model
+def may_be_stiff(model: Model) -> bool:
+    """Return whether a load does not conserve energy, or there is a block."""
+    return model.network is not None or any(not entry.load.conservative for entry in model.loads)
+
+
+@once_per_model
+def spinning_bodies(model: Model) -> Spinning:
+    """Return the bodies, and where their angular velocities are."""
+    first = WIDTH * np.arange(1, model.nb + 1)[:, None] + 10
+    return Spinning(model.body_names[1:], first + np.arange(3))
+
+
 @dataclass(frozen=True, eq=False)
 class MaximalStateSpace:
     """A compiled model: bodies in (r, p)."""
@@ -115,7 +129,7 @@ class MaximalStateSpace:
     model: Model
 
     def may_be_stiff(self) -> bool:
-        return self.model.network is not None or any(not entry.load.conservative for entry in self.model.loads)
+        return may_be_stiff(self.model)
 
     def places(self) -> Places:
         bodies = WIDTH * np.arange(1, self.model.nb + 1)
@@ -123,8 +137,7 @@ class MaximalStateSpace:
         return Places(np.stack([slides, slides + 7], axis=1), np.stack([bodies + 3, bodies + 10], axis=1))
 
     def spinning(self) -> Spinning:
-        end = WIDTH * (self.model.nb + 1)
-        return Spinning(self.model.body_names[1:], tuple(slice(WIDTH + 10 + a, end, WIDTH) for a in range(3)))
+        return spinning_bodies(self.model)
 
     def worst_gap(self, pack: Pack) -> tuple[float, str]:
         return worst_gap(self.model, pack)

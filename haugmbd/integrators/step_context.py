@@ -9,6 +9,7 @@ A stabilization is such a pair.  `post_step` always normalizes the Euler paramet
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple
@@ -103,6 +104,13 @@ class Problem:
     _stages: Array | None = field(default=None, init=False, repr=False)
     watched: StiffnessWatch | None = field(default=None, init=False, repr=False)
     """What an explicit method of fixed step has noted of its steps."""
+
+    def beside(self, t: float, y: Array) -> Problem:
+        """Return the same problem at another state, for a step beside those of the run: it looks at no events, and notes nothing."""
+        other = copy(self)
+        other.t, other.y, other.events = t, y, NO_EVENTS
+        other.watched = new_watch(NO_COLUMNS, self.y.size)
+        return other
 
     def stages(self, s: int) -> Array:
         """Return an array (s, ny) for the rates of stages: the same one each time, since a large array is not free."""

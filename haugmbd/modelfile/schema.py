@@ -381,8 +381,6 @@ HEAD = (
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
     Field("off", ListOf(Text()), False, "names of the joints, loads and contacts that are off at the start"),
 )
-MU = Field("mu", Number(), False, "coefficient of friction")
-TOUCHING_SHAPES = tuple(Field(f"shape_{side}", ShapeValue(contact=True)) for side in "ij")
 CONTACT = OneOf(
     (
         Record(
@@ -394,17 +392,31 @@ CONTACT = OneOf(
                 Field("plane_point", POINT, False),
                 Field("radius", Number("m"), False, "of a sphere about the point"),
                 Field("restitution", Number(), False, "from 0 to 1"),
-                MU,
+                Field("mu", Number(), False, "coefficient of friction"),
             ),
             "a point or sphere against a plane, rigid",
         ),
         Record(
-            (NAME, *BETWEEN, *TOUCHING_SHAPES, MU, Field("restitution", Number(), False, "from 0 to 1")),
-            "two shapes, rigid",
+            (
+                NAME,
+                *BETWEEN,
+                *FRAMES,
+                Field("radius", Number("m"), False),
+                Field("restitution", Number(), False),
+                Field("mu", Number(), False),
+            ),
+            "a point or sphere against a plane, by frames of the bodies",
         ),
         Record(
-            (NAME, *BETWEEN, *FRAMES, Field("radius", Number("m"), False), Field("restitution", Number(), False), MU),
-            "a point or sphere against a plane, by frames of the bodies",
+            (
+                NAME,
+                *BETWEEN,
+                Field("shape_i", ShapeValue(contact=True, rigid=True), True, "of body i, in its frame"),
+                Field("shape_j", ShapeValue(contact=True, rigid=True), True, "of body j, in its frame"),
+                Field("restitution", Number(), False),
+                Field("mu", Number(), False),
+            ),
+            "two shapes, rigid",
         ),
     )
 )

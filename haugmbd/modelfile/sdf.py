@@ -23,6 +23,7 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.inertia import MassProperties, combine
 from haugmbd.bodies.shapes import Shape
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
@@ -747,4 +748,6 @@ def _add_mimics(read: Read, system: System) -> None:
             what = f"it follows the joint {leader!r}, which neither turns nor slides, or is not there{did_you_mean(leader, made)}"
             read.fault(mimic.line, f"joint {name!r}", what, "Give a joint that turns or slides.")
             continue
-        system.add(Coupling(f"{name} mimic", {made[name]: 1.0} | ({made[leader]: -factor} if factor else {})))
+        terms: dict[Joint | Coordinate, float] = {made[name]: 1.0}
+        terms |= {made[leader]: -factor} if factor else {}
+        system.add(Coupling(f"{name} mimic", terms))

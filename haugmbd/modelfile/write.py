@@ -128,11 +128,18 @@ def contact_text(contact: Contact, parameters: Parameters) -> Document:
     """Return a rigid contact."""
     friction = {"mu": contact.mu} if contact.mu != 0.0 else {}
     if contact.has_shapes:
-        place = {"shape_i": shape_text(contact.shape_i), "shape_j": shape_text(contact.shape_j)}
-    else:
-        place = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j), "radius": contact.radius}
-    numbers = {"restitution": contact.restitution, **friction}
-    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **place, **numbers}
+        shapes = {"shape_i": shape_text(contact.shape_i), "shape_j": shape_text(contact.shape_j)}
+        return {
+            "name": contact.name,
+            "i": contact.i.name,
+            "j": contact.j.name,
+            **shapes,
+            "restitution": contact.restitution,
+            **friction,
+        }
+    frames = {"frame_i": _frame(contact.frame_i), "frame_j": _frame(contact.frame_j)}
+    numbers = {"radius": contact.radius, "restitution": contact.restitution, **friction}
+    return {"name": contact.name, "i": contact.i.name, "j": contact.j.name, **frames, **numbers}
 
 
 def sensor_text(sensor: Sensor) -> Document:

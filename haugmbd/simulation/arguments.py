@@ -36,6 +36,8 @@ MOST_STEPS = 2.0**53
 def check_numbers(integrator: Any, **numbers: Any) -> None:
     """Raise UsageError for a value that is not a number, or an integrator of another type."""
     for name, value in numbers.items():
+        if value.__class__ is float:
+            continue
         if isinstance(value, bool) or not (isinstance(value, Real) or (value is None and name not in ("t_end", "store_every"))):
             raise UsageError(f"{name} = {value!r} must be a number.")
         if value is not None:
@@ -47,6 +49,8 @@ def check_numbers(integrator: Any, **numbers: Any) -> None:
 def check_flags(**flags: Any) -> None:
     """Raise UsageError for a value that is neither True nor False."""
     for name, value in flags.items():
+        if value is True or value is False:
+            continue
         if not isinstance(value, bool | np.bool_):
             raise UsageError(f"{name} = {value!r} must be True or False.")
 

@@ -54,7 +54,9 @@ class ResultMaker:
         events: those of the result;  notes, later: on the motion, before and after those that are made here;  other: fields of the result
         """
         model, method, work = self.model, self.methods.integrator, statistics_of(pack)
-        counters = replace(found.counters, solves=work.solves, iterations=work.iterations, repartitions=work.repartitions)
+        counters = found.counters
+        if work.solves:
+            counters = replace(counters, solves=work.solves, iterations=work.iterations, repartitions=work.repartitions)
         own, own_u_dot = self._of_method(found)
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
         outcome = outcome.with_notes(

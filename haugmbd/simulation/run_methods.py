@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import Projection
@@ -27,7 +28,19 @@ class RunMethods:
     def texts(self) -> dict[str, str]:
         """The methods as text, for the settings of a result."""
         return {
-            "formulation": repr(self.formulation),
+            "formulation": _text(self.formulation),
             "integrator": repr(self.integrator),
-            "stabilization": repr(self.stabilization),
+            "stabilization": _text(self.stabilization),
         }
+
+
+@cache
+def _texts_of_defaults() -> dict[int, str]:
+    """Return the defaults as text, by their ids."""
+    return {id(one): repr(one) for one in (NEWTON_EULER, PROJECTION)}
+
+
+def _text(method: object) -> str:
+    """Return a method as text."""
+    known = _texts_of_defaults().get(id(method))
+    return repr(method) if known is None else known

@@ -26,6 +26,7 @@ from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial_state import check_start, projected
+from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
@@ -51,6 +52,7 @@ from haugmbd.simulation.arguments import (
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.hybrid.frictional_run import run_with_friction
 from haugmbd.simulation.hybrid.simulator import MOST_PER_SECOND, rigid_contacts, run_with_contacts
+from haugmbd.simulation.hybrid.time_stepping import run_by_time_stepping
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
@@ -58,6 +60,7 @@ from haugmbd.simulation.results.sensor import Sensor, all_sensors
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
+from haugmbd.simulation.smooth_run import short_run
 from haugmbd.simulation.stepping.run import Recorded, Run
 from haugmbd.simulation.switching import needs_switching, run_with_switches
 from haugmbd.system.system import System
@@ -249,6 +252,19 @@ def run_system(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
+    if contacts and isinstance(method, MoreauJean):
+        return run_by_time_stepping(
+            model,
+            contacts,
+            start,
+            t_end,
+            methods,
+            output,
+            project_velocity=project_velocity,
+            budget=budget,
+            until=until,
+            again=run_again,
+        )
     if not all(contact.is_plain for contact in contacts):
         refuse_signals(model, (*read_events(output.events), *output.sensors))
         return run_with_friction(
@@ -280,28 +296,43 @@ def run_system(
             again=run_again,
         )
     bind(model)
-    events = read_events([*with_signals(model, read_events(output.events)), *lift_off_events(model)])
+    given, lift_off = with_signals(model, read_events(output.events)), lift_off_events(model)
+    events = read_events((*given, *lift_off)) if lift_off else given
     sensors = all_sensors(model, output.sensors) if take is None else ()
     check_interval(method, start.t, t_end, output.store_every)
     check_drivers(model, start.t, t_end)
     check_friction(model, method)
     check_start(model, start, project_velocity=project_velocity)  # its workspace is gone when that of the run is made
-    pack = rule.fitted(model, formulation.pack(model))
+    pack = None
     if project_velocity:  # whatever the formulation: runs with each start from one state
+        pack = rule.fitted(model, formulation.pack(model))
         start = projected(model, pack if formulation.block_factor else model.pack(), start)
-    deep = deep_contact_notes(model, start.t, start.y)
-    problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
-    again = replace(methods, redundancy=None)  # the model has it
+    deep = deep_contact_notes(model, start.t, start.flat) if model.has_contacts else []
+    again = methods if methods.redundancy is None else replace(methods, redundancy=None)  # the model has it
     maker = ResultMaker(model, methods, rule, settings_of(methods), times, output.store_every, record_method, until)
 
     def record(found: Recorded) -> Result:
         replay = Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None)
         return maker.make(found, pack, found.events, deep, delay_notes(model, start), _replays=(replay,), _again=run_again)
 
+    plain = times is None and output.store_every == 1 and not (record_method or output.progress)
+    plain = plain and budget is None and take is None and until == np.inf and not (events or sensors)
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
     recording = Recording(times, output.store_every, events, sensors, bodies, keeps_ends=keeps_ends, take=take)
     with one_blas_thread(has_large_matrices(model, formulation)):
+        found = short_run(model, method, formulation, rule, start, t_end) if plain else None
+        if found is not None:
+            return record(found)
+        pack = rule.fitted(model, formulation.pack(model)) if pack is None else pack
+        problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
         return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
+
+
+def result_of_short_run(model: Model, methods: RunMethods, start: State, t_end: float, found: Recorded) -> Result:
+    """Return the result of what `short_run` has recorded."""
+    maker = ResultMaker(model, methods, PROJECTION, settings_of(methods), None, 1, False, np.inf)
+    replay = Replay(start.t, start.y, t_end, float(found.t[-1]), methods, exact=True)
+    return maker.make(found, None, (), [], [], _replays=(replay,), _again=run_again)
 
 
 def run_again(
@@ -314,6 +345,10 @@ def run_again(
     methods, model, output = one.methods, result.model, RunOutput(t_eval)
     if result._contact_problem is not None:
         contacts, start = result._contact_problem.contacts, one.start(model)
+        if isinstance(methods.integrator, MoreauJean):
+            return run_by_time_stepping(
+                model, contacts, start, one.t_end, methods, output, until=until, again=run_again, checked=True
+            )
         return run_with_friction(
             model, contacts, start, one.t_end, methods, output, until=until, most=one.most, again=run_again, checked=True
         )

@@ -136,7 +136,7 @@ class Convergence(StudyData):
 
     def _columns(self) -> Columns:
         cells = [(label, group, k) for label in self.labels for group in self.groups for k in range(len(self.h))]
-        ends = {(a, b, where): self.errors(a, b, where=where) for a in self.labels for b in self.groups for where in ("end", "max")}  # type: ignore[arg-type]
+        ends = {(a, b, where): self.errors(a, b, where=where) for a in self.labels for b in self.groups for where in ("end", "max")}
         orders = {(a, b): self.order(a, b) for a in self.labels for b in self.groups}
         return {
             "label": column([label for label, _, _ in cells]),

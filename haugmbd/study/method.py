@@ -114,9 +114,8 @@ class OwnRun(Integrator):
         return self
 
     def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
-        return replace(
-            self, **{k: v for k, v in (("h", h), ("rtol", rtol), ("atol", atol)) if v is not None and k in self.keywords}
-        )
+        given: dict[str, Any] = {"h": h, "rtol": rtol, "atol": atol}
+        return replace(self, **{name: x for name, x in given.items() if x is not None and name in self.keywords})
 
     def check(self, span: float) -> None:
         """Nothing is known of its numbers."""

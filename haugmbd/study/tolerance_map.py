@@ -98,7 +98,7 @@ class ToleranceMap(StudyData):
         found = {"rtol": column(rtol.ravel()), "atol": column(atol.ravel())} | {
             n: column(x.ravel()) for n, x in self.values.items()
         }
-        return found | {"reason": column([self.reasons.get(place, "") for place in np.ndindex(rtol.shape)])}  # type: ignore[call-overload]
+        return found | {"reason": column([self.reasons.get(place, "") for place in np.ndindex(rtol.shape)])}
 
     def __str__(self) -> str:
         """Return a table of the errors in positions, or in the first group, and the steps."""

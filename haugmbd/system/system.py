@@ -237,7 +237,7 @@ class System(Compilable):
 
         Parameters
         ----------
-        part : Body, Joint, ForceElement, Contact, Block, Sensor, Subassembly, or a list of these
+        part : Body, Joint, ForceElement, Contact, Contacts, Block, Sensor, Subassembly, or a list of these
             What `add` has returned.
 
         Raises
@@ -245,7 +245,12 @@ class System(Compilable):
         UsageError
             If it is not in the system, or if other parts need it, by name.
         """
-        remove_parts(self, tuple(part) if isinstance(part, Subassembly | list | tuple) else (part,))
+        several = tuple(part) if isinstance(part, Subassembly | list | tuple) else (part,)
+        if isinstance(part, Contacts):
+            several = tuple(contact for contact in self.contacts if part.has_member(contact))
+        remove_parts(self, several)
+        gone = [contact for contact in several if isinstance(contact, Contact)]
+        self._contact_groups = [group for group in self._contact_groups if not any(map(group.has_member, gone))]
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
         """Yield the names of all parts, and the parts as they were given to `add`."""

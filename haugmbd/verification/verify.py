@@ -18,6 +18,8 @@ from haugmbd.drivers import Driver
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.forces.base import ForceElement
 from haugmbd.formulations.base import Formulation
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
@@ -27,9 +29,10 @@ from haugmbd.system.system import System
 from haugmbd.verification.comparisons import Check, Random, Verification
 from haugmbd.verification.forces import check_force, check_inertial_forces, check_law
 from haugmbd.verification.formulations import check_formulation, mechanisms_for
+from haugmbd.verification.integrators import check_integrator, check_stabilization
 from haugmbd.verification.rows import check_driver, check_joint, check_rows
 
-KINDS = "a constraint (DP1, ...), a joint, a force element, a driver, a formulation, a System or a Model"
+KINDS = "a constraint (DP1, ...), a joint, a force element, a driver, a formulation, an integrator, a stabilization, a System or a Model"
 
 
 @check_keywords
@@ -38,7 +41,7 @@ def verify(x: Any, *, states: int = 5, seed: int = 0, progress: bool = False) ->
 
     Parameters
     ----------
-    x : Primitive, joint, ForceElement, Driver, Formulation, System or Model
+    x : Primitive, joint, ForceElement, Driver, Formulation, Integrator, Stabilization, System or Model
         The object, not its class.
     states : int
         Number of random states.
@@ -65,7 +68,8 @@ def verify(x: Any, *, states: int = 5, seed: int = 0, progress: bool = False) ->
     Constraints and joints: Phi (both signs of p), Phi_r, PiBar, nu, gamma; of a joint also Phi at the modelled pose, the rank of its rows,
     and its declared freedoms. Forces: power against energy, and a declared jacobian; of a class of your own also whether its law depends on
     its arguments alone, and on those of its constructor. Drivers: f' and f''. Formulations: accelerations,
-    multipliers, and the right-hand sides of projections.
+    multipliers, and the right-hand sides of projections. Integrators and stabilizations: order, repetition, restart, dense output, and
+    constraints, in two mechanisms, against DOP853.
     """
     _check_options(x, states, seed)
     check_flags(progress=progress)
@@ -103,6 +107,10 @@ def _checks(x: Any, states: int, rng: Random, bar: Progress) -> Iterator[Check]:
         yield from _model_checks(x, states, rng, bar)
     elif isinstance(x, Formulation):
         yield from check_formulation(x, states, rng, bar)
+    elif isinstance(x, Integrator):
+        yield from check_integrator(x, bar)
+    elif isinstance(x, Stabilization):
+        yield from check_stabilization(x, bar)
     elif isinstance(x, Driver):
         _raise_faults(x.faults())
         yield from check_driver(x, states, rng)

@@ -8,6 +8,7 @@ Any other path is not found; a request for another host than this one (as a fore
 
 from __future__ import annotations
 
+import html
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -38,9 +39,12 @@ look();
 
 
 class LivePage:
-    """The served page, built by `build() -> (page, report)` whenever `stamp()` has another value than before."""
+    """The served page, built by `build() -> (page, report)` whenever `stamp()` has another value than before.
 
-    def __init__(self, build: Callable[[], tuple[str, str]], stamp: Callable[[], object]) -> None:
+    Where the build has no page, the last good one stays, and the report stands beside it.
+    """
+
+    def __init__(self, build: Callable[[], tuple[str | None, str]], stamp: Callable[[], object]) -> None:
         self._build, self._stamp = build, stamp
         self._lock, self._built = threading.Lock(), object()
         self.version, self.page, self.report = 0, "", ""
@@ -50,7 +54,13 @@ class LivePage:
         with self._lock:
             stamp = self._stamp()
             if stamp != self._built:
-                self.page, self.report = self._build()
+                page, self.report = self._build()
+                if page is not None:
+                    self.page = page
+                elif self.page:
+                    self.report += "\n\nThe picture is that of the last file without a fault."
+                else:
+                    self.page = f"<!DOCTYPE html><title>haugmbd view</title><pre>{html.escape(self.report)}</pre>"
                 self._built = stamp
                 self.version += 1
 

@@ -91,6 +91,7 @@ def test_a_varied_force_element_is_the_one_that_its_constructor_makes(kind):
     required = inspect.signature(kind).parameters
     place = {"joint": joints.RJ("pin", i, j, point=(0, 0, 0), axis=(0, 0, 1))} if "joint" in required else {"i": i, "j": j}
     usual = {name: USUAL[name] for name in required if name in USUAL}
+    usual |= {name: 0.5 for name in kind.variable if name not in usual and required[name].default is inspect.Parameter.empty}
     given = kind("it", **place, **usual)
     for name, shapes in kind.variable.items():
         other = {name: OTHER[name] if name in OTHER else -0.75 if name == "lower" else 1.25}

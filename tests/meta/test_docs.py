@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import joints
-from haugmbd import Body
-from haugmbd.formulations import FORMULATIONS
 from haugmbd.gallery import four_bar
-from haugmbd.simulation.compatibility import table as legal_triples
+from tests.support.tables import TABLES, written_to
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
@@ -35,68 +30,13 @@ SAME = 1e-12  # kg, m, kg m2: the same numbers in another order of operations
 README_LINES = 150  # a poster; topics have pages of their own
 MAKEFILE = (ROOT / "Makefile").read_text()
 
-FORMULATION_HEAD = [
-    "| formulation | dependent rows | multipliers | massless axes | work | 60 links | what it is |",
-    "|---|---|---|---|---|---|---|",
-]
-HEAD = ["| joint | rows | freedom left | what it says |", "|---|---|---|---|"]
-GEOMETRY = {
-    "point": (0.1, 0.2, 0.3),
-    "point_i": (0.1, 0.2, 0.3),
-    "point_j": (0.5, 0.2, 0.3),
-    "axis": (0.0, 0.0, 1.0),
-    "axis_i": (1.0, 0.0, 0.0),
-    "axis_j": (0.0, 1.0, 0.0),
-    "normal": (0.0, 0.0, 1.0),
-}
 
-
-def build(kind: type[joints.Composed]) -> joints.Composed:
-    """A joint of this kind between two bodies, from the parameters that it asks for."""
-    i, j = Body("i", 1.0, (1.0, 1.0, 1.0)), Body("j", 1.0, (1.0, 1.0, 1.0), r=(1.0, 0.0, 0.0))
-    asked = inspect.signature(kind).parameters
-    if "joint" in asked:
-        base = {"RotationDriver": joints.RJ, "TranslationDriver": joints.TJ}[kind.__name__]
-        return kind("drive", build(base), 0.0)
-    return kind("joint", i, j, **{name: GEOMETRY[name] for name in asked if name in GEOMETRY})
-
-
-def joint_table() -> list[str]:
-    """The table of the README: one line for each joint of the catalogue, with the first sentence of its file."""
-    lines = []
-    for kind in joints.CATALOGUE:
-        joint = build(kind)
-        says = sys.modules[kind.__module__].__doc__.splitlines()[0].split(": ", 1)[1].rstrip(".")
-        left = "one less" if "joint" in inspect.signature(kind).parameters else 6 - joint.rows
-        lines.append(f"| `{kind.__name__}` | {joint.rows} | {left} | {says} |")
-    return [*HEAD, *lines]
-
-
-def formulation_table() -> list[str]:
-    """The table of formulations: one line for each, with what its class says and the first sentence of its file."""
-    lines = []
-    for kind in FORMULATIONS:
-        says = sys.modules[kind.__module__].__doc__.splitlines()[0].split(": ", 1)[1].rstrip(".")
-        rows = "all" if kind.all_rows else "kept ones"
-        work = "n" if kind.exponent == 1 else f"n^{kind.exponent}"
-        name, inertia = kind.__name__, "yes" if kind.massless else "no"
-        lines.append(f"| `{name}` | {rows} | {kind.multipliers.value} | {inertia} | {work} | {kind.ms:g} ms | {says} |")
-    return [*FORMULATION_HEAD, *lines]
-
-
-def assert_stands_on(page: str, table: list[str]) -> None:
-    """Assert that the table stands on the page, line by line."""
-    lines = PAGES[page].splitlines()
-    assert table[0] in lines, "\n" + "\n".join(table)
-    start = lines.index(table[0])
-    assert lines[start : start + len(table)] == table, "\n" + "\n".join(table)
-
-
-def test_tables_are_those_of_the_code():
-    assert_stands_on("README.md", joint_table())
-    assert_stands_on("docs/joints.md", joint_table())
-    assert_stands_on("docs/formulations.md", formulation_table())
-    assert_stands_on("docs/integrators.md", legal_triples())
+@pytest.mark.parametrize(("page", "make"), TABLES)
+def test_the_table_of_the_page_is_that_of_the_code(page, make):
+    table = make()
+    assert written_to(PAGES[page], table) == PAGES[page], (
+        f"{page}: run `python -m tests.support.tables`, which writes this:\n" + "\n".join(table)
+    )
 
 
 def test_every_page_about_the_library_has_a_program():

@@ -51,7 +51,7 @@ from haugmbd.diagnostics.contact_warnings import pulls_of
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
-from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
+from haugmbd.model.inspection.run_memory import need_no_friction, stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
@@ -113,6 +113,7 @@ def equilibrium(
     """
     check_flags(downhill=downhill, progress=progress)
     model, start = read_model(system, state, "equilibrium", tolerance)
+    need_no_friction(model, start, "equilibrium")
     evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
     if evaluator.steady.moves:
         refuse_friction(model, "the balance of a steady motion")

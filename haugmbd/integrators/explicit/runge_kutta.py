@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import floor
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -104,7 +105,7 @@ class OneStep(FixedStep):
             if batch.code != OK:
                 return
             problem.t = float(batch.t[-1])
-        full = int(np.floor((t_end - problem.t) / self.h * (1.0 + 1e-12)))
+        full = floor((t_end - problem.t) / self.h * (1.0 + 1e-12))
         rest = t_end - problem.t - full * self.h
         t_start, lengths, done = problem.t, batch_lengths(problem), 0
         while done < full:

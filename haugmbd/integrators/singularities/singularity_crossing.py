@@ -53,6 +53,7 @@ from haugmbd.integrators.state_space import MaximalStateSpace, NearSingular
 from haugmbd.integrators.step_batch import StepBatch, split_multipliers
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.watches.rank_watch import NO_WATCH, STEPS_AHEAD, new_watch
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 
 APART = 0.15
@@ -140,6 +141,7 @@ def batches_across(
         method = method.starting_with(method.step or FIRST * h)
 
 
+@once_per_model
 def is_autonomous(model: Model) -> bool:
     """Return whether nothing that is evaluated along the motion depends on time, or belongs to the user."""
     return not model.force_callbacks.any and all(isinstance(driver, Constant) for driver in model.drivers)
@@ -161,13 +163,12 @@ def steps_of(before: CrossingStart, batch: StepBatch) -> StepsTaken:
 
 
 class CrossingSearch:
-    """The search for singular configurations in one run, and their crossing."""
+    """The search for singular configurations in one run, and their crossing.  search: along its motion, by default a new one."""
 
-    def __init__(self, model: Model, problem: Problem, t_end: float) -> None:
+    def __init__(self, model: Model, problem: Problem, t_end: float, search: SingularSearch | None = None) -> None:
         self.model, self.problem, self.t_end = model, problem, t_end
         self.horizon = np.inf if is_autonomous(model) else t_end
-        callback = problem.pack.callback
-        self.search = SingularSearch(model, callback)
+        self.search = SingularSearch(model, problem.pack.callback) if search is None else search
         self.near = NearSingularities(self.search, self._joints_at, t_end)
         self.refused: list[float] = []
         self.expected: list[float] = []

@@ -13,6 +13,7 @@ as the enclosure shrinks.
 
 from __future__ import annotations
 
+from copy import copy
 from math import log
 from typing import Any, NamedTuple
 
@@ -178,6 +179,12 @@ class SingularSearch:
             empty_matrix(ints, "FORCE_INTS")
             flags_in(ints)[CALLS_USER] = 0
             self.pack = self.pack._replace(ints=ints)
+
+    def again(self) -> SingularSearch:
+        """Return a new search in the same workspace."""
+        other = copy(self)
+        other.behind = (np.nan, np.inf)
+        return other
 
     def begin(self, watch: RankWatch, start: Any, h: float) -> bool:
         """Begin to watch the rows of a motion from its start (t, y, y_dot), before a step of h; return whether they could be evaluated."""

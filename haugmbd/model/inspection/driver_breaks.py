@@ -106,7 +106,7 @@ def first_break(model: Model, t: Array, *, strict: bool = False) -> JointBreak |
 def driven_joints(model: Model) -> dict[int, str]:
     """Return the joint of each driver of a row that is not a constant, by the number of the driver."""
     joints = dict[int, str]()
-    if all(isinstance(driver, Constant) for driver in model.drivers):
+    if not has_functions_of_time(model):
         return joints
     for row, k in enumerate(model.drivers_of_rows().tolist()):
         if not isinstance(model.drivers[k], Constant):
@@ -114,8 +114,16 @@ def driven_joints(model: Model) -> dict[int, str]:
     return joints
 
 
+@once_per_model
+def has_functions_of_time(model: Model) -> bool:
+    """Return whether a driver is no constant."""
+    return not all(isinstance(driver, Constant) for driver in model.drivers)
+
+
 def interval_faults(model: Model, t_start: float, t_end: float) -> tuple[Fault, ...]:
     """Return the faults of the drivers for a run from t_start to t_end [s]: tables that end before, wrong derivatives."""
+    if not has_functions_of_time(model):
+        return ()
     joints = driven_joints(model)
     where = {slot: entry.load.where for entry in model.loads for slot in entry.drivers}
     where |= {k: f"joint {joint!r}" for k, joint in joints.items()}

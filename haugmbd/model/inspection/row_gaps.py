@@ -12,13 +12,15 @@ from math import sqrt
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK
+from haugmbd.constraints.base import row_speed
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.labels import joint_name
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import Pack
+from haugmbd.workspace.layout import WIDTH, Pack
 
 PADDING = -1.0
 """In the table PAD: no row."""
@@ -31,6 +33,17 @@ def worst_gap_entry(P: Pack, length: float) -> tuple[float, int]:
 
 
 @kernel
+def size_of_gradient(J: Array, slot: int, length: float) -> float:
+    """Return L |Phi_r| of a row, or |PiBar| where Phi_r = 0, 1 where both are."""
+    force, moment = 0.0, 0.0
+    for side in range(J.shape[1]):
+        row = J[slot, side]
+        force = max(force, row[0] * row[0] + row[1] * row[1] + row[2] * row[2])
+        moment = max(moment, row[3] * row[3] + row[4] * row[4] + row[5] * row[5])
+    return length * sqrt(force) if force > 0.0 else sqrt(moment) if moment > 0.0 else 1.0
+
+
+@kernel
 def worst_of_rows(P: Pack, length: float) -> tuple[float, int]:
     """Return what `worst_gap_entry` returns, to compiled code."""
     J, level, padding = ws.jacobian(P), ws.row_values(P), ws.padding_line(P)
@@ -38,16 +51,26 @@ def worst_of_rows(P: Pack, length: float) -> tuple[float, int]:
     for slot in range(padding.shape[0]):
         if padding[slot] == PADDING:
             continue
-        force, moment = 0.0, 0.0
-        for side in range(J.shape[1]):
-            row = J[slot, side]
-            force = max(force, row[0] * row[0] + row[1] * row[1] + row[2] * row[2])
-            moment = max(moment, row[3] * row[3] + row[4] * row[4] + row[5] * row[5])
-        size = length * sqrt(force) if force > 0.0 else sqrt(moment) if moment > 0.0 else 1.0
-        gap = abs(level[slot, 0]) / size
+        gap = abs(level[slot, 0]) / size_of_gradient(J, slot, length)
         if not gap <= worst and worst == worst:
             worst, where = gap, slot
     return worst, where
+
+
+@entry
+def worst_rate_entry(P: Pack, y: Array, length: float) -> tuple[float, float]:
+    """Return the largest |Phi_q u - nu| of the rows in the workspace, relative to their gradients as a gap; and the largest |omega_bar|."""
+    bodies, edges = borrow(y, 0, ws.n_bodies(P), WIDTH), ws.edges(P)
+    J, level, padding = ws.jacobian(P), ws.row_values(P), ws.padding_line(P)
+    worst, turn = 0.0, 0.0
+    for slot in range(padding.shape[0]):
+        if padding[slot] != PADDING:
+            rate = abs(row_speed(edges, J, bodies, slot // 6, slot % 6) - level[slot, 1]) / size_of_gradient(J, slot, length)
+            if not rate <= worst and worst == worst:
+                worst = rate
+    for k in range(1, bodies.shape[0]):
+        turn = max(turn, bodies[k, 10] ** 2 + bodies[k, 11] ** 2 + bodies[k, 12] ** 2)
+    return worst, sqrt(turn)
 
 
 @entry
@@ -59,7 +82,8 @@ def first_open_entry(P: Pack, t: Array, y: Array, first: int, length: float, bou
     return t.size
 
 
-largest_gap, first_open = DirectCall(worst_gap_entry), DirectCall(first_open_entry)
+largest_gap, largest_rate = DirectCall(worst_gap_entry), DirectCall(worst_rate_entry)
+first_open = DirectCall(first_open_entry)
 
 
 def worst_gap(model: Model, pack: Pack) -> tuple[float, str]:

@@ -17,6 +17,7 @@ from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH
 
 STOP_TOL = 1e-6
@@ -63,16 +64,37 @@ def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
 
 
 def _contact_faults(model: Model, t: Array, y: Array) -> list[Fault]:
-    """Return one fault for each rigid contact whose bodies overlap at the states y (nt, ny) at t (nt,), with the first of them."""
+    """Return one fault for each rigid contact whose bodies overlap at the states y (nt, ny) at t (nt,), with the first of them.
+
+    A contact with friction, or of two shapes, is one where they touch: it carries forces there that states alone do not tell.
+    """
     found = []
     for contact in model.contacts:
         gap = contact.gaps(model, y)
-        overlap = gap < -STOP_TOL * model.length
+        touches = np.zeros(len(gap), dtype=bool) if contact.is_plain else np.abs(gap) <= EDGE_TOL * model.length
+        overlap = (gap < -STOP_TOL * model.length) & ~touches
         if overlap.any():
             k = int(np.argmax(overlap))
             what = f"its gap is {gap[k]:.6g} m at t = {t[k]:.6g} s: the bodies overlap"
             found.append(Fault(contact.where, what, "Stay on its open side, or make it compliant: mbd.ContactForce(...)."))
+        elif touches.any():
+            k = int(np.argmax(touches))
+            what = f"it touches at t = {t[k]:.6g} s, where it could stick or slip (mu = {contact.mu:g}), and its forces are not known here"
+            found.append(Fault(contact.where, what, "Use simulate, or hold the body by a joint instead."))
     return found
+
+
+def need_no_friction(model: Model, state: State, what: str) -> None:
+    """Raise UsageError, with the names, if contacts with friction, or of two shapes, touch at the state;  what: the analysis"""
+    touching = [
+        c for c in model.contacts if not c.is_plain and abs(float(c.gaps(model, state.y[None])[0])) <= EDGE_TOL * model.length
+    ]
+    if touching:
+        names = ", ".join(f"{c.where} (mu = {c.mu:g})" for c in touching)
+        raise UsageError(
+            f"{what} does not take rigid contacts that touch and could slip: {names}. Let `simulate` bring the system to rest, or hold the "
+            "bodies by joints."
+        )
 
 
 def touched_stops(model: Model, y: Array) -> tuple[str, ...]:

@@ -61,19 +61,22 @@ _PLANE = Record(
     ),
     "a plane that other shapes touch",
 )
-TOUCHING = RECORDS | {"Plane": _PLANE}
-"""Shapes of contacts."""
+TOUCHING = {name: RECORDS[name] for name in ("Box", "Sphere", "Cylinder")} | {"Plane": _PLANE}
+"""Shapes of contact forces."""
+RIGID = RECORDS | {"Plane": _PLANE}
+"""Shapes of rigid contacts."""
 
 
 @dataclass(frozen=True)
 class ShapeValue(Kind):
-    """A shape of a body, or "default"; with `contact` a shape of a contact force."""
+    """A shape of a body, or "default"; with `contact` a shape of a contact force, with `rigid` one of a rigid contact."""
 
     contact: bool = False
+    rigid: bool = False
 
     @property
     def _records(self) -> dict[str, Record]:
-        return TOUCHING if self.contact else RECORDS
+        return RIGID if self.rigid else TOUCHING if self.contact else RECORDS
 
     def read(self, given: Any, path: Path, reading: Reading) -> Any:
         if given == DEFAULT and not self.contact:

@@ -1,9 +1,9 @@
 r"""The event-driven motion of a system with dry friction at its rigid contacts.
 
-    between switches    u_dot by given modes: sticking points are rows, sliding ones have f_T = -mu f_n v_T / |v_T|     `impacts.contact_problem`
+    between switches    u_dot by given modes (`impacts.contact_problem`): sticking points are rows, sliding ones have -mu f_n v_T / |v_T|
                         steps of an explicit Runge-Kutta method; at their ends rows, gaps and sticking points are projected
     guards              gap >= 0 (open)    f_n >= 0 (closed)    mu f_n - |f_T| >= 0 (stick)    v_T . d >= 0 (slip, d: its direction before)
-    a switch            the first zero of a guard, by steps that end there;  impacts, if a point approaches; then all modes by one cone problem
+    a switch            the first zero of a guard, by steps that end there;  impacts where a point approaches; then modes by a cone problem
 
 At a zero of f_n, or at the limit of sticking, the next mode is prescribed: by itself the problem would repeat the old one for ever.  Where
 forces are not unique (a box on its four corners) a guard of one point says nothing: the modes hold as long as forces exist that fulfil the
@@ -23,8 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact.points import Kinematics
 from haugmbd.errors import HaugmbdError, SimulationError, UsageError
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
+from haugmbd.impacts.frictional_impulse import Struck
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.events import Event, EventRecord
@@ -45,6 +47,10 @@ LAWFUL = 1e-11
 """Relative to the largest force: what rounding leaves of a normal force, or of a margin of friction."""
 FEASIBLE = 1e-9
 """Relative to the largest acceleration: by which that of the cone problem may leave that of the modes."""
+CLEAR = 1e-6
+"""The same: a state beyond the switch that is off by more tells the new modes."""
+FEATURE = 1e-7
+"""Relative to the size: a point whose gap is this small is there as long as its pair of features is."""
 TOGETHER = 1e-8
 """Guards that are smaller than this at a switch, relative to their sizes, switch with it."""
 SLOW_SLIP = 1e-6
@@ -113,6 +119,12 @@ class FrictionalMotion:
         self.events: tuple[Event, ...] = ()
         self.records: list[EventRecord] = []
         self.ended_by: Event | None = None
+        self.jammed: list[str] = []
+        self.jam: tuple[Array, Array, list[Key], Kinematics] | None = None
+        self._shared_beyond: Step | None = None
+        self._speeds: dict[Key, float] = {}
+        self._gravity = self._force_size = 1e-300
+        self._h_closed = np.inf
         self.y_dot = np.zeros_like(self.y)
         self.forces: Forces | None = None
 
@@ -212,7 +224,7 @@ class FrictionalMotion:
     def _gap_guards(self, at: Step) -> list[Violated]:
         """Return the gaps of open points, relative to the size."""
         keys, gaps = self.problem.near(at.y, np.inf)
-        found = []
+        found, closed = [], {c for c, _ in self.modes}
         for key, gap in zip(keys, gaps.tolist(), strict=True):
             if key in self.modes:
                 continue
@@ -220,7 +232,8 @@ class FrictionalMotion:
                 after = at.t - self.t_switch  # the zero at the bounce is divided out
                 found.append(Violated(gap / after / self.bounced[key] if after > 0.0 else 1.0, key, "open"))
             else:
-                found.append(Violated((gap + self.near.get(key, 0.0)) / self.size, key, "open"))
+                beside = LEAN * self.size if key[0] in closed else 0.0  # another feature of a contact that touches
+                found.append(Violated((gap + self.near.get(key, beside)) / self.size, key, "open"))
         return found
 
     def _speed(self, key: Key) -> float:
@@ -235,8 +248,9 @@ class FrictionalMotion:
         A point that begins to slide keeps the direction of its acceleration until it is fast enough.
         """
         assert self.forces is not None
-        p, kin, found = self.problem, self.forces.kin, {}
-        self._speeds: dict[Key, float] = {}
+        p, kin = self.problem, self.forces.kin
+        found: dict[Key, Array] = {}
+        self._speeds = {}
         self._gravity = float(np.linalg.norm(p.model.gravity)) or 1e-6 * self.size
         self._force_size = 1e-6 * self._gravity * float(p.model.mass[1:].max(initial=0.0)) + 1e-300
         if not self.modes:
@@ -250,8 +264,8 @@ class FrictionalMotion:
                 continue
             v, speed = kin.v[k, 1:], float(np.hypot(kin.v[k, 1], kin.v[k, 2]))
             self._speeds[key] = speed
-            begins = mode.fixed and speed <= slow and mode.hint is not None and bool(v @ (kin.D[k, 1:] @ mode.hint) >= 0.0)
-            if begins or (speed <= REST * self.size and mode.hint is not None):
+            begins = mode.hint is not None and mode.fixed and speed <= slow and bool(v @ (kin.D[k, 1:] @ mode.hint) >= 0.0)
+            if mode.hint is not None and (begins or speed <= REST * self.size):
                 found[key] = mode.hint
                 self.modes[key] = PointMode(SLIP, mode.hint, True)
                 continue
@@ -300,6 +314,9 @@ class FrictionalMotion:
                 hit = self._locate(step, end, start)
                 done.append((self.t, self.y))
                 return done, hit
+            if self._lost(end.y):
+                done.append((self.t, self.y))
+                return done, self._to_lost(step)
             if adaptive:
                 order = self.method.error_order  # type: ignore[attr-defined]
                 factor = 5.0 if end.error == 0.0 else min(5.0, max(0.2, SAFETY * end.error ** (-1.0 / order)))
@@ -341,6 +358,27 @@ class FrictionalMotion:
                 self.ended_by = event
                 return at
         return end
+
+    def _lost(self, y: Array) -> list[Key]:
+        """Return the points whose pair of features is there no more, such as a corner that has left a face."""
+        if not self.modes:
+            return []
+        there = set(self.problem.near(y, FEATURE * self.size)[0])
+        return [key for key in self.modes if key not in there]
+
+    def _to_lost(self, h: float) -> list[Violated]:
+        """Go to the end of a pair of features within a step of h, by bisection; return the points that end."""
+        low, high, end = 0.0, h, self.step(h, self.modes)
+        while high - low > 1e-14 * (abs(self.t) + 1.0):
+            middle = 0.5 * (low + high)
+            trial = self.step(middle, self.modes)
+            if self._lost(trial.y):
+                high, end = middle, trial
+            else:
+                low = middle
+        lost = self._lost(end.y)
+        self._accept(end)
+        return [Violated(0.0, key, "feature") for key in lost]
 
     def _tried(self, h: float) -> Step:
         """Return the end of a step; one whose stages have no solution is too long."""
@@ -391,7 +429,9 @@ class FrictionalMotion:
         trial, guards = ends[x]
         beyond = ends[min((z for z in ends if min(g.value for g in ends[z][1]) < 0.0), default=h)]
         if any(g.what == "shared" and g.value < 0.0 for g in beyond[1]):
-            self._shared_beyond = beyond[0]
+            # far enough beyond the switch that rounding does not hide which points slide
+            clear = [z for z in ends if z > x and any(g.what == "shared" and g.value < -CLEAR for g in ends[z][1])]
+            self._shared_beyond = ends[min(clear, default=h)][0]
         self._accept(trial)
         names = {(g.key, g.what) for g in beyond[1] if g.value < 0.0}
         return [g for g in guards if g.value <= TOGETHER or (g.key, g.what) in names and g.value <= 1e-6]
@@ -400,8 +440,9 @@ class FrictionalMotion:
     def turn(self, hit: list[Violated]) -> Turned:
         """Change velocities and modes at the state; return what has happened.  hit: guards at their zero."""
         p, rest = self.problem, REST * self.size
-        old, struck = dict(self.modes), {}
+        old, struck = dict(self.modes), dict[Key, Array]()
         met = [g.key for g in hit if g.what == "open"]
+        lost = {g.key for g in hit if g.what == "feature"}
         leaving = {g.key for g in hit if g.what == "pull"}
         sliding: dict[Key, Array] = {}
         for k, (key, mode) in enumerate(old.items()):
@@ -419,11 +460,12 @@ class FrictionalMotion:
         impacts = []
         for _ in range(MOST_TURNS):
             keys, _gaps = p.near(self.y, TOUCH * self.size)
-            keys = list(dict.fromkeys([*old, *keys, *met]))
+            keys = [key for key in dict.fromkeys([*old, *keys, *met]) if key not in lost]
             if not keys:
                 break
             kin = p.at(self.y, keys)
-            noise = rest + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size
+            noise = np.full(len(keys), rest + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size)
+            noise[[key[0] in {c for c, _ in lost} for key in keys]] = SLOW_SLIP * self.size  # it goes on with another feature
             if not (kin.v[:, 0] < -noise).any():
                 break
             impacts.append(self._strike(keys, struck))
@@ -431,20 +473,20 @@ class FrictionalMotion:
             leaving = set()
         else:
             raise SimulationError(f"impacts at t = {self.t:.9g} s do not end: give a smaller restitution, or use mbd.MoreauJean().")
-        closed = [] if not keys else [key for key, v in zip(keys, kin.v[:, 0], strict=True) if abs(v) <= noise]
+        closed = [] if not keys else [key for key, v, most in zip(keys, kin.v[:, 0], noise, strict=True) if abs(v) <= most]
         chosen = self._chosen(closed, leaving, sliding, hit)
         self.modes = {key: mode for key, mode in chosen.items() if mode is not None}
         self.t_switch = self.t
         self.bounced, self.near = {}, {}
         if keys:
             gaps = p.at(self.y, keys).gap
-            for key, gap, v in zip(keys, gaps, kin.v[:, 0], strict=True):
-                if key not in self.modes and v > noise:
+            for key, gap, v, most in zip(keys, gaps, kin.v[:, 0], noise, strict=True):
+                if key not in self.modes and v > most:
                     self.bounced[key] = float(v)
                 elif key not in self.modes:
                     self.near[key] = max(LEAN * self.size, -2.0 * float(gap))
         self.restart()
-        return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"])
+        return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
 
     def _is_slow(self, k: int) -> bool:
         """Return whether the k-th point is slower than the speed at which its direction follows its velocity."""
@@ -499,7 +541,7 @@ class FrictionalMotion:
         p.response.factor(self.t, self.y)
         answer = p.columns(kin, keys, self.t)
         v = p.rows_of(kin, keys, p.velocities(self.y)).ravel()
-        f = -np.linalg.lstsq(answer.G, v, rcond=1e-10)[0].reshape(-1, 3)
+        f = np.asarray(-np.linalg.lstsq(answer.G, v, rcond=1e-10)[0].reshape(-1, 3), dtype=np.float64)
         mu = p.friction_of(keys)
         if (f[:, 0] < 0.0).any() or (np.hypot(f[:, 1], f[:, 2]) > mu * f[:, 0] * (1.0 + 1e-9)).any():
             raise SimulationError(
@@ -522,6 +564,7 @@ class FrictionalMotion:
         for key, one in zip(keys, f, strict=True):
             if one[0] > 1e-12 * size:
                 struck[key] = struck.get(key, 0.0) + one
+        f = np.where(f[:, :1] > 1e-12 * size, f, 0.0)  # rounding of points that do not strike
         return Struck(before, self.y.copy(), keys, f, kin)
 
     def _effective_restitution(self, keys: list[Key]) -> Array:
@@ -546,31 +589,17 @@ class FrictionalMotion:
     def limit_steps(self, span: float) -> None:
         """Set the longest step while a point is closed."""
         self._h_closed = span / CLOSED_STEPS
-        self._shared_beyond: Step | None = None
-        self._speeds = {}
-        self._gravity = self._force_size = 1e-300
-        self.jammed: list[str] = []
-        self.jam: Any = None
-
-
-class Struck(NamedTuple):
-    """An impact: states before and after (ny,), points, impulses (k, 3) and kinematics."""
-
-    before: Array
-    after: Array
-    keys: list[Key]
-    f: Array
-    kin: Any
 
 
 class Turned(NamedTuple):
-    """A switch: modes before and after, impulses by point, impacts, points whose slip has come to rest."""
+    """A switch: modes before and after, impulses by point, impacts, points whose slip has come to rest, or whose features ended."""
 
     before: dict[Key, PointMode]
     after: dict[Key, PointMode]
     struck: dict[Key, Array]
     impacts: list[Struck]
     stopped: list[Key]
+    lost: set[Key]
 
 
 def tableau_of(method: Integrator) -> tuple[Any, Array | None]:

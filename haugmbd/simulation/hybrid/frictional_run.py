@@ -18,14 +18,14 @@ from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus
 from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, error_text, warn_user
 from haugmbd.impacts.contact_history import ContactSegment
 from haugmbd.impacts.contact_problem import STICK, ContactProblem, Key, PointMode
+from haugmbd.impacts.frictional_impulse import Struck, gain_of, impulse_of
 from haugmbd.impacts.impact import Impact
-from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
 from haugmbd.integrators.events import EventRecord, read_events
 from haugmbd.integrators.initial_state import consistent_start
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_drivers, check_interval, wanted_times
-from haugmbd.simulation.hybrid.frictional_motion import LAST, FrictionalMotion, Struck, Turned, Violated, counted, tableau_of
+from haugmbd.simulation.hybrid.frictional_motion import LAST, FrictionalMotion, Turned, Violated, counted, tableau_of
 from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.records import Counters
@@ -38,8 +38,6 @@ from haugmbd.simulation.stepping.progress import Progress
 
 OVERLAP = 1e-5
 """Relative to the size: an overlap larger than this at the start is a fault of the model.  Coordinates with six digits are within it."""
-GAIN = 1e-9
-"""Relative to the kinetic energy: a smaller gain at an impact is rounding."""
 
 
 def check_parts(model: Model, contacts: Sequence[Contact]) -> None:
@@ -54,6 +52,10 @@ def check_parts(model: Model, contacts: Sequence[Contact]) -> None:
         elif load.is_friction and (load.reads_reaction or getattr(load, "is_exact", False)):
             what = "its friction depends on what its joint carries, which the friction at rigid contacts changes"
             faults.append(Fault(load.where, what, "Take a Viscous law, or leave it out."))
+    for contact in contacts:
+        if type(contact) is not Contact and not any(fault.where == contact.where for fault in faults):
+            what = "a run with friction or shapes at rigid contacts does not take stops and ropes beside them"
+            faults.append(Fault(contact.where, what, "Make it compliant, or leave it out."))
     network = model.network
     if network is not None and (network.sampled or network.delays):
         names = ", ".join(block.where for block in (*network.sampled, *network.delays))
@@ -163,6 +165,7 @@ class FrictionalRun:
         names = [] if first and not turned.impacts else self._names(turned)
         if m.jammed:
             names += [f"{name}: jams" for name in m.jammed]
+            assert m.jam is not None
             y, f, keys, kin = m.jam
             turned.impacts.append(Struck(y, m.y.copy(), keys, f, kin))
             m.jammed = []
@@ -221,12 +224,12 @@ class FrictionalRun:
                     found.append(f"{name}: {'sticks' if now else 'slips'}")
                 elif not now and any(key[0] == c for key in turned.stopped):
                     found.append(f"{name}: slips")
-            several = len(old.keys() | new.keys()) > 1
+            several = len(old.keys() | new.keys()) > 1 and not any(key[0] == c for key in turned.lost)
             if several and old:
                 for key in sorted(old.keys() | new.keys()):
                     what = self._point_event(old.get(key), new.get(key))
                     if what and f"{name}: {what}" not in found:
-                        found.append(f"{name}[{key[1]}]: {what}")
+                        found.append(f"{p.label(key)}: {what}")
         return found
 
     @staticmethod
@@ -241,16 +244,11 @@ class FrictionalRun:
         before, after = State.from_y(t, one.before, n), State.from_y(t, one.after, n)
         impulse = impulse_of(p, before, after, one)
         self.impacts.append(Impact(t, impulse))
-        gain = impulse.energy_after - impulse.energy_before
-        if gain > GAIN * max(impulse.energy_before, 1e-300):
-            names = ", ".join(dict.fromkeys(p.names[c] for c, _ in one.keys))
-            text = (
-                f"the impact of {names} at t = {t:.9g} s gains {gain:.6g} J of {impulse.energy_before:.6g} J: Newton's law of restitution "
-                "with friction, or at several coupled contacts, can do that. Give a smaller restitution."
-            )
+        gain = gain_of(p, impulse, one.keys)
+        if gain:
             if not any(note.kind == "chain" for note in self.notes):
-                warn_user(text, EnergyWarning)
-            self.notes.append(RunNote("chain", text))
+                warn_user(gain, EnergyWarning)
+            self.notes.append(RunNote("chain", gain))
 
     def result(self, message: str) -> Result:
         """Return the result so far."""
@@ -288,29 +286,6 @@ class FrictionalRun:
             _again=self.again,
         )
         return replace(found, counters=counters)
-
-
-def impulse_of(p: ContactProblem, before: State, after: State, one: Struck) -> Impulse:
-    """Return an impact as an Impulse."""
-    energies = [kinetic_energy(p.model, state) for state in (before, after)]
-    p.response.factor(before.t, one.before)
-    answer = p.columns(one.kin, one.keys, before.t)
-    Lam = p.model.lam_of((one.f.ravel() @ answer.X).reshape(-1, 6))
-    normal: dict[str, float] = dict.fromkeys(p.names, 0.0)
-    tangential: dict[str, Array] = {name: np.zeros(3) for name in p.names}
-    for k, (c, _) in enumerate(one.keys):
-        name = p.names[c]
-        normal[name] += float(one.f[k, 0])
-        tangential[name] = tangential[name] + one.f[k, 1:] @ one.kin.D[k, 1:]
-    rows = p.response.row_set()
-    solved = (SolvedImpulse(p.model.joints, rows, Lam),)
-    return Impulse(p.model, before, after, Lam, normal, {}, energies[0], energies[1], (), solved, tangential=tangential)
-
-
-def kinetic_energy(model: Model, state: State) -> float:
-    """Return the kinetic energy of a state [J]."""
-    T = 0.5 * float(model.mass[1:] @ np.sum(state.v[1:] ** 2, axis=1))
-    return T + 0.5 * float(np.einsum("ka,kab,kb->", state.omega_bar[1:], model.J_bar[1:], state.omega_bar[1:]))
 
 
 def run_with_friction(

@@ -44,6 +44,7 @@ from haugmbd.diagnostics.work import (
 from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.impacts.contact_history import history_of
+from haugmbd.impacts.contact_laws import ContactCheck, check_compliant, check_pieces, check_plain
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.contact_problem import ContactProblem
 from haugmbd.impacts.impact import Impact
@@ -386,10 +387,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         Returns
         -------
         RigidContactHistory, ContactHistory or CompliantContact
-            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of one without
-            friction gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each
-            point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
-            largest indentation, and the lost energy.
+            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of another one gap,
+            rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each point, and
+            `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the largest indentation,
+            and the lost energy.
 
         Raises
         ------
@@ -410,6 +411,28 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         if name not in compliant:
             raise no_such("contact", name, (*rigid, *compliant))
         return super().contact(name)
+
+    def check_contacts(self) -> ContactCheck:
+        """Return by how much the contacts violate the laws of contact and friction at the stored states: the ruler of every method.
+
+        Returns
+        -------
+        ContactCheck
+            Overlaps, and residuals of Signorini's and Coulomb's laws and of the Newton-Euler equations, (nt,) each, and the `worst`.
+
+        Raises
+        ------
+        UsageError
+            If the run has no contacts.
+        """
+        if self._contact_problem is not None:
+            parts = [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
+            return check_pieces(self._contact_problem, parts)
+        if self._mechanism is not None:
+            return check_plain(self._mechanism, self)
+        if any(isinstance(entry.load, ContactForce) for entry in self.model.loads):
+            return check_compliant(self.model, self)
+        raise UsageError(f"{self.names.model!r} has no contacts to check: add mbd.Contact(...) to the system.")
 
     def load(self, name: str) -> LoadHistory:
         if not self._segments:

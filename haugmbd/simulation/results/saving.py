@@ -20,7 +20,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import JointStop
-from haugmbd.contact.rope_stop import RopeStop
+from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
+from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.schema import (
     IMPACT,
@@ -38,6 +39,11 @@ BEFORE, AFTER, MULTIPLIERS = IMPACT
 
 def contents_of_result(result: Any) -> Contents:
     """Return the contents to be written. Raise UsageError if the file could not be read back."""
+    if result._contact_problem is not None:
+        raise UsageError(
+            "a result with friction, or shapes, at rigid contacts cannot be written to a file yet: keep the system (system.save) and "
+            "simulate it again, pickle the result, or write its tables, result.to_csv and result.to_pandas"
+        )
     if not result._segments:
         return contents_of(result, carry)
     complete = with_segments(result, result._complete, ())
@@ -87,7 +93,7 @@ def _more(result: Any, stored: list[list[int]]) -> More:
         if result.model.nc and not switched:
             arrays[MULTIPLIERS] = np.array([one.Lam for one in impulses])
     planes = [
-        contact for contact in contacts.values() if not isinstance(contact, JointStop | RopeStop)
+        contact for contact in contacts.values() if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))
     ]  # the limits of joints are loads of the model
     data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
     data["rigid"] = result._mechanism is not None

@@ -85,6 +85,8 @@ def read_sensors(sensors: Any) -> tuple[Sensor, ...]:
     if isinstance(sensors, Sensor | np.ndarray | str) or not isinstance(sensors, Iterable):
         raise UsageError(f"sensors = {sensors!r} must be a list of Sensor objects: {example}.")
     given = tuple(sensors)
+    if not given:
+        return ()
     for sensor in given:
         if not isinstance(sensor, Sensor):
             raise UsageError(f"sensors has {sensor!r}, which is not a Sensor: {example}.")
@@ -101,7 +103,7 @@ def read_sensors(sensors: Any) -> tuple[Sensor, ...]:
 def all_sensors(model: Model, given: Any) -> tuple[Sensor, ...]:
     """Return the sensors that were added to the system, and those that are given to a run. Raise UsageError as `read_sensors`."""
     own = () if model.network is None else tuple(model.network.scope.sensors.values())
-    found = read_sensors((*own, *read_sensors(given)))
+    found = read_sensors((*own, *read_sensors(given))) if own else read_sensors(given)
     return tuple(
         replace(sensor, function=SignalFunction(model, sensor.function, f"sensor {sensor.name!r}"))
         if isinstance(sensor.function, str)

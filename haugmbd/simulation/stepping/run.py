@@ -308,8 +308,8 @@ class Run(Generic[R]):
 
         A step to an event has length zero if the event is at the end of the step before.
         """
-        t = np.concatenate([self._last[0], batch.t])
-        if len(batch.t) == 0 or t[-1] > t[-2]:
+        before = batch.t[-2] if len(batch.t) > 1 else self._last[0][-1]
+        if len(batch.t) == 0 or batch.t[-1] > before:
             return batch
         ends = (batch.t[-1:].copy(), batch.y[-1:].copy(), batch.y_dot[-1:].copy())
         if len(batch.t) > 1:
@@ -317,7 +317,7 @@ class Run(Generic[R]):
         else:
             self._last = ends
             if self.stored.selection.wanted is None:
-                self.stored.put_last(float(t[-1]), ends[1][0])
+                self.stored.put_last(float(ends[0][0]), ends[1][0])
         return batch.first(len(batch.t) - 1)
 
     def _restart(self, k1: Array) -> None:

@@ -30,7 +30,7 @@ from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length, unit_names
-from haugmbd.model.inspection.row_gaps import largest_gap
+from haugmbd.model.inspection.row_gaps import largest_gap, largest_rate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
@@ -45,6 +45,9 @@ HALF_TURN_TOL = 0.01
 OPEN = 3.0
 """Times the limit of a contradiction that a joint of a redundant loop may be open: its own gap is not the contradiction, which is what is
 left when the others are closed, and is judged by itself."""
+
+PART_OF_LENGTH = 0.1
+"""Of the length at the modelled pose: with FAR_BELOW it leaves a factor of a thousand to that at any other."""
 
 FAR_BELOW = 1e-2
 """Relative to the tolerances: where Phi over its gradient is so small it is the gap, within a few percent."""
@@ -298,9 +301,10 @@ def position_faults(
     return tuple(found)
 
 
-def all_rows_hold(model: Model, t: float, y: Array) -> bool:
+def all_rows_hold(model: Model, t: float, y: Array, *, rates: bool = False) -> bool:
     """Return whether the gaps of all rows are far below their tolerances at the state y (ny,); False if compiled code cannot tell.
 
+    rates: whether Phi_q u - nu is compared, too, with what is allowed at the speed at which the bodies turn
     Raises what a user's function has raised, and Ctrl-C.
     """
     spread = _least_length(model)
@@ -311,17 +315,20 @@ def all_rows_hold(model: Model, t: float, y: Array) -> bool:
         model.raise_user_error(pack)
         return False
     gap: float = largest_gap(pack, spread)[0]
+    rate, turn = largest_rate(pack, np.ascontiguousarray(y), spread) if rates else (0.0, 0.0)
     model.give_back(pack)
-    return gap <= FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE)
+    return gap <= FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE) and rate <= FAR_BELOW * TYPED_SPEED * max(SLOWEST, turn)
 
 
 @once_per_model
 def _least_length(model: Model) -> float:
     """Return the spread of the bodies [m], which `characteristic_length` is at least at any pose.
 
+    Of one body a part of the length at the modelled pose: the arms of its rows keep their size.
     0 if Phi over its gradient is not the gap of each dropped row, or cannot tell a rotation from one that is half a turn off.
     """
-    return 0.0 if _rotations(model) else least_length_of_gaps(model)
+    least = 0.0 if _rotations(model) else least_length_of_gaps(model)
+    return PART_OF_LENGTH * model.length if model.nb == 1 and not _rotations(model) and not model.redundancy.dropped else least
 
 
 def least_length_of_gaps(model: Model) -> float:

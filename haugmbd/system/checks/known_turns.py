@@ -99,6 +99,7 @@ def gaps_entry(y: Array, places: Ints, vectors: Array, offsets: Array, A: Array,
 _find_gaps = DirectCall(gaps_entry)
 
 
+@once_per_model
 def counts_turns(model: Model) -> bool:
     """Return whether the state of a model has integrated angles."""
     return bool(model.angles) or any(one.load.turn_markers() for one in model.loads)

@@ -118,19 +118,32 @@ def test_mistakes_are_named(what):
         system.add(MISTAKES[what](system, bodies))
 
 
+def test_members_and_groups_are_removed():
+    """A member can go, and then bodies that come later are no fault; a group goes with all of its members."""
+    system, bodies = boxes(3)
+    group = system.add(mbd.Contacts("c"))
+    system.remove(system.contacts[0])
+    assert names(system) == ["c: b0-b2", "c: b1-b2"]
+    system.compile()
+    system.remove(group)
+    assert names(system) == []
+    system.remove(bodies[2])
+    assert system.compile().nb == 2
+
+
 def test_bodies_and_joints_that_come_later():
     """A body or joint that would change the members, added later, is a fault and no gap in the contacts."""
     system, bodies = boxes(2)
     system.add(mbd.Contacts("c"))
     system.compile()
     late = system.add(mbd.Body("late", *mbd.inertia.box((1, 1, 1), mass=1.0), r=(5, 0, 0)))
-    with pytest.raises(mbd.ModelError, match="came later"):
+    with pytest.raises(mbd.ModelError, match="came or went later"):
         system.compile()
     system, bodies = boxes(2)
     system.add(mbd.Contacts("c", bodies))
     late = system.add(mbd.Body("late", *mbd.inertia.box((1, 1, 1), mass=1.0), r=(5, 0, 0)))
     system.compile()
     system.add(RJ("pin", bodies[0], bodies[1], point=(0, 0, 1), axis=(0, 1, 0)))
-    with pytest.raises(mbd.ModelError, match="came later"):
+    with pytest.raises(mbd.ModelError, match="came or went later"):
         system.compile()
     assert late.name == "late"

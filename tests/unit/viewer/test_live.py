@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import threading
 
@@ -57,6 +58,17 @@ def test_the_page_is_built_again_when_the_file_is_saved(served):
     assert "<title>second, and longer</title>" in ask("/picture?2")[1]
     path.write_text("system = 1 / 0")
     assert "ZeroDivisionError" in ask("/report")[1]
+    assert "<title>second, and longer</title>" in ask("/picture?3")[1]  # the last good picture stays
+
+
+def test_the_picture_plays_as_far_as_the_motion_comes():
+    plays = live_page("pendulum", 0.2)
+    plays.refresh()
+    still = live_page("pendulum", 0.0)
+    still.refresh()
+    frames = [json.loads(page.page.split('id="scene">')[1].split("</script>")[0])["motion"]["t"]["n"] for page in (plays, still)]
+    assert frames[0] > frames[1]
+    assert plays.report == still.report
 
 
 def test_others_get_nothing(served):

@@ -371,8 +371,8 @@ def _state_directions(opening: Opening, basis: Array, motions: Linearization | N
     for k, x in enumerate(basis.T):
         u = _velocity(evaluator, basis @ G[:, k]) if motions is not None else _turning_velocity(opening, x)
         found.append(none._replace(x=x, u=u, step=1.0 / np.abs(x).max()))
-    speeds: Array = np.asarray(basis @ N, dtype=np.float64)
-    for w in speeds.T:
+    for column in N.T:
+        w: Array = basis @ column
         found.append(none._replace(u=_velocity(evaluator, w), step=opening.rate / np.abs(w).max()))
     for k, typical in enumerate(evaluator.states.typical):
         found.append(none._replace(z=np.eye(len(none.z))[k], step=float(typical)))
@@ -400,7 +400,8 @@ def _turning_velocity(opening: Opening, x: Array, offset: tuple[int, float] | No
         return np.asarray(there.J @ U - there.nu)
 
     J = dense(evaluate_residual(evaluator, opening.y, opening.u).J)
-    return _velocity(evaluator, np.linalg.lstsq(J, -differentiated(slip), rcond=None)[0])
+    found: Array = np.asarray(np.linalg.lstsq(J, -differentiated(slip), rcond=None)[0], dtype=np.float64)
+    return _velocity(evaluator, found)
 
 
 def _state_matrix(of_states: Read, motions: Linearization | None, coordinates: Any, nd: int) -> tuple[Array, Array]:

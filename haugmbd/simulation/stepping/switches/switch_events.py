@@ -179,7 +179,18 @@ def distances_entry(P: Pack, places: Array, y: Array, out: Array) -> None:
             out[n, k, 0], out[n, k, 1], out[n, k, 2] = distance_at(P, places[k], m)
 
 
-measure_distances = DirectCall(distances_entry)
+@entry
+def distance_between_entry(P: Pack, place: Array, now: float, t: Array, y: Array, y_dot: Array, room: Array) -> float:
+    """Return the distance of a place from its event at the time `now` on the dense output between two states y (2, ny) at t (2,).
+
+    room: (ny,) for the state there
+    """
+    h = t[1] - t[0]
+    put_state((now - t[0]) / h, h, (y[0], y_dot[0]), (y[1], y_dot[1]), ws.n_bodies(P), room)
+    return distance_at(P, place, move_bodies(P, room))[0]
+
+
+measure_distances, measure_between = DirectCall(distances_entry), DirectCall(distance_between_entry)
 
 
 class SwitchPlaces:
@@ -202,6 +213,11 @@ class SwitchPlaces:
         found = np.zeros((len(y), len(self.table), 3))
         measure_distances(self.watch.pack, self.table, for_kernels(y), found)
         return found
+
+    def clear(self, t: Array, y: Array) -> Flags:
+        """Return at which states (n, ny) the places are far from their events, (n, places)."""
+        flags: Flags = self.known(y, y)[..., 0] > NEAR
+        return flags
 
     def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
         """Return what the kernel `leaps` does in the steps between states y (n, ny) at t, with those in their middle, (n - 1, places)."""
@@ -278,10 +294,21 @@ class SwitchEvent(Event):
     watched = True
     of_law = True
 
+    @property
+    def group(self) -> Any:
+        """Return all places, whose events come in their order."""
+        return self.switches.places
+
     def clear(self, t: Array, y: Array) -> Flags:
         """Return at which states (n, ny) the place is far from its event."""
         flags: Flags = self.switches.places.known(y, y)[:, self.place, 0] > NEAR
         return flags
+
+    def along(self, t: Array, y: Array, y_dot: Array) -> Callable[[float], float]:
+        """Return the distance on the dense output of a step, as a function of the time [s]."""
+        places, room = self.switches.places, np.zeros(y.shape[1])
+        pack, place = places.watch.pack, places.table[self.place]
+        return lambda now: float(measure_between(pack, place, now, t, y, y_dot, room))
 
     def may_leap(self, t: Array, y: Array, halfway: Array) -> Flags:
         """Return in which steps between states y (n, ny) at t, with the states in their middle, the place may be leapt over, (n - 1,)."""
@@ -304,7 +331,11 @@ class SwitchEvent(Event):
 
     def value(self, state: Any) -> float:
         """Return the distance from the event [rad or m]."""
-        return float(self.switches.places.known(state, state.flat[None])[0, self.place, 0])
+        return self.value_of(state.flat)
+
+    def value_of(self, y: Array) -> float:
+        """Return the distance from the event at a flat state [rad or m]."""
+        return float(self.switches.places.known(y, y[None])[0, self.place, 0])
 
 
 def never(t: float, state: Any) -> float:

@@ -46,7 +46,7 @@ class Switching:
         holds = method.stops_at_kinks and not method.one_step
         self.problem, self.step = problem, method.step
         self.touches = TouchEvents(model, holds=holds, logs=logs) if model is not None and model.has_contacts else None
-        self.stops = None if model is None else StopEvents.of(model, kinks=method.stops_at_kinks)
+        self.stops = None if model is None or not model.has_stops else StopEvents.of(model, kinks=method.stops_at_kinks)
         self.kinds = [one for one in (self.touches, self.stops) if one is not None]
         self.watch: EventWatch = SwitchPlaces(problem.y.size, self.kinds).watch if self.kinds else NO_EVENTS
         self.waiting: list[Array] = []
@@ -94,6 +94,8 @@ class Switching:
 
     def across(self, t: float, y: Array) -> list[EventRecord]:
         """Switch the places that are beyond their events at the end of a batch in which no event was found; return the records."""
+        if not self.kinds:
+            return []
         y = y.copy()
         records = [] if self.touches is None else self.touches.follow(t, y)
         switched = bool(records)

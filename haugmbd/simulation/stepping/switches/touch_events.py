@@ -27,6 +27,9 @@ from haugmbd.model.state import State
 from haugmbd.simulation.stepping.switches.switch_events import BEYOND, OUTSIDE, PUSHES, Switches
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
+MAY_TOUCH = 1e-6
+"""Relative to 1 m and the farthest body: the depth, by compiled code, up to which a point is asked whether it touches within rounding."""
+
 
 class TouchPoint(NamedTuple):
     """A point of contact: its element and the row of this, its number there, and the column of its touch speed in the flat state."""
@@ -60,6 +63,16 @@ class TouchEvents(Switches):
             for n, entry in enumerate(self.entries)
             for k in range(entry.load.angles)
         ]
+        sizes = [entry.load.angles for entry in self.entries]
+        ends = np.cumsum(sizes).tolist()
+        self._element, self._parts = (
+            np.repeat(np.arange(len(sizes)), sizes),
+            [slice(b - n, b) for n, b in zip(sizes, ends, strict=True)],
+        )
+        self._drivers = np.array([entry.drivers[0] for entry in self.entries])
+        self._bits_of_open = np.array([float(1 << place.point) for place in self.points])
+        self._bits_of_closed = np.array([float(1 << (place.point + CLOSED)) for place in self.points])
+        self._seen: tuple[bytes, Flags, Indentation] | None = None
         self.plain_names = [place.name for place in self.points]
         self.names = [f"contact {name!r}" for name in self.plain_names]
         self.rows = [(place.row, place.point, 0.0, 0.0, 0.0, 0.0) for place in self.points]
@@ -82,31 +95,43 @@ class TouchEvents(Switches):
 
     def hold(self, pack: Pack) -> None:
         """Write to the workspace of the run which points are open, and which are held closed: it holds for the steps that follow."""
-        F = workspace_array(pack, "F")
-        for entry in self.entries:
-            F[entry.drivers[0], HELD] = 0.0
-        for place, closed in zip(self.points, self.closed.tolist(), strict=True):
-            F[place.entry.drivers[0], HELD] += float((closed and self.holds) << (place.point + CLOSED)) + float(
-                (not closed) << place.point
-            )
+        held = np.where(self.closed, self._bits_of_closed if self.holds else 0.0, self._bits_of_open)
+        workspace_array(pack, "F")[self._drivers, HELD] = np.bincount(self._element, held, len(self.entries))
 
     def _bodies(self, y: Array) -> Array:
         """Return the states of all bodies, (nb + 1, n, 13)."""
         n = self.model.nb + 1
         return np.swapaxes(y[:, : WIDTH * n].reshape(len(y), n, WIDTH), 0, 1)
 
-    def _all(self, y: Array) -> Indentation:
-        """Return all points of contact at flat states (n, ny)."""
-        bodies = self._bodies(y)
-        parts = [entry.load.indentation(bodies[list(entry.bodies)]) for entry in self.entries]  # type: ignore[attr-defined]
-        return Indentation(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
+    def _measured(self, y: Array, which: Flags) -> Indentation:
+        """Return the points of contact at a flat state (ny,): these, and others of the same elements; all else is far outside."""
+        n, bodies = len(self.points), self._bodies(y[None])
+        key = bodies.tobytes()
+        if self._seen is not None and self._seen[0] == key and not (which & ~self._seen[1]).any():
+            return self._seen[2]  # the same instant, behind the switch of others
+        found = Indentation(
+            np.full((1, n), -np.inf), np.zeros((1, n)), np.zeros((1, n, 3)), np.zeros((1, n, 3)), np.zeros((1, n, 3))
+        )
+        for k in np.unique(self._element[which]).tolist():
+            entry, own = self.entries[k], self._parts[k]
+            for array, values in zip(found, entry.load.indentation(bodies[list(entry.bodies)]), strict=True):
+                array[:, own] = values
+        self._seen = key, which, found
+        return found
+
+    def _depths(self, y: Array) -> Array:
+        """Return the depths (k,) of all points at a flat state (ny,), by compiled code, relative to 1 m and the farthest body."""
+        gaps = self.places.distances(y[None])[0, self.part, 1]
+        far = 1.0 + float(np.abs(self._bodies(y[None])[..., :3]).max())
+        depths: Array = np.where(self.closed, gaps, -gaps) / far
+        return depths
 
     def start(self, t: float, y: Array, pack: Pack) -> None:
         """Write the touch speeds of points that are closed at the start, in place, as `ContactForce.angles0`; hold the others open.
 
         A point that is inside keeps the one that it has from a run before. One that a run has not set is at least its rate.
         """
-        found = self._all(y[None])
+        found = self._measured(y, self._depths(y) > -MAY_TOUCH)
         touching, inside = (flags[0] for flags in at_touch(found))
         self._close(touching | inside)
         for k, place in enumerate(self.points):
@@ -143,8 +168,8 @@ class TouchEvents(Switches):
 
         Write touch speeds to y in place; return the records.
         """
-        across = np.nonzero(self.distances(y) <= -BEYOND)[0].tolist()
-        return self._switched(across, t, y, self._all(y[None])) if across else []
+        across = self.distances(y) <= -BEYOND
+        return self._switched(np.flatnonzero(across).tolist(), t, y, self._measured(y, across)) if across.any() else []
 
     def switch(self, numbers: Sequence[int], t: float, y: Array) -> list[EventRecord]:
         """Switch the points of events, and others at the same instant; write touch speeds to y in place; return the records.
@@ -152,7 +177,9 @@ class TouchEvents(Switches):
         Without an event of their own, points are switched that touch at the instant of others, and that leave at it: beyond zero within
         rounding, from where no event falls through zero.
         """
-        found = self._all(y[None])
+        asked = np.abs(self._depths(y)) <= MAY_TOUCH
+        asked[list(numbers)] = True
+        found = self._measured(y, asked)
         touching, _ = (flags[0] for flags in at_touch(found))
         closed = self.closed
         leaving = closed & (self.distances(y) <= 0.0) & (found.rate[0] < 0.0)

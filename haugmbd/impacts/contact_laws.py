@@ -1,0 +1,210 @@
+r"""The ruler of contacts: by how much the stored states of a run, of any method, violate the laws of contact and friction.
+
+    overlap        max(0, -gap) / size
+    Signorini      f_n >= 0,  gap >= 0,  f_n gap = 0, and where the gap stays closed the same of f_n and the normal acceleration
+    Coulomb        |f_T| <= mu f_n,  f_T = -mu f_n v_T / |v_T| where the point slides, and against its acceleration where it begins to
+    Newton-Euler   M u' + Phi_q^T lam - Q - C^T f
+
+Forces relative to the largest force at any stored state, gaps to the size of the model, accelerations to the largest one.  Of a
+time-stepping run the laws are those of its steps: impulses, and velocities behind them, at the middle of the step before each stored state.
+Nothing of the solver is used: rows, velocities and accelerations are computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.contact.cone import natural_map, scales_of
+from haugmbd.deprecated import public_class
+from haugmbd.impacts.contact_history import ContactRecord, SteppedContacts
+from haugmbd.impacts.contact_problem import ContactProblem, Key
+from haugmbd.workspace.layout import workspace_array
+
+TOUCHES = 1e-8
+"""Relative to the size: a smaller gap is closed."""
+MOVES = 1e-8
+"""Relative to the size, per second: a faster point slides, or separates."""
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
+class ContactCheck:
+    """By how much contacts violate their laws at every stored state.
+
+    Attributes
+    ----------
+    t : array, shape (nt,)
+        Times [s].
+    overlap : array, shape (nt,)
+        Largest overlap, relative to the size of the model.
+    signorini, coulomb, newton_euler : array, shape (nt,)
+        Residuals of the laws, relative to the largest force, size and acceleration of the run.
+    worst : float
+        The largest of them all.
+    """
+
+    t: Array
+    overlap: Array
+    signorini: Array
+    coulomb: Array
+    newton_euler: Array
+
+    @property
+    def worst(self) -> float:
+        """The largest residual."""
+        return max(float(x.max(initial=0.0)) for x in (self.overlap, self.signorini, self.coulomb, self.newton_euler))
+
+    def by_law(self) -> dict[str, Array]:
+        """Return the residuals by the names of the laws, (nt,) each."""
+        return {
+            "overlap": self.overlap,
+            "Signorini": self.signorini,
+            "Coulomb": self.coulomb,
+            "Newton-Euler": self.newton_euler,
+        }
+
+    def __repr__(self) -> str:
+        each = ", ".join(f"{name} {float(x.max(initial=0.0)):.1e}" for name, x in self.by_law().items())
+        return f"ContactCheck({len(self.t)} states: {each})"
+
+
+def check_pieces(p: ContactProblem, pieces: Sequence[tuple[Any, Array, Array, ContactRecord]]) -> ContactCheck:
+    """Return the check of the pieces (contacts, t, y, record) of a run with rigid contacts."""
+    force = max((float(np.abs(record.normal).max(initial=0.0)) for *_, record in pieces), default=0.0)
+    weight = float(p.model.mass[1:].sum()) * float(np.linalg.norm(p.model.gravity))
+    size_f = max(force, 1e-9 * weight, 1e-300)
+    rows: list[tuple[float, float, float, float]] = []
+    for piece, t, y, record in pieces:
+        last = piece is pieces[-1][0]
+        for n in range(len(t)):
+            state = np.ascontiguousarray(y[n])
+            if isinstance(piece, SteppedContacts):
+                rows.append(_of_step(p, piece, n, state))
+            else:
+                ends = n == len(t) - 1 and not last
+                rows.append(_of_state(p, float(t[n]), state, record, n, size_f, ends))
+    found = np.array(rows).reshape(-1, 4)
+    times = np.concatenate([np.zeros(0), *(t for _, t, _, _ in pieces)])
+    return ContactCheck(times, *(found[:, a].copy() for a in range(4)))
+
+
+def _overlap(p: ContactProblem, y: Array) -> float:
+    """Return the largest overlap, relative to the size."""
+    _, gaps = p.near(y, 0.0)
+    return max(0.0, -float(gaps.min(initial=0.0))) / p.length
+
+
+def _of_state(
+    p: ContactProblem, t: float, y: Array, record: ContactRecord, n: int, size_f: float, ends: bool
+) -> tuple[float, float, float, float]:
+    """Return overlap and residuals of a state, by forces and accelerations;  ends: of the last one of its modes, before a switch."""
+    keys = list(dict.fromkeys([*record.keys, *p.near(y, TOUCHES * p.length)[0]]))
+    forces = {key: (record.normal[n, k], record.friction[n, k]) for k, key in enumerate(record.keys)}
+    u_dot = record.x[n][: p.n]
+    size_a = max(float(np.abs(u_dot).max(initial=0.0)), float(np.linalg.norm(p.model.gravity)), 1e-300)
+    balance = _balance(p, t, y, record, n, keys, forces) / size_f
+    if not keys:
+        return _overlap(p, y), 0.0, 0.0, balance
+    kin = p.at(y, keys)
+    a = p.rows_of(kin, keys, u_dot) - kin.gamma
+    signorini = coulomb = 0.0
+    for k, key in enumerate(keys):
+        N, T = forces.get(key, (0.0, np.zeros(3)))
+        f_T, mu = kin.D[k, 1:] @ T, p.mu[key[0]]
+        closed = abs(kin.gap[k]) <= TOUCHES * p.length and kin.v[k, 0] <= MOVES * p.length
+        signorini = max(signorini, -N / size_f, N / size_f * abs(kin.gap[k]) / p.length)
+        if closed and not ends:
+            signorini = max(signorini, -a[k, 0] / size_a, N / size_f * abs(a[k, 0]) / size_a)
+        coulomb = max(coulomb, (float(np.hypot(*f_T)) - mu * N) / size_f)
+        speed, rate = float(np.hypot(*kin.v[k, 1:])), float(np.hypot(*a[k, 1:]))
+        if speed > MOVES * p.length:
+            coulomb = max(coulomb, float(np.abs(f_T + mu * N * kin.v[k, 1:] / speed).max()) / size_f)
+        elif rate > 1e-6 * size_a and closed and not ends:
+            coulomb = max(coulomb, float(np.abs(f_T + mu * N * a[k, 1:] / rate).max()) / size_f)
+    return _overlap(p, y), signorini, coulomb, balance
+
+
+def _balance(
+    p: ContactProblem, t: float, y: Array, record: ContactRecord, n: int, keys: list[Key], forces: dict[Key, tuple[float, Array]]
+) -> float:
+    """Return the largest entry of M u' + Phi_q^T lam - Q - C^T f [N], moments divided by the size."""
+    p.response.rates(t, y, np.zeros_like(y))
+    Q = workspace_array(p.response.pack, "Q")[: p.n]
+    rows, x = p.response.row_set(), record.x[n]
+    lam = p.model.lam_of(x)
+    left = np.hstack([p.model.mass[:, None] * x[: p.n, :3], np.einsum("kab,kb->ka", p.model.J_bar, x[: p.n, 3:])]) - Q
+    if len(lam):
+        left = left + rows.transposed(lam, p.n)
+    if keys:
+        kin = p.at(y, keys)
+        f = np.array(
+            [[forces[key][0], *(kin.D[k, 1:] @ forces[key][1])] if key in forces else (0.0,) * 3 for k, key in enumerate(keys)]
+        )
+        left = left - p.wrench_of(kin, keys, f)
+    left[:, 3:] /= p.length
+    return float(np.abs(left[1:]).max(initial=0.0))
+
+
+def _of_step(p: ContactProblem, piece: SteppedContacts, n: int, y: Array) -> tuple[float, float, float, float]:
+    """Return overlap and residuals of the step before a state, by impulses and velocities."""
+    law, (keys, f) = piece.laws[n], piece.steps[n]
+    if law.h == 0.0 or not keys:
+        return _overlap(p, y), 0.0, 0.0, 0.0
+    t = float("nan")
+    kin, mu = p.at(law.y, keys), p.friction_of(keys)
+    p.response.factor(law.t, law.y)
+    answer = p.columns(kin, keys, t)
+    v, before = p.rows_of(kin, keys, p.velocities(law.y)), p.rows_of(kin, keys, law.u)
+    v[:, 0] += law.e * before[:, 0]
+    s = scales_of(answer.G, mu)[:, None]
+    size = max(float(np.abs(f / s).max()), 1e-300)
+    off = np.abs(natural_map(f / s, s * v, mu)).max(axis=0) / size
+    middle = law.y.copy()
+    p.velocities(middle)[:] = law.u_m
+    y_dot = np.zeros_like(middle)
+    p.response.rates(law.t, middle, y_dot)
+    u = law.u + law.h * p.velocities(y_dot)
+    if p.model.nc:
+        nu = p.response.row_values()[1]
+        u = u + p.response.solve(None, (nu - p.response.row_rates(u)) * p.response.kept_rows(), law.t)[: p.n]
+    u = u + p.response.solve(p.wrench_of(kin, keys, f), None, law.t)[: p.n]
+    speed = max(float(np.abs(u).max()), law.h * float(np.abs(p.velocities(y_dot)).max()), 1e-300)
+    balance = float(np.abs(u[1:] - p.velocities(law.y)[1:]).max()) / speed
+    return _overlap(p, y), float(off[0]), float(off[1:].max()), balance
+
+
+def check_plain(mechanism: Any, result: Any) -> ContactCheck:
+    """Return the check of a run whose contacts without friction were rows of its models."""
+    t, names = result.t, list(mechanism.names)
+    histories = [result.contact(name) for name in names]
+    force = max((float(np.abs(one.force).max(initial=0.0)) for one in histories), default=0.0) or 1.0
+    sizes = np.maximum(mechanism.sizes, 1e-300)
+    overlap, signorini = np.zeros(len(t)), np.zeros(len(t))
+    for one, size in zip(histories, sizes, strict=True):
+        overlap = np.maximum(overlap, np.maximum(-one.gap, 0.0) / size)
+        signorini = np.maximum(signorini, np.maximum(-one.force, np.abs(one.force * one.gap) / size) / force)
+    zero = np.zeros(len(t))
+    return ContactCheck(t, overlap, signorini, zero, zero.copy())
+
+
+def check_compliant(model: Any, result: Any) -> ContactCheck:
+    """Return the check of compliant contacts: how far the bodies overlap, and how far friction is from Coulomb's law."""
+    t, length = result.t, float(model.length)
+    overlap, coulomb = np.zeros(len(t)), np.zeros(len(t))
+    forces = [entry.load for entry in model.loads if entry.load.is_contact]
+    values = [result.contact(load.name) for load in forces]
+    largest = max((float(np.abs(one.normal_force).max(initial=0.0)) for one in values), default=0.0) or 1.0
+    for load, one in zip(forces, values, strict=True):
+        depth, N, T, slip = (
+            np.asarray(x).reshape(len(t), -1) for x in (one.indentation, one.normal_force, one.friction_force, one.slip)
+        )
+        overlap = np.maximum(overlap, np.maximum(depth, 0.0).max(axis=1, initial=0.0) / length)
+        off = np.where(slip > 1e-12 * length, np.abs(load.mu * N - T), np.maximum(T - load.mu * N, 0.0)) / largest
+        coulomb = np.maximum(coulomb, off.max(axis=1, initial=0.0))
+    zero = np.zeros(len(t))
+    return ContactCheck(t, overlap, zero, coulomb, zero.copy())

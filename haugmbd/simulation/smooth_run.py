@@ -1,0 +1,214 @@
+r"""Short runs of one model, one after the other in one workspace: control, fits, batches and notebooks make thousands of them.
+
+A run is its steps, and what is examined behind them: turns, violations, angles that are not known, breaks of drivers, singular
+configurations. Where nothing else can happen, and nothing of it is found, the loop of `stepping.run` has nothing to do, and the objects
+that it needs for the other cases are not made:
+
+    nothing switches, no block is called, no function of the user in Python, no event, sensor, budget or given times
+    methods of the default: NewtonEuler with the default Projection, and an explicit method of fixed step, for LONGEST steps or fewer
+
+A run that meets anything else is given up, and made by the loop, as are all later ones of the model. It calls no function of the user in
+Python, so that nobody sees it twice.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.status_codes import OK
+from haugmbd.diagnostics.run_warnings import LARGEST_GAP, Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.integrators.explicit.runge_kutta import Explicit
+from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
+from haugmbd.integrators.singularities.singularity_search import SingularSearch, may_be_singular
+from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_batch import StepBatch
+from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.stick_slip.watched_quantities import may_stick
+from haugmbd.integrators.watches.event_watch import NO_EVENTS
+from haugmbd.integrators.watches.rank_watch import NO_WATCH
+from haugmbd.model.immutable import once_per_model
+from haugmbd.model.inspection.driver_breaks import driven_joints
+from haugmbd.model.inspection.row_gaps import largest_gap
+from haugmbd.model.model import MOST_KEPT, Model
+from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
+from haugmbd.simulation.stepping.run import Recorded
+from haugmbd.simulation.stepping.state_memory import need_memory_for_states
+from haugmbd.system.checks.constraint_residuals import has_branches
+from haugmbd.system.checks.function_ranges import has_ranges
+from haugmbd.system.checks.known_turns import DRIFTED, counts_turns, gaps_beyond
+
+LONGEST = 1000
+"""Steps of a run beyond which the loop makes it, whose cost is then little beside them: it ends soon after Ctrl-C."""
+
+
+class Suited(NamedTuple):
+    """What a model needs behind its steps, decided once.
+
+    smooth: whether nothing switches, and no function of the user is called in Python;  singular: whether rows may become dependent
+    turns: whether the state counts turns;  breaks: whether a joint is driven by a function of time;  branches: whether a motion can leave
+    its branch, or a table, without a violation
+    """
+
+    smooth: bool
+    singular: bool
+    turns: bool
+    breaks: bool
+    branches: bool
+
+
+@once_per_model
+def suited(model: Model) -> Suited:
+    """Return what a model needs behind its steps."""
+    callbacks = model.force_callbacks
+    called = callbacks.any and not callbacks.compiled
+    switches = model.has_contacts or model.has_stops or may_stick(model) or bool(model.contacts)
+    switches = switches or any(entry.load.impulsive for entry in model.loads)
+    smooth = not (called or switches or model.network is not None) and model.tables.work_size <= MOST_KEPT
+    smooth = smooth and not any(entry.part.unilateral for entry in model.joints.values())
+    branches = has_branches(model) or has_ranges(model)
+    return Suited(smooth, may_be_singular(model), counts_turns(model), bool(driven_joints(model)), branches)
+
+
+class Idle:
+    """The workspaces of a model that nobody uses now, one for each thread that has made runs at the same time.
+
+    given_up: whether a run was given up
+    """
+
+    def __init__(self) -> None:
+        self.runs: list[SmoothRun] = []
+        self.given_up = False
+
+
+@once_per_model
+def idle_runs(model: Model) -> Idle:
+    """Return the workspaces of a model that nobody uses now."""
+    return Idle()
+
+
+def is_short(method: Any, span: float) -> bool:
+    """Return whether a method is one of those whose short runs are made here, and a run over `span` [s] is short."""
+    return isinstance(method, Explicit) and method.h_first is None and span <= LONGEST * (method.h or 0.0)
+
+
+def short_run(
+    model: Model, method: Any, formulation: Any, rule: Any, start: Any, t_end: float, reals: Array | None = None
+) -> Recorded | None:
+    """Return what a run records, made in a workspace that is used again; None if the loop has to make it.
+
+    reals: constants in place of those of the model, with other loads and another gravity
+    """
+    if (
+        formulation is not NEWTON_EULER
+        or rule is not PROJECTION
+        or not is_short(method, t_end - start.t)
+        or not suited(model).smooth
+    ):
+        return None
+    idle = idle_runs(model)
+    if idle.given_up:
+        return None
+    need_memory_for_states((t_end - start.t) / method.h, model.y0.size)
+    try:
+        run = idle.runs.pop()
+    except IndexError:
+        run = SmoothRun(model)
+    found = run.recorded(method, start.t, start.flat, t_end, reals)
+    idle.runs.append(run)
+    idle.given_up = found is None
+    return found
+
+
+class SmoothRun:
+    """A workspace for short runs of one model by the default methods."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.needs = model, suited(model)
+        self.pack = pack = NEWTON_EULER.pack(model)
+        self.new_work = pack.work.copy()
+        space = MaximalStateSpace(model)
+        self.problem = Problem(
+            space, pack, PROJECTION.rates, PROJECTION.post_step, PROJECTION.options(), 0.0, np.zeros(model.y0.size)
+        )
+        self.names, self.columns = space.spinning()
+        self.length = model.length
+        self.search = SingularSearch(model, pack.callback) if self.needs.singular else None
+
+    def recorded(self, method: Any, t: float, y: Array, t_end: float, reals: Array | None = None) -> Recorded | None:
+        """Return what a run from the state y (ny,) at t [s] records, with these constants; None if the loop has to make it."""
+        began, p = time.process_time(), self.problem
+        p.pack = self.pack if reals is None else self.pack._replace(reals=reals)
+        p.pack.work[:] = self.new_work
+        p.t, p.y[:], p.options = t, y, PROJECTION.options()
+        p.longest_batch, p.watch, p.events, p.watched = None, NO_WATCH, NO_EVENTS, None
+        p.singular_crossings, p.near_singular = [], []
+        if self.needs.turns and gaps_beyond(self.model, y[None], DRIFTED) is not None:
+            return None
+        k1 = np.zeros(y.size)
+        if p.post_step(p.pack, p.options, t, p.y, k1) != OK:
+            return None
+        turns, first = TurnMonitor(self.names, self.columns), p.y[None].copy()
+        turns.start(np.array([t]), first)
+        search = None if self.search is None else CrossingSearch(self.model, p, t_end, self.search.again())
+        batches, interrupted = self._batches(method, k1, t_end, search, turns)
+        if not (batches or interrupted):
+            return None
+        gap = self._gap
+        times, states = np.concatenate([[t], *(b.t for b in batches)]), np.concatenate([first, *(b.y for b in batches)])
+        if self._is_doubtful(times, states, method):
+            return None
+        o = p.options
+        counters = Counters(
+            steps=sum(b.accepted for b in batches),
+            rejected=sum(b.rejected for b in batches),
+            evaluations=int(o.n_rates),
+            factorizations=int(o.n_factorizations),
+            projections=int(o.n_projections),
+            max_euler_drift=float(o.max_euler_drift),
+            euler_sum=float(o.sum_euler_drift),
+            cpu=time.process_time() - began,
+        )
+        notes = turns.notes(fixed=method.step is not None) + violation_notes(*gap) + singular_notes((), p.near_singular)
+        status, message = RunStatus.COMPLETED, f"reached t_end = {t_end:.9g} s"
+        if interrupted:
+            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C at t = {times[-1]:.9g} s, before t_end = {t_end:.9g} s"
+        outcome = Outcome(status, message, tuple(notes))
+        return Recorded(times, states, None, None, None, {}, counters, outcome, (), (), 0.0, None, p.watched)
+
+    def _batches(
+        self, method: Any, k1: Array, t_end: float, search: CrossingSearch | None, turns: TurnMonitor
+    ) -> tuple[list[StepBatch], bool]:
+        """Return the batches of a run, none if one of them is not plain, and whether Ctrl-C has ended it.
+
+        Their turns and the largest violation are noted.
+        """
+        p, found = self.problem, list[StepBatch]()
+        self._gap = (0.0, "", p.t)
+        source = method.batches(p, k1, t_end) if search is None else batches_across(method, p, k1, t_end, search)
+        try:
+            for batch in source:
+                if batch.code != OK or not len(batch.t) or batch.curve is not None or p.singular_crossings:
+                    return [], False
+                turns.observe(batch.t, batch.y)
+                gap = largest_gap(p.pack, self.length)[0]
+                if gap > self._gap[0]:
+                    joint = p.state_space.worst_gap(p.pack)[1] if gap > LARGEST_GAP else ""
+                    self._gap = (gap, joint, float(batch.t[-1]))
+                found.append(batch)
+        except KeyboardInterrupt:
+            return found, True
+        return found, False
+
+    def _is_doubtful(self, t: Array, y: Array, method: Any) -> bool:
+        """Return whether something is found in the states y (nt, ny) at t (nt,) that the loop has to judge."""
+        space, needs = self.problem.state_space, self.needs
+        if needs.turns and gaps_beyond(self.model, y, DRIFTED) is not None:
+            return True
+        if needs.breaks and space.broken(t) is not None:
+            return True
+        return needs.branches and bool(space.wrong_branch(t, y))
