@@ -25,6 +25,7 @@ from haugmbd.control.signals import LoadSignal
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.forces.base import ForceElement
+from haugmbd.kkt.solver import BLOCK
 from haugmbd.math.body_columns import EULER
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.compiling.numbering import StateLayout
@@ -180,19 +181,26 @@ class Structures:
         initial = self.initial
         joints, loads, contacts = self.on(structure)
         self._need_signals(initial.network, loads)
-        model = build_model(
-            initial.name,
-            initial.bodies,
-            joints,
-            loads,
-            np.array(initial.gravity),
-            network=initial.network,
-            contacts=tuple(contacts),
-            layout=self.layout,
-        )
-        model = replace(model, parts=replace(self.parts, structure=structure))
-        model = model.with_redundancy(initial.redundancy.rule, initial.redundancy.given)
-        model = redundant_at(model, state)
+
+        def built(solver: str | None) -> Model:
+            found = build_model(
+                initial.name,
+                initial.bodies,
+                joints,
+                loads,
+                np.array(initial.gravity),
+                network=initial.network,
+                contacts=tuple(contacts),
+                layout=self.layout,
+                solver=solver,
+            )
+            found = replace(found, parts=replace(self.parts, structure=structure))
+            found = found.with_redundancy(initial.redundancy.rule, initial.redundancy.given)
+            return redundant_at(found, state) if found.nc else found
+
+        model = built(None)
+        if model.redundancy.dropped:  # a recursion over a forest cannot leave out rows
+            model = built(BLOCK)
         faults = [*dependence_faults(model, model.redundancy, f"the pose at t = {state.t:.9g} s")]
         faults += friction_faults(model, evaluate(model, state), model.redundancy, loads, model.length)
         if faults:
