@@ -1,7 +1,7 @@
 """Rigid contacts with dry friction, as parts of a system.
 
 contact     Contact: two shapes that may touch, or a point or sphere against a plane
-contacts    Contacts: those of all pairs of bodies
+contacts    Contacts: all pairs of bodies with shapes
 points      the points at which two shapes touch, and their rows
 cone        forces with dry friction at one instant: the cone problem
 uniqueness  which of these forces are unique
