@@ -4,6 +4,7 @@
 from haugmbd.system.assemblies import Subassembly as Subassembly
 from haugmbd.system.system import System as System
 from haugmbd.bodies.body import Body as Body
+from haugmbd.joints import PoseDriver as PoseDriver
 from haugmbd.bodies.frame import Frame as Frame
 from haugmbd.bodies.shapes.base import Shape as Shape
 from haugmbd.bodies.shapes.mesh import Mesh as Mesh

@@ -168,7 +168,7 @@ class RopeRow(Primitive):
         return found
 
     def pieces(self) -> list[tuple[Body, Array, Body, Array]]:
-        """Return the path as straight pieces, as modelled: pairs of points on bodies, body frames; arcs as chords on the body of their axes."""
+        """Return the path as modelled in straight pieces: pairs of points on bodies, body frames; arcs as chords."""
         found: list[tuple[Body, Array, Body, Array]] = []
         for group in self.groups:
             if group.plane is None:
