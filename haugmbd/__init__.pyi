@@ -44,6 +44,7 @@ from haugmbd.forces.friction_laws import LuGre as LuGre
 from haugmbd.forces.friction_laws import Viscous as Viscous
 from haugmbd.forces.joint_friction import JointFriction as JointFriction
 from haugmbd.forces.joint_loads.joint_force import JointForce as JointForce
+from haugmbd.forces.cone_limit import ConeLimit as ConeLimit
 from haugmbd.forces.joint_loads.joint_limit import JointLimit as JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring as JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator as LinearActuator
@@ -79,6 +80,7 @@ from haugmbd.model.state import State as State
 # accelerations
 from haugmbd.formulations.accelerations import Accelerations as Accelerations
 from haugmbd.formulations.accelerations import accelerations as accelerations
+from haugmbd.diagnostics.joint_reactions import reactions as reactions
 from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
 from haugmbd.formulations.base import Formulation as Formulation
 from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
@@ -106,6 +108,7 @@ from haugmbd.integrators.step_by_step import StepByStep as StepByStep
 from haugmbd.integrators.stabilization.base import Stabilization as Stabilization
 from haugmbd.integrators.events import Event as Event
 from haugmbd.integrators.events import EventRecord as EventRecord
+from haugmbd.integrators.events import Switch as Switch
 from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853
 from haugmbd.integrators.explicit.dormand_prince import DormandPrince as DormandPrince
 from haugmbd.integrators.explicit.heun import Heun as Heun
@@ -299,6 +302,7 @@ from haugmbd.errors import UsageError as UsageError
 from haugmbd.citations import cite as cite
 
 # modules
+from haugmbd import engine as engine
 from haugmbd import faults as faults
 from haugmbd import gallery as gallery
 from haugmbd import joints as joints

@@ -38,6 +38,7 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.parameters import (
     Builder,
+    Built,
     Parameters,
     builder_of,
     component,
@@ -174,19 +175,12 @@ def live_page(
     return animation(first, other=first, simulates=(data, _text(wasm, level=9)))
 
 
-class _Built:
-    """A system of given values."""
-
-    def __init__(self, system: System) -> None:
-        self.system = system
-
-
 def _builder(system: Any, p: Parameters) -> Builder:
     """Return the function that builds the system of given values."""
     if isinstance(system, Model):
-        return lambda values: _Built(_variant(system, values))
+        return lambda values: Built(_variant(system, values))
     if isinstance(system, System) and not p:
-        return lambda _: _Built(system)
+        return lambda _: Built(system)
     return builder_of(system, p)
 
 
@@ -273,7 +267,7 @@ def _with_handles(build: Any) -> Builder:
         for body in [body for body in system.bodies if not body.is_ground]:
             system.add(PointForce(f"{DRAG[0]}{body.name}", body, force=(0.0, 0.0, 0.0)))
             system.add(Torque(f"{DRAG[1]}{body.name}", body, torque=(0.0, 0.0, 0.0)))
-        return _Built(system)
+        return Built(system)
 
     return built
 

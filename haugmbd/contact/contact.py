@@ -129,8 +129,8 @@ class Contact:
             raise UsageError(
                 f"a contact got law = {law!r:.60}: give mbd.Compliant(K, model=, creep=), or leave it out for a rigid one."
             )
-        values = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
-        return ContactForce(*arguments, **{"restitution": 0.0, **more}, **values)
+        values: Any = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
+        return ContactForce(*arguments, **{"restitution": 0.0, **more, **values})
 
     def __init__(
         self,

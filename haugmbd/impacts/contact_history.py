@@ -82,7 +82,7 @@ class ContactSegment:
 
     def force_set(self, t: float, y: Array) -> ForceSet:
         """Return the set of all forces that fulfil the laws at a state."""
-        p, keys = self.problem, list(self.modes)
+        p = self.problem
         forces, _ = p.solution(t, np.ascontiguousarray(y), self.modes)
         f = forces.f if forces.unique or lawful(p, self.modes, forces.f) else self._lawful_forces(t, y, forces)
         return force_set_of(p, t, np.ascontiguousarray(y), self.modes, f, forces)
@@ -103,7 +103,7 @@ def force_set_of(p: ContactProblem, t: float, y: Array, modes: dict[Key, PointMo
     """Return the set of forces with the accelerations of f (k, 3), at a state whose factor is at hand."""
     matrices = p.directions(forces.kin, modes)
     answer = p.columns(forces.kin, list(modes), t)
-    first, z, place = [], [], 0
+    first, z, place = [], list[float](), 0
     for k, mode in enumerate(modes.values()):
         first.append(place)
         z += f[k].tolist() if mode.mode == STICK else [float(f[k, 0])]
@@ -153,9 +153,10 @@ class SteppedContacts:
 
     def at(self, keep: Any) -> SteppedContacts:
         """Return the contacts at some of the states."""
-        parts = (one[keep] for one in (self.normal, self.friction, self.state, self.wrench))
+        normal, friction, state, wrench = (one[keep] for one in (self.normal, self.friction, self.state, self.wrench))
         some = np.arange(len(self.laws))[keep].tolist()
-        return SteppedContacts(self.problem, self.keys, *parts, [self.laws[n] for n in some], [self.steps[n] for n in some])
+        laws, steps = [self.laws[n] for n in some], [self.steps[n] for n in some]
+        return SteppedContacts(self.problem, self.keys, normal, friction, state, wrench, laws, steps)
 
     def record(self, t: Array, y: Array) -> ContactRecord:
         """Return forces and solutions at the states."""

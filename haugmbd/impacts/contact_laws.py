@@ -5,9 +5,9 @@ r"""The ruler of contacts: by how much the stored states of a run, of any method
     Coulomb        |f_T| <= mu f_n,  f_T = -mu f_n v_T / |v_T| where the point slides, and against its acceleration where it begins to
     Newton-Euler   M u' + Phi_q^T lam - Q - C^T f
 
-Forces relative to the largest force at any stored state, gaps to the size of the model, accelerations to the largest one.  Of a time-stepping
-run the laws are those of its steps: impulses, and velocities behind them, at the middle of the step before each stored state.  Nothing of
-the solver is used: rows, velocities and accelerations are computed again.
+Forces relative to the largest force at any stored state, gaps to the size of the model, accelerations to the largest one.  Of a
+time-stepping run the laws are those of its steps: impulses, and velocities behind them, at the middle of the step before each stored state.
+Nothing of the solver is used: rows, velocities and accelerations are computed again.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def check_compliant(model: Any, result: Any) -> ContactCheck:
             np.asarray(x).reshape(len(t), -1) for x in (one.indentation, one.normal_force, one.friction_force, one.slip)
         )
         overlap = np.maximum(overlap, np.maximum(depth, 0.0).max(axis=1, initial=0.0) / length)
-        off = np.where(slip > 1e-12 * length, np.abs(load.mu * N - T), np.maximum(T - load.mu * N, 0.0)) / largest  # type: ignore[attr-defined]
+        off = np.where(slip > 1e-12 * length, np.abs(load.mu * N - T), np.maximum(T - load.mu * N, 0.0)) / largest
         coulomb = np.maximum(coulomb, off.max(axis=1, initial=0.0))
     zero = np.zeros(len(t))
     return ContactCheck(t, overlap, zero, coulomb, zero.copy())

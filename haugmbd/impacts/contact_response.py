@@ -135,7 +135,7 @@ class ContactResponse:
             get_products(pairs, C, X, G)
         return Response(X, G)
 
-    def solve(self, b_u: Array | None, b_c: Array | None, t: float, kind: int = at.VELOCITIES) -> Array:
+    def solve(self, b_u: Array | None, b_c: Array | None, t: float, kind: float = at.VELOCITIES) -> Array:
         """Return x (nn, 6) of K x = (b_u, b_c):  b_u: (nb + 1, 6), b_c: (nc,) by rows, None for 0."""
         b = workspace_array(self.pack, "RIGHT")
         workspace_array(self.pack, "SOLVE_FOR")[0, 0] = kind

@@ -13,18 +13,27 @@ from __future__ import annotations
 
 from haugmbd.errors import UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation
-from haugmbd.integrators import Baumgarte, EnergyProjection, Projection, Unstabilized, UnweightedProjection
+from haugmbd.integrators import Projection, Unstabilized
 from haugmbd.integrators.base import Integrator, methods_below
 from haugmbd.integrators.stabilization.base import Stabilization
 
-STABILIZATIONS: dict[str, Stabilization] = {
-    "None": Unstabilized(),
-    "Baumgarte": Baumgarte(5.0, 5.0),
-    "Baumgarte.scaled": Baumgarte.scaled(0.1, 0.1),
-    "Projection": Projection(),
-    "UnweightedProjection": UnweightedProjection(),
-    "EnergyProjection": EnergyProjection(),
-}
+
+def _order(example: tuple[str, Stabilization]) -> tuple[bool, bool, bool, str]:
+    """Return what sorts the stabilizations in tables: what they change, what they need, their name."""
+    name, rule = example
+    return rule.corrects, rule.feeds_back, rule.needs_block_factor, name
+
+
+def _stabilizations() -> dict[str, Stabilization]:
+    """Return one example of each stabilization of this package, by name."""
+    kinds, examples = [Stabilization], list[tuple[str, Stabilization]]()
+    for kind in kinds:
+        kinds += [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
+        examples += kind.examples().items() if kind is not Stabilization else ()
+    return dict(sorted(examples, key=_order))
+
+
+STABILIZATIONS = _stabilizations()
 """One example of each stabilization, by name."""
 
 

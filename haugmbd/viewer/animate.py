@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from haugmbd.contact.joint_stop import JointStop
-from haugmbd.contact.rope_stop import RopeStop
+from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
 from haugmbd.errors import UsageError
 from haugmbd.formats import PAGES
 from haugmbd.simulation.results.chain_result import ReducedResult
@@ -182,7 +182,7 @@ def _ghost(result: Result, other: Result, frames: int | None, size: float, packe
 def mechanism_of(result: Result) -> Mechanism:
     """Return the mechanism of a result."""
     contacts = result.contacts.values()
-    return of_model(result.model, [contact for contact in contacts if not isinstance(contact, JointStop | RopeStop)])
+    return of_model(result.model, [contact for contact in contacts if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))])
 
 
 def maximal(result: Seen) -> tuple[Result, bool]:

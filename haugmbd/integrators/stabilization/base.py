@@ -45,6 +45,11 @@ class Stabilization(ABC):
     needs_block_factor: ClassVar[bool] = False
     """Whether it needs the block LDL^T of NewtonEuler() for other right-hand sides."""
 
+    @classmethod
+    def examples(cls) -> dict[str, Stabilization]:
+        """Return an example of the class by its name, for the table of legal combinations and its tests."""
+        return {cls.__name__: cls()}
+
     @abstractmethod
     def options(self) -> Options:
         """Return the parameters, with counters at zero."""

@@ -110,6 +110,10 @@ class Baumgarte(Stabilization):
     reference: ClassVar[str] = "Baumgarte 1972, CMAME 1, 1-16"
     feeds_back: ClassVar[bool] = True
 
+    @classmethod
+    def examples(cls) -> dict[str, Stabilization]:
+        return {"Baumgarte": Baumgarte(5.0, 5.0)}
+
     @staticmethod
     def critical(time: float) -> Baumgarte:
         """Return critical damping, alpha = beta = 1 / time.
@@ -154,6 +158,10 @@ class ScaledBaumgarte(Baumgarte):
     """Dimensionless gains, `Baumgarte.scaled(alpha_h, beta_h)`: `alpha` and `beta` are multiplied by the step of the run."""
 
     needs_step: ClassVar[bool] = True
+
+    @classmethod
+    def examples(cls) -> dict[str, Stabilization]:
+        return {"Baumgarte.scaled": cls(0.1, 0.1)}
 
     def __repr__(self) -> str:
         """Return the call that makes it."""

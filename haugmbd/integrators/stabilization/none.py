@@ -49,6 +49,10 @@ class Unstabilized(Stabilization):
     post_step: ClassVar[Routine] = POST_STEP
     reference: ClassVar[str] = "Haug 2021, sec. 11.3 (index 1: constraints on the acceleration level only)"
 
+    @classmethod
+    def examples(cls) -> dict[str, Stabilization]:
+        return {"None": cls()}
+
     def options(self) -> Options:
         """Return options without parameters."""
         return make_options()
