@@ -102,7 +102,7 @@ def gym_env(
     class MechanismEnv(gymnasium.Env):  # type: ignore[misc, unused-ignore]
         """A mechanism that actions move."""
 
-        metadata: Any = {"render_modes": []}  # noqa: RUF012  as gymnasium declares it
+        metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  as gymnasium declares it
 
         def __init__(self) -> None:
             self.stepper, self.action_names, self.observation_names = made, made.input_names, made.output_names

@@ -52,12 +52,14 @@ def test_of_formats_with_one_ending_the_one_that_recognizes_a_file_reads_it(tmp_
     assert formats.reader_of(theirs).public == "mbd.read_simengine3d"
 
 
-def test_a_file_of_another_format_is_refused_with_the_name_of_its_reader(tmp_path):
+def test_a_file_of_another_format_is_read_by_its_reader_which_is_named_where_it_has_no_parameters(tmp_path):
     for entry in formats.MODELS:
         for suffix in entry.suffixes if entry.reader else ():
             if suffix not in formats.SUFFIXES:
                 with pytest.raises(mbd.UsageError, match=entry.public):
-                    mbd.load_model(tmp_path / f"x{suffix}")
+                    mbd.load_model(tmp_path / f"x{suffix}", parameters={"k": 1.0})
+                with pytest.raises(mbd.UsageError, match=f"x.{suffix[1:]}"):
+                    mbd.load_model(tmp_path / f"x{suffix}")  # there is no such file
 
 
 def test_every_view_is_there():

@@ -258,9 +258,14 @@ RESERVED = ("status", "reason", "cell", "record")
 @public_class
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution of a parameter, for `RandomCells`: see `normal` and `uniform`.
+    """A distribution of a parameter, for `RandomCells`; made by `normal` and `uniform`.
 
-    kind: "normal" or "uniform";  a, b: mean and standard deviation, or the ends
+    Parameters
+    ----------
+    kind : {"normal", "uniform"}
+        Which.
+    a, b : float
+        Mean and standard deviation, or the ends.
     """
 
     kind: str
@@ -277,14 +282,46 @@ class Distribution:
 
 
 def normal(mean: float, sd: float) -> Distribution:
-    """Return the normal distribution of a mean and a standard deviation. Raise UsageError unless both are finite, and sd is positive."""
+    """Return a normal distribution, for `RandomCells`.
+
+    Parameters
+    ----------
+    mean, sd : float
+        Mean and standard deviation.
+
+    Returns
+    -------
+    Distribution
+        The distribution.
+
+    Raises
+    ------
+    UsageError
+        If one is not finite, or sd is not positive.
+    """
     if not (np.isfinite([mean, sd]).all() and sd > 0.0):
         raise UsageError(f"normal({mean!r}, {sd!r}) needs a finite mean and a positive standard deviation.")
     return Distribution("normal", float(mean), float(sd))
 
 
 def uniform(low: float, high: float) -> Distribution:
-    """Return the uniform distribution between two numbers. Raise UsageError unless both are finite, the smaller one first."""
+    """Return a uniform distribution, for `RandomCells`.
+
+    Parameters
+    ----------
+    low, high : float
+        Its ends.
+
+    Returns
+    -------
+    Distribution
+        The distribution.
+
+    Raises
+    ------
+    UsageError
+        If one is not finite, or low is not below high.
+    """
     if not (np.isfinite([low, high]).all() and low < high):
         raise UsageError(f"uniform({low!r}, {high!r}) needs two finite numbers, the smaller one first.")
     return Distribution("uniform", float(low), float(high))
