@@ -2,6 +2,7 @@
 #   make demo    simulate, check and plot the spatial slider-crank, compare six methods      make test    all tests
 #   make test-fast   the tests that are not slow                       make bench   timings beside the peers, diagrams
 #   make check   ruff, mypy --strict, import-linter                make bench-quick   the main timings, in two minutes
+#   make engine  the compiled entries as libraries, for runs without Numba (docs/engine.md)
 #   make docs    the documentation site, build/docs/index.html     make release   source distribution and wheel in dist/, checked
 
 PYTHON       ?= python3
@@ -11,7 +12,7 @@ PEERS        := .venv-peers
 SITE         := .venv-docs
 UV           := $(shell command -v uv 2>/dev/null)
 CONSTRAINTS  := .ci/constraints.txt
-EVERYTHING   := -e '.[dev,viz,io]'
+EVERYTHING   := -e '.[dev,viz,io,engine]'
 FOR_SITE     := -e '.[docs,viz,io]'
 
 # `environment FOLDER,REQUIREMENT`: build packages (hatchling) are held to the same constraints.
@@ -23,10 +24,14 @@ environment = $(PYTHON) -m venv --clear $(1) && \
               PIP_CONSTRAINT=$(CONSTRAINTS) $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 endif
 
-.PHONY: demo test test-fast check bench bench-quick docs release format clean
+.PHONY: demo engine test test-fast check bench bench-quick docs release format clean
 
 demo: $(VENV)/.stamp
 	$(VENV)/bin/haugmbd demo
+
+# Minutes of compilation; afterwards `make release` puts the engine into a wheel for this machine. ENGINE="all" makes the libraries of every target.
+engine: $(VENV)/.stamp
+	$(VENV)/bin/python -m haugmbd.engine_build.build $(ENGINE)
 
 test: $(VENV)/.stamp
 	$(VENV)/bin/python -m pytest $(PYTEST_FLAGS)

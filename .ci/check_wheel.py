@@ -25,6 +25,21 @@ print("both packages come from the wheel")
 """
 
 
+ENGINE = """
+import sys
+import time
+
+import haugmbd as mbd
+from haugmbd.gallery import four_bar
+
+begun = time.process_time()
+result = mbd.simulate(four_bar(), 1.0, h=1e-3)
+assert abs(result.energy().drift).max() < 1e-6
+assert "numba" not in sys.modules, "the wheel needs Numba"
+print(f"a simulation without Numba: {time.process_time():.2f} s of CPU from the start of the process")
+"""
+
+
 def main() -> None:
     """Check the one wheel of the folder that is named."""
     (wheel,) = Path(sys.argv[1]).resolve().glob("*.whl")
@@ -35,8 +50,10 @@ def main() -> None:
         constraints = Path(__file__).resolve().with_name("constraints.txt")
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", str(constraints), str(wheel)]
         subprocess.run(install, check=True)
+        has_engine = not wheel.name.endswith("none-any.whl")
         for command in (
             [python, "-c", PROGRAM],
+            [python, "-c", ENGINE if has_engine else "import numba"],
             [python, "-m", "haugmbd", "info"],
             [python, "-m", "haugmbd", "labs", "--to", "labs"],
         ):

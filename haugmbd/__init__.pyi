@@ -4,6 +4,7 @@
 from haugmbd.system.assemblies import Subassembly as Subassembly
 from haugmbd.system.system import System as System
 from haugmbd.bodies.body import Body as Body
+from haugmbd.joints import PoseDriver as PoseDriver
 from haugmbd.bodies.frame import Frame as Frame
 from haugmbd.bodies.shapes.base import Shape as Shape
 from haugmbd.bodies.shapes.mesh import Mesh as Mesh
@@ -44,6 +45,7 @@ from haugmbd.forces.friction_laws import LuGre as LuGre
 from haugmbd.forces.friction_laws import Viscous as Viscous
 from haugmbd.forces.joint_friction import JointFriction as JointFriction
 from haugmbd.forces.joint_loads.joint_force import JointForce as JointForce
+from haugmbd.forces.cone_limit import ConeLimit as ConeLimit
 from haugmbd.forces.joint_loads.joint_limit import JointLimit as JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring as JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator as LinearActuator
@@ -79,6 +81,7 @@ from haugmbd.model.state import State as State
 # accelerations
 from haugmbd.formulations.accelerations import Accelerations as Accelerations
 from haugmbd.formulations.accelerations import accelerations as accelerations
+from haugmbd.diagnostics.joint_reactions import reactions as reactions
 from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
 from haugmbd.formulations.base import Formulation as Formulation
 from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning as CoordinatePartitioning
@@ -100,11 +103,13 @@ from haugmbd.simulation.results.sensor import Sensor as Sensor
 from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
 from haugmbd.simulation.stepper import Stepper as Stepper
+from haugmbd.simulation.gym_env import gym_env as gym_env
 from haugmbd.integrators.base import Integrator as Integrator
 from haugmbd.integrators.step_by_step import StepByStep as StepByStep
 from haugmbd.integrators.stabilization.base import Stabilization as Stabilization
 from haugmbd.integrators.events import Event as Event
 from haugmbd.integrators.events import EventRecord as EventRecord
+from haugmbd.integrators.events import Switch as Switch
 from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853
 from haugmbd.integrators.explicit.dormand_prince import DormandPrince as DormandPrince
 from haugmbd.integrators.explicit.heun import Heun as Heun
@@ -264,6 +269,9 @@ from haugmbd.study.tolerance_map import tolerance_map as tolerance_map
 from haugmbd.study.sweeps.sweep import sweep as sweep
 from haugmbd.study.sweeps.cells import AskTell as AskTell
 from haugmbd.study.sweeps.cells import RandomCells as RandomCells
+from haugmbd.study.sweeps.cells import Distribution as Distribution
+from haugmbd.study.sweeps.cells import normal as normal
+from haugmbd.study.sweeps.cells import uniform as uniform
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
@@ -295,6 +303,7 @@ from haugmbd.errors import UsageError as UsageError
 from haugmbd.citations import cite as cite
 
 # modules
+from haugmbd import engine as engine
 from haugmbd import faults as faults
 from haugmbd import gallery as gallery
 from haugmbd import joints as joints

@@ -9,7 +9,7 @@ Source: Haug (2021), spatial kinematics: joint definition frames and joints comp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,6 +19,8 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.validation import FloatArray, frozen
 from haugmbd.constraints import Coordinate, Joint
 from haugmbd.errors import Fault, UsageError
+from haugmbd.math.body_columns import EULER, POSITION, VELOCITY
+from haugmbd.math.euler_parameters import rotation_matrix
 
 
 class Vectors(NamedTuple):
@@ -107,6 +109,21 @@ ORIGIN, UNIT_AXES = frozen(np.zeros(3)), frozen(np.eye(3))
 def posed(body: Body) -> bool:
     """Return whether the modelled pose is finite; a body reports a pose that is not."""
     return not body.faults() or bool(np.isfinite(body.r).all() and np.isfinite(body.A).all())
+
+
+def pose_in(states: Mapping[Body, FloatArray], body: Body) -> tuple[FloatArray, FloatArray]:
+    """Return r (3,) and A (3, 3) of a body in states (13,)."""
+    own = states[body]
+    return own[POSITION:EULER], rotation_matrix(own[EULER:VELOCITY])
+
+
+def coordinate_in(states: Mapping[Body, FloatArray], q: Coordinate, angle: Callable[[Coordinate], float]) -> float:
+    """Return a coordinate at states (13,) of the bodies [rad or m];  angle: the value of an angle, with its turns"""
+    if q.turns:
+        return angle(q)
+    (a, h), (b, y), (c, z) = q.markers()
+    (_, A_a), (r_b, A_b), (r_c, A_c) = pose_in(states, a), pose_in(states, b), pose_in(states, c)
+    return float((A_a @ h) @ (r_c + A_c @ z - r_b - A_b @ y)) - q.modelled() + q.q0
 
 
 def driven(name: str, joint: Joint) -> Joint:

@@ -9,11 +9,13 @@ Source: Haug (2021), kinematic couplings; the row is derived in `haugmbd/constra
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import pi
 from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import FloatArray, read_flag
 from haugmbd.constraints import Coordinate, CoordinateFunctionRow, Joint, Primitive
 from haugmbd.constraints.coordinate import as_coordinate
@@ -85,6 +87,10 @@ class CoordinateFunction(Coupling):
         self.given = {"joint_a": joint_a, "joint_b": joint_b, self.argument: self.profile}
         self.period, self.start = 0.0, 0.0
         self._faults = faults or self._profile_faults(where)
+
+    def numbers_here(self, states: Mapping[Body, Any], angle: Callable[[Coordinate], float]) -> tuple[float, ...]:
+        """Raise UsageError: the function is one of the coordinates as they are."""
+        return Joint.numbers_here(self, states, angle)
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the row: CoordinateFunctionRow. A joint without valid coordinates has a row that is never evaluated."""

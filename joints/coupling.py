@@ -8,21 +8,22 @@ Source: Haug (2021), kinematic couplings; the row is derived in `haugmbd/constra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log10
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.part import changed
 from haugmbd.bodies.validation import read_number
 from haugmbd.constraints import DP1, Coordinate, CouplingRow, Joint, Primitive
 from haugmbd.constraints.coordinate import as_coordinate
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault, UsageError
 
-from .base import posed
+from .base import coordinate_in, posed
 
 START_TOL = 1e-9
 """Difference between f(0) and the sum at the modelled pose, relative to the terms, that is rounding of typed numbers."""
@@ -92,6 +93,13 @@ class Coupling(Joint):
             for frame in (joint.frame_j, joint.frame_i):
                 found.setdefault(frame.body, frame)
         return tuple(found.values())
+
+    def numbers_here(self, states: Mapping[Body, Any], angle: Callable[[Coordinate], float]) -> tuple[float, ...]:
+        """Return the sum of the coordinates now."""
+        return (sum(c * coordinate_in(states, q, angle) for q, c in self.terms),)
+
+    def held_at(self, numbers: Sequence[float]) -> Self:
+        return changed(self, f=as_driver(float(numbers[0])))
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the row: Coupling. A coupling without a valid term has a row that is never evaluated, because it has a fault."""

@@ -10,15 +10,20 @@ Source: Haug (2021), spatial kinematics: translational joint.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
+from haugmbd.bodies.part import changed
+from haugmbd.bodies.validation import frozen
 from haugmbd.constraints import DP1, Primitive
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault
 
-from .base import Composed, Place
+from .base import Composed, Place, pose_in
 from .geometry import PARALLEL_TOL, modelled_product, sine
 
 
@@ -46,6 +51,25 @@ class Locked(Composed):
         joint = super().varied(**values)
         joint.f = as_driver(0.0) if "axis" in values else self.f
         return joint
+
+    def numbers_here(self, states: Mapping[Body, Any], angle: Any) -> tuple[float, ...]:
+        """Return where the modelled place of body j beside body i is on body j as it stands now: d (3,) and R (9,), body frame of j.
+
+        Raise UsageError for a joint with a coordinate, whose zero would be lost.
+        """
+        if self.freedoms != ():
+            return super().numbers_here(states, angle)
+        i, j, (r_i, A_i), (r_j, A_j) = self.i, self.j, pose_in(states, self.i), pose_in(states, self.j)
+        turn = A_i @ i.A.T
+        R = A_j.T @ turn @ j.A
+        d = A_j.T @ (r_i + turn @ (j.r - i.r) - r_j)
+        return (*d.tolist(), *R.ravel().tolist())
+
+    def held_at(self, numbers: Sequence[float]) -> Self:
+        d, R = np.array(numbers[:3]), np.array(numbers[3:]).reshape(3, 3)
+        v, frame = self.vectors, self.frame_j
+        moved = v._replace(s_bar_j=frozen(R @ v.s_bar_j + d), a_bar_j=frozen(R @ v.a_bar_j), c_bar_j=frozen(R @ v.c_bar_j))
+        return changed(self, vectors=moved, frame_j=Frame(self.j, R @ frame.s_bar + d, R @ frame.A_bar))
 
     def lock(self) -> Primitive:
         """Return the row that locks the angle."""

@@ -8,14 +8,17 @@ Source: Haug (2021), spatial kinematics: driving constraints; the row is derived
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
-from haugmbd.constraints import Joint, Primitive, Rotation
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.part import changed
+from haugmbd.constraints import Coordinate, Joint, Primitive, Rotation
 from haugmbd.constraints.freedoms import F_I, G_I, H_I, slide, turn
 from haugmbd.drivers import as_driver
 from haugmbd.errors import Fault
 
-from .base import driven, posed
+from .base import coordinate_in, driven, posed
 
 
 class RotationDriver(Joint):
@@ -51,6 +54,13 @@ class RotationDriver(Joint):
     def needs(self) -> tuple[Joint, ...]:
         """Return the joint that is driven."""
         return (self.joint,)
+
+    def numbers_here(self, states: Mapping[Body, Any], angle: Callable[[Coordinate], float]) -> tuple[float, ...]:
+        """Return the coordinate now."""
+        return (coordinate_in(states, self.joint.coordinate("angle"), angle),)
+
+    def held_at(self, numbers: Sequence[float]) -> Self:
+        return changed(self, f=as_driver(float(numbers[0])))
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the rows: Rotation."""

@@ -7,12 +7,17 @@ Source: Haug (2021), spatial kinematics: distance constraint.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
+
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.part import changed
 from haugmbd.constraints import D, Primitive
 from haugmbd.drivers import Driver, as_driver
 
-from .base import Composed, Place
+from .base import Composed, Place, pose_in
 from .spacing import modelled_distance
 
 
@@ -31,6 +36,16 @@ class Spaced(Composed):
         joint = cls.__new__(cls)
         Spaced.__init__(joint, name, place, f)
         return joint
+
+    def numbers_here(self, states: Mapping[Body, Any], angle: Any) -> tuple[float, ...]:
+        """Return the distance of the points now. Raise UsageError for a joint with more rows than this one."""
+        if self.rows > 1:
+            return super().numbers_here(states, angle)
+        (r_i, A_i), (r_j, A_j) = pose_in(states, self.i), pose_in(states, self.j)
+        return (float(np.linalg.norm(r_j + A_j @ self.vectors.s_bar_j - r_i - A_i @ self.vectors.s_bar_i)),)
+
+    def held_at(self, numbers: Sequence[float]) -> Self:
+        return changed(self, f=as_driver(float(numbers[0])))
 
     def spacing(self) -> Primitive:
         """Return the row that keeps the distance."""

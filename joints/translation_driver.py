@@ -7,14 +7,17 @@ Source: Haug (2021), spatial kinematics: driving constraints.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
-from haugmbd.constraints import DP2, Joint, Primitive
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.part import changed
+from haugmbd.constraints import DP2, Coordinate, Joint, Primitive
 from haugmbd.constraints.freedoms import F_I, G_I, Side, ball, slide
 from haugmbd.drivers import as_driver
 from haugmbd.errors import Fault
 
-from .base import driven, posed
+from .base import coordinate_in, driven, posed
 
 
 class TranslationDriver(Joint):
@@ -50,6 +53,13 @@ class TranslationDriver(Joint):
     def needs(self) -> tuple[Joint, ...]:
         """Return the joint that is driven."""
         return (self.joint,)
+
+    def numbers_here(self, states: Mapping[Body, Any], angle: Callable[[Coordinate], float]) -> tuple[float, ...]:
+        """Return the coordinate now."""
+        return (coordinate_in(states, self.joint.coordinate("displacement"), angle),)
+
+    def held_at(self, numbers: Sequence[float]) -> Self:
+        return changed(self, f=as_driver(float(numbers[0])))
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the rows: DP2."""

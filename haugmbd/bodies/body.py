@@ -5,8 +5,8 @@ r"""A rigid body: mass and inertia about the centre of mass, and its modelled po
     J_bar   inertia about the centre of mass, body frame [kg m2], symmetric, positive SEMI-definite:
             0 <= J1 <= J2 <= J3 <= J1 + J2             (the triangle inequality: J is an integral over mass)
 
-A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` returns its axes. So is a mass of zero, of a link whose motion
-the joints give: the equations of motion are then solved exactly, and refused where it has a motion of its own.
+A principal moment of zero (slender rod, point mass) is allowed; `massless_axes` returns its axes. So is a mass of zero, of a link whose
+motion the joints give: the equations of motion are then solved exactly, and refused where it has a motion of its own.
 Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from haugmbd.bodies.shapes.base import Drawn, Shape, read_shapes
 from haugmbd.bodies.validation import FloatArray, frozen, numbers, read_array, read_number, shared
 from haugmbd.deprecated import public_class
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.tolerances import rounding_of_inertia
 
@@ -125,6 +125,57 @@ class Body:
             solid=tuple(getattr(J_bar, "shapes", ())),
             _faults=tuple(faults),
         )
+
+    @classmethod
+    def at_reference(
+        cls, name: str, mass: float, J_bar: Any, *, center: Any, r: Any = (0.0, 0.0, 0.0), about: str = "center", **given: Any
+    ) -> Self:
+        """Return the body that is described in a frame whose origin is not the centre of mass.
+
+        Parameters
+        ----------
+        name : str
+            Name of the body in messages and results.
+        mass : float
+            Mass [kg].
+        J_bar : array_like, (3,) or (3, 3)
+            Inertia in the axes of the frame [kg m2], about the point that `about` says.
+        center : array_like, (3,)
+            Centre of mass in the frame [m].
+        r : array_like, (3,)
+            Origin of the frame, global [m].
+        about : {"center", "origin"}
+            The point that J_bar is about: the centre of mass, or the origin of the frame.
+        **given
+            p, v (of the origin), omega_bar and shape, as of a Body; shapes are placed in the frame.
+
+        Returns
+        -------
+        Body
+            The body; its r is the centre of mass, and the axes are those of the frame.
+
+        Raises
+        ------
+        UsageError
+            If about is neither. Other bad values are collected in `faults()`.
+        """
+        if about not in ("center", "origin"):
+            raise UsageError(f"body {name!r}: about is {about!r}, must be 'center' or 'origin'.")
+        c, x, J, m = numbers(center), numbers(r), numbers(J_bar), numbers(mass)
+        wrong = [label for label, value in (("center", c), ("r", x)) if value is None or value.shape != (3,)]
+        if wrong or c is None or x is None or J is None or m is None or m.shape != () or J.shape not in ((3,), (3, 3)):
+            body = cls(name, mass, J_bar, **given)
+            faults = [Fault(f"body {name!r}", f"{label} is not three numbers", "Give three finite numbers [m].") for label in wrong]
+            body.__setstate__(body.__getstate__() | {"_faults": (*body._faults, *faults)})
+            return body
+        if about == "origin":
+            J = (np.diag(J) if J.shape == (3,) else J) - float(m) * (c @ c * np.eye(3) - np.outer(c, c))
+        shape = given.pop("shape", ...)
+        given["shape"] = [s if s is ... else s.placed(-c) for s in (shape if isinstance(shape, list | tuple) else [shape])]
+        at = cls(name, mass, J if about == "origin" else J_bar, **given)
+        arm = at.A @ c
+        omega = at.A @ at.omega_bar
+        return cls(name, mass, J if about == "origin" else J_bar, r=x + arm, **given | {"v": at.v + np.cross(omega, arm)})
 
     @classmethod
     def ground(cls, name: str = "ground", *, shape: Any = ()) -> Self:

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.bodies.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Shape, Sphere
+from haugmbd.bodies.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from haugmbd.bodies.validation import FloatArray, frozen, need_unmasked
 from haugmbd.errors import UsageError
+from haugmbd.math.euler_parameters import rotation_matrix
 
 __all__ = [
     "MassProperties",
@@ -32,6 +33,7 @@ __all__ = [
     "cylinder",
     "disc",
     "ellipsoid",
+    "mesh",
     "plate",
     "point_mass",
     "rod",
@@ -169,13 +171,15 @@ def about_center_of_mass(mass: float, J_point: npt.ArrayLike, offset: Vector) ->
     return MassProperties(mass, (np.diag(J) if J.shape == (3,) else J) - steiner(mass, offset))
 
 
-def combine(parts: Iterable[MassProperties]) -> MassProperties:
-    """Return mass, centre of mass and inertia about it of rigidly joined parts.
+def combine(parts: Iterable[MassProperties], minus: Iterable[MassProperties] = ()) -> MassProperties:
+    """Return mass, centre of mass and inertia about it of rigidly joined parts, and of what is cut out of them.
 
     Parameters
     ----------
     parts : iterable of MassProperties
         Each placed in one common frame by `placed`.
+    minus : iterable of MassProperties
+        Holes: solids of the density of what they are cut out of, placed likewise. Each lies within the parts.
 
     Returns
     -------
@@ -185,8 +189,11 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
     Raises
     ------
     UsageError
-        If the parts have no mass.
+        If the parts have no mass, or if no body has what is left when the holes are cut out.
     """
+    holes = tuple(minus)
+    if holes:
+        return _cut(combine(parts), holes)
     parts = tuple(parts)
     mass = math.fsum(part.mass for part in parts)
     if not mass > 0.0:
@@ -197,6 +204,86 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
     J_bar = np.sum([part.shifted(part.center - center) for part in parts], axis=0)
     shapes = tuple(shape.placed(part.center - center) for part in parts for shape in part.shapes)
     return MassProperties(mass, J_bar, center, shapes)
+
+
+def _cut(whole: MassProperties, holes: tuple[MassProperties, ...]) -> MassProperties:
+    """Return what is left of a solid without holes. Raise UsageError if no body has such mass and inertia."""
+    mass = whole.mass - math.fsum(hole.mass for hole in holes)
+    if not mass > 0.0:
+        cut = math.fsum(hole.mass for hole in holes)
+        raise UsageError(
+            f"combine: {cut:.6g} kg are cut out of {whole.mass:.6g} kg. Give holes within the parts, of their density."
+        )
+    center = (whole.mass * whole.center - np.sum([hole.mass * hole.center for hole in holes], axis=0)) / mass
+    J_bar = whole.shifted(whole.center - center) - np.sum([hole.shifted(hole.center - center) for hole in holes], axis=0)
+    moments = np.linalg.eigvalsh(J_bar)
+    if moments[0] < -HOLE_RTOL * moments[2] or moments[2] > (moments[0] + moments[1]) * (1.0 + HOLE_RTOL):
+        raise UsageError(
+            f"combine: what is left has the principal moments {', '.join(f'{x:.6g}' for x in moments)} kg m2, which no body has: a hole "
+            "lies outside of the parts. Place the holes within them."
+        )
+    return MassProperties(mass, J_bar, center, tuple(shape.placed(whole.center - center) for shape in whole.shapes))
+
+
+HOLE_RTOL = 1e-9
+"""Defect of the moments, relative to the largest, that is rounding of differences."""
+
+
+def mesh(shape: Mesh, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+    """Return the solid within a closed mesh of triangles.
+
+    Parameters
+    ----------
+    shape : Mesh
+        The triangles, such as `mbd.Mesh("part.stl", scale=1e-3)`; closed, with normals outwards, or all of them inwards.
+    mass : float, optional
+        Mass [kg]; give either this or density.
+    density : float, optional
+        Density [kg/m3].
+
+    Returns
+    -------
+    MassProperties
+        Mass, centre of mass in the frame that the mesh is placed in, inertia about it in these axes, and the mesh as the shape.
+
+    Raises
+    ------
+    UsageError
+        If the mesh is open, or has no volume, or if neither or both of mass and density are given.
+
+    Notes
+    -----
+    Sums over the tetrahedra from one point to the triangles: exact for the polyhedron.
+    Source: Mirtich (1996), fast and accurate computation of polyhedral mass properties.
+    """
+    if not isinstance(shape, Mesh):
+        raise UsageError(
+            f"mesh: shape is {shape!r:.60}. Give a Mesh: mbd.Mesh('part.stl'), or Mesh.from_arrays(vertices, triangles)."
+        )
+    corners = np.asarray(shape.data.vertices, dtype=np.float64) * shape.scale @ rotation_matrix(shape.p).T + shape.center
+    points, names = np.unique(corners, axis=0, return_inverse=True)
+    triangles = names.reshape(-1)[np.asarray(shape.data.triangles)]
+    edges = np.concatenate([triangles[:, [a, b]] for a, b in ((0, 1), (1, 2), (2, 0))])
+    once, counts = np.unique(edges, axis=0, return_counts=True)
+    forward, back = set(map(tuple, once.tolist())), set(map(tuple, once[:, ::-1].tolist()))
+    open_edges = len(forward - back)
+    if open_edges or counts.max() > 1:
+        what = f"{max(open_edges, int((counts > 1).sum()))} of its edges have not one triangle on each side, with normals to the same side"
+        raise UsageError(f"mesh: the mesh {shape.source!r} is not closed: {what}. Close it, or give mass and inertia as numbers.")
+    # the covariance of a tetrahedron of the edges X from the middle: det X (X^T K X), K = (1 + I) / 120
+    middle = points.mean(axis=0)
+    X = points[triangles] - middle
+    det = np.linalg.det(X)
+    volume = float(det.sum()) / 6.0
+    if not abs(volume) > 0.0:
+        raise UsageError(f"mesh: the mesh {shape.source!r} has no volume. Give a solid.")
+    mean = np.einsum("t,tka->a", det, X) / (24.0 * volume)
+    K = (np.ones((3, 3)) + np.eye(3)) / 120.0
+    second = np.einsum("t,tka,kl,tlb->ab", det, X, K, X) / volume - np.outer(mean, mean)
+    m = _mass("mesh", mass, density, abs(volume))
+    J_bar = m * (np.trace(second) * np.eye(3) - second)
+    center = middle + mean
+    return MassProperties(m, J_bar, center, (shape.placed(-center),))
 
 
 def point_mass(mass: float) -> MassProperties:

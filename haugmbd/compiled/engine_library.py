@@ -27,7 +27,7 @@ MANIFEST = "engine.json"
 FORMAT = 1
 """Of the manifest and of word doors."""
 WISH = "HAUGMBD_ENGINE"
-"""The variable of the environment that refuses the engine, if it is 0; takes it beside Numba, if it is 1; or names the library to take, such as `linux_x86_64`."""
+"""The variable of the environment: 0 refuses the engine, 1 takes it beside Numba, too; or the library to take, `linux_x86_64`."""
 V3 = ("avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe")
 """What x86-64-v3 adds, in the words of Linux."""
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.jit import machine_code
-from haugmbd.compiled.numba_names import COMPILES, OFF, Nothing, cgutils, typeof_impl, types
+from haugmbd.compiled.numba_names import COMPILES, OFF, Nothing, cgutils, typeof_impl
+from haugmbd.compiled.numba_names import types as types
 
 if COMPILES:
     from numba.core.datamodel.models import ExternalFuncPointerModel

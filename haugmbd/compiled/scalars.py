@@ -41,7 +41,7 @@ VECTOR = ir.VectorType(DOUBLE, LANES)
 FLAGS = ("contract",)
 
 
-class DualType(types.Type):
+class DualType(types.Type):  # type: ignore[misc]  # Numba has no types
     """The type of dual numbers."""
 
     def __init__(self) -> None:

@@ -31,4 +31,4 @@ else:
     @intrinsic  # type: ignore[untyped-decorator]
     def unsigned(typing: Any, k: Any) -> Any:
         """Return k, which is not negative, as a subscript."""
-        return types.uintp(types.unliteral(k)), _lower  # type: ignore[attr-defined]
+        return types.uintp(types.unliteral(k)), _lower

@@ -10,7 +10,8 @@ Source: Haug (2021), spatial kinematics: joints composed of basic constraints.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from math import cos, sin
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -27,6 +28,23 @@ from haugmbd.deprecated import check_keywords, public_class
 from haugmbd.errors import Fault, UsageError
 
 
+def _taking_active(constructor: Callable[..., None]) -> Callable[..., None]:
+    """Return the constructor of a joint, which also takes active=: whether the joint is on at the start."""
+
+    @wraps(constructor)
+    def construct(self: Joint, *args: Any, **given: Any) -> None:
+        if "active" not in given:
+            constructor(self, *args, **given)
+            return
+        active = given.pop("active")
+        constructor(self, *args, **given)
+        if not isinstance(active, bool):
+            raise UsageError(f"joint {self.name!r}: active is {active!r}, must be True or False.")
+        self.__dict__["active"] = active
+
+    return construct
+
+
 @public_class
 class Joint(Part):
     """Base class of joints: two bodies and the constraint equations between them.
@@ -37,6 +55,8 @@ class Joint(Part):
         Name of the joint in messages and results.
     frame_i, frame_j : Frame
         The joint frames on body i and on body j; h is the axis, and reactions act at the points.
+    active : bool
+        False for a joint that is off at the start, and is switched on by an event, see `Switch`. Every joint takes it, as a keyword.
 
     Notes
     -----
@@ -47,6 +67,8 @@ class Joint(Part):
 
     freedoms: ClassVar[tuple[Freedom, ...] | None] = None
     """The relative motions that the joint allows, from body i to body j, such as (slide(H_I), turn(H_J)); None if not declared."""
+    active: bool = True
+    """Whether the joint is on at the start; a joint that is off is switched on by an event, see `Switch`."""
     unilateral: bool = False
     """Whether the joint can only push: the multiplier of its first row must not be positive. Runs tell where it is."""
     may_be_slack: bool = False
@@ -69,7 +91,8 @@ class Joint(Part):
         """
         super().__init_subclass__()
         if "__init__" in vars(cls):
-            setattr(cls, "__init__", check_keywords(vars(cls)["__init__"]))  # noqa: B010  mypy refuses the assignment to a method
+            constructor = _taking_active(check_keywords(vars(cls)["__init__"]))
+            setattr(cls, "__init__", constructor)  # noqa: B010  mypy refuses the assignment to a method
         given = cls.freedoms
         if given is not None and not (type(given) is tuple and all(isinstance(freedom, Freedom) for freedom in given)):
             raise UsageError(f"{cls.__name__}.freedoms is {given!r}. Give a tuple of freedoms, such as (turn(H_I),), or None.")
@@ -163,6 +186,25 @@ class Joint(Part):
     def needs(self) -> tuple[Joint, ...]:
         """Return other joints that must be in the same system: for a driver, the joint it drives."""
         return ()
+
+    def numbers_here(self, states: Mapping[Body, Array], angle: Callable[[Coordinate], float]) -> tuple[float, ...]:
+        """Return the numbers with which the joint fits the pose of a moment, for `held_at`.
+
+        states: r, p, v, omega_bar (13,) of the bodies;  angle: the angle of a coordinate, with its turns
+
+        Raises
+        ------
+        UsageError
+            If the joint closes at its modelled geometry only.
+        """
+        raise UsageError(
+            f"joint {self.name!r} ({type(self).__name__}) cannot close at the pose of the moment: a Fixed, a Distance, a driver and a "
+            "coupling can. Give its points and axes, and lock it where they meet."
+        )
+
+    def held_at(self, numbers: Sequence[float]) -> Joint:
+        """Return the joint with the numbers of `numbers_here` in place of those of the modelled pose."""
+        raise NotImplementedError(f"{type(self).__name__}.held_at")
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:

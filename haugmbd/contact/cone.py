@@ -238,14 +238,14 @@ def _equations(p: _Scaled, f: Array) -> tuple[Array, Array]:
 def _shortest(J: Array, y: Array) -> Array:
     """Return x with J x = y, the shortest one where J is singular."""
     try:
-        x: Array = np.linalg.solve(J, y)
+        x = np.asarray(np.linalg.solve(J, y), dtype=np.float64)
         size = float(np.abs(y).max())
         if np.abs(J @ x - y).max() <= 1e-6 * size and np.abs(x).max() < 1e8 * (LEAST + size):
             return x
     except np.linalg.LinAlgError:
         pass
     try:
-        return np.asarray(np.linalg.lstsq(J, y, rcond=RANK)[0])
+        return np.asarray(np.linalg.lstsq(J, y, rcond=RANK)[0], dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.full(len(y), np.nan)
 

@@ -129,8 +129,8 @@ class Contact:
             raise UsageError(
                 f"a contact got law = {law!r:.60}: give mbd.Compliant(K, model=, creep=), or leave it out for a rigid one."
             )
-        values: dict[str, Any] = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
-        return ContactForce(*arguments, **({"restitution": 0.0} | more | values))
+        values: Any = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
+        return ContactForce(*arguments, **{"restitution": 0.0, **more, **values})
 
     def __init__(
         self,
@@ -298,8 +298,7 @@ class Contact:
 
     def placed(self, model: Model) -> Placed:
         """Return the contact in the numbering of `model`.  Raise ModelError for its faults, or if a body is not in the model."""
-        if not isinstance(model, Model):
-            raise UsageError(f"contact {self.name!r} needs a compiled model, got {model!r:.60}. Give system.compile().")
+        self._need_model(model)
         faults = [*self.faults(), *foreign_body_faults(model, f"contact {self.name!r}", self.i, self.j)]
         if faults:
             raise ModelError(faults)
@@ -307,6 +306,11 @@ class Contact:
             raise UsageError(f"contact {self.name!r} of two shapes is no single row: use simulate, or impulse.")
         i, j = number_of(model, self.i), number_of(model, self.j)
         return Placed(self.name, i, j, self.frame_i.h, self.frame_i.s_bar, self.frame_j.s_bar, self.radius, self.restitution)
+
+    def _need_model(self, model: Any) -> None:
+        """Raise UsageError for something else than a compiled model."""
+        if not isinstance(model, Model):
+            raise UsageError(f"contact {self.name!r} needs a compiled model, got {model!r:.60}. Give system.compile().")
 
     def gap(self, model: Model, state: State | None = None) -> float:
         """Return the gap [m] at a state.
@@ -323,6 +327,7 @@ class Contact:
         float
             Distance of the point (sphere) from the plane [m]; negative where the bodies overlap.
         """
+        self._need_model(model)
         return float(self.gaps(model, _flat(model, state))[0])
 
     def gap_rate(self, model: Model, state: State | None = None) -> float:
@@ -340,6 +345,7 @@ class Contact:
         float
             Rate of the gap [m/s]; negative where the bodies approach.
         """
+        self._need_model(model)
         y = _flat(model, state)
         if self.has_shapes:
             points = self._points(model)

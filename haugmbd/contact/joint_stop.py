@@ -20,9 +20,10 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
-from haugmbd.contact.rope_stop import RopeStop
+from haugmbd.contact.two_body_limits import ConeStop, RopeStop
 from haugmbd.errors import Fault, ModelError
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.cone_limit import ConeLimit
 from haugmbd.forces.joint_loads.joint_coordinate import coordinate_motion
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.rope import SlackRope
@@ -135,9 +136,11 @@ class JointStop(Contact):
 
 
 def stops_of(loads: Iterable[ForceElement]) -> tuple[Contact, ...]:
-    """Return the stops of the impulsive limits among force elements, and its rigid ropes that may be slack."""
+    """Return the stops of the impulsive limits among force elements, its rigid ropes that may be slack, and its rigid cones."""
     loads = list(loads)
-    return (*limit_stops_of(loads), *(RopeStop(load) for load in loads if isinstance(load, SlackRope) and load.impulsive))
+    ropes = [RopeStop(load) for load in loads if isinstance(load, SlackRope) and load.impulsive]
+    cones = [ConeStop(load) for load in loads if isinstance(load, ConeLimit) and load.impulsive]
+    return (*limit_stops_of(loads), *ropes, *cones)
 
 
 def limit_stops_of(loads: Iterable[ForceElement]) -> tuple[JointStop, ...]:

@@ -100,8 +100,9 @@ class _Program:
     def _tangent(self, k: int, c: float, s: float) -> tuple[Array, float]:
         """Return a row and its limit of c f_1 + s f_2 <= mu f_n."""
         n = self.F.first[k]
-        row, base = (c * x[n + 1] + s * x[n + 2] - self.F.mu[k] * x[n] for x in (self.kernel, self.base))
-        return row, -float(base)
+        normal, first, second = self.kernel[n], self.kernel[n + 1], self.kernel[n + 2]
+        z = self.base
+        return c * first + s * second - self.F.mu[k] * normal, float(self.F.mu[k] * z[n] - c * z[n + 1] - s * z[n + 2])
 
     def least(self, row: Array) -> float:
         """Return the least value of a component, row . z; minus infinity where it has none."""

@@ -341,6 +341,15 @@ def driver_history(
     return DriverHistory(name, t, value, rate, acceleration, force * rate, unique, unit, kind, force, work_of_row)
 
 
+def driven_force(model: Model, t: Array, solutions: Array, name: str, quantity: str) -> Array:
+    """Return the torque or force of a driver at t (nt,), (nt,), of the solutions (nt, nn, 6). UsageError if it has the other one."""
+    row = driven_row(model, name)
+    kind = model.labels[row].unit
+    if FORCES[kind][0] != quantity:
+        raise UsageError(f"driver {name!r} has no {quantity}: it has {FORCES[kind][0]!r}.")
+    return _force(model, solutions, row, model.drivers[model.drivers_of_rows()[row]].values(t), kind)
+
+
 def _force(model: Model, solutions: Array, row: int, f: Array, kind: str) -> Array:
     """Return -lam F' at the states of the solutions."""
     lam = solutions.reshape(len(solutions), -1)[:, 6 * (model.nb + 1) + model.slot_of_row[row]]

@@ -279,6 +279,10 @@ class CountedCoordinate:
             del self._calls[: -MOST_CALLS if len(self._calls) > 2 * MOST_CALLS else 0]
         return counted - self.coordinate.zero
 
+    def forget_after(self, t: float) -> None:
+        """Forget the calls after a time [s], at which the motion goes on in another way."""
+        del self._calls[bisect_left(self._calls, t, key=itemgetter(0)) :]
+
     def __repr__(self) -> str:
         return repr(self.coordinate)
 

@@ -38,20 +38,20 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.deprecated import NamesMeant, check_keywords, public_class
 from haugmbd.diagnostics.violation import JointWrenches, rows_over_time
-from haugmbd.errors import UsageError
+from haugmbd.errors import ModelError, UsageError
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math.body_columns import PARTS
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import Dependency
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
-from haugmbd.model.inspection.given import model_given
+from haugmbd.model.inspection.given import model_given, state_given
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.labels import JointEntry, JointFrames, frames_of, joint_named, parts_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, report_of
-from haugmbd.system.checks.constraint_residuals import Flags
+from haugmbd.system.checks.constraint_residuals import Flags, state_faults
 from haugmbd.workspace.layout import WIDTH
 
 Side = Literal["i", "j"] | str
@@ -491,5 +491,56 @@ def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", f
     model = model_given(model, "reaction")
     state = model.state() if state is None else state
     t, y = np.array([state.t]), state.y[None]
-    found = reactions_over_time(JointWrenches(model, t, y, lambda: solve_states(model, t, y)), joint, on=on, frame=frame)
+    return _at_one(JointWrenches(model, t, y, lambda: solve_states(model, t, y)), joint, on, frame)
+
+
+def _at_one(
+    wrenches: JointWrenches, joint: str, on: str, frame: str, stresses: Callable[[], SelfStresses] | None = None
+) -> Reaction:
+    """Return the reaction at a single state."""
+    found = reactions_over_time(wrenches, joint, on=on, frame=frame, stresses=stresses)
     return Reaction(joint, found.body, frame, found.t[0], found.force[0], found.torque[0], found.point[0], found.unique)
+
+
+@check_keywords
+def reactions(model: Model, state: State | None = None, *, on: Side = "j", frame: Axes = "ground") -> dict[str, Reaction]:
+    """Return the reactions of all joints at one state, by name.
+
+    Parameters
+    ----------
+    model : Model or System
+        A System is compiled first.
+    state : State, optional
+        By default the modelled state.
+    on : {"j", "i"}
+        Body on which the reactions act: the joints' body j or i.
+    frame : {"ground", "body", "joint"}
+        Frame of the components.
+
+    Returns
+    -------
+    dict of str to Reaction
+        Force (3,) [N], torque (3,) [N m] about the joint's point, and the point (3,) [m].
+
+    Raises
+    ------
+    UsageError
+        If an argument has the wrong kind, or the side or frame does not exist.
+    ModelError
+        If the state does not belong to the model.
+    SingularKKTError
+        If the rows are dependent at the state.
+
+    Notes
+    -----
+    The equations of motion are solved once. During a run the same quantities are signals, "pin.force" and "pin.torque".
+    """
+    model = model_given(model, "reactions")
+    state = state_given(model, state, "reactions")
+    faults = state_faults(model, state)
+    if faults:
+        raise ModelError(faults)
+    t, y = np.array([state.t]), state.y[None]
+    solved = solve_states(model, t, y)
+    wrenches, known = JointWrenches(model, t, y, lambda: solved), self_stresses(model, t, y)
+    return {name: _at_one(wrenches, name, on, frame, lambda: known) for name in model.joints}

@@ -135,7 +135,7 @@ def friction_over_time(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict
         n = load.channels
         arm = terms[:, at.ARM] if load.is_torque else 1.0
         force, rate = (terms[:, first : first + n].copy() for first in (at.FRICTION, at.RATE))
-        by_name[load.name] = FrictionValues(force, rate, terms[:, at.NORMAL] + load.preload, terms[:, at.LIMIT] * arm)
+        by_name[load.name] = FrictionValues(force, rate, terms[:, at.NORMAL] + terms[:, at.PRESSED], terms[:, at.LIMIT] * arm)
     return by_name
 
 
@@ -207,6 +207,11 @@ class Work(NamedTuple):
         """Return the work at some of the states."""
         error = None if self.error is None else self.error[keep]
         return Work(self.applied[keep], self.dissipated[keep], self.driven[keep], error)
+
+    def as_one(self) -> Work:
+        """Return the sums over all loads and rows, as of one of each: those of other structures are others."""
+        sums = {name: getattr(self, name).sum(axis=1, keepdims=True) for name in ("applied", "dissipated", "driven")}
+        return self._replace(**sums)
 
     def since_first(self) -> Work:
         """Return the work since the first of the states."""

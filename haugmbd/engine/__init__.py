@@ -9,3 +9,8 @@ library     the libraries, which git does not have: `engine_build` makes them
 
 `compiled.engine_library` decides whether an engine fits, `compiled.engine_layer` runs haugmbd on it.
 """
+
+from haugmbd.engine.blob import blob, write
+from haugmbd.engine.host import EngineModel, library_for
+
+__all__ = ["EngineModel", "blob", "library_for", "write"]

@@ -9,6 +9,7 @@
  * ITEMS    rows (kind, text, a, b, c);   PLACES rows (array, number): of inputs and parameters
  * FIXED    numbers of arrays and of the state: y, y_dot, times, states, rates of states, steps that these hold
  * START    t, h
+ * STAMP    16 letters: the sources of the kernels, which the engine must have been built of
  */
 #include <string.h>
 #include <stdlib.h>
@@ -27,9 +28,9 @@ typedef word (*door)(word *words, word *results);
 extern word haug_routine(word number);
 extern word haug_entry(word number);
 
-enum { ARRAYS, WORDS, LISTS, NAMES, TEXTS, CALLS, ITEMS, PLACES, FIXED, START, SECTIONS };
-static const char TAGS[SECTIONS][9] = {"ARRAYS  ", "WORDS   ", "LISTS   ", "NAMES   ", "TEXTS   ", "CALLS   ", "ITEMS   ", "PLACES  ", "FIXED   ", "START   "};
-static const int COLUMNS[SECTIONS] = {2, 2, 2, 1, 1, 2, 5, 2, 1, 1};
+enum { ARRAYS, WORDS, LISTS, NAMES, TEXTS, CALLS, ITEMS, PLACES, FIXED, START, STAMP, SECTIONS };
+static const char TAGS[SECTIONS][9] = {"ARRAYS  ", "WORDS   ", "LISTS   ", "NAMES   ", "TEXTS   ", "CALLS   ", "ITEMS   ", "PLACES  ", "FIXED   ", "START   ", "STAMP   "};
+static const int COLUMNS[SECTIONS] = {2, 2, 2, 1, 1, 2, 5, 2, 1, 1, 2};
 enum { NUMBER, ARRAY, ROUTINE, LIST, SLOT };
 enum { T, H, N, TIMES, STATES, RATES, SLOTS };
 enum { STEP, EVALUATE };
@@ -126,6 +127,7 @@ static word sections(haug_model *m, word bytes)
         }
     }
     for (int s = 0; s < SECTIONS; s++) if (!m->section[s]) return HAUG_NOT_A_BLOB;
+    if (m->count[STAMP] != 1 || strlen(HAUG_STAMP) != 16 || memcmp(m->section[STAMP], HAUG_STAMP, 16)) return HAUG_OTHER_ENGINE;
     return check(m, bytes);
 }
 

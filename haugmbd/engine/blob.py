@@ -1,6 +1,6 @@
 r"""A model as a blob: the arrays, words and names of one run, which the engine runs without Python (`haugmbd.h`, `abi.c`).
 
-    blob = section after section of 8-byte words, little-endian       ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START
+    blob = section after section of 8-byte words, little-endian       ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP
 
 The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
 An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.cache_stamp import files_of_entries
+from haugmbd.compiled.engine_library import stamp_of
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
 from haugmbd.deprecated import did_you_mean
@@ -32,8 +34,9 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
-from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.model import Model
+from haugmbd.simulation.held_inputs import HeldNumber, model_with_inputs
+from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.simulate import simulate
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.system.system import System
@@ -157,6 +160,7 @@ class Writer:
             "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": bytes(names), "TEXTS": _words(places_of_texts),
             "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
             "START": np.array(start, dtype="<f8").tobytes(),
+            "STAMP": stamp_of(files_of_entries()).encode(),
         }  # fmt: skip
         size = 32 + 24 * (len(sections) + 1)
         head, content = [], b""
@@ -164,18 +168,18 @@ class Writer:
             head.append((tag, size + len(content), len(data) // 8))
             content += data
         begin = size + len(content) + 16 * len(self.arrays)
-        rows, data = [], bytearray()
+        rows, numbers_of_arrays = [], bytearray()
         for x in self.arrays:
             own = x.tobytes()
             own += b"\0" * (-len(own) % 8)
             zero = not any(own)
-            rows.append((-1 if zero else begin + len(data), len(own) // 8))
-            data += b"" if zero else own
+            rows.append((-1 if zero else begin + len(numbers_of_arrays), len(own) // 8))
+            numbers_of_arrays += b"" if zero else own
         head.append(("ARRAYS", size + len(content), 2 * len(rows)))
-        whole = begin + len(data)
+        whole = begin + len(numbers_of_arrays)
         top = b"HAUGBLOB" + struct.pack("<3q", VERSION, whole, len(head))
         top += b"".join(tag.ljust(8).encode() + struct.pack("<2q", offset, count) for tag, offset, count in head)
-        return top + content + _words(rows) + bytes(data)
+        return top + content + _words(rows) + bytes(numbers_of_arrays)
 
 
 def _words(rows: Any) -> bytes:
@@ -229,8 +233,9 @@ def check(model: Model, problem: Problem, method: RungeKutta) -> None:
     faults = []
     if model.force_callbacks.any:
         faults.append("it calls functions of Python or Numba")
-    if model.contacts:
-        faults.append(f"contacts {', '.join(repr(x.name) for x in model.contacts)} strike")
+    contacts = rigid_contacts(model)
+    if contacts:
+        faults.append(f"contacts {', '.join(repr(x.name) for x in contacts)} strike")
     if len(problem.events.places):
         kinds = [x.load.where for x in model.loads if x.load.kind in ("JointLimit", "SphereContact", "ContactForce")] or [
             "its stops and contacts"
@@ -258,13 +263,14 @@ def blob(
     Parameters
     ----------
     system : System or Model
-        The mechanism. Inputs need a System.
+        The mechanism.
     h : float
         Fixed step [s].
     integrator : RungeKutta, optional
         RK4(), Heun() or RK3(), or another explicit Runge-Kutta method of fixed step; RK4 by default.
     inputs : sequence of str
-        Names of loads whose number becomes an input: a Motor or JointForce with torque=0.0, a Torque or PointForce.
+        Names of loads whose numbers become inputs, as of `Stepper`: a Motor or JointForce, a Torque or PointForce. What is no constant
+        number begins with 0.
     **how
         `state`, `stabilization` and `formulation`, as of `simulate`.
 
@@ -276,18 +282,15 @@ def blob(
     Raises
     ------
     UsageError
-        For what the engine cannot do, by name, and for inputs that do not exist or are no constant numbers.
+        For what the engine cannot do, by name, and for inputs that are no loads.
     """
     method = RK4() if integrator is None else integrator
     if not isinstance(method, RungeKutta):
         raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
-    if inputs and not isinstance(system, System):
-        raise UsageError("inputs need a System: equal constants of a compiled Model are one.")
-    if inputs:
-        with numbered_by_origin():
-            model = system.compile()
-    else:
-        model = system.compile() if isinstance(system, System) else system
+    model = system.compile() if isinstance(system, System) else system
+    _need_loads(model, inputs)
+    if inputs:  # each has a number of its own: constants of one value are one number in a model, zeros of equations among them
+        model, _ = model_with_inputs(model, tuple(inputs), "mbd.engine.blob")
     own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
     method = type(method)(**own)
     call = first_call(model, method, {"stabilization": Projection(), **how})
@@ -391,29 +394,26 @@ def add_coordinates(w: Writer, model: Model, name: str, joint: Any, y: Array) ->
             add_item(w, COORDINATE, f"{name}.{what}{number + 1 if len(ways) > 1 else ''}", k, w.array(out))
 
 
+def _need_loads(model: Model, inputs: Sequence[str]) -> None:
+    """Raise UsageError for inputs that are no loads."""
+    loads = {entry.load.name: entry for entry in model.loads}
+    for name in inputs:
+        if name not in loads:
+            have = ", ".join(map(repr, loads)) or "none"
+            raise UsageError(f"there is no load {name!r}{did_you_mean(name, loads)}: model {model.name!r} has {have}.")
+
+
 def add_inputs(w: Writer, model: Model, problem: Problem, inputs: Sequence[str]) -> None:
-    """Add the inputs: the numbers of loads."""
+    """Add the inputs: the numbers of loads, each with a place of its own."""
     loads = {entry.load.name: entry for entry in model.loads}
     start, _, columns = place_in(problem.pack.ints, "F")
     work = w.array(problem.pack.work)
     for name in inputs:
-        if name not in loads:
-            raise UsageError(
-                f"there is no load {name!r}{did_you_mean(name, loads)}: it has {', '.join(map(repr, loads)) or 'none'}."
-            )
-        numbers = loads[name].drivers
-        constant = [k for k in numbers if np.isfinite(model._F0[k, 0])]
-        if not numbers or len(constant) < len(numbers):
-            raise UsageError(f"{loads[name].load.where}: its number is not a constant, and cannot be an input. Give it 0.0.")
+        numbers = [k for k in loads[name].drivers if isinstance(model.drivers[k], HeldNumber)]
         for axis, k in enumerate(numbers):
             w.places.append((work, start + columns * k))
-            add_item(
-                w,
-                INPUT,
-                name if len(numbers) == 1 else f"{name}.{'xyz'[axis] if len(numbers) == 3 else axis + 1}",
-                len(w.places) - 1,
-                1,
-            )
+            letter = "xyz"[axis] if len(numbers) == len("xyz") else str(axis + 1)
+            add_item(w, INPUT, name if len(numbers) == 1 else f"{name}.{letter}", len(w.places) - 1, 1)
 
 
 def add_parameters(w: Writer, model: Model, problem: Problem) -> None:

@@ -93,7 +93,7 @@ def library_for(target: str, folder: Path = FOLDER) -> Path:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         manifest = {"libraries": {}, "sources": []}
-    names = {Path(name).stem: name for name in manifest["libraries"]}
+    names: dict[str, str] = {Path(name).stem: name for name in manifest["libraries"]}
     if target not in names:
         raise UsageError(
             f"the engine has no library for {target!r}: {', '.join(names) or 'none was built'}. Build it: make engine."

@@ -19,13 +19,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
-
 from haugmbd.compiled import fast_numba, quick_contexts
 from haugmbd.compiled.array_views import lower_view
 from haugmbd.compiled.function_pointers import FunctionPointer, Routine
 from haugmbd.compiled.native_tuples import TuplePointer
+from haugmbd.compiled.numba_names import cgutils, ir, types
 
 WORD = ir.IntType(64)
 DOOR = "door."
@@ -176,7 +174,8 @@ def keep_modules() -> list[str]:
         if isinstance(library, fast_numba.EntryLibrary) and _has_words(fndesc):
             add_door(context, library, fndesc)
 
-    fast_numba.EntryLibrary.finalize = finalize  # type: ignore[method-assign]
+    entries: Any = fast_numba.EntryLibrary
+    entries.finalize = finalize
     quick_contexts.QuickContext.create_cfunc_wrapper = with_door
     return texts
 

@@ -13,19 +13,23 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import haugmbd as mbd
+from haugmbd.analysis.kinematics.path_steps import volumes_entry
 from haugmbd.cli import warm as command_line
 from haugmbd.compiled.function_pointers import F1, F2, F3, types
+from haugmbd.diagnostics.method_solutions import keep_entry
 from haugmbd.engine.doors import compile_doors
 from haugmbd.engine_build import collect
+from haugmbd.formulations.newton_euler import factorize_and_solve_entry
 from haugmbd.gallery import delta_robot, double_pendulum, four_bar, net, peaucellier, slider_crank, windows
 from haugmbd.joints import RJ, TJ
+from haugmbd.model.inspection.row_gaps import first_open_entry
+from haugmbd.redundancy.minimum_norm import spread_entry
 from haugmbd.serial_chain import SerialChain
 from haugmbd.serial_chain.impulses import chain_impulse
 from haugmbd.serial_chain.recursions.aba import aba
@@ -118,7 +122,7 @@ def friction() -> None:
     """Let joints slide and stick, with every kind of method."""
     for make, law in ((slider, mbd.Coulomb(0.3)), (pendulum, mbd.Coulomb(0.3)), (pendulum, mbd.Viscous(0.1))):
         system = make()
-        more = {} if make is slider or isinstance(law, mbd.Viscous) else {"radius": 0.05}
+        more: dict[str, Any] = {} if make is slider or isinstance(law, mbd.Viscous) else {"radius": 0.05}
         system.add(mbd.JointFriction("rubbing", system.joints[0], law, **more))
         for how in (
             {"h": 1e-3},
@@ -142,7 +146,7 @@ def stops_and_contacts() -> None:
     for mu in (0.0, 0.3):
         system = mbd.System("ball", gravity=(0.0, 0.0, -9.81))
         ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.11)))
-        shapes = {"shape_i": mbd.Plane(normal=(0, 0, 1)), "shape_j": mbd.Sphere(0.1)}
+        shapes: dict[str, Any] = {"shape_i": mbd.Plane(normal=(0, 0, 1)), "shape_j": mbd.Sphere(0.1)}
         system.add(mbd.ContactForce("floor", system.ground, ball, **shapes, K=1e5, restitution=0.5, mu=mu))
         for how in (
             {"h": 1e-4},
@@ -187,8 +191,8 @@ def dependent_rows() -> None:
     for rule in (mbd.DropDependentRows(), mbd.MinimumNorm()):
         result = mbd.simulate(peaucellier(), 0.005, h=1e-3, redundancy=rule, record_method=True)
         _ask(result)
-        mbd.accelerations(four_bar(), redundancy=rule)
-    for formulation in (mbd.NullSpace(), mbd.RangeSpace(), mbd.UdwadiaKalaba()):
+        mbd.accelerations(four_bar().compile(), redundancy=rule)
+    for formulation in (mbd.NullSpace(), mbd.UdwadiaKalaba()):
         _ask(mbd.simulate(four_bar(), 0.005, h=1e-3, formulation=formulation, record_method=True))
 
 
@@ -200,9 +204,10 @@ def singular() -> None:
 
 def batches() -> None:
     """Ask for many variants at once."""
-    many = mbd.batch(four_bar(), parameters={"coupler.mass": np.array([1.0, 2.0])})
+    model = double_pendulum().compile()
+    states: Any = [model.state(), model.state()]
+    many = mbd.batch(model, states, threads=1)
     many.accelerations()
-    many.simulate(0.005, h=1e-3)
 
 
 def stepper() -> None:
@@ -210,7 +215,7 @@ def stepper() -> None:
     system = pendulum()
     system.add(mbd.RSDA("spring", system.joints[0], k=1.0, c=0.1))
     system.add(mbd.Motor("motor", system.joints[0], torque=0.0))
-    steps = mbd.Stepper(system, h=1e-3, inputs=["motor"])
+    steps = mbd.Stepper(system, h=1e-3, inputs=["motor"], outputs=["pin.angle", "rod.v", "motor.torque"])
     steps.step()
 
 
@@ -226,21 +231,20 @@ def impulses() -> None:
     mbd.impulse(system.compile(), applied=mbd.PointImpulse("blow", system.bodies[-1], impulse=(0.0, 0.0, 1.0)))
 
 
-RARE: dict[str, tuple[Any, ...]] = {
-    "haugmbd.formulations.newton_euler.factorize_and_solve_entry": (PACK_TYPE,),
-    "haugmbd.model.inspection.row_gaps.first_open_entry": (PACK_TYPE, F1, F2, types.int64, types.float64, types.float64),
-    "haugmbd.analysis.kinematics.path_steps.volumes_entry": (PACK_TYPE, F1, F2, F2),
-    "haugmbd.diagnostics.method_solutions.keep_entry": (PACK_TYPE, F1, F2, F2),
-    "haugmbd.redundancy.minimum_norm.spread_entry": (PACK_TYPE, F1, F2, F2, F3, F3),
-}
+RARE: tuple[tuple[Any, tuple[Any, ...]], ...] = (
+    (factorize_and_solve_entry, (PACK_TYPE,)),
+    (first_open_entry, (PACK_TYPE, F1, F2, types.int64, types.float64, types.float64)),
+    (volumes_entry, (PACK_TYPE, F1, F2, F2)),
+    (keep_entry, (PACK_TYPE, F1, F2, F2)),
+    (spread_entry, (PACK_TYPE, F1, F2, F2, F3, F3)),
+)
 """Entries that only rare mechanisms reach, with their types."""
 
 
 def compile_rare() -> None:
     """Compile the entries above."""
-    for name, arguments in RARE.items():
-        module, _, function = name.rpartition(".")
-        getattr(import_module(module), function).compile(arguments)
+    for entry, arguments in RARE:
+        entry.compile(arguments)
 
 
 if __name__ == "__main__":

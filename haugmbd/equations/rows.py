@@ -505,8 +505,8 @@ def rope(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
 def pose(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     """Raise UsageError: an orientation that is given in time has no symbols yet."""
     raise UsageError(
-        f"joint {joint.name!r}: the orientation that a PoseDriver gives has no equation in symbols. Derive those of the system without it, or "
-        "give its motions by a RotationDriver and TranslationDrivers."
+        f"joint {joint.name!r}: the orientation that a PoseDriver gives has no equation in symbols. Derive those of the system without "
+        "it, or give its motions by a RotationDriver and TranslationDrivers."
     )
 
 

@@ -9,8 +9,9 @@ F, M: the joint's own reaction on body j at its point P_j;  h: its axis;  x' = v
     point on line force     mu(|v|) (|F_p| + N_0)
     planar        force     mu(|v|) (max(|F . n|, 2 |M_p| / l) + N_0)                against the velocity v of P_j on the plane
 
-r: radius;  r_t: thrust_radius;  l: length;  N_0: preload.  A moment across the axis is a couple of two bearings at l / 2 before and behind
-the point.  Without `length` moments press nothing; without `radius` the moment about a slider's axis does not.
+r: radius;  r_t: thrust_radius;  l: length;  N_0: preload, a number, a function of time or a signal.
+A moment across the axis is a couple of two bearings at l / 2 before and behind the point.  Without `length` moments press nothing; without
+`radius` the moment about a slider's axis does not.
 Friction at rest: any friction up to mu_s in place of mu.
 Source: Haug (2021), generalized forces: friction; the two bearings are a statement about the load, not a derivation.
 """
@@ -31,9 +32,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Axis, Freedom, Kind
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
+from haugmbd.drivers import Driver
+from haugmbd.drivers.kinks import kinks_of
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues
 from haugmbd.forces.friction_laws import FrictionLaw
+from haugmbd.forces.user_function import TIME, Value, VectorDriver, read_value
 
 REVOLUTE, TRANSLATIONAL, CYLINDRICAL, SPHERICAL, POINT_ON_LINE, PLANAR = range(6)
 WORDS = ("a revolute", "a translational", "a cylindrical", "a spherical", "a point-on-line", "a planar")
@@ -47,6 +51,11 @@ USES = {
 LAW_NUMBERS = 7
 """The number of a law, and its parameters at most."""
 NEED_RADIUS = (REVOLUTE, CYLINDRICAL, SPHERICAL)
+
+
+def _changes(preload: Any) -> bool:
+    """Return whether a preload is a function or a signal, and no number."""
+    return callable(preload) or isinstance(preload, Driver)
 
 
 def kind_of(freedoms: tuple[Freedom, ...] | None) -> int | None:
@@ -85,8 +94,9 @@ class JointFriction(ForceElement):
         its guide, where the moment about its axis presses; without it that moment presses nothing.
     length : float, optional
         Distance of the two bearings [m], on which moments across the axis act as a couple; without it they press nothing.
-    preload : float
-        Normal force that is always there [N].
+    preload : float, callable, Driver or output of a block
+        Normal force that is there beside the joint's own [N]: a number, or a function N(t), or a signal, as of a clutch or a brake that is
+        pressed. Where a function or signal is negative, nothing presses.
     thrust_radius : float
         Radius at which the force along the axis of a revolute joint causes a friction torque [m].
     stick : bool
@@ -124,7 +134,7 @@ class JointFriction(ForceElement):
         *,
         radius: float | None = None,
         length: float | None = None,
-        preload: float = 0.0,
+        preload: Any = 0.0,
         thrust_radius: float = 0.0,
         stick: bool = True,
     ) -> None:
@@ -139,7 +149,9 @@ class JointFriction(ForceElement):
         self.joint, self.law, self.stick = joint, law, stick
         self.radius = radius if radius is None else read_number(faults, self.where, "radius", radius, unit="m")
         self.length = length if length is None else read_number(faults, self.where, "length", length, unit="m")
-        self.preload = read_number(faults, self.where, "preload", preload, unit="N")
+        pressed = read_value(faults, self.where, "preload", preload, TIME, (), "N") if _changes(preload) else Value(())
+        self.pressed = pressed
+        self.preload: Any = preload if _changes(preload) else read_number(faults, self.where, "preload", preload, unit="N")
         self.thrust_radius = read_number(faults, self.where, "thrust_radius", thrust_radius, unit="m")
         self.shape = kind_of(joint.freedoms) if not joint.needs() else None
         self._faults = tuple(faults or self._geometry_faults())
@@ -169,7 +181,9 @@ class JointFriction(ForceElement):
                     f"{word} has no use for it" if self.shape not in USES[name] else f"{self.law!r} does not depend on the reaction"
                 )
                 faults.append(Fault(self.where, f"{name} = {x:g}, and {why}", f"Leave out {name}."))
-        if self.preload < 0.0:
+        if self.pressed.drivers and not self.law.needs_reaction:
+            faults.append(Fault(self.where, f"preload changes, and {self.law!r} does not depend on it", "Leave out preload."))
+        if not self.pressed.drivers and self.preload < 0.0:
             faults.append(Fault(self.where, f"preload = {self.preload:g}", "Give a normal force of 0 or more [N]."))
         needed = self.law.needs_reaction or self.shape == CYLINDRICAL
         if self.radius is None and needed and self.shape in NEED_RADIUS:
@@ -217,7 +231,18 @@ class JointFriction(ForceElement):
     def friction_numbers(self) -> tuple[float, ...]:
         """Return radius, length, preload and thrust radius, 0 for none, then the numbers of the law."""
         law = self.law.numbers()
-        return (self.radius or 0.0, self.length or 0.0, self.preload, self.thrust_radius, *law, *(0.0,) * (LAW_NUMBERS - len(law)))
+        preload = 0.0 if self.pressed.drivers else self.preload
+        return (self.radius or 0.0, self.length or 0.0, preload, self.thrust_radius, *law, *(0.0,) * (LAW_NUMBERS - len(law)))
+
+    def value(self) -> Value:
+        """Return the normal force of a clutch or brake that is pressed by a function or a signal; nothing where it is a number."""
+        return self.pressed
+
+    def kinks(self, start: float, end: float) -> list[float]:
+        """Return the times [s] between two at which the normal force that is given has a kink; none of a signal."""
+        if not self.pressed.drivers or any(isinstance(driver, VectorDriver) for driver in self.pressed.drivers):
+            return []
+        return kinks_of(lambda t: max(float(self.pressed.sampled(np.array([t]))[0]), 0.0), start, end)
 
     def states(self) -> tuple[float, ...]:
         return (0.0,) * self.channels if self.law.has_state else ()

@@ -3,7 +3,7 @@ r"""Ropes that may be slack: elastic ones as a force, and rigid ones as a contac
     x = L(q) - L0(t)           L the length of the path, see `constraints.equations.rope`;  L0 the free length
     elastic       T = EA x / L0 + c L'  where x > 0 and the sum pulls, else 0             Q = -T dL/dq
                   potential energy  EA x^2 / (2 L0) where x > 0;  dissipated power  (T - EA x / L0) L'
-    unilateral    L <= L0: no force; `simulate` treats the taut rope as a contact of gap L0 - L, see `contact.rope_stop`
+    unilateral    L <= L0: no force; `simulate` treats the taut rope as a contact of gap L0 - L, see `contact.two_body_limits`
 
 Source: Haug (2021), generalized forces and virtual work; Moreau (1988) for ropes that become taut.
 """
@@ -99,11 +99,10 @@ class SlackRope(ForceElement):
         return {".i": self.rope.frame_i, ".j": self.rope.frame_j}
 
     def marks(self) -> tuple[Mark, ...]:
-        """Return the free parts of the path as bars."""
+        """Return the pieces of the path as bars."""
         bar = {"k": 0.0, "c": 0.0, "l0": 0.0}
-        groups = () if self.row is None else self.row.groups
-        pairs = [(a, b) for group in groups for a, b in zip(group.elements, group.elements[1:], strict=False)]
-        return tuple(Mark("TSDA", a.body, b.body, a.s_bar, b.s_bar, dict(bar)) for a, b in pairs)
+        pieces = [] if self.row is None else self.row.pieces()
+        return tuple(Mark("TSDA", i, j, s_i, s_j, dict(bar)) for i, s_i, j, s_j in pieces)
 
     @property
     def modelled_length(self) -> float:

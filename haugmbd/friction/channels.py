@@ -194,7 +194,7 @@ def put_bristles(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> N
 
 
 @inlined_kernel
-def put_coefficients(ints: Ints, reals: Array, k: int, terms: Array) -> None:
+def put_coefficients(m: Motion, ints: Ints, reals: Array, k: int, terms: Array) -> None:
     """Write f_t = C_0 + C_1 N + C_2 |thrust| of sliding, and its largest value at rest."""
     s, ratio = terms[k, at.SPEED], 0.0
     if ints[k, at.KIND] == REVOLUTE and reals[k, at.RADIUS] > 0.0:
@@ -205,7 +205,10 @@ def put_coefficients(ints: Ints, reals: Array, k: int, terms: Array) -> None:
     if kind != LUGRE and ratio > 0.0:
         mu_thrust = coefficient(reals, k, at.LAW, ratio * s)
     mu_s = reals[k, at.LAW + P1] if kind in (COULOMB, LUGRE) else mu
-    preload = reals[k, at.PRELOAD]
+    preload, line = reals[k, at.PRELOAD], ints[k, at.PLACE_PRELOAD]
+    if line >= 0:
+        preload = max(m.F[line, 0], 0.0)
+    terms[k, at.PRESSED] = preload
     terms[k, at.C_0], terms[k, at.C_1], terms[k, at.C_2] = mu * preload, mu, mu_thrust * ratio
     terms[k, at.S_0], terms[k, at.S_1], terms[k, at.S_2] = mu_s * preload, mu_s, mu_s * ratio
 
@@ -238,7 +241,7 @@ def put_terms_of_sweeps(m: Motion, omega: Array, ints: Ints, reals: Array, modes
             put_sliding_of_revolute(ints, reals, modes, k, terms)
             if ints[k, at.STATE_Z] >= 0:
                 put_bristles(m, ints, reals, k, terms)
-            put_coefficients(ints, reals, k, terms)
+            put_coefficients(m, ints, reals, k, terms)
 
 
 @kernel
@@ -257,7 +260,7 @@ def put_terms(m: Motion, omega: Array, ints: Ints, reals: Array, modes: Array, t
         if ints[k, at.STATE_Z] >= 0:
             put_bristles(m, ints, reals, k, terms)
         if ints[k, at.LOADED] == 1:
-            put_coefficients(ints, reals, k, terms)
+            put_coefficients(m, ints, reals, k, terms)
             if slopes:
                 put_slopes(m, ints, reals, k, terms)
 

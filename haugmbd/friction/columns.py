@@ -17,7 +17,9 @@ STATE_Z, PLACE_Z = 20, 21
 """The first internal state of the law in `m.angles`, and its line in the driver table, see `workspace.internal_states`; -1 for none."""
 CHILD, JOINTS_ON_I, JOINTS_ON_J = 22, 23, 24
 """The body behind the joint, -1 where `contraction` has no bound; the number of joints with friction on body i, and on body j."""
-INT_COLUMNS = 25
+PLACE_PRELOAD = 25
+"""The line of a preload that changes in the driver table; -1 for a constant one."""
+INT_COLUMNS = 26
 
 RADIUS, LENGTH, PRELOAD, THRUST_RADIUS, LAW = 0, 1, 2, 3, 4
 REAL_COLUMNS = 11
@@ -45,7 +47,9 @@ COEFFICIENT = 70
 """|sigma0 z + sigma1 z' + sigma2 s| of the LuGre law."""
 CHILD_LEVER = 71
 """(3,) From the centre of mass of the body behind the joint to P_j, global."""
-TERM_COLUMNS = 74
+PRESSED = 74
+"""The preload at this instant [N]; a negative one, of a clutch that is pulled open, presses nothing."""
+TERM_COLUMNS = 75
 
 BODY, PARENT, FRICTION_OF, SIDE, IS_CHAIN = 0, 1, 2, 3, 4
 """Of a body on the paths: its number, the line of the body that carries it (-1: the ground), friction of its joint (-1: none), and

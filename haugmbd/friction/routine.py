@@ -42,7 +42,7 @@ def put_friction_of(P: Pack, k: int) -> None:
     for c in range(ints[k, at.CHANNELS]):
         terms[k, at.FRICTION + c] = -f_t * terms[k, at.DIRECTION + c]
     terms[k, at.NORMAL], terms[k, at.LIMIT] = N, terms[k, at.S_0] + terms[k, at.S_1] * N + terms[k, at.S_2] * push
-    terms[k, at.SLOPE] = terms[k, at.SLOPE] * (N + reals[k, at.PRELOAD]) + terms[k, at.BY_THRUST] * push
+    terms[k, at.SLOPE] = terms[k, at.SLOPE] * (N + terms[k, at.PRESSED]) + terms[k, at.BY_THRUST] * push
 
 
 @kernel

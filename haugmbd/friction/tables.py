@@ -82,6 +82,7 @@ def friction_tables(
         has_state = bool(load.states())
         row[at.STATE_Z] = n_angles + entry.state if has_state else -1
         row[at.PLACE_Z] = places[entry.state] if has_state else -1
+        row[at.PLACE_PRELOAD] = entry.drivers[0] if entry.drivers else -1
         first += load.channels
     _put_bounds(ints, edges.tuples(), edges.of_row)
     reals[:] = [load.friction_numbers() for load in loads]

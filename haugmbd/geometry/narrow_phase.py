@@ -14,9 +14,25 @@ from haugmbd.bodies.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh,
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry, kernel
 from haugmbd.errors import Fault, UsageError
-from haugmbd.geometry.features import gap_rate_and_bias, nearest
+from haugmbd.geometry.features import INDEX_MASK, SIDE_MASK, gap_rate_and_bias, nearest
 from haugmbd.geometry.manifold import manifold, write_point
-from haugmbd.geometry.tables import MOST_POINTS, POINT_COLUMNS, RATE_COLUMNS, Shapes, features_of, new_scratch
+from haugmbd.geometry.tables import (
+    EDGE,
+    FACE,
+    HOLE,
+    INDEX_BITS,
+    MOST_POINTS,
+    PLANE,
+    POINT_COLUMNS,
+    RATE_COLUMNS,
+    RIM,
+    SIDE_BITS,
+    SURFACE,
+    VERTEX,
+    Shapes,
+    features_of,
+    new_scratch,
+)
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import normalized, rotation_matrix
 from haugmbd.math.vec3 import load, store
@@ -128,3 +144,36 @@ def rates_of(shapes: Shapes, a: int, b: int, feature: int, y: Array) -> Array:
     rates_entry(shapes, a, b, feature, bodies, A, out)
     point: Array = out[0]
     return point
+
+
+WORDS = {VERTEX: "corner", EDGE: "edge", FACE: "face", RIM: "rim", SURFACE: "surface", HOLE: "hole"}
+
+
+def point_name(shapes: Shapes, a: int, b: int, feature: int) -> str:
+    """Return what a point of contact is called: "2" of corner 2 on a plane, "face 4, corner 1" of two solids.
+
+    Parameters
+    ----------
+    shapes : Shapes
+        The shapes.
+    a, b : int
+        Their numbers.
+    feature : int
+        Number of the pair of features.
+
+    Returns
+    -------
+    str
+        Kinds and numbers of the features, in the order of the shapes; of a plane nothing.
+    """
+    sides = [(side >> INDEX_BITS, side & INDEX_MASK) for side in (feature >> SIDE_BITS, feature & SIDE_MASK)]
+    own = [side for side, shape in zip(sides, (a, b), strict=True) if shapes.kind[shape] != PLANE]
+    if len(own) == 1 and own[0][0] == VERTEX:
+        return str(own[0][1])
+    return ", ".join(_feature_name(kind, index) for kind, index in own)
+
+
+def _feature_name(kind: int, index: int) -> str:
+    if kind == RIM:
+        return f"rim {index >> 1} {'highest' if index & 1 else 'lowest'}"
+    return WORDS[kind] if kind in (SURFACE, HOLE) else f"{WORDS[kind]} {index}"

@@ -341,6 +341,8 @@ def points_of_polytopes(
     base = shapes.body[a]
     rho = core_radius(shapes, a) + core_radius(shapes, b)
     size = min(shapes.size[a], shapes.size[b])
+    if size == 0.0:  # a point has no size
+        size = max(shapes.size[a], shapes.size[b])
     nv_a, ne_a, nf_a = shapes.number[a, 0], shapes.number[a, 1], shapes.number[a, 2]
     nv_b, ne_b, nf_b = shapes.number[b, 0], shapes.number[b, 1], shapes.number[b, 2]
     corners_a = 0

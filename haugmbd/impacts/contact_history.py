@@ -103,7 +103,7 @@ def force_set_of(p: ContactProblem, t: float, y: Array, modes: dict[Key, PointMo
     """Return the set of forces with the accelerations of f (k, 3), at a state whose factor is at hand."""
     matrices = p.directions(forces.kin, modes)
     answer = p.columns(forces.kin, list(modes), t)
-    first, z, place = list[int](), list[float](), 0
+    first, z, place = [], list[float](), 0
     for k, mode in enumerate(modes.values()):
         first.append(place)
         z += f[k].tolist() if mode.mode == STICK else [float(f[k, 0])]
@@ -153,7 +153,7 @@ class SteppedContacts:
 
     def at(self, keep: Any) -> SteppedContacts:
         """Return the contacts at some of the states."""
-        normal, friction, state, wrench = (values[keep] for values in (self.normal, self.friction, self.state, self.wrench))
+        normal, friction, state, wrench = (one[keep] for one in (self.normal, self.friction, self.state, self.wrench))
         some = np.arange(len(self.laws))[keep].tolist()
         laws, steps = [self.laws[n] for n in some], [self.steps[n] for n in some]
         return SteppedContacts(self.problem, self.keys, normal, friction, state, wrench, laws, steps)

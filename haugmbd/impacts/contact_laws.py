@@ -5,8 +5,8 @@ r"""The ruler of contacts: by how much the stored states of a run, of any method
     Coulomb        |f_T| <= mu f_n,  f_T = -mu f_n v_T / |v_T| where the point slides, and against its acceleration where it begins to
     Newton-Euler   M u' + Phi_q^T lam - Q - C^T f
 
-Forces relative to the largest force at any stored state, gaps to the size of the model, accelerations to the largest one.  Of a run by
-time stepping the laws are those of its steps: impulses, and velocities behind them, at the middle of the step before each stored state.
+Forces relative to the largest force at any stored state, gaps to the size of the model, accelerations to the largest one.  Of a
+time-stepping run the laws are those of its steps: impulses, and velocities behind them, at the middle of the step before each stored state.
 Nothing of the solver is used: rows, velocities and accelerations are computed again.
 """
 
@@ -76,8 +76,9 @@ class ContactCheck:
 def check_pieces(p: ContactProblem, pieces: Sequence[tuple[Any, Array, Array, ContactRecord]]) -> ContactCheck:
     """Return the check of the pieces (contacts, t, y, record) of a run with rigid contacts."""
     force = max((float(np.abs(record.normal).max(initial=0.0)) for *_, record in pieces), default=0.0)
-    weight = float(p.model.mass[1:].sum()) * float(np.linalg.norm(p.model.gravity))
-    size_f = max(force, 1e-9 * weight, 1e-300)
+    weight = float(p.model.mass[1:].max(initial=0.0)) * float(np.linalg.norm(p.model.gravity))
+    inertia = max((float(np.abs(p.model.mass[:, None] * r.x[:, : p.n, :3]).max(initial=0.0)) for *_, r in pieces), default=0.0)
+    size_f = max(force, weight, inertia, 1e-300)
     rows: list[tuple[float, float, float, float]] = []
     for piece, t, y, record in pieces:
         last = piece is pieces[-1][0]

@@ -8,7 +8,8 @@ r"""Contacts with dry friction at one instant: accelerations by given modes, the
     projection       bilateral rows and gaps of closed contacts to zero, by the least mass-weighted change
 
 A point of contact is named by its contact and its feature, the pair (corner, face), (edge, edge), ... that touches.
-Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynamics of a rolling disk in the presence of dry friction (2005).
+Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynamics of a rolling disk in the presence of dry friction
+(2005).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.points import ContactPoints, Kinematics
 from haugmbd.errors import Fault, ModelError, SimulationError
+from haugmbd.geometry.narrow_phase import point_name
 from haugmbd.impacts.contact_response import ContactResponse, Response
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import exponential, product
@@ -62,7 +64,7 @@ class PointMode:
 
 
 class Forces(NamedTuple):
-    """Accelerations by modes: y_dot (ny,); forces f (k, 3) in the frames of the points; kinematics; slip speeds (k,); whether f is unique."""
+    """Accelerations by modes: y_dot (ny,); forces f (k, 3) in the frames of the points; kinematics; whether f is unique."""
 
     y_dot: Array
     f: Array
@@ -128,8 +130,11 @@ class ContactProblem:
         return self.e[[c for c, _ in keys]]
 
     def label(self, key: Key, count: int = 2) -> str:
-        """Return the name of a point, with the number of its feature where its contact has several."""
-        return f"{self.names[key[0]]}[{key[1]}]" if count > 1 else self.names[key[0]]
+        """Return the name of a point, with what it is called where its contact has several."""
+        if count <= 1:
+            return self.names[key[0]]
+        a, b = self.points.pairs[key[0]].tolist()
+        return f"{self.names[key[0]]}[{point_name(self.points.shapes, a, b, key[1])}]"
 
     def columns(self, kin: Kinematics, keys: Sequence[Key], t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
@@ -292,8 +297,8 @@ class ContactProblem:
         )
         raise SimulationError(
             f"Painleve's paradox at t = {t:.9g} s: the accelerations of {names}, which slides, have {len(distinct)} solutions. "
-            f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller mu, or a "
-            "compliant contact (law=mbd.Compliant(K))."
+            f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller "
+            "mu, or a compliant contact (law=mbd.Compliant(K))."
         )
 
     def _read_modes(

@@ -2,13 +2,20 @@ r"""Events: functions of time and state whose sign changes are found and located
 
     event at t*      g(t*, state(t*)) = 0,   g < 0 before and > 0 after (direction > 0), or the other way (direction < 0)
 
-An event is data; `event_location` finds it.
+An event is data; `event_location` finds it. A `Switch` is an event with what it changes in the mechanism:
+
+    release    parts go off: joints, loads, couplings, drivers, contacts; velocities stay
+    lock       parts go on, as they were modelled;   grip: joints go on at the pose of the moment
+    kick       impulses on bodies;   set: other states of blocks, or another state
+
+in this order at one instant: M (u+ - u-) + Phi_q^T Lam = P with the rows that are on then. Two closings and kicks of one instant give the
+same u+ in any order, because the projection on fewer velocities undoes that on more; a release and a closing do not.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Real
@@ -34,12 +41,15 @@ class Event:
     ----------
     name : str
         Name of the event in the records.
-    function : callable
-        g(t, state), continuous, of the time [s] and a `State` (for a chain: `ChainState`).  It must depend on nothing else.
+    function : callable or str
+        g(t, state), continuous, of the time [s] and a `State` (for a chain: `ChainState`).  It must depend on nothing else. Or the name of
+        what a joint carries or how a body accelerates, such as "pin.force" or "pin.force.z": g is its size, or the component, less `level`.
     direction : {-1, 0, 1}
         1 for zeros where g rises, -1 where it falls, 0 for both.
     terminal : bool
         True to end the run at the event.
+    level : float
+        What is taken off a quantity that is given by its name.
 
     Notes
     -----
@@ -52,9 +62,10 @@ class Event:
     """
 
     name: str
-    function: EventFunction
+    function: EventFunction | str
     direction: float = field(default=0, kw_only=True)
     terminal: bool = field(default=False, kw_only=True)
+    level: float = field(default=0.0, kw_only=True)
 
     watched: ClassVar[bool] = False
     """Whether compiled code looks for the event in every step, see `event_watch`."""
@@ -77,10 +88,52 @@ class Event:
         """
         return None
 
+    def then(
+        self,
+        *,
+        lock: Any = (),
+        grip: Any = (),
+        release: Any = (),
+        kick: Any = (),
+        set: Any = None,  # noqa: A002  the word for it
+        pull: bool = False,
+    ) -> Switch:
+        """Return the event with what it changes in the mechanism each time it occurs, see `Switch`.
+
+        Parameters
+        ----------
+        lock, grip, release, kick, set, pull
+            As of `Switch`.
+
+        Returns
+        -------
+        Switch
+            The event, for `simulate(..., events=[...])`.
+
+        Raises
+        ------
+        UsageError
+            If nothing is to be changed, or an argument is not valid.
+        """
+        return Switch(
+            self.name,
+            self.function,
+            direction=self.direction,
+            terminal=self.terminal,
+            level=self.level,
+            lock=lock,
+            grip=grip,
+            release=release,
+            kick=kick,
+            set=set,
+            pull=pull,
+        )
+
     def value(self, state: Any) -> float:
         """Return g at a state.  Raise SimulationError, with name and time, if the function fails."""
         try:
-            given = self.function(state.t, state)
+            function: Any = self.function  # a name has been replaced when a run begins
+            given = function(state.t, state)
             number = float(given)
         except Exception as error:  # a user's function may raise anything
             what = f"raises {error_text(error)}"
@@ -111,6 +164,83 @@ class Event:
         if self.direction < 0:
             return before > 0.0 >= after
         return before < 0.0 <= after or before > 0.0 >= after
+
+
+@public_class
+@dataclass(frozen=True)
+class Switch(Event):
+    """An event that changes the mechanism: joints, loads, drivers, couplings and contacts go on and off while a simulation runs.
+
+    Parameters
+    ----------
+    name, function, direction, terminal
+        As of `Event`; `Event(...).then(...)` makes a Switch of an event. A terminal one ends the run behind what it changes.
+    release : part, name, or sequence of them
+        Parts that go off. Velocities stay as they are. What acts on a coordinate of a joint goes off and on with the joint.
+    lock : part, name, or sequence of them
+        Parts that go on, as they were modelled. The velocities jump to those that the new rows allow, by an impulse; where the points and
+        axes of a joint do not meet then, the run ends with an error that names the joint and its gap.
+    grip : part, name, or sequence of them
+        Joints that go on at the pose of the moment: a Fixed at the relative pose, a Distance at the distance, a driver or a coupling at
+        the value of its coordinates, which is held.
+    kick : PointImpulse, AngularImpulse, or sequence of them
+        Impulses on bodies.
+    set : callable or mapping, optional
+        A function of the State that returns another one, or new states of blocks by name.
+    pull : bool
+        Whether joints that are apart are pulled together: the bodies move to the nearest pose at which they are closed.
+
+    Raises
+    ------
+    UsageError
+        If nothing is changed, or an argument is not valid. Names are looked up when a run begins.
+
+    Notes
+    -----
+    Of one switch parts are released first, then parts close and impulses act, all at once; `set` is last. Switches of one instant are
+    taken together where their order does not matter, and refused where it does: one that releases beside one that closes or kicks.
+    A switch that would change nothing is not looked for. `result.switches` tells what has happened, `result.impacts` the impulses.
+    Source: Haug 2021, sec. 11.3 (impulsive constraint reactions).
+    """
+
+    lock: Any = field(default=(), kw_only=True)
+    grip: Any = field(default=(), kw_only=True)
+    release: Any = field(default=(), kw_only=True)
+    kick: Any = field(default=(), kw_only=True)
+    set: Any = field(default=None, kw_only=True)
+    pull: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for what in ("lock", "grip", "release"):
+            object.__setattr__(self, what, _names_of_parts(self.name, what, getattr(self, what)))
+        given = self.kick
+        object.__setattr__(self, "kick", tuple(given) if isinstance(given, tuple | list) else (given,))
+        twice = {name for name, n in Counter((*self.lock, *self.grip, *self.release)).items() if n > 1}
+        if twice:
+            raise UsageError(
+                f"switch {self.name!r}: {', '.join(map(repr, sorted(twice)))} is named more than once. Name each part once."
+            )
+        if not (self.lock or self.grip or self.release or self.kick or self.set is not None):
+            raise UsageError(f"switch {self.name!r} changes nothing: give lock=, grip=, release=, kick= or set=.")
+        if not (self.set is None or callable(self.set) or isinstance(self.set, Mapping)):
+            what = f"set is {self.set!r:.60}, must be a function of the state, or states of blocks by name"
+            raise UsageError(f"switch {self.name!r}: {what}.")
+        if not isinstance(self.pull, bool):
+            raise UsageError(f"switch {self.name!r}: pull is {self.pull!r}, must be True or False.")
+
+    @property
+    def event(self) -> Event:
+        """Return the event alone, which ends a smooth part of the motion."""
+        return Event(self.name, self.function, direction=self.direction, terminal=True, level=self.level)
+
+
+def _names_of_parts(switch: Any, what: str, given: Any) -> tuple[str, ...]:
+    """Return the names of parts that are given by name or as objects. Raise UsageError for anything else."""
+    some = tuple(given) if isinstance(given, tuple | list) else (given,)
+    names = tuple(one if isinstance(one, str) else getattr(one, "name", None) for one in some)
+    if not all(isinstance(name, str) for name in names):
+        raise UsageError(f'switch {switch!r}: {what} is {given!r:.80}, must be parts or their names, such as {what}=["pin"].')
+    return tuple(map(str, names))
 
 
 REMEDY = "An event is a function of (t, state) that gives a finite number wherever the simulation goes."
@@ -154,10 +284,13 @@ def read_events(events: Any) -> tuple[Event, ...]:
             raise UsageError(f"events has {event!r}, which is not an Event: give Event('floor', lambda t, state: ...).")
         if not (isinstance(event.name, str) and event.name.strip()):
             raise UsageError(f"an event is called {event.name!r}: give it a name, such as 'floor'.")
-        if not callable(event.function):
+        if not (callable(event.function) or isinstance(event.function, str)):
             raise UsageError(f"event {event.name!r}: function is {event.function!r}, must be a function of (t, state).")
         if not (isinstance(event.direction, Real) and isfinite(event.direction)):
             raise UsageError(f"event {event.name!r}: direction is {event.direction!r}, must be 1, -1 or 0.")
+        if not (isinstance(event.level, Real) and isfinite(event.level)) or (event.level and callable(event.function)):
+            what = f"level is {event.level!r}, and is a finite number taken off a quantity that is given by its name"
+            raise UsageError(f"event {event.name!r}: {what}.")
         if not isinstance(event.terminal, bool):
             raise UsageError(f"event {event.name!r}: terminal is {event.terminal!r}, must be True or False.")
     twice = [name for name, n in Counter(event.name for event in given).items() if n > 1]

@@ -1,8 +1,8 @@
-r"""Moreau-Jean: time stepping for contacts with dry friction, without events; between contacts the explicit midpoint rule of positions.
+r"""Moreau-Jean: time stepping for contacts with dry friction, without events.  Between contacts it is an explicit midpoint rule.
 
     q_m = q_k o exp(h/2 u_k)                     r + h/2 v,  p exp(h/2 omega_bar)
     u_f = u_k + h u'(t + h/2, q_m, u_k + h/2 u'_k)
-    u_(k+1) = u_f + K^-1 C^T f                   f: impulses of the contacts at q_m, by one cone problem, `simulation.hybrid.time_stepping`
+    u_(k+1) = u_f + K^-1 C^T f                   f: impulses of contacts at q_m, one cone problem    `simulation.hybrid.time_stepping`
     q_(k+1) = q_m o exp(h/2 u_(k+1))             then rows, and gaps of contacts that press, are projected
 
 Order two where nothing switches, one at impacts and switches.  `steps` below are those without contacts; a run with contacts adds f.

@@ -20,7 +20,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import public_class
-from haugmbd.errors import SimulationError
+from haugmbd.errors import SimulationError, UsageError
 from haugmbd.integrators.base import FixedStep
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
@@ -67,7 +67,10 @@ class StepEquations:
 
     def __init__(self, problem: Problem, depth: int) -> None:
         self._problem, self._depth = problem, depth
-        self.model: Any = problem.state_space.model
+        space: Any = problem.state_space
+        if not hasattr(space, "model"):
+            raise UsageError("a StepByStep method integrates a System; the run of a SerialChain takes the library's methods.")
+        self.model: Any = space.model
         self.earlier: list[tuple[float, Array, Array]] = []
         nb = self.model.nb
         self.M = np.zeros((6 * nb, 6 * nb))

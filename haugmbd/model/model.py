@@ -102,6 +102,10 @@ class Model(Pictured):
         The joint angles that couplings and loads read, and their indices among the integrated angles of the state.
     contacts : tuple of Contact
         The rigid contacts, which have no row while they are open: a run has the models with closed ones.
+    parts : SwitchableParts or None
+        All parts of a system some of which are off in this model; None where all are on.
+    layout : StateLayout or None
+        Whose angles and internal states the state has, where some parts are off.
     """
 
     name: str
@@ -124,6 +128,8 @@ class Model(Pictured):
     solver_reason: str = ""
     angles: tuple[tuple[Coordinate, int], ...] = ()
     contacts: tuple[Any, ...] = ()
+    parts: Any = None
+    layout: Any = None
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {self.nb} bodies, {len(self.joints)} joints, {self.nc} rows, {len(self.loads)} loads)"
@@ -222,7 +228,8 @@ class Model(Pictured):
     def _routines(self, tables: Tables) -> dict[str, Any]:
         """Return the routines of a workspace of these tables, by name."""
         drive = DRIVE if len(self.tables["DRIVER_TABLE"]) else NO_DRIVE
-        apply = APPLY if self.loads or self.force_callbacks.any or self.angles else NO_APPLY
+        has_tail = len(self.y0) > WIDTH * (self.nb + 1)
+        apply = APPLY if self.loads or self.force_callbacks.any or has_tail else NO_APPLY
         apply = APPLY_WITH_CONTACTS if self.has_contacts else apply
         starts = self.tables["ROW_KIND_STARTS"][0]
         prepare = PREPARE_WITH_HINGES if len(self.tables["HINGES"]) else PREPARE

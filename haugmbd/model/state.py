@@ -42,6 +42,8 @@ class State:
     angles : array_like, (na,), optional
         Integrated joint angles [rad] and touch speeds of contact forces [m/s], in the order of the loads; then the internal states of
         force elements and blocks.
+    structure : Structure, optional
+        Which switchable parts are on at this instant, see `Switch`; by default those with which the model begins.
 
     Raises
     ------
@@ -59,6 +61,7 @@ class State:
     v: Array
     omega_bar: Array
     angles: Array = field(default_factory=lambda: np.zeros(0))
+    structure: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", float(_read("t", self.t, 0)))

@@ -141,6 +141,8 @@ class _Copy:
         """Return the document of the copy."""
         moved = {key: x for key, x in given.items() if key in ("format", "name")}
         moved["gravity"] = [0.0, 0.0, 0.0]
+        if "off" in given:
+            moved["off"] = [self.name(name) for name in given["off"]]
         for section, word in (("bodies", "body"), ("joints", "joint"), ("loads", "load"), ("contacts", "contact")):
             moved[section] = []
             for part in given.get(section, []):

@@ -125,17 +125,23 @@ def _built(document: Any, reading: Reading, ground: Body | None) -> System | Non
         parameters=reading.parameters,
         tolerance=given.get("tolerance"),
     )
-    _with(system, parts.ground, [*bodies, *joints, *loads, *contacts, *blocks, *sensors])
+    off = set(given.get("off", ()))
+    unknown = sorted(off - {part.name for part in (*joints, *loads, *contacts)})
+    if unknown:
+        reading.fault(("off",), f"it names {', '.join(map(repr, unknown))}", "Name joints, loads or contacts of this file.")
+        return None
+    _with(system, parts.ground, [*bodies, *joints, *loads, *contacts, *blocks, *sensors], off)
     places = [entry.get("place") for entry in sections["loads"]]
     put_in_place(system, [(place, load.parts()) for place, load in zip(places, loads, strict=True) if place is not None])
     return system
 
 
-def _with(system: System, ground: Body, parts: list[Any]) -> System:
-    """Return the system with its parts, which stand on this ground."""
+def _with(system: System, ground: Body, parts: list[Any], off: set[str]) -> System:
+    """Return the system with its parts, which stand on this ground;  off: names of those that are off at the start"""
     system.ground = system.bodies[0] = ground
     for part in parts:
-        system.add(part)
+        switchable = isinstance(part, Joint | ForceElement | Contact)
+        system.add(part, active=not (switchable and part.name in off))
     return system
 
 

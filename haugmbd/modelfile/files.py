@@ -168,6 +168,10 @@ def model_document(model: Model) -> Document:
     """Return the document of a compiled model, for results. Raise ModelFileError if a file cannot hold it."""
     joints = [entry.part for entry in model.joints.values()]
     loads = [entry.load for entry in model.loads]
+    contacts, off = list(model.contacts), frozenset[str]()
+    if model.parts is not None:
+        joints, loads, contacts = list(model.parts.joints), list(model.parts.loads), list(model.parts.contacts)
+        off = model.parts.structure.off
     parameters: dict[str, float] = {}
     network = model.network
     for expression in expressions_of(_equations(joints), (*loads, *(() if network is None else network.blocks))):
@@ -176,7 +180,7 @@ def model_document(model: Model) -> Document:
     own: dict[str, Any] = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
     own["tolerance"] = model.redundancy.given
     document, faults = document_of(
-        model.name, model.gravity, model.bodies, joints, loads, parameters, contacts=model.contacts, **own
+        model.name, model.gravity, model.bodies, joints, loads, parameters, contacts=contacts, off=off, **own
     )
     if faults:
         raise ModelFileError(f"model {model.name!r}", faults)
@@ -224,6 +228,7 @@ def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True)
         blocks=system.blocks,
         sensors=system.sensors,
         tolerance=system.tolerance,
+        off=[part.name for part in system.inactive],
         contacts=system.contacts,
     )
     if faults or found:

@@ -379,6 +379,7 @@ HEAD = (
     Field("gravity", Array(((3,),), "m/s2"), False, "global; by default zero"),
     Field("tolerance", Tolerance(), False, "how far redundant rows may contradict each other [rad, or part of the size]"),
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
+    Field("off", ListOf(Text()), False, "names of the joints, loads and contacts that are off at the start"),
 )
 CONTACT = OneOf(
     (

@@ -68,8 +68,9 @@ def document_of(
     sensors: Iterable[Sensor] = (),
     tolerance: float | None = None,
     contacts: Iterable[Contact] = (),
+    off: Iterable[str] = (),
 ) -> tuple[Document, list[Fault]]:
-    """Return the document, and the faults of parts that a file cannot hold;  drawn: with the shapes of bodies."""
+    """Return the document, and the faults of parts that a file cannot hold;  drawn: with shapes;  off: names of parts that are."""
     faults: list[Fault] = []
     places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
     joints = [*joints, *(load.rope for load in loads if isinstance(load, SlackRope))]  # as they were added
@@ -92,6 +93,9 @@ def document_of(
     document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
     if tolerance is not None:
         document["tolerance"] = float(tolerance)
+    names = sorted(off)
+    if names:
+        document["off"] = names
     if parameters:
         document["parameters"] = dict(parameters)
     faults.extend(fault for body in bodies if body.is_ground for fault in body.faults())
@@ -140,6 +144,8 @@ def contact_text(contact: Contact, parameters: Parameters) -> Document:
 
 def sensor_text(sensor: Sensor) -> Document:
     """Return a sensor. Raise Unwritable if its function has no name that can be imported."""
+    if isinstance(sensor.function, str):
+        raise Unwritable("its function is the name of a signal, which a file cannot hold yet")
     return {"name": sensor.name, **code_name(sensor.function), **({"unit": sensor.unit} if sensor.unit else {})}
 
 

@@ -22,6 +22,7 @@ from haugmbd.plotting.drawing import FLOOR, ORDERS, coordinate, draw, finish, kn
 from haugmbd.plotting.style import axes, envelope, largest, literal
 from haugmbd.simulation.results.named_outputs import Reader, meant_outputs
 from haugmbd.simulation.results.quantities import HasQuantities
+from haugmbd.simulation.results.segments import changes_structure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -435,17 +436,13 @@ def reactions(
 
 def _both_rules(whole: Any, joint: str, on: str, frame: str) -> list[Any]:
     """Return the reaction with both choices of the multipliers of dependent rows."""
-    from haugmbd.simulation.results.joining import join_reactions  # noqa: PLC0415  only where a reaction is not unique
+    from haugmbd.simulation.results.joining import join_reactions, over_structures  # noqa: PLC0415  only where a reaction is not unique
 
-    return [
-        join_reactions(
-            [
-                replace(piece, _model=piece.model.with_redundancy(rule)).reaction(joint, on=on, frame=frame)
-                for piece in whole._pieces()
-            ]
-        )
-        for rule in (DropDependentRows(), MinimumNorm())
-    ]
+    def by(rule: Any) -> Any:
+        of = lambda piece: replace(piece, _model=piece.model.with_redundancy(rule)).reaction(joint, on=on, frame=frame)  # noqa: E731
+        return over_structures(whole._pieces(), joint, lambda piece: joint in piece.model.joints, of, join_reactions)
+
+    return [by(rule) for rule in (DropDependentRows(), MinimumNorm())]
 
 
 def _draw_bands(ax: Axes, t: Array, choices: list[Array], unique: tuple[bool, ...], palette: list[str]) -> None:
@@ -522,7 +519,7 @@ def violation(
         raise UsageError(f"level is {level!r}: give one of {', '.join(map(repr, LEVELS))}.")
     if by not in ("joint", "row"):
         raise UsageError(f"by is {by!r}: give 'joint' or 'row'.")
-    model: Model = whole._pieces()[0].model
+    model: Model = whole.model if changes_structure(whole._pieces()) else whole._pieces()[0].model
     rows = np.abs(whole.violation(level, by="row"))
     units = list(dict.fromkeys(one.unit for one in model.labels))
     scale, unit = (np.ones(model.nc), units[0]) if len(units) == 1 else (row_scales(model), "")

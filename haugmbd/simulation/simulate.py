@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.contact_warnings import deep_contact_notes, lift_off_events
+from haugmbd.diagnostics.reaction_signals import bind, refuse_signals, with_signals
 from haugmbd.diagnostics.run_warnings import delay_notes, issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
@@ -60,6 +62,7 @@ from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.smooth_run import short_run
 from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.switching import needs_switching, run_with_switches
 from haugmbd.system.system import System
 
 ALL_STEPS = RunOutput()
@@ -176,6 +179,8 @@ def simulate(
     resolved (at once with restitution 0), and opens when its normal force would pull. Between impacts the closed contacts are constraint
     rows; at an impact the velocities change by `mbd.impulse`. With `t_eval` the state at an impact is the one after it; without, both are
     stored. An event whose g reaches zero at an impact is recorded there, and one whose g jumps across zero with its jump.
+    A `Switch` among the events, `Event(...).then(lock=..., release=..., kick=...)`, changes the mechanism while it moves. The run is one
+    Result, with a segment for each structure.
     `cite` returns the references of the methods. Sources of impacts: Moreau 1988; Mirtich 1996.
     """
     check_formulation(formulation)
@@ -222,15 +227,20 @@ def run_system(
     until: float = np.inf,
     take: Callable[[Array, Array], None] | None = None,
     most: float = MOST_PER_SECOND,
+    keeps_ends: bool = False,
 ) -> Result:
     """Return the result of a run, as `simulate` does, without issuing its warnings.
 
     until: time [s] to which it is needed;  take: takes its states (t, y) in parts, see `Recording`
+    keeps_ends: whether the first and the last state are stored beside those of t_eval
     """
     method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
     check_kinds(system, state, methods.stabilization)
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
     model = _compiled(system, tolerance)
+    if needs_switching(model, output.events, state):
+        run = partial(run_system, until=until, most=most)
+        return run_with_switches(model, t_end, methods, output, run, state, project_velocity, budget, most)
     if methods.redundancy is not None:
         check_rule(methods.redundancy)
         model = model.with_redundancy(methods.redundancy)
@@ -256,6 +266,7 @@ def run_system(
             again=run_again,
         )
     if not all(contact.is_plain for contact in contacts):
+        refuse_signals(model, (*read_events(output.events), *output.sensors))
         return run_with_friction(
             model,
             contacts,
@@ -284,7 +295,8 @@ def run_system(
             most=most,
             again=run_again,
         )
-    given, lift_off = read_events(output.events), lift_off_events(model)
+    bind(model)
+    given, lift_off = with_signals(model, read_events(output.events)), lift_off_events(model)
     events = read_events((*given, *lift_off)) if lift_off else given
     sensors = all_sensors(model, output.sensors) if take is None else ()
     check_interval(method, start.t, t_end, output.store_every)
@@ -306,7 +318,7 @@ def run_system(
     plain = times is None and output.store_every == 1 and not (record_method or output.progress)
     plain = plain and budget is None and take is None and until == np.inf and not (events or sensors)
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-    recording = Recording(times, output.store_every, events, sensors, bodies, take=take)
+    recording = Recording(times, output.store_every, events, sensors, bodies, keeps_ends=keeps_ends, take=take)
     with one_blas_thread(has_large_matrices(model, formulation)):
         found = short_run(model, method, formulation, rule, start, t_end) if plain else None
         if found is not None:

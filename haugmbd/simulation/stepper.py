@@ -22,6 +22,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
@@ -58,6 +59,7 @@ from haugmbd.simulation.stepping.broken_motions import with_known_turns
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Run
+from haugmbd.simulation.switching import needs_switching
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import counted_angles, counts_turns
@@ -443,6 +445,7 @@ class Stepper:
         """Make the model with its inputs, and the reader of its outputs."""
         self._given = given, inputs, outputs
         self._model, self._inputs = model_with_inputs(given, inputs, WHO)
+        bind(self._model)
         self._reader = QuantityReader(self._model, outputs, WHO)
         self._t_last = min((driver.t_range[1] for driver in self._model.drivers), default=np.inf)
         self._stale = False
@@ -566,6 +569,10 @@ class Stepper:
         """
         start = self._first if state is None else need_state(state)
         start = self._model.state() if start is None else start
+        if needs_switching(self._given[0], (), start):
+            raise UsageError(
+                f"{WHO}: the state has other parts switched on than the model: compile the system with these parts active."
+            )
         method, formulation, rule, project_velocity = self._methods
         if method.step is not None:
             check_drivers(self._model, start.t, start.t + self.h)

@@ -73,6 +73,9 @@ def add_system(system: Any, other: Any, prefix: str, at: Any, mirror: str | None
     system.joints.extend(made.joints)
     system.loads.extend(made.loads)
     system.contacts.extend(made.contacts)
+    system.put_off(made.inactive)
+    off = {f"{prefix}{part.name}" for part in other.inactive}
+    system.put_off([part for part in every_part(made) if part.name in off])
     for note in notes:
         warn_user(f"{note}.", UserWarning)
     return Subassembly(other.name, prefix, tuple(every_part(made)), notes)
@@ -106,6 +109,8 @@ def remove_parts(system: Any, parts: tuple[Any, ...]) -> None:
     for parts_of_kind in (system.bodies, system.joints, system.loads, system.contacts, system.blocks, system.sensors):
         kept: list[Any] = [part for part in parts_of_kind if id(part) not in own and id(getattr(part, "rope", part)) not in own]
         parts_of_kind[:] = kept
+    system.put_off(())
+    system.put_off(())
 
 
 def needed_by(part: Any) -> list[Any]:

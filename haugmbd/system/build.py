@@ -16,6 +16,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.control.diagram.network import Network
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.compiling.compile import compile_tables
+from haugmbd.model.compiling.numbering import StateLayout
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.labels import JointEntries, JointEntry, RowLabel, RowLabels
 from haugmbd.model.model import Model, frozen_y0
@@ -38,15 +39,17 @@ def build_model(
     equations: JointEquations | None = None,
     network: Network | None = None,
     contacts: tuple[Any, ...] = (),
+    layout: StateLayout | None = None,
 ) -> Model:
     """Return the frozen Model of faultless parts, the ground first, without checks.
 
     redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
     equations: those of the joints, if they have been read;  network: the blocks;  contacts: the rigid ones, which have no rows while open
+    layout: of the state, where some parts of a system are off
     """
-    joints = list(joints)
+    joints, every = list(joints), loads if layout is None else layout.loads
     given = equations.of_all(joints) if equations else [joint.primitives() for joint in joints]
-    compiled = compile_tables(bodies, joints, given, loads, gravity, solver, network)
+    compiled = compile_tables(bodies, joints, given, loads, gravity, solver, network, layout)
     first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side.astype(np.int8)
     slots.flags.writeable = sides.flags.writeable = False
     entry = _EntryMaker(bodies)
@@ -71,10 +74,14 @@ def build_model(
         drivers=compiled.drivers,
         force_callbacks=compiled.force_callbacks,
         jacobian_callbacks=compiled.jacobian_callbacks,
-        angles=compiled.angles,
+        angles=compiled.angles if layout is None else _used(compiled.angles, loads, labels),
         y0=frozen_y0(
             [part for b in bodies for part in (b.r, b.p, b.v, b.omega_bar)],
-            [*(x for load in loads for x in load.angles0()), *(q.q0 for q, _ in compiled.angles), *compiled.states],
+            [
+                *(x for load in every for x in load.angles0()),
+                *(q.q0 for q, _ in compiled.angles),
+                *compiled.states,
+            ],
         ),
         redundancy=redundancy or unexamined(labels),
         explainer=explain_model,
@@ -82,7 +89,17 @@ def build_model(
         solver=compiled.solver,
         solver_reason=compiled.solver_reason,
         contacts=contacts,
+        layout=layout,
     )
+
+
+def _used(
+    angles: tuple[tuple[Any, int], ...], loads: Sequence[ForceElement], labels: Sequence[RowLabel]
+) -> tuple[tuple[Any, int], ...]:
+    """Return the angles that loads and couplings of a model read: those of parts that are off have a place in the state, and no rate."""
+    keys = {q.key for load in loads for q in load.coordinates()}
+    keys |= {q.key for label in labels for q, *_ in getattr(label.primitive, "terms", ())}
+    return tuple(one for one in angles if one[0].key in keys)
 
 
 class _EntryMaker:

@@ -33,6 +33,7 @@ from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
 from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
+from haugmbd.model.compiling.numbering import StateLayout
 from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
 from haugmbd.model.inspection.given import Compilable
 from haugmbd.model.inspection.length import put_length
@@ -49,12 +50,23 @@ from haugmbd.system.checks.validation import Checked, Parts, check, warnings_of
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
 from haugmbd.system.joint_equations import JointEquations
 from haugmbd.system.parameters import bind_expressions
+from haugmbd.system.structures import Structure, SwitchableParts
 from haugmbd.system.summary import overview
 from haugmbd.tolerances import check_tolerance
 
 Part = TypeVar("Part")
 
 _SYSTEMS: WeakSet[System] = WeakSet()
+
+
+def _check_switchable(part: Any, active: Any) -> None:
+    """Raise UsageError for an `active` that is no truth value, or a part that cannot be off."""
+    if not isinstance(active, bool):
+        raise UsageError(f"system.add: active is {active!r}, must be True or False.")
+    if not active and isinstance(part, Body | Block | SensorLike) and not isinstance(part, Joint | ForceElement):
+        raise UsageError(
+            f"system.add: {part.name!r} cannot be off: joints, loads and rigid contacts can. A body is set free by releasing its joints."
+        )
 
 
 @public_class
@@ -118,6 +130,12 @@ class System(Compilable):
         self.import_report: Any = None
         _SYSTEMS.add(self)
 
+    _off: tuple[Any, ...] = ()
+    """Loads and contacts that are off at the start; joints know it themselves."""
+    _layout: StateLayout | None = None
+    _of_signals: tuple[Sequence[Joint], Sequence[ForceElement]] | None = None
+    """Of the system of those parts alone that are on: the layout of the state, and the joints and loads that signals are of."""
+
     @property
     def parameters(self) -> Mapping[str, float]:
         """Return the named parameters, read-only."""
@@ -130,8 +148,8 @@ class System(Compilable):
     @overload
     def add(self, part: System, *, prefix: str = ..., at: Any = ..., mirror: str | None = ...) -> Subassembly: ...
     @overload
-    def add(self, part: Part) -> Part: ...
-    def add(self, part: Any, *, prefix: str = "", at: Any = None, mirror: str | None = None) -> Any:
+    def add(self, part: Part, *, active: bool = ...) -> Part: ...
+    def add(self, part: Any, *, active: bool = True, prefix: str = "", at: Any = None, mirror: str | None = None) -> Any:
         """Add a part to the system, and return it.
 
         Parameters
@@ -139,6 +157,8 @@ class System(Compilable):
         part : Body, Joint, Primitive, ForceElement, Contact, Contacts, Block, Sensor, System, or object with `name` and `primitives()`
             A body, a joint, a single constraint equation (it is named by its kind), a force element, a rigid contact or a group of them, a
             block, or a sensor that blocks read; every run records it. Of another system its parts are copied, as often as it is added.
+        active : bool
+            False for a joint, load or rigid contact that is off at the start, and is switched on by an event, see `Switch`.
         prefix : str
             Of a system: what the names of the copies begin with, such as "left/".
         at : (r, p) or r, optional
@@ -154,8 +174,11 @@ class System(Compilable):
         Raises
         ------
         UsageError
-            If part is none of these, or a class in place of an object; if a system has parts that cannot be copied, by name.
+            If part is none of these, or a class in place of an object; if a system has parts that cannot be copied, by name; if a part of
+            its kind cannot be off.
         """
+        if active is not True:
+            _check_switchable(part, active)
         if isinstance(part, System):
             return add_system(self, part, prefix, at, mirror)
         if prefix != "" or at is not None or mirror is not None:
@@ -181,11 +204,33 @@ class System(Compilable):
             joint = self._as_joint(part)
             joint.put_on_ground(self.ground)
             frozen_part(joint)
-            if joint.may_be_slack:
-                self.loads.append(SlackRope(joint))
-            else:
+            if not active:
+                joint.__dict__["active"] = False
+            if not joint.may_be_slack:
                 self.joints.append(joint)
+                return part
+            self.loads.append(SlackRope(joint))
+            if not joint.active:
+                self._off = (*self._off, self.loads[-1])
+            return part
+        if not active:
+            self._off = (*self._off, part)
         return part
+
+    @property
+    def inactive(self) -> tuple[Any, ...]:
+        """Return the joints, loads and contacts that are off at the start."""
+        return (*(joint for joint in self.joints if not joint.active), *self._off)
+
+    def put_off(self, parts: Sequence[Any]) -> None:
+        """Let parts of the system be off at the start; forget those that are not in it any more."""
+        for part in parts:
+            if isinstance(part, Joint):
+                part.__dict__["active"] = False
+        there = {id(part) for part in (*self.loads, *self.contacts)}
+        kept = tuple(part for part in (*self._off, *(part for part in parts if not isinstance(part, Joint))) if id(part) in there)
+        if kept != self._off:
+            self._off = kept
 
     def remove(self, part: Any) -> None:
         """Take a part out of the system again.
@@ -351,6 +396,12 @@ class System(Compilable):
         tolerance = self.tolerance if tolerance is None else tolerance
         check_tolerance(tolerance)
         check_solver(solver)
+        if self.inactive:
+            return self._compiled_in_part(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+        return self._compiled_acting(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+
+    def _compiled_acting(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
+        """Return the model of all parts of the system."""
         checked, equations = self._checked(check_pose, tolerance, solver)
         checked = checked._replace(examined=None)  # of many rows it is large
         if checked.rows is None:
@@ -365,7 +416,7 @@ class System(Compilable):
             if checked.redundancy is None
             else {"warnings": checked.notes, "redundancy": checked.redundancy}
         )
-        if checked.model is not None and not self.loads and checked.network is None and not no_tree:  # it is whole
+        if checked.model is not None and not (self.loads or checked.network or no_tree or self._layout):  # it is whole
             model = checked.model.changed(**found, contacts=tuple(self.contacts))
         else:
             gravity = np.array(self.gravity, dtype=np.float64)
@@ -380,6 +431,7 @@ class System(Compilable):
                 equations=equations,
                 network=checked.network,
                 contacts=tuple(self.contacts),
+                layout=self._layout,
             )
         if no_tree:
             model = replace(model, solver_reason="because rows depend on others")
@@ -388,9 +440,55 @@ class System(Compilable):
         put_length(model, checked.rows)
         return model.with_redundancy(redundancy, tolerance)
 
+    def _compiled_in_part(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
+        """Return the model of the parts that are on. All parts are checked by themselves, those that are on at the modelled pose."""
+        whole = self._checked(False, tolerance, solver)[0]
+        if whole.faults:
+            raise ModelError(whole.faults)
+        acting, parts = self._acting(whole)
+        model = acting._compiled_acting(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+        return replace(model, parts=parts)
+
+    def _acting(self, whole: Checked) -> tuple[System, SwitchableParts]:
+        """Return the system of the parts alone that are on at the start, and all parts;  whole: what is known of all of them"""
+        off = self.inactive
+        angles = () if whole.model is None else tuple(q for q, _ in whole.model.angles)
+        loads = tuple(self.loads)
+        layout = StateLayout(loads, (*(q for load in loads for q in load.coordinates() if q.turns), *angles))
+        names = frozenset(part.name for part in off)
+        parts = SwitchableParts(tuple(self.joints), loads, tuple(self.contacts), Structure(names))
+        joints, some, contacts = parts.on(parts.structure)
+        acting = System(self.name, gravity=self.gravity, parameters=self._parameters, tolerance=self.tolerance)
+        acting.ground, acting.bodies, acting.joints, acting.loads = self.ground, self.bodies, joints, some
+        acting.contacts, acting.blocks, acting.sensors = contacts, self.blocks, self.sensors
+        acting.import_report, acting._layout, acting._of_signals = self.import_report, layout, (self.joints, self.loads)
+        twice = sorted(name for name in names if sum(part.name == name for part in parts.parts) > 1)
+        known = set(map(id, self.joints))
+        users: list[Joint | ForceElement] = [*self.joints, *loads]
+        missing = [(part, joint) for part in users for joint in part.needs() if id(joint) not in known]
+        if missing:
+            raise ModelError(
+                Fault(
+                    f"part {part.name!r}",
+                    f"its joint {joint.name!r} was never added to the system",
+                    "Add it with system.add(joint).",
+                )
+                for part, joint in missing
+            )
+        if twice:
+            raise ModelError(
+                Fault(f"part {name!r}", "two parts have this name, and one of them is off", "Give each a name of its own.")
+                for name in twice
+            )
+        return acting, parts
+
     def checked(self, at_pose: bool = True, tolerance: float | None = None, solver: str | None = None) -> Checked:
         """Return all faults, the findings at the modelled pose, and a model of the faultless parts."""
-        return self._checked(at_pose, self.tolerance if tolerance is None else tolerance, solver)[0]
+        tolerance = self.tolerance if tolerance is None else tolerance
+        if not (self.inactive and at_pose):
+            return self._checked(at_pose, tolerance, solver)[0]
+        whole = self._checked(False, tolerance, solver)[0]
+        return whole if whole.faults else self._acting(whole)[0]._checked(at_pose, tolerance, solver)[0]
 
     @collection_paused()
     def _checked(self, at_pose: bool, tolerance: float | None, solver: str | None) -> tuple[Checked, JointEquations]:
@@ -421,11 +519,16 @@ class System(Compilable):
             checked = checked._replace(faults=(*checked.faults, *late), rows=None)
         return self._with_network(checked), equations
 
+    @property
+    def _signal_parts(self) -> tuple[Sequence[Joint], Sequence[ForceElement]]:
+        """Return the joints and loads that signals are of."""
+        return (self.joints, self.loads) if self._of_signals is None else self._of_signals
+
     def _with_network(self, checked: Checked) -> Checked:
         """Return the findings with those of the blocks, whose functions are called if nothing else is wrong."""
-        network, faults = build_network(self.blocks, self.sensors, self.bodies, self.joints, self.loads, State.from_y)
+        network, faults = build_network(self.blocks, self.sensors, self.bodies, *self._signal_parts, State.from_y, self.contacts)
         if network is not None and not (checked.faults or faults):
-            faults = try_network(network, self.loads)
+            faults = try_network(network, self._signal_parts[1])
         if faults:
             return checked._replace(faults=(*checked.faults, *faults), rows=None)
         return checked._replace(network=network)

@@ -108,9 +108,9 @@ def _checks(make: Any, integrator: Integrator, bar: Progress, closes: bool) -> t
             found = _of_mechanism(make, model, integrator, declared)
         except HaugmbdError as error:
             return (Check("runs", np.nan, 0.0, "a run that reaches its end", f"{where}: {error}"),)
-        for name, error in found.items():
-            if name not in worst or np.isnan(error) or error > worst[name][0]:
-                worst[name] = error, where
+        for name, value in found.items():
+            if name not in worst or np.isnan(value) or value > worst[name][0]:
+                worst[name] = value, where
         bar.done()
     exactly = _repeats_steps(integrator)
     by = f"the declared order {declared}" if declared is not None else "an order of at least one"
@@ -122,7 +122,7 @@ def _checks(make: Any, integrator: Integrator, bar: Progress, closes: bool) -> t
         "constraints": (CLOSED, "closed rows"),
     }
     return tuple(
-        Check(name, error, *against[name], where) for name, (error, where) in worst.items() if name != "constraints" or closes
+        Check(name, value, *against[name], where) for name, (value, where) in worst.items() if name != "constraints" or closes
     )
 
 
@@ -150,7 +150,7 @@ def _of_mechanism(make: Any, model: Model, integrator: Integrator, declared: Any
     ]
     solves = integrator.solves_constraints
     levels = levels if solves else ["position", "velocity"]
-    found["constraints"] = max((float(np.abs(runs[0].violation(level)).max()) for level in levels), default=0.0)  # type: ignore[call-overload]
+    found["constraints"] = max((float(np.abs(runs[0].violation(level)).max()) for level in levels), default=0.0)
     return found
 
 

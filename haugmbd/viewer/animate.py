@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from haugmbd.contact.joint_stop import JointStop
-from haugmbd.contact.rope_stop import RopeStop
+from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
 from haugmbd.errors import UsageError
 from haugmbd.formats import PAGES
 from haugmbd.simulation.results.chain_result import ReducedResult
@@ -71,7 +71,7 @@ def html_page(scene: dict[str, Any], numbers: str, simulates: tuple[Mapping[str,
 
     numbers: what the packer made of the arrays;  simulates: what a page with an engine reads besides, and the engine, see `interactive`
     """
-    engine, scripts = "", SCRIPTS
+    engine, scripts = "", tuple[str, ...](SCRIPTS)
     if simulates is not None:
         data = _in_script(json.dumps(simulates[0], allow_nan=False, separators=(",", ":")))
         engine = (
@@ -182,7 +182,7 @@ def _ghost(result: Result, other: Result, frames: int | None, size: float, packe
 def mechanism_of(result: Result) -> Mechanism:
     """Return the mechanism of a result."""
     contacts = result.contacts.values()
-    return of_model(result.model, [contact for contact in contacts if not isinstance(contact, JointStop | RopeStop)])
+    return of_model(result.model, [contact for contact in contacts if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))])
 
 
 def maximal(result: Seen) -> tuple[Result, bool]:

@@ -212,11 +212,10 @@ def rows_of(joint: Joint) -> tuple[Primitive, ...]:
 
 
 def rods_of(rows: tuple[Primitive, ...], number: Mapping[int, int]) -> tuple[Rod, ...]:
-    """Return the massless rods of a joint, one for each D among its rows, and the straight parts of ropes;  number: of bodies, by id."""
+    """Return the massless rods of a joint, one for each D among its rows, and the pieces of ropes;  number: of bodies, by id."""
     rods = [(p.i, p.s_bar_i, p.j, p.s_bar_j) for p in rows if isinstance(p, D)]
     for row in (p for p in rows if isinstance(p, RopeRow)):
-        for group in row.groups:
-            rods += [(a.body, a.s_bar, b.body, b.s_bar) for a, b in zip(group.elements, group.elements[1:], strict=False)]
+        rods += row.pieces()
     return tuple(
         Rod(number[id(i)], s_i, number[id(j)], s_j)
         for i, s_i, j, s_j in rods

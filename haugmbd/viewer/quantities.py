@@ -128,9 +128,8 @@ def energies(result: Result) -> Array:
 
 def violations(result: Result, model: Model) -> Array:
     """Return the violation of each joint at position level, (nt, joints)."""
-    parts = result.segments
-    by_joint = [part.violation("position", by="joint") for part in parts if len(part)]
-    return np.stack([np.concatenate([part[name] for part in by_joint]) for name in model.joints], axis=1)
+    parts = [(part.violation("position", by="joint"), np.zeros(len(part))) for part in result.segments if len(part)]
+    return np.stack([np.concatenate([part.get(name, nothing) for part, nothing in parts]) for name in model.joints], axis=1)
 
 
 def unique_reactions(model: Model) -> list[list[bool]]:

@@ -1,4 +1,4 @@
-"""Links without mass, whose motion the joints give: exact against the joint they stand for, refused where they move by themselves."""
+"""Links without mass, whose motion the joints give: exact against the joint that they stand for; refused where they move on their own."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_a_pendulum_on_a_ship():
 
 
 ANGLES = (lambda t: 0.3 * np.sin(1.1 * t), lambda t: 0.4 * np.sin(0.7 * t), lambda t: 2.0 * t)
-PLACES = (lambda t: np.sin(t), lambda t: 0.3 * t**2, lambda t: 0.1 * np.cos(2 * t) - 0.1)
+PLACES = (np.sin, lambda t: 0.3 * t**2, lambda t: 0.1 * np.cos(2 * t) - 0.1)
 
 
 def forms():

@@ -389,3 +389,19 @@ def test_a_rigid_slack_rope_of_three_bodies_and_a_slack_drum_are_refused_by_name
     texts = [str(fault.what) for fault in system.faults()]
     assert any("3 moving bodies" in text for text in texts)
     assert any("wound on a drum" in text for text in texts)
+
+
+def test_the_pieces_that_are_drawn_are_the_path():
+    """They follow one another, and are as long as the rope but for the chords of its arcs."""
+    system = System("drawn")
+    a, b = (system.add(Body(name, 1.0, (1, 1, 1), r=r)) for name, r in (("a", (-0.3, 0.1, -1)), ("b", (0.5, 0.1, -0.7))))
+    pulley = Pulley(system.ground, 0.2, center=(0, 0, 0.1), axis=(0, 1, 0))
+    beside = Pulley(system.ground, 0.1, center=(0.9, 0, 2.0), axis=(0, 1, 0), side=(0, 0, -1))
+    rope = system.add(Rope("rope", [(a, (-0.3, 0, -0.9)), pulley, beside, (b, (0.5, 0, -0.6))]))
+    ends = [(i.r + i.A @ s_i, j.r + j.A @ s_j) for i, s_i, j, s_j in rope.row.pieces()]
+    assert all(np.abs(end - start).max() < 1e-12 for (_, end), (start, _) in zip(ends, ends[1:], strict=False))
+    drawn = sum(np.linalg.norm(end - start) for start, end in ends)
+    assert drawn == pytest.approx(rope.modelled_length, rel=5e-3)
+    assert drawn < rope.modelled_length
+    assert ends[0][0] == pytest.approx([-0.3, 0, -0.9])
+    assert ends[-1][1] == pytest.approx([0.5, 0, -0.6])

@@ -90,8 +90,8 @@ for first in [*{first}, "all"]:  # then all others
 
 TABLES = ("formats.py", "public_names.py")
 """The tables of what is imported when it is asked for; they alone name modules of the package as texts."""
-OF_USERS = ("content_digest.py", "functions.py", "results.py", "symbols.py")
-"""Files that import modules of the user, or of an extra, by name."""
+OF_USERS = ("content_digest.py", "functions.py", "results.py", "symbols.py", "collect.py")
+"""Files that import modules of the user, or of an extra, by name; the last one walks through all modules of the package, above them."""
 
 
 def test_imports_that_run_up_stand_in_two_tables():

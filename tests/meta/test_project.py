@@ -31,7 +31,8 @@ def test_every_direct_dependency_is_pinned():
     pinned = {re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in CONSTRAINTS}
     extras = PROJECT["project"]["optional-dependencies"].values()
     wanted = [
-        *PROJECT["project"]["dependencies"],
+        *PROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]["dependencies"],
+        *PROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]["compiler"],
         *(name for extra in extras for name in extra),
         *PROJECT["build-system"]["requires"],
     ]

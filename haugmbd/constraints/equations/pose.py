@@ -1,4 +1,4 @@
-r"""PoseRow: an axis of body j stays at a right angle to an axis of an orientation that is given in time. Three of them give its orientation.
+r"""PoseRow: an axis of body j stays at a right angle to one of an orientation that is given in time. Three of them give its orientation.
 
     Phi_k = b . a        b = A_i A_0(t) e_m        a = A_j e_n        (m, n) = (y, z), (z, x), (x, y) for k = 0, 1, 2
     nu    = - b_t . a    gamma = -( b'' . a + 2 b' . a' + b . a'' )   at u' = 0;  b_t is the rate of b by the time alone

@@ -167,6 +167,17 @@ class RopeRow(Primitive):
             found.append(([slot, a, driver, *own_markers, b, number(q), 0, DRUM, 0, 0], (c, q.modelled(), 0.0)))
         return found
 
+    def pieces(self) -> list[tuple[Body, Array, Body, Array]]:
+        """Return the path as modelled in straight pieces: pairs of points on bodies, body frames; arcs as chords."""
+        found: list[tuple[Body, Array, Body, Array]] = []
+        for group in self.groups:
+            if group.plane is None:
+                pairs = zip(group.elements, group.elements[1:], strict=False)
+                found += [(a.body, a.s_bar, b.body, b.s_bar) for a, b in pairs]
+            else:
+                found += _pieces_around_discs(group, group.plane)
+        return found
+
     def along(self, states: dict[Body, Array], angles: Array | None = None) -> tuple[Array, Array]:
         """Return length [m] and rate [m/s] of the rope (nt,), and of no prescribed function, along motions of its bodies.
 
@@ -194,6 +205,52 @@ class RopeRow(Primitive):
         reals = np.array([numbers for _, numbers in lines])
         measure_rope(ints, reals, y, turned, body_of, x_bar, *work, length, J)
         return length, J
+
+
+CHORD = pi / 12.0
+"""Angle of a chord of an arc that is drawn [rad]."""
+
+
+def _pieces_around_discs(group: Group, plane: tuple[Body, Array, Array, Array]) -> list[tuple[Body, Array, Body, Array]]:
+    """Return the free parts and the chords of the arcs of a group at the modelled pose."""
+    bearing, *axes = plane
+    T = bearing.A @ np.column_stack(axes)
+    places = [T.T @ (element.body.r + element.body.A @ element.s_bar) for element in group.elements]
+    kept = list(range(len(places)))
+    while True:
+        rho = [group.elements[k].rho for k in kept]
+        theta = []
+        for n, (a, b) in enumerate(zip(kept, kept[1:], strict=False)):
+            D = (places[b] - places[a])[:2]
+            theta.append(atan2(D[1], D[0]) - float(np.arcsin(np.clip((rho[n + 1] - rho[n]) / np.linalg.norm(D), -1.0, 1.0))))
+        psi = {
+            n: np.sign(rho[n]) * (theta[n] - theta[n - 1]) - 2.0 * pi * floor(
+                (np.sign(rho[n]) * (theta[n] - theta[n - 1]) - group.elements[kept[n]].least_arc) / (2.0 * pi)
+            )
+            for n in range(1, len(kept) - 1)
+        }  # fmt: skip
+        left = min(psi, key=lambda n: psi[n], default=-1)
+        if left < 0 or psi[left] >= 0.0:
+            break
+        kept.pop(left)
+
+    def rim(n: int, direction: float) -> Array:
+        """Return the point of disc n where rope of this direction touches, global."""
+        across = rho[n] * np.array([np.sin(direction), -np.cos(direction), 0.0])
+        return np.asarray(T @ (places[kept[n]] + across))
+
+    found = []
+    ends = [(group.elements[k].body if group.elements[k].rho == 0.0 else bearing) for k in kept]
+    for n, direction in enumerate(theta):
+        a, b = rim(n, direction), rim(n + 1, direction)
+        i, j = ends[n], ends[n + 1]
+        found.append((i, i.A.T @ (a - i.r), j, j.A.T @ (b - j.r)))
+        if n + 1 in psi:
+            count = max(1, int(np.ceil(psi[n + 1] / CHORD)))
+            turns = direction + np.sign(rho[n + 1]) * np.linspace(0.0, psi[n + 1], count + 1)
+            chords = [bearing.A.T @ (rim(n + 1, x) - bearing.r) for x in turns]
+            found += [(bearing, x, bearing, y) for x, y in zip(chords, chords[1:], strict=False)]
+    return found
 
 
 class Span(NamedTuple):

@@ -20,7 +20,7 @@ from haugmbd.control.block import Block
 from haugmbd.control.delay_line import DelayLine
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.output import BlockOutput
-from haugmbd.control.signals import POSITIONS, RATE, JointSignal, LoadSignal, Signal
+from haugmbd.control.signals import POSITIONS, RATE, DynamicSignal, JointSignal, LoadSignal, Signal
 
 MOST_PASSES = 50
 """Passes through delays, beside one through each, after which a jump is no longer followed."""
@@ -142,6 +142,8 @@ def _through_mechanism(found: dict[Any, int], name: str, signal: Signal) -> None
             _lower(found, name, 1, (VELOCITY,))
         else:
             _lower(found, name, 0, (VELOCITY,) if signal.quantity == RATE else (VELOCITY, *outputs))
+    elif isinstance(signal, DynamicSignal):
+        _lower(found, name, 0, list(found))
     elif not hasattr(signal, "block"):  # a sensor, which has the whole state
         _lower(found, name, 0, [key for key in found if key == VELOCITY or isinstance(key, Block)])
 

@@ -44,6 +44,7 @@ def build_network(
     joints: Sequence[Joint],
     loads: Sequence[ForceElement],
     make_state: Callable[[float, Array, int], Any],
+    contacts: Sequence[Any] = (),
 ) -> tuple[Network | None, tuple[Fault, ...]]:
     """Return the network of the blocks, without places in tables, and its faults; None without blocks.
 
@@ -51,7 +52,7 @@ def build_network(
     """
     if not blocks and not sensors:
         return None, foreign_outputs(blocks, loads)
-    scope = Scope(*map(_by_name, (joints, loads, blocks, sensors)))
+    scope = Scope(*map(_by_name, (joints, loads, blocks, sensors, bodies, contacts)))
     network = Network(tuple(blocks), scope, {body: k for k, body in enumerate(bodies)}, make_state=make_state)
     faults = [
         *_name_faults(blocks, sensors, joints),
@@ -62,6 +63,9 @@ def build_network(
         return network, tuple(faults)
     faults += _read_names(network)
     _number_states(network)
+    if network.delays and network.reads_dynamics:
+        what = "a block reads what joints carry or how bodies accelerate, and a DelayLine makes these depend on the motion so far"
+        faults.append(Fault(network.delays[0].where, what, "Take a LowPass in place of the DelayLine."))
     return network, tuple(faults)
 
 
@@ -174,6 +178,7 @@ def try_network(network: Network, loads: Sequence[ForceElement]) -> tuple[Fault,
     if faults:
         return tuple(faults)
     instant = Instant(network, 0.0, y)
+    for_forces = Instant(network, 0.0, y, for_forces=True) if network.reads_dynamics else instant
     loops: set[frozenset[str]] = set()
     for name, signal in list(network.signals.items()):
         where = signal.block.where if isinstance(signal, OutputSignal) else f"signal {name!r}"
@@ -186,7 +191,7 @@ def try_network(network: Network, loads: Sequence[ForceElement]) -> tuple[Fault,
     for load in loads if not faults else ():
         for driver in load.drivers():
             if isinstance(driver, BlockOutput):
-                _tried(faults, load.where, lambda driver=driver: instant.number(driver))
+                _tried(faults, load.where, lambda driver=driver: for_forces.number(driver))
     return tuple(faults)
 
 

@@ -21,7 +21,7 @@ from haugmbd.control.diagram.implicit import DIFFERENCE, ITERATIONS, ROUNDING, S
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.diagram.switched_rate import switched_rate
 from haugmbd.control.joint_signal import measure_with
-from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal
+from haugmbd.control.signals import MEASURED, DynamicSignal, JointSignal, LoadSignal, OutputSignal
 
 Part = Callable[..., None]
 
@@ -37,6 +37,8 @@ def compilable(network: Network) -> bool:
     if network.delays or network.scope.sensors or network.vectors or output_order(network) is None:
         return False
     for signal in network.signals.values():
+        if isinstance(signal, DynamicSignal):
+            return False
         if isinstance(signal, LoadSignal) and signal.quantity not in MEASURED.get(signal.load.kind, ()):
             return False
     return all(function is not None for block in network.blocks for function in block.compiled().values())

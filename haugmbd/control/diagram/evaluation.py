@@ -22,7 +22,7 @@ from haugmbd.control.joint_signal import measure_joint
 from haugmbd.control.output import BlockOutput
 from haugmbd.control.output_values import with_outputs
 from haugmbd.control.sampled import Sampled
-from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal, SensorSignal
+from haugmbd.control.signals import MEASURED, DynamicSignal, JointSignal, LoadSignal, OutputSignal, SensorSignal
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError
 
@@ -49,6 +49,7 @@ class Instant(Mapping[str, Any]):
     measured: the signals of force elements that compiled code has measured, (ns, 2), or None
     memory: what the run remembers, for delays, or None;  due: sampled blocks that are called now
     left: whether outputs of delays are those before a jump at t; by default at the end of a step that a stop ends
+    for_forces: whether the values go to force elements, so that nothing may depend on what the forces give
     known: the blocks with the same bodies and other states of blocks, whose joint coordinates need not be measured again
     """
 
@@ -63,6 +64,7 @@ class Instant(Mapping[str, Any]):
         due: tuple[Sampled, ...] = (),
         left: bool | None = None,
         known: Instant | None = None,
+        for_forces: bool = False,
     ) -> None:
         self.network, self.t, self.y, self.measured, self.memory = network, t, y, measured, memory
         self._left = left
@@ -72,6 +74,8 @@ class Instant(Mapping[str, Any]):
         self._joints: dict[Any, tuple[float, float]] = {}
         self._known: dict[Any, tuple[float, float]] = {} if known is None else {**known._known, **known._joints}
         self._active: list[str] = []
+        self._for_forces = for_forces
+        self._y0 = y.copy() if due else y
 
     @property
     def left(self) -> bool:
@@ -110,9 +114,23 @@ class Instant(Mapping[str, Any]):
             return self._quantity(signal)
         if isinstance(signal, OutputSignal):
             return self._output(signal.block, signal.output)
+        if isinstance(signal, DynamicSignal):
+            return self._dynamic(signal)
+        if isinstance(signal.sensor.function, str):
+            return self[signal.sensor.function]
         assert isinstance(signal, SensorSignal)
         value = signal.sensor.value(self.network.state(self.t, self.y))
         return float(value) if value.shape == () else value
+
+    def _dynamic(self, signal: DynamicSignal) -> Any:
+        """Return what follows from the equations of motion, with the values that sampled blocks held before their calls now."""
+        if self._for_forces:
+            cycle = [*self._active, "the forces", *self._active[:1]]
+            what = "algebraic loop: " + " needs ".join(map(repr, cycle)) + " at the same instant"
+            error = AlgebraicLoop(f"{what}. Let a Sampled block read {self._active[-1]!r}, or a LowPass.")
+            error.cycle = frozenset(cycle)
+            raise error
+        return self.network.dynamic(self.t, self._y0, signal)
 
     def _coordinate(self, signal: JointSignal) -> float:
         """Return the coordinate of a joint, or its rate; both are measured once."""

@@ -24,7 +24,7 @@ from haugmbd.control.diagram.implicit import StateSolver
 from haugmbd.control.joint_signal import JointPlaces, places_of
 from haugmbd.control.output import BlockOutput
 from haugmbd.control.sampled import OUT, SAME, HeldNumber, HeldVector, Sampled
-from haugmbd.control.signals import JointSignal, OutputSignal, Scope, Signal
+from haugmbd.control.signals import DynamicSignal, JointSignal, OutputSignal, Scope, Signal
 from haugmbd.workspace.layout import WIDTH
 
 
@@ -39,6 +39,7 @@ class Network:
     vectors: the outputs that are vectors;  shapes: of all outputs, at the modelled pose
     place: of the first state there;  n_states: internal states of the model
     make_state: the State of a flat vector
+    dynamics: the value of a DynamicSignal at (t, y), by the model of a run; None before one begins
     """
 
     blocks: tuple[Block, ...]
@@ -57,12 +58,15 @@ class Network:
     place: int = 0
     n_states: int = 0
     make_state: Callable[[float, Array, int], Any] | None = None
+    dynamics: Callable[[float, Array, DynamicSignal], Any] | None = None
+    _in_dynamics = False
+    """Whether the equations of motion are being solved for a signal: only what forces need is evaluated then."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for copies: joint coordinates as they are, whose keys belong to one process."""
         signals = [one for one in (*self.signals.values(), *self.turning) if isinstance(one, JointSignal)]
         known = {one.coordinate.key: (one.coordinate, self.coordinates[one.coordinate.key]) for one in signals}
-        return {**vars(self), "coordinates": tuple(known.values())}
+        return {**vars(self), "coordinates": tuple(known.values()), "dynamics": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a copy, whose coordinates are those of its own joints."""
@@ -169,6 +173,9 @@ class Network:
 
     def evaluate(self, t: float, y: Array, measured: Array, F: Array, memory: Any = None) -> None:
         """Write the rates of the states, and the outputs that force elements use, to the driver table; in an implicit step solve for x."""
+        if self._in_dynamics:
+            self._evaluate_for_forces(t, y, measured, F, memory)
+            return
         if self.size and F[self.place, 2] > 0.0:
             solver = StateSolver() if memory is None else memory.solver
             instant, rates = solver.solve(self, t, y, measured, F, memory)
@@ -178,6 +185,27 @@ class Network:
         F[self.place : self.place + self.size, 0] = rates
         for place, output in self.outputs:
             F[place, 0] = instant.number(output)
+
+    def _evaluate_for_forces(self, t: float, y: Array, measured: Array, F: Array, memory: Any) -> None:
+        """Write the outputs that force elements use; raise AlgebraicLoop if one of them needs what the forces give."""
+        instant = Instant(self, t, y, measured=measured, memory=memory, for_forces=True)
+        for place, output in self.outputs:
+            F[place, 0] = instant.number(output)
+
+    @property
+    def reads_dynamics(self) -> bool:
+        """Return whether a block reads what follows from the equations of motion."""
+        return any(isinstance(signal, DynamicSignal) for signal in self.signals.values())
+
+    def dynamic(self, t: float, y: Array, signal: DynamicSignal) -> Any:
+        """Return what follows from the equations of motion at a state; zeros before a run begins, when functions are tried."""
+        if self.dynamics is None:
+            return 0.0 if not signal.shape else np.zeros(signal.shape)
+        self._in_dynamics = True
+        try:
+            return self.dynamics(t, y, signal)
+        finally:
+            self._in_dynamics = False
 
     def sample(self, t: float, y: Array, due: tuple[Sampled, ...], memory: Any = None) -> None:
         """Call the sampled blocks that are due, and write their values to y."""

@@ -47,7 +47,7 @@ from haugmbd.model.compiling.joint_forms import (
     set_hinges_apart,
 )
 from haugmbd.model.compiling.loads import LoadEntry, force_callbacks, force_table, jacobian_callbacks, number_loads
-from haugmbd.model.compiling.numbering import Turns, new_numbering
+from haugmbd.model.compiling.numbering import StateLayout, Turns, new_numbering
 from haugmbd.model.compiling.row_table import ROWS_PER_EDGE, Edges, edge_rows, place_rows, row_table
 from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import FOR_LIGHT, FOR_MASSLESS, WIDTH, Tables
@@ -109,21 +109,25 @@ def compile_tables(
     gravity: Array,
     solver: str | None = None,
     network: Network | None = None,
+    layout: StateLayout | None = None,
 ) -> Compiled:
     """Return tables, numbers and callbacks; `bodies` with the ground first, `given` the equations of each joint.
 
-    solver: see `kkt.registry`;  network: the blocks
+    solver: see `kkt.registry`;  network: the blocks;  layout: of the state, where some parts of a system are off
     """
+    every = loads if layout is None else layout.loads
     number = new_numbering(bodies)
     number.driver(Constant(0.0))
     equations = read_equations(joints, given, number)
     edges = place_rows(equations)
-    turns = Turns(sum(load.angles for load in loads))
-    for q in (q for load in loads for q in load.coordinates()):  # first, so that rows that close later change no number
+    turns = Turns(sum(load.angles for load in every))
+    for q in (q for load in every for q in load.coordinates()):  # first, so that rows that close later change no number
+        turns.number(q)
+    for q in () if layout is None else layout.coordinates:
         turns.number(q)
     rows = row_table(equations, edges, number, turns)
-    entries = number_loads(number, loads, turns)
-    states = (*(x for load in loads for x in load.states()), *(() if network is None else network.x0.tolist()))
+    entries = number_loads(number, loads, turns, None if layout is None else every)
+    states = (*(x for load in every for x in load.states()), *(() if network is None else network.x0.tolist()))
     places = [number.driver(WrittenLine()) for _ in states]
     n_angles = turns.first + len(turns.angles)
     forces = force_table(number, entries, n_angles, places)

@@ -46,11 +46,21 @@ class LoadEntry(NamedTuple):
         return angles[:, self.angle] if self.load.angles else np.zeros(len(angles))
 
 
-def number_loads(number: Numbering, loads: Sequence[ForceElement], turns: Turns) -> list[LoadEntry]:
-    """Assign signal, angles and drivers to each load, in the order in which they were added."""
+def number_loads(
+    number: Numbering, loads: Sequence[ForceElement], turns: Turns, every: Sequence[ForceElement] | None = None
+) -> list[LoadEntry]:
+    """Assign signal, angles and drivers to each load, in the order in which they were added.
+
+    every: all loads that have places in the state, in that order, also those that are off
+    """
     entries: list[LoadEntry] = []
     n_signals = n_angles = n_states = 0
-    for load in loads:
+    on = None if every is None else set(map(id, loads))
+    for load in loads if every is None else every:
+        if on is not None and id(load) not in on:
+            n_angles += load.angles
+            n_states += len(load.states())
+            continue
         bodies = tuple(number.bodies[body] for body in load.bodies())
         drivers = tuple(number.driver(driver) for driver in load.drivers())
         own = tuple(turns.number(q) for q in load.coordinates())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -156,6 +156,22 @@ def numbered_by_origin() -> Iterator[None]:
 def new_numbering(bodies: Sequence[Body]) -> Numbering:
     """Return the numbers of a model to be compiled."""
     return _NUMBERING.get()(bodies)
+
+
+class StateLayout(NamedTuple):
+    """Whose angles and internal states a flat state has, in this order: of all parts of a system, also of those that are off.
+
+    loads: all force elements;  coordinates: all joint angles that loads and couplings read
+    What no part of the model writes has the rate zero, and keeps its value.
+    """
+
+    loads: tuple[Any, ...]
+    coordinates: tuple[Coordinate, ...]
+
+    @property
+    def angles(self) -> int:
+        """Return the number of angles that loads integrate for themselves."""
+        return sum(load.angles for load in self.loads)
 
 
 class Turns:

@@ -17,6 +17,7 @@ from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH
 
 STOP_TOL = 1e-6

@@ -6,17 +6,18 @@ body frame    the axes of the first part of the group, its origin in the centre 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.inertia import MassProperties, combine
+from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
-from haugmbd.joints import RotationDriver, TranslationDriver
+from haugmbd.joints import CJ, RJ, SJ, RotationDriver, TranslationDriver
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.inspection.constraint_rows import evaluate
@@ -27,8 +28,11 @@ from haugmbd.modelfile.asmt.general import add_general_motion, add_line_force
 from haugmbd.modelfile.asmt.joints import joint_between
 from haugmbd.modelfile.imports import IDENTITY, OPEN, Transform, heavy, substitute
 from haugmbd.system.system import System
+from haugmbd.tolerances import is_rounding
 
 FIXED = "FixedJoint"
+LINKED = ("CylSphJoint", "RevCylJoint")
+"""Joints that keep a distance from the axis of their first marker."""
 COUPLED = ("GearJoint", "RackPinionJoint", "ScrewJoint")
 """Joints that are couplings of other joints."""
 OF_CURVES = ("CVCVJoint", "PTCVJoint", "CVSFJoint", "PTSFJoint", "SFSFJoint", "CurveCurveContact", "PointCurveContact")
@@ -211,6 +215,13 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
     if ends[0].body is ends[1].body:
         _drop_joint(made, built, joint, ends)
         return
+    if joint.type in LINKED and not is_rounding(joint.values.get("distanceIJ", 0.0), 1.0):  # as a distance of 1 m is written
+        parts = linked(joint, ends)
+        built.substituted.append(f"{where}: its distance from an axis became the link {parts[0].name!r} without mass")
+        for one in parts:
+            made.faults += [Fault(f"line {joint.line}, {fault.where}", fault.what, fault.remedy) for fault in one.faults()]
+            built.system.add(one)
+        return
     try:
         if joint.type in COUPLED:
             known = built.system.joints
@@ -223,6 +234,45 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
     for fault in part.faults():
         made.faults.append(Fault(f"line {joint.line}, {fault.where}", fault.what, fault.remedy))
     built.system.add(part)
+
+
+def linked(joint: AsmtJoint, ends: tuple[Frame, Frame]) -> tuple[Any, ...]:
+    """Return a link without mass that keeps a distance from the axis of marker I, and its joints: along the axis, and at marker J.
+
+    The link turns about the axis and slides along it, so that the origin of marker J is at its end: on a ball, or on a hinge whose axis is
+    parallel.
+    """
+    (i, j), distance = ends, joint.values["distanceIJ"]
+    axis = i.A[:, 2]
+    apart = j.point - i.point
+    foot = i.point + (axis @ apart) * axis
+    out = j.point - foot
+    size = float(np.linalg.norm(out))
+    out = out / size if size > HOLDS else i.A[:, 0]
+    around = cross(axis, out)
+    v, w = _moving(j) - _moving(i), float((_moving(j) - _moving(i)) @ around) / distance
+    link = Body(
+        f"{joint.name} link",
+        0.0,
+        (0.0, 0.0, 0.0),
+        r=foot + distance * out,
+        v=_moving(i) + (v @ axis) * axis + distance * w * around,
+        omega_bar=i.body.A @ i.body.omega_bar + w * axis,
+    )
+    slide = CJ(joint.name, i.body, link, point=foot, axis=axis)
+    if joint.type == "CylSphJoint":
+        return link, slide, SJ.from_vectors(f"{joint.name} end", link, np.zeros(3), j.body, j.s_bar)
+    same = float(np.sign(axis @ j.A[:, 2])) or 1.0
+    f = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    f = f - (f @ axis) * axis
+    f /= np.linalg.norm(f)
+    return link, slide, RJ.from_vectors(f"{joint.name} end", link, np.zeros(3), f, np.cross(axis, f), j.body, j.s_bar, same * j.h)
+
+
+def _moving(end: Frame) -> Array:
+    """Return the velocity of the origin of a frame, global [m/s]."""
+    body = end.body
+    return np.asarray(body.v + body.A @ cross(body.omega_bar, end.s_bar))
 
 
 def _drop_joint(made: Assembly, built: Built, joint: AsmtJoint, ends: tuple[Frame, Frame]) -> None:

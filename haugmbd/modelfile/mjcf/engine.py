@@ -159,8 +159,10 @@ def refused(engine: Engine) -> list[Fault]:
         refuse(f"tendon {engine.name('tendon', k)!r}", what, "Remove it, or replace it by a spring between bodies.")
     for k in range(getattr(m, "nflex", 0)):
         refuse(f"flex {engine.name('flex', k)!r}", "deformable bodies cannot be read", "Remove it.")
-    if m.opt.density > 0.0 or m.opt.viscosity > 0.0:
-        refuse("option", f"the medium (density {m.opt.density:g}, viscosity {m.opt.viscosity:g}) cannot be read", "Set both to 0.")
+    ellipsoids = np.asarray(getattr(m, "geom_fluid", np.zeros((0, 1))))
+    if (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and ellipsoids.size and ellipsoids[:, 0].any():
+        what = "the medium acts on geoms as ellipsoids (fluidshape), which cannot be read"
+        refuse("option", what, "Leave fluidshape out: bodies are then boxes of their inertia; or set density and viscosity to 0.")
     for n in np.flatnonzero(np.asarray(getattr(m, "jnt_actgravcomp", np.zeros(0)))).tolist() if np.any(m.body_gravcomp) else ():
         what = "gravity is compensated by its actuators (actgravcomp), which cannot be read"
         refuse(f"joint {engine.name('joint', n)!r}", what, "Remove actgravcomp: bodies then have gravcomp as a force.")

@@ -37,6 +37,7 @@ from haugmbd.modelfile.mjcf.couplings import (
 from haugmbd.modelfile.mjcf.engine import BALL, CONNECT, FREE, HINGE, SLIDE, TENDON, WELD, Engine, is_fixed, sprung_tendons
 from haugmbd.modelfile.mjcf.joints import dependent, joint_of, links_between
 from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
+from haugmbd.modelfile.mjcf.medium import in_medium
 from haugmbd.modelfile.mjcf.passive import ball_loads, free_loads, held_up, joints_of_tendon, tendon_loads
 from haugmbd.system.system import System
 
@@ -78,7 +79,9 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *,
     for k in range(1, m.nbody):
         if m.body_jntnum[k] > 0:
             _add_joint(engine, built, bodies, k, law, needed)
-    _add_loads(built, [*held_up(engine, bodies), *tendon_loads(engine, bodies, built.placed, built.faults)])
+    _add_loads(
+        built, [*held_up(engine, bodies), *in_medium(engine, bodies), *tendon_loads(engine, bodies, built.placed, built.faults)]
+    )
     if control is None and m.nu:
         built.ignored.append(f"actuators ({m.nu})")
     built.warnings.extend(heavy("body", dict.fromkeys(bodies)))

@@ -141,7 +141,7 @@ JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
             Field("law", OneOf(tuple(_LAWS.values())), True, "friction law"),
             Field("radius", Number("m"), False, "of the bearing"),
             Field("length", Number("m"), False, "of the bearings from each other"),
-            Field("preload", Number("N"), False, "normal force that is always there"),
+            Field("preload", TimeValue("N"), False, "normal force beside that of the joint"),
             Field("thrust_radius", Number("m"), False, "at which the axial force causes friction"),
             Field("stick", Flag(), False),
         ),
@@ -180,6 +180,8 @@ def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joi
     """Return the values of an element for a file, besides type and name;  coordinate: returns the reference to a joint or coordinate."""
     if isinstance(load, JointFriction):
         numbers = {key: getattr(load, key) for key in ("radius", "length", "preload", "thrust_radius")}
+        if load.pressed.drivers:
+            numbers["preload"] = value_text(load.pressed, parameters)
         law = {key: float(x) for key, x in vars(load.law).items() if x is not None}
         text = {"joint": coordinate(load.joint), "law": {"type": type(load.law).__name__, **law}}
         return text | {key: x for key, x in numbers.items() if x} | ({} if load.stick else {"stick": False})

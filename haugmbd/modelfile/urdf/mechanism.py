@@ -111,9 +111,8 @@ def _body(robot: Robot, group: Group, pose: Transform, total: float, choices: Ch
     remedy = " Or pass repair_inertia=True, which gives the nearest inertia that is possible, and a small mass for none."
     if inertia.mass == 0.0 and group.first not in choices.exact:
         what = "mass is 0.0 kg, must be positive"
-        built.faults.append(
-            Fault(where, what, "Give the mass in kilograms, or no <inertial> for a link whose motion the joints give." + remedy)
-        )
+        give = "Give the mass in kilograms, or no <inertial> for a link whose motion the joints give."
+        built.faults.append(Fault(where, what, give + remedy))
     for fault in body.faults():
         repairable = "J_bar" in fault.what or inertia.mass == 0.0
         built.faults.append(Fault(where, fault.what, fault.remedy + remedy * repairable))

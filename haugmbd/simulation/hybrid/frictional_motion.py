@@ -1,9 +1,9 @@
 r"""The event-driven motion of a system with dry friction at its rigid contacts.
 
-    between switches    u_dot by given modes: sticking points are rows, sliding ones have f_T = -mu f_n v_T / |v_T|     `impacts.contact_problem`
+    between switches    u_dot by given modes (`impacts.contact_problem`): sticking points are rows, sliding ones have -mu f_n v_T / |v_T|
                         steps of an explicit Runge-Kutta method; at their ends rows, gaps and sticking points are projected
     guards              gap >= 0 (open)    f_n >= 0 (closed)    mu f_n - |f_T| >= 0 (stick)    v_T . d >= 0 (slip, d: its direction before)
-    a switch            the first zero of a guard, by steps that end there;  impacts, if a point approaches; then all modes by one cone problem
+    a switch            the first zero of a guard, by steps that end there;  impacts where a point approaches; then modes by a cone problem
 
 At a zero of f_n, or at the limit of sticking, the next mode is prescribed: by itself the problem would repeat the old one for ever.  Where
 forces are not unique (a box on its four corners) a guard of one point says nothing: the modes hold as long as forces exist that fulfil the
@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact.points import Kinematics
 from haugmbd.errors import HaugmbdError, SimulationError, UsageError
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
 from haugmbd.impacts.frictional_impulse import Struck
@@ -38,6 +39,8 @@ TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
 LEAN = 1e-12
 """Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
+GAP_ROUNDING = 1e-14
+"""Relative to the size: the rounding of a gap, which just behind a bounce is larger than the gap itself."""
 REST = 1e-9
 """Relative to the size, per second: a slower point is at rest, and a slower approach is none."""
 REST_HEIGHT = 1e-12
@@ -118,6 +121,12 @@ class FrictionalMotion:
         self.events: tuple[Event, ...] = ()
         self.records: list[EventRecord] = []
         self.ended_by: Event | None = None
+        self.jammed: list[str] = []
+        self.jam: tuple[Array, Array, list[Key], Kinematics] | None = None
+        self._shared_beyond: Step | None = None
+        self._speeds: dict[Key, float] = {}
+        self._gravity = self._force_size = 1e-300
+        self._h_closed = np.inf
         self.y_dot = np.zeros_like(self.y)
         self.forces: Forces | None = None
 
@@ -223,7 +232,8 @@ class FrictionalMotion:
                 continue
             if key in self.bounced:
                 after = at.t - self.t_switch  # the zero at the bounce is divided out
-                found.append(Violated(gap / after / self.bounced[key] if after > 0.0 else 1.0, key, "open"))
+                rounded = (gap + GAP_ROUNDING * self.size) / self.bounced[key]
+                found.append(Violated(rounded / after if after > 0.0 else 1.0, key, "open"))
             else:
                 beside = LEAN * self.size if key[0] in closed else 0.0  # another feature of a contact that touches
                 found.append(Violated((gap + self.near.get(key, beside)) / self.size, key, "open"))
@@ -241,8 +251,9 @@ class FrictionalMotion:
         A point that begins to slide keeps the direction of its acceleration until it is fast enough.
         """
         assert self.forces is not None
-        p, kin, found = self.problem, self.forces.kin, {}
-        self._speeds: dict[Key, float] = {}
+        p, kin = self.problem, self.forces.kin
+        found: dict[Key, Array] = {}
+        self._speeds = {}
         self._gravity = float(np.linalg.norm(p.model.gravity)) or 1e-6 * self.size
         self._force_size = 1e-6 * self._gravity * float(p.model.mass[1:].max(initial=0.0)) + 1e-300
         if not self.modes:
@@ -256,8 +267,8 @@ class FrictionalMotion:
                 continue
             v, speed = kin.v[k, 1:], float(np.hypot(kin.v[k, 1], kin.v[k, 2]))
             self._speeds[key] = speed
-            begins = mode.fixed and speed <= slow and mode.hint is not None and bool(v @ (kin.D[k, 1:] @ mode.hint) >= 0.0)
-            if begins or (speed <= REST * self.size and mode.hint is not None):
+            begins = mode.hint is not None and mode.fixed and speed <= slow and bool(v @ (kin.D[k, 1:] @ mode.hint) >= 0.0)
+            if mode.hint is not None and (begins or speed <= REST * self.size):
                 found[key] = mode.hint
                 self.modes[key] = PointMode(SLIP, mode.hint, True)
                 continue
@@ -432,7 +443,7 @@ class FrictionalMotion:
     def turn(self, hit: list[Violated]) -> Turned:
         """Change velocities and modes at the state; return what has happened.  hit: guards at their zero."""
         p, rest = self.problem, REST * self.size
-        old, struck = dict(self.modes), {}
+        old, struck = dict(self.modes), dict[Key, Array]()
         met = [g.key for g in hit if g.what == "open"]
         lost = {g.key for g in hit if g.what == "feature"}
         leaving = {g.key for g in hit if g.what == "pull"}
@@ -533,7 +544,7 @@ class FrictionalMotion:
         p.response.factor(self.t, self.y)
         answer = p.columns(kin, keys, self.t)
         v = p.rows_of(kin, keys, p.velocities(self.y)).ravel()
-        f = -np.linalg.lstsq(answer.G, v, rcond=1e-10)[0].reshape(-1, 3)
+        f = np.asarray(-np.linalg.lstsq(answer.G, v, rcond=1e-10)[0].reshape(-1, 3), dtype=np.float64)
         mu = p.friction_of(keys)
         if (f[:, 0] < 0.0).any() or (np.hypot(f[:, 1], f[:, 2]) > mu * f[:, 0] * (1.0 + 1e-9)).any():
             raise SimulationError(
@@ -581,11 +592,6 @@ class FrictionalMotion:
     def limit_steps(self, span: float) -> None:
         """Set the longest step while a point is closed."""
         self._h_closed = span / CLOSED_STEPS
-        self._shared_beyond: Step | None = None
-        self._speeds = {}
-        self._gravity = self._force_size = 1e-300
-        self.jammed: list[str] = []
-        self.jam: Any = None
 
 
 class Turned(NamedTuple):

@@ -52,6 +52,10 @@ def check_parts(model: Model, contacts: Sequence[Contact]) -> None:
         elif load.is_friction and (load.reads_reaction or getattr(load, "is_exact", False)):
             what = "its friction depends on what its joint carries, which the friction at rigid contacts changes"
             faults.append(Fault(load.where, what, "Take a Viscous law, or leave it out."))
+    for contact in contacts:
+        if type(contact) is not Contact and not any(fault.where == contact.where for fault in faults):
+            what = "a run with friction or shapes at rigid contacts does not take stops and ropes beside them"
+            faults.append(Fault(contact.where, what, "Make it compliant, or leave it out."))
     network = model.network
     if network is not None and (network.sampled or network.delays):
         names = ", ".join(block.where for block in (*network.sampled, *network.delays))
@@ -161,6 +165,7 @@ class FrictionalRun:
         names = [] if first and not turned.impacts else self._names(turned)
         if m.jammed:
             names += [f"{name}: jams" for name in m.jammed]
+            assert m.jam is not None
             y, f, keys, kin = m.jam
             turned.impacts.append(Struck(y, m.y.copy(), keys, f, kin))
             m.jammed = []
@@ -224,7 +229,7 @@ class FrictionalRun:
                 for key in sorted(old.keys() | new.keys()):
                     what = self._point_event(old.get(key), new.get(key))
                     if what and f"{name}: {what}" not in found:
-                        found.append(f"{name}[{key[1]}]: {what}")
+                        found.append(f"{p.label(key)}: {what}")
         return found
 
     @staticmethod

@@ -21,6 +21,7 @@ from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.contact_warnings import LIFT_OFF, deep_contact_notes, lift_off_events, pulls_of
 from haugmbd.diagnostics.joint_coordinates import counting_turns
+from haugmbd.diagnostics.reaction_signals import bind, rebind, with_signals
 from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, joined
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SimulationError, UsageError, error_text
@@ -132,7 +133,7 @@ def run_with_contacts(
     recording = Recording(
         wanted_times(output.t_eval, start.t, t_end),
         output.store_every,
-        read_events(output.events),
+        with_signals(model, read_events(output.events)),
         () if checked else all_sensors(model, output.sensors),
     )
     run = ImpactRun(modes, methods, rule, t_end, most, recording, output.record_method, budget, until, again)
@@ -309,6 +310,8 @@ class HybridSimulation:
         """Return the smooth segment from `state`, and the contacts whose event ends it."""
         of, m, t, closed = self.of, self.mechanism, state.t, self.rest.closed
         model = m.model(closed, state)
+        bind(model)
+        rebind(model, (*self.events, *self.sensors))
         contacts, others = self._events(model, state, hit)
         rule = of.rule
         method = of.method.limited(self.h_closed) if closed else of.method

@@ -384,13 +384,15 @@ class ReducedResult(Result):
         q, qd = np.array([state.q for state in states]), np.array([state.qd for state in states])
         return self.changed(t=times, q=q, qd=qd, _sensors={}, _all_steps=False)
 
-    def at(self, t: float) -> Any:
+    def at(self, t: float, *, before: bool = False) -> Any:
         """Return the state at any time of the motion, by dense output.
 
         Parameters
         ----------
         t : float
             Time [s] within those of the result.
+        before : bool
+            Without a meaning here: a chain has no impacts.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -13,8 +13,54 @@ from haugmbd.diagnostics.histories import BlockHistory, DriverHistory, PointHist
 from haugmbd.diagnostics.joint_coordinates import JointHistory
 from haugmbd.diagnostics.joint_reactions import Reaction
 from haugmbd.diagnostics.load_history import LoadHistory
+from haugmbd.errors import UsageError
 
 H = TypeVar("H", bound=Any)
+
+NOTHING_ACTS = frozenset(
+    ("force", "torque", "power", "energy", "normal_force", "friction_force", "limit", "forces", "_force", "closed", "unique")
+)
+"""Quantities that are zero of a part that is off; others, such as its coordinates, are not defined, NaN."""
+
+
+def over_structures(
+    pieces: Sequence[Any], name: str, is_on: Callable[[Any], bool], make: Callable[[Any], H], join: Callable[[Sequence[H]], H]
+) -> H:
+    """Return a history over pieces of a motion whose structure changes: where a part is off, nothing acts, and coordinates are NaN."""
+    if all(piece._model is None or piece._model.parts is None for piece in pieces):
+        return join([make(piece) for piece in pieces])
+    on = [isinstance(name, str) and is_on(piece) for piece in pieces]
+    if all(on):
+        return join([make(piece) for piece in pieces])
+    if not any(on):
+        if any(name in piece.model.parts.names for piece in pieces if piece.model.parts is not None):
+            raise UsageError(f"{name!r} is off in the whole of this run: nothing of it is known.")
+        return join([make(piece) for piece in pieces[:1]])  # which raises the error of a name that does not exist
+    first = next(make(piece) for piece, one in zip(pieces, on, strict=True) if one)
+    return join([make(piece) if one else off(first, piece.t) for piece, one in zip(pieces, on, strict=True)])
+
+
+def off(history: H, t: Array) -> H:
+    """Return the history of a part that is off at times t (nt,), with the quantities that it has where it is on."""
+
+    def filled(name: str, like: Array) -> Array:
+        nothing = name in NOTHING_ACTS
+        found: Array = np.full((len(t), *like.shape[1:]), 0.0 if nothing else np.nan, dtype=like.dtype if nothing else np.float64)
+        return found
+
+    changes: dict[str, Any] = {}
+    for one in fields(history):
+        value = getattr(history, one.name)
+        if one.name == "t":
+            changes["t"] = t
+        elif isinstance(value, np.ndarray):
+            changes[one.name] = filled(one.name, value)
+        elif isinstance(value, dict):
+            changes[one.name] = {key: filled(key, part) for key, part in value.items()}
+        elif one.name == "_work":
+            changes["_work"] = lambda: np.zeros(len(t))
+    found: H = replace(history, **changes)
+    return found
 
 
 def joined(parts: Sequence[H]) -> H:
@@ -40,6 +86,9 @@ def join_joints(parts: Sequence[JointHistory]) -> JointHistory:
         values = dict(part._values)
         if "angle" in values and len(part.t):
             angle = values["angle"]
+            if not np.isfinite(angle[-1:]).all():  # the joint is off
+                turned.append(part)
+                continue
             if last is not None and part.t[0] == end:
                 angle = angle + 2.0 * np.pi * np.round((last - angle[0]) / (2.0 * np.pi))
             values["angle"], last, end = angle, angle[-1], part.t[-1]

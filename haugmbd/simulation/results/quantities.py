@@ -29,6 +29,7 @@ from haugmbd.diagnostics.histories import (
 from haugmbd.diagnostics.joint_coordinates import JointHistory, joint_history
 from haugmbd.diagnostics.joint_reactions import Axes, Reaction, SelfStresses, Side
 from haugmbd.diagnostics.load_history import LoadHistory, load_history
+from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.diagnostics.work import Work
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.inspection.points import locate
@@ -36,7 +37,15 @@ from haugmbd.model.labels import joint_named, named, no_such
 from haugmbd.model.model import Model
 from haugmbd.model.views import Plots
 from haugmbd.simulation.results.io.results import need_module
-from haugmbd.simulation.results.joining import join_blocks, join_drivers, join_joints, join_loads, join_points, joined
+from haugmbd.simulation.results.joining import (
+    join_blocks,
+    join_drivers,
+    join_joints,
+    join_loads,
+    join_points,
+    joined,
+    over_structures,
+)
 from haugmbd.simulation.results.sensor import SensorHistory
 
 if TYPE_CHECKING:
@@ -66,6 +75,11 @@ class Piece(Protocol):
     def __getitem__(self, body: str, /) -> BodyHistory: ...
 
 
+def _has_load(piece: Piece, name: str) -> bool:
+    """Return whether a piece has a force element of this name."""
+    return any(entry.load.name == name for entry in piece.model.loads)
+
+
 class HasQuantities(ABC):
     """Base class of results: joints, loads and drivers over time, by name."""
 
@@ -91,9 +105,12 @@ class HasQuantities(ABC):
         UsageError
             If there is no joint of that name, if it has no coordinates, or if the stored states are too far apart to count its turns.
         """
-        pieces = self._pieces()
-        entry = joint_named(pieces[0].model.joints, name)
-        return join_joints([joint_history(p.model, entry, p.t, p.y, p._solve()[:, : p.model.nb + 1], p._turns) for p in pieces])
+
+        def of(p: Piece) -> JointHistory:
+            entry = joint_named(p.model.joints, name)
+            return joint_history(p.model, entry, p.t, p.y, p._solve()[:, : p.model.nb + 1], p._turns)
+
+        return over_structures(self._pieces(), name, lambda p: name in p.model.joints, of, join_joints)
 
     def load(self, name: str) -> LoadHistory:
         """Return the quantities of a force element over time.
@@ -114,7 +131,11 @@ class HasQuantities(ABC):
         UsageError
             If there is no element of that name.
         """
-        return join_loads([load_history(p.model, p.t, p.y, name, partial(getattr, p, "_work")) for p in self._pieces()])
+
+        def of(p: Piece) -> LoadHistory:
+            return load_history(p.model, p.t, p.y, name, partial(getattr, p, "_work"))
+
+        return over_structures(self._pieces(), name, lambda p: _has_load(p, name), of, join_loads)
 
     def contact(self, name: str) -> Any:
         """Return a compliant contact over time, and its impacts.
@@ -135,7 +156,8 @@ class HasQuantities(ABC):
         UsageError
             If there is no contact of that name.
         """
-        contacts = [entry.load.name for entry in self._pieces()[0].model.loads if entry.load.is_contact]
+        contacts = [entry.load.name for piece in self._pieces() for entry in piece.model.loads if entry.load.is_contact]
+        contacts = list(dict.fromkeys(contacts))
         if name not in contacts:
             raise no_such("contact", name, contacts)
         found = self.load(name)
@@ -164,7 +186,10 @@ class HasQuantities(ABC):
         UsageError
             If there is no block of that name.
         """
-        return join_blocks([block_history(p.model, p.t, p.y, name) for p in self._pieces()])
+        pieces = self._pieces()
+        for piece in pieces:
+            bind(piece.model)
+        return join_blocks([block_history(p.model, p.t, p.y, name) for p in pieces])
 
     def driver(self, name: str) -> DriverHistory:
         """Return a driver over time: what it prescribes, and what it takes.
@@ -184,11 +209,12 @@ class HasQuantities(ABC):
         UsageError
             If there is no driver of that name, or if it has several driven rows.
         """
-        parts = []
-        for p in self._pieces():
+
+        def of(p: Piece) -> DriverHistory:
             unique = not len(p._self_stresses.of(np.array([driven_row(p.model, name)]))[0])
-            parts.append(driver_history(p.model, p.t, p._solve, partial(getattr, p, "_work"), name, unique=unique))
-        return join_drivers(parts)
+            return driver_history(p.model, p.t, p._solve, partial(getattr, p, "_work"), name, unique=unique)
+
+        return over_structures(self._pieces(), name, lambda p: name in p.model.joints, of, join_drivers)
 
     def point(self, where: str | tuple[str, npt.ArrayLike]) -> PointHistory:
         """Return a point of a body over time.

@@ -2,7 +2,7 @@ r"""A motion with impacts from its file, see `saving`: models with closed contac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,8 @@ from haugmbd.simulation.results.io.schema import (
     result_of,
 )
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.switch_record import SwitchRecord
+from haugmbd.system.structures import Structure, structures_of
 
 BEFORE, AFTER, MULTIPLIERS = IMPACT
 
@@ -47,19 +49,62 @@ def result_of_segments(
     contacts = _contacts(meta["contacts"], free)
     mechanism = ContactModes(free, [*contacts, *stops_of(entry.load for entry in free.loads)]) if meta.get("rigid", True) else None
     ends = np.cumsum((0, *lengths)).tolist()
-    complete = [_segment(whole, mechanism, *part) for part in zip(meta["segments"], ends[:-1], ends[1:], strict=True)]
+    rigid = _switched_contacts(meta, free)
+    complete = [
+        _segment(whole, mechanism if rigid is None else rigid(part[0]), *part, tag=rigid is not None)
+        for part in zip(meta["segments"], ends[:-1], ends[1:], strict=True)
+    ]
     stored = [np.isin(np.arange(n), some) for n, some in zip(lengths, meta.get("stored", ()), strict=False)]
     segments = [one.at_states(some) for one, some in zip(complete, stored, strict=True)] if stored else complete
+    impacts = tuple(_impact(contents.arrays, free, k, data) for k, data in enumerate(meta["impacts"]))
     return Result.of_segments(
         free,
         segments,
         complete=complete if stored else (),
-        impacts=tuple(_impact(contents.arrays, free, k, data) for k, data in enumerate(meta["impacts"])),
+        impacts=impacts,
+        switches=tuple(_switch(data, impacts) for data in meta.get("switches", ())),
         settings=whole.settings,
         interrupted=whole.interrupted,
         outcome=whole.outcome,
-        _mechanism=mechanism,
+        _mechanism=mechanism if rigid is None else None,
         _replays=whole._replays,
+    )
+
+
+def _switched_contacts(meta: Mapping[str, Any], free: Model) -> Callable[[Mapping[str, Any]], ContactModes | None] | None:
+    """Return a function that gives the contacts of a segment, where the structure changes; None where it does not."""
+    if not (meta.get("switches") or any("structure" in one for one in meta["segments"])):
+        return None
+    known: dict[Structure, ContactModes | None] = {}
+
+    def of(data: Mapping[str, Any]) -> ContactModes | None:
+        structure = _structure(data, free)
+        if structure not in known:
+            model = _model_of(data, free, free.state())
+            contacts = (*model.contacts, *stops_of(entry.load for entry in model.loads))
+            known[structure] = ContactModes(model, contacts) if contacts else None
+        return known[structure]
+
+    return of
+
+
+def _structure(data: Mapping[str, Any], free: Model) -> Structure:
+    """Return the structure of a segment or an impact."""
+    return Structure.from_data(data["structure"]) if "structure" in data else structures_of(free).first
+
+
+def _model_of(data: Mapping[str, Any], free: Model, state: State) -> Model:
+    """Return the model of a segment or an impact;  state: where it begins"""
+    return structures_of(free).model(_structure(data, free), state)
+
+
+def _switch(data: Mapping[str, Any], impacts: Sequence[Impact]) -> SwitchRecord:
+    """Return what has happened at a switch."""
+    place = data.get("impact")
+    names = {key: tuple(map(str, data[key])) for key in ("names", "locked", "gripped", "released")}
+    impulse = None if place is None else impacts[int(place)].impulse
+    return SwitchRecord(
+        float(data["t"]), **names, kinetic=float(data["kinetic"]), potential=float(data["potential"]), impulse=impulse
     )
 
 
@@ -76,11 +121,15 @@ def _contact(data: Mapping[str, Any], bodies: Mapping[str, Body]) -> Contact:
     return Contact.from_frames(data["name"], i, j, restitution=data["restitution"], radius=data["radius"])
 
 
-def _segment(whole: Result, mechanism: ContactModes | None, data: Mapping[str, Any], first: int, end: int) -> Result:
-    """Return one segment, the states first ... end - 1 of the whole."""
+def _segment(
+    whole: Result, mechanism: ContactModes | None, data: Mapping[str, Any], first: int, end: int, *, tag: bool = False
+) -> Result:
+    """Return one segment, the states first ... end - 1 of the whole;  tag: whether it has its own contacts"""
     part, y = slice(first, end), whole.y
     closed = list(data["closed"])
     model = whole.model
+    if end > first and tag:
+        model = _model_of(data, model, State.from_y(float(whole.t[first]), y[first], model.nb + 1))
     if closed and end > first and mechanism is not None:
         model = mechanism.model(closed, State.from_y(float(whole.t[first]), y[first], model.nb + 1))
     interrupted = bool(data["interrupted"])
@@ -94,12 +143,13 @@ def _segment(whole: Result, mechanism: ContactModes | None, data: Mapping[str, A
         events=events_of(data, model.nb + 1, y.shape[1]),
         _sensors={name: replace(one, t=one.t[part], value=one.value[part]) for name, one in whole._sensors.items()},
         singular_crossings=crossings_of(data),
-        _own=None if whole._own is None or closed else whole._own[part],
+        _own=None if whole._own is None or closed or tag else whole._own[part],
         _own_u_dot=None if whole._own_u_dot is None else whole._own_u_dot[part],
-        _turns=None if whole._turns is None else whole._turns[part],
+        _turns=None if whole._turns is None or tag else whole._turns[part],
         _contact_impacts=contact_impacts_of(data),
         _all_steps=bool(data.get("all_steps", False)),
         _held=tuple(data.get("held", ())),
+        _mechanism=mechanism if tag else None,
         outcome=Outcome.from_data(data["outcome"], interrupted=interrupted),
     )
 
@@ -107,8 +157,10 @@ def _segment(whole: Result, mechanism: ContactModes | None, data: Mapping[str, A
 def _impact(arrays: Mapping[str, Array], model: Model, k: int, data: Mapping[str, Any]) -> Impact:
     """Return the k-th impact; the rows of its joints are evaluated again."""
     t, n = float(data["t"]), model.nb + 1
+    if "structure" in data:
+        model = _model_of(data, model, State.from_y(t, arrays[BEFORE][k], n))
     before, after = (State.from_y(t, arrays[name][k], n) for name in (BEFORE, AFTER))
-    Lam = arrays[MULTIPLIERS][k] if model.nc else np.zeros(0)
+    Lam = arrays[MULTIPLIERS][k] if model.nc and "Lam" not in data else np.array(data.get("Lam", ()), dtype=np.float64)
     energy_before, energy_after = map(float, data["energies"])
     impulse = Impulse(
         model=model,

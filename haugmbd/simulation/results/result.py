@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -60,10 +60,13 @@ from haugmbd.model.views import Animated
 from haugmbd.simulation.replay import Replay, work_or_why
 from haugmbd.simulation.results.continuation import join_all, join_results
 from haugmbd.simulation.results.io.carried_model import restore
+from haugmbd.simulation.results.joining import joined as joined_histories
+from haugmbd.simulation.results.joining import over_structures
 from haugmbd.simulation.results.quantities import HasQuantities
 from haugmbd.simulation.results.records import Counters, Names
 from haugmbd.simulation.results.segments import (
     Again,
+    changes_structure,
     contact_history,
     fields_of_segments,
     piece_at,
@@ -76,7 +79,10 @@ from haugmbd.simulation.results.segments import (
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.solutions import HasSolutions
 from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
+from haugmbd.simulation.results.switch_record import SwitchRecord
 from haugmbd.workspace.layout import WIDTH
+
+H = TypeVar("H", LoadHistory, DriverHistory)
 
 
 class NotOfAChain(UsageError, AttributeError):
@@ -121,7 +127,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     outcome : Outcome
         End of the run and its diagnostics; see also `status`, `success`, `message` and `warnings`.
     impacts : tuple of Impact
-        The impacts of rigid contacts and stops, in the order of time; () without any.
+        The impacts of rigid contacts and stops, kicks, and joints that have closed, in the order of time; () without any.
+    switches : tuple of SwitchRecord
+        What has gone on and off while the mechanism moved, in the order of time; () without any.
 
     Notes
     -----
@@ -129,6 +137,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     because accelerations, multipliers, reactions, violations and energies are computed from them; change a copy, `result.r.copy()`.
     At an impact the time stands twice, with the state before and with the state after, but in a run with `t_eval`: there it is the one
     after. Rows are those of the model with all contacts open; `contact(name)` has the normal forces.
+    Where the structure changes, `model` is that of the start, and `segments` have those of each structure. Of a part that is off nothing
+    acts: its forces, multipliers and violations are zero, and its coordinates are NaN.
     `Result(model, t, y)` is that of states of your own, flat ones as `State.y` in the rows of y, which is not copied.
 
     Raises
@@ -169,6 +179,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     """Whether the states are the steps of the run, between which dense output is as accurate as its method."""
     outcome: Outcome = Outcome()
     impacts: tuple[Impact, ...] = ()
+    switches: tuple[SwitchRecord, ...] = ()
     _segments: tuple[Result, ...] = ()
     """The smooth segments between jumps of the velocities, each with the model of its closed contacts; none of one smooth motion."""
     _with_ends: tuple[Result, ...] = ()
@@ -288,11 +299,11 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
     def kinetic_energy(self) -> Array:
         """Return the kinetic energy, (nt,) [J]."""
-        return kinetic_and_potential(self.model, self.t, self.y)[0]
+        return self.energy().kinetic if self._switched else kinetic_and_potential(self.model, self.t, self.y)[0]
 
     def potential_energy(self) -> Array:
         """Return the potential energy of gravity and force elements, (nt,) [J]."""
-        return kinetic_and_potential(self.model, self.t, self.y)[1]
+        return self.energy().potential if self._switched else kinetic_and_potential(self.model, self.t, self.y)[1]
 
     @property
     def angles(self) -> Array:
@@ -341,8 +352,15 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return tuple(segment for segment in self._segments if len(segment)) or (self,)
 
     @property
+    def _switched(self) -> bool:
+        """Return whether parts of the mechanism go on or off in the run."""
+        return bool(self.switches) or (bool(self._segments) and changes_structure(self._segments))
+
+    @property
     def contacts(self) -> dict[str, Contact]:
         """Return the rigid contacts and stops of the run by name; {} without any."""
+        if self._switched:
+            return {name: one for piece in self._segments for name, one in piece.contacts.items()}
         if self._contact_problem is not None:
             return dict(zip(self._contact_problem.names, self._contact_problem.contacts, strict=True))
         return {} if self._mechanism is None else dict(self._mechanism.contacts)
@@ -369,10 +387,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         Returns
         -------
         RigidContactHistory, ContactHistory or CompliantContact
-            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of one without
-            friction gap, rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each
-            point, and `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the
-            largest indentation, and the lost energy.
+            Of a rigid contact with friction, or of two shapes, gap, forces, slip and state of each point, see there. Of another one gap,
+            rate and normal force, and whether the force is unique. Of a ContactForce indentation, forces and slip of each point, and
+            `.impacts`: of each impact times and speeds of touch and release, the restitution that was reached, the largest indentation,
+            and the lost energy.
 
         Raises
         ------
@@ -380,6 +398,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             If there is no contact of that name.
         """
         rigid = tuple(self.contacts)
+        if name in rigid and self._switched:
+            of = lambda piece: contact_history(piece._mechanism, name, piece, piece._shared)  # noqa: E731
+            return over_structures(self._pieces(), name, lambda piece: name in piece.contacts, of, joined_histories)
         if name in rigid and self._contact_problem is not None:
             return history_of(
                 name, self._contact_problem, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
@@ -416,6 +437,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def load(self, name: str) -> LoadHistory:
         if not self._segments:
             return super().load(name)
+        if self._switched:
+            return self._of_stored(HasQuantities.load, name)
         found = super().load(name)
         return replace(found, _work=lambda: work_of_load(self.model, self._work, name, found.energy))
 
@@ -424,6 +447,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def driver(self, name: str) -> DriverHistory:
         if not self._segments:
             return super().driver(name)
+        if self._switched:
+            return self._of_stored(HasQuantities.driver, name)
         whole, keep = super().driver(name), np.ones(len(self.t), dtype=np.bool_)
         if self._with_ends:
             whole, keep = with_segments(self, self._with_ends, ()).driver(name), self._stored
@@ -438,6 +463,22 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         return replace(whole, **kept, _work=work)
 
     driver.__doc__ = HasQuantities.driver.__doc__
+
+    def _of_stored(self, of: Callable[[Result, str], H], name: str) -> H:
+        """Return a history at the states of the result, of one that is computed at those of its segments with their ends."""
+        if not self._with_ends:
+            return of(self, name)
+        found: Any = of(with_segments(self, self._with_ends, ()), name)
+        keep = self._stored
+        changes: dict[str, Any] = {"_work": lambda: found.work[keep]}
+        for one in fields(found):
+            value = getattr(found, one.name)
+            if isinstance(value, np.ndarray):
+                changes[one.name] = value[keep]
+            elif isinstance(value, dict):
+                changes[one.name] = {key: part[keep] for key, part in value.items()}
+        kept: H = replace(found, **changes)
+        return kept
 
     @property
     def _stored(self) -> npt.NDArray[np.bool_]:
@@ -536,6 +577,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def _work_of_segments(self) -> Work:
         """Return the work since the first state, along the steps of all segments."""
         complete = [piece for piece in self._complete if len(piece)]
+        if self._switched:
+            return joined_work([piece._work.as_one() for piece in complete]).at(self._stored).since_first()
         if not len(self.t) or not does_work(self.model):
             return no_work(self.model, len(self.t))
         if self._mechanism is None:  # runs that were joined across a kick: each knows its own steps
@@ -592,13 +635,15 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             return None
         return counter.follow(self.t, self.y, rates, times, y, None if self._turns is None else np.asarray(self._turns))
 
-    def at(self, t: float) -> State:
-        """Return the state at any time of the motion, by dense output; at an impact the state after it.
+    def at(self, t: float, *, before: bool = False) -> State:
+        """Return the state at any time of the motion, by dense output; at an impact or a switch the state after it.
 
         Parameters
         ----------
         t : float
             Time [s] within those of the result.
+        before : bool
+            At an impact or a switch: the state before it.
 
         Returns
         -------
@@ -614,6 +659,10 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """
         time = check_time(t, self.t)
         if self._segments:
+            if before:
+                ended = [piece for piece in self._complete if len(piece) and piece.t[0] < time <= piece.t[-1]]
+                if ended:
+                    return ended[0].at(time)
             return piece_at(self._complete, time).at(time)
         stored = np.flatnonzero(self.t == time)
         return self.state(int(stored[-1])) if len(stored) else self.resample([time]).state()
@@ -644,7 +693,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         segments = [one.within(part, first, last) for one, part in zip(self._segments[some], parts[some], strict=True)]
         complete = [one.within((one.t >= span[0]) & (one.t <= span[1]), first, last) for one in self._with_ends[some]]
         impacts = tuple(impact for impact in self.impacts if first <= impact.t <= last)
-        return with_segments(self, segments, complete, impacts=impacts)
+        switches = tuple(switch for switch in self.switches if first <= switch.t <= last)
+        return with_segments(self, segments, complete, impacts=impacts, switches=switches)
 
     def at_states(self, keep: npt.NDArray[np.bool_]) -> Result:
         """Return the result with some of its states, keep (nt,)."""
@@ -744,6 +794,13 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def state(self, k: int = -1) -> State:
         """Return the k-th state; by default the last. Raise UsageError if there is none of that number."""
         k = check_number(k, len(self.t))
+        if self._switched:
+            ends = np.cumsum([len(piece) for piece in self._segments])
+            own = int(np.searchsorted(ends, k, side="right"))
+            return self._segments[own].state(k - int(ends[own]) + len(self._segments[own]))
+        if self._model is not None and self._model.parts is not None:
+            found = State.from_y(float(self.t[k]), self.y[k], len(self.names.bodies))
+            return found.replace(structure=self._model.parts.structure)
         return State.from_y(float(self.t[k]), self.y[k], len(self.names.bodies))
 
     def __repr__(self) -> str:

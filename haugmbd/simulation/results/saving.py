@@ -20,7 +20,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import JointStop
-from haugmbd.contact.rope_stop import RopeStop
+from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.schema import (
@@ -41,8 +41,8 @@ def contents_of_result(result: Any) -> Contents:
     """Return the contents to be written. Raise UsageError if the file could not be read back."""
     if result._contact_problem is not None:
         raise UsageError(
-            "a result with friction, or shapes, at rigid contacts cannot be written to a file yet: keep the system (system.save) and simulate "
-            "it again, pickle the result, or write its tables, result.to_csv and result.to_pandas"
+            "a result with friction, or shapes, at rigid contacts cannot be written to a file yet: keep the system (system.save) and "
+            "simulate it again, pickle the result, or write its tables, result.to_csv and result.to_pandas"
         )
     if not result._segments:
         return contents_of(result, carry)
@@ -59,7 +59,7 @@ def _numbers_stored(result: Any) -> list[list[int]]:
 
 def _more(result: Any, stored: list[list[int]]) -> More:
     """Return the contents of the file besides the states."""
-    contacts = result.contacts
+    contacts, switched = result.contacts, result._switched
     segments = [
         {
             "n": len(segment),
@@ -72,6 +72,7 @@ def _more(result: Any, stored: list[list[int]]) -> More:
             "contact_impacts": impact_data(segment._contact_impacts),
             "all_steps": segment._all_steps,
             "passed": [place._asdict() for place in segment.singular_crossings],
+            **structure_data(segment.model),
         }
         for segment in result.segments
     ]
@@ -82,22 +83,38 @@ def _more(result: Any, stored: list[list[int]]) -> More:
             "normal": list(one.normal.items()),
             "energies": [one.energy_before, one.energy_after],
             "messages": one.messages,
+            **({"Lam": one.Lam.tolist()} | structure_data(one.model) if switched else {}),
         }
         for impact, one in zip(result.impacts, impulses, strict=True)
     ]
     arrays: dict[str, Array] = {}
     if impulses:
         arrays = {BEFORE: np.array([one.before.y for one in impulses]), AFTER: np.array([one.state.y for one in impulses])}
-        if result.model.nc:
+        if result.model.nc and not switched:
             arrays[MULTIPLIERS] = np.array([one.Lam for one in impulses])
     planes = [
-        contact for contact in contacts.values() if not isinstance(contact, JointStop | RopeStop)
+        contact for contact in contacts.values() if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))
     ]  # the limits of joints are loads of the model
     data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
     data["rigid"] = result._mechanism is not None
+    if switched:
+        data["rigid"] = any(segment._mechanism is not None for segment in result.segments)
+        data["switches"] = [
+            asdict(replace(one, impulse=None)) | {"impact": _place_of(one.impulse, impulses)} for one in result.switches
+        ]
     if stored:
         data["stored"] = stored
     return More(data, arrays, dict.fromkeys(arrays, "impact"), tuple(len(segment) for segment in result.segments))
+
+
+def structure_data(model: Any) -> dict[str, Any]:
+    """Return which parts of a mechanism are off in a model; nothing of a mechanism without switches."""
+    return {} if model.parts is None else {"structure": model.parts.structure.as_data()}
+
+
+def _place_of(impulse: Any, impulses: list[Any]) -> int | None:
+    """Return the number of an impulse among those of the impacts; None if it is none of them."""
+    return next((k for k, one in enumerate(impulses) if one is impulse), None)
 
 
 def _contact_data(contact: Contact) -> dict[str, Any]:

@@ -42,10 +42,14 @@ def fields_of_segments(model: Model, segments: Sequence[Any]) -> dict[str, Any]:
         "_sensors": {},
         "_all_steps": all(segment._all_steps for segment in segments),
     }
-    for name, width in (("_turns", None), ("_own", model.nc), ("_own_u_dot", None)):
+    for name in ("_turns", "_own", "_own_u_dot"):
         values = [getattr(segment, name) for segment in some]
         whole = bool(values) and all(value is not None for value in values)
-        kept[name] = np.concatenate([value[:, :width] if width is not None else value for value in values]) if whole else None
+        if whole and name == "_own":
+            values = [in_rows_of(model, segment, value) for segment, value in zip(some, values, strict=True)]
+        if whole and name == "_turns" and len({value.shape[1] for value in values}) > 1:  # joints that turn come and go
+            whole = False
+        kept[name] = np.concatenate(values) if whole else None
     if some and all(segment._sensors.keys() == some[0]._sensors.keys() for segment in some):
         kept["_sensors"] = {name: joined([segment._sensors[name] for segment in some]) for name in some[0]._sensors}
     return kept
@@ -59,9 +63,29 @@ def solutions_of_segments(model: Model, segments: Iterable[Any]) -> Array:
     for segment in segments:
         x = np.zeros((len(segment.t), 6 * nodes))
         x[:, : 6 * n] = segment._solutions[:, :n].reshape(len(x), 6 * n)
-        x[:, 6 * n :][:, model.slot_of_row] = segment.lam[:, : model.nc]
+        x[:, 6 * n :][:, model.slot_of_row] = in_rows_of(model, segment, segment.lam)
         parts.append(x.reshape(len(x), nodes, 6))
     return np.concatenate(parts)
+
+
+def changes_structure(segments: Sequence[Any]) -> bool:
+    """Return whether parts of the mechanism go on or off between segments, each with a model of its own."""
+    return any(segment._model is not None and segment._model.parts is not None for segment in segments)
+
+
+def in_rows_of(model: Model, segment: Any, values: Array) -> Array:
+    """Return values (nt, rows) of the rows of a segment as those of a model, (nt, nc): zero for joints that are off in the segment.
+
+    Rows of closed contacts stand behind those of the model, and are left out.
+    """
+    own = segment.model
+    if own.parts is None and model.parts is None:
+        return values[:, : model.nc]
+    found = np.zeros((len(values), model.nc))
+    for name, entry in model.joints.items():
+        if name in own.joints:
+            found[:, entry.rows] = values[:, own.joints[name].rows]
+    return found
 
 
 def at_times(segments: Sequence[R], times: Array, end: float) -> tuple[R, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
+from haugmbd.diagnostics.reaction_signals import SignalFunction
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError, UsageError, error_text
 from haugmbd.model.model import Model
@@ -30,20 +31,22 @@ class Sensor:
     ----------
     name : str
         Name of the sensor in the result: `result.sensor(name)`.
-    function : callable
-        f(t, state) of the time [s] and a `State` (for a chain: `ChainState`), which gives a number or an array of one shape.
+    function : callable or str
+        f(t, state) of the time [s] and a `State` (for a chain: `ChainState`), which gives a number or an array of one shape. Or the name of
+        what a joint carries or how a body accelerates, such as "pin.force", "pin.torque.z" or "arm.acceleration".
     unit : str
         Unit of the values, for tables and plots.
     """
 
     name: str
-    function: Callable[[float, Any], Any]
+    function: Callable[[float, Any], Any] | str
     unit: str = ""
 
     def value(self, state: Any) -> Array:
         """Return the value at a state. Raise SimulationError, with name and time, if the function fails or gives no numbers."""
         try:
-            given = self.function(state.t, state)
+            function: Any = self.function  # a name has been replaced when a run begins
+            given = function(state.t, state)
         except Exception as error:  # a user's function may raise anything
             what = f"sensor {self.name!r} raises {error_text(error)}"
             raise SimulationError(f"{what} (at t = {state.t:.9g} s).") from error
@@ -89,7 +92,7 @@ def read_sensors(sensors: Any) -> tuple[Sensor, ...]:
             raise UsageError(f"sensors has {sensor!r}, which is not a Sensor: {example}.")
         if not (isinstance(sensor.name, str) and sensor.name.strip()):
             raise UsageError(f"a sensor is called {sensor.name!r}: give it a name, such as 'tip height'.")
-        if not callable(sensor.function):
+        if not (callable(sensor.function) or isinstance(sensor.function, str)):
             raise UsageError(f"sensor {sensor.name!r}: function is {sensor.function!r}, must be a function of (t, state).")
     twice = [name for name, n in Counter(sensor.name for sensor in given).items() if n > 1]
     if twice:
@@ -100,7 +103,13 @@ def read_sensors(sensors: Any) -> tuple[Sensor, ...]:
 def all_sensors(model: Model, given: Any) -> tuple[Sensor, ...]:
     """Return the sensors that were added to the system, and those that are given to a run. Raise UsageError as `read_sensors`."""
     own = () if model.network is None else tuple(model.network.scope.sensors.values())
-    return read_sensors((*own, *read_sensors(given))) if own else read_sensors(given)
+    found = read_sensors((*own, *read_sensors(given))) if own else read_sensors(given)
+    return tuple(
+        replace(sensor, function=SignalFunction(model, sensor.function, f"sensor {sensor.name!r}"))
+        if isinstance(sensor.function, str)
+        else sensor
+        for sensor in found
+    )
 
 
 class SensorRecorder:

@@ -18,7 +18,7 @@ import numpy as np
 
 from haugmbd.bodies.validation import read_only
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, momentum_over_time
+from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, kinetic_and_potential, momentum_over_time
 from haugmbd.diagnostics.joint_reactions import (
     Axes,
     Reaction,
@@ -36,8 +36,8 @@ from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.determined_motion import solve_determined_states
 from haugmbd.integrators.base import methods_below
 from haugmbd.model.model import Model
-from haugmbd.simulation.results.joining import join_reactions
-from haugmbd.simulation.results.segments import solutions_of_segments
+from haugmbd.simulation.results.joining import join_reactions, over_structures
+from haugmbd.simulation.results.segments import changes_structure, in_rows_of, solutions_of_segments
 
 DETERMINED = ("kinematics", "inverse dynamics")
 """The analyses, by the settings of their results, of motions that the drivers determine: accelerations follow from the rows alone."""
@@ -69,7 +69,7 @@ class HasSolutions(ABC):
         """Return the Euler parameters, (nt, nb + 1, 4)."""
 
     @abstractmethod
-    def _pieces(self) -> Sequence[HasSolutions]:
+    def _pieces(self) -> Sequence[Any]:
         """Return the smooth pieces of the motion; itself if it is one."""
 
     @property
@@ -182,7 +182,7 @@ class HasSolutions(ABC):
             )
         pieces = self._pieces()
         if pieces != (self,):
-            return read_only(np.concatenate([piece.lam_of_method[:, : self.model.nc] for piece in pieces]))
+            return read_only(np.concatenate([in_rows_of(self.model, piece, piece.lam_of_method) for piece in pieces]))
         if not self.has_model:
             return self._own
         return read_only(multipliers_of_method(self.model, self.t, self.y, self._own))
@@ -247,8 +247,13 @@ class HasSolutions(ABC):
         """
         pieces = self._pieces()
         if pieces != (self,):
-            check_wrench_arguments(self.model.joints, self.model.body_names, joint, on, frame)
-            return join_reactions([piece.reaction(joint, on=on, frame=frame) for piece in pieces])
+            joints = {name: entry for piece in pieces[::-1] for name, entry in piece.model.joints.items()} | dict(self.model.joints)
+            check_wrench_arguments(joints, self.model.body_names, joint, on, frame)
+            is_on = lambda piece: joint in piece.model.joints  # noqa: E731
+            found: Reaction = over_structures(
+                pieces, joint, is_on, lambda piece: piece.reaction(joint, on=on, frame=frame), join_reactions
+            )
+            return found
         stresses = lambda: self._self_stresses  # noqa: E731  computed only where it is asked for
         return reactions_over_time(self._wrenches, joint, on=on, frame=frame, stresses=stresses)
 
@@ -281,6 +286,10 @@ class HasSolutions(ABC):
         """
         if by not in ("row", "joint"):
             raise UsageError(f"by is {by!r}: give 'row' or 'joint'.")
+        pieces = self._pieces()
+        if pieces != (self,) and changes_structure(pieces):
+            parts = [in_rows_of(self.model, piece, piece.violation(level, of_method=of_method)) for piece in pieces]
+            return np.concatenate(parts) if by == "row" else joint_violation(self.model, np.concatenate(parts))
         rows = row_violation(self.model, self.t, self.y, level, lambda: self._solutions_of_method if of_method else self._solutions)
         return rows if by == "row" else joint_violation(self.model, rows)
 
@@ -298,6 +307,11 @@ class HasSolutions(ABC):
         come out again, and for states of your own, `work_error` is the measured error of the work, and a large one is issued as a
         RunWarning.
         """
+        pieces = self._pieces()
+        if pieces != (self,) and changes_structure(pieces):  # loads that are off store nothing
+            kept = [kinetic_and_potential(piece.model, piece.t, piece.y) for piece in pieces]
+            kinetic, potential = (np.concatenate([one[k] for one in kept]) for k in (0, 1))
+            return Energy(self.t, kinetic, potential, self._work.all_applied, self._work.all_dissipated, self._work.error)
         return energy_over_time(self.model, self.t, self.y, lambda: self._work)
 
     def momentum(self) -> Momentum:

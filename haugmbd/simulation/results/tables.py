@@ -25,6 +25,7 @@ from haugmbd.diagnostics.load_history import LoadHistory
 from haugmbd.errors import HaugmbdError, warn_user
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.io.schema import AXES, BODY_VARIABLES, COMPONENTS, FRAMES, UNITS
+from haugmbd.simulation.results.segments import changes_structure, in_rows_of
 from haugmbd.simulation.results.sensor import SensorHistory
 
 RATES = {"v_dot": "m/s2", "omega_bar_dot": "rad/s2"}
@@ -188,6 +189,11 @@ def _driver(one: DriverHistory) -> Iterator[Variable]:
 
 def _multipliers(pieces: Sequence[Any]) -> Iterator[Variable]:
     """Yield the multipliers of the rows of the first model; closed contacts of later pieces are left to their own quantities."""
+    if changes_structure(pieces):
+        values = np.concatenate([in_rows_of(pieces[0].model, piece, piece.lam) for piece in pieces])
+        units = ", ".join(dict.fromkeys(label.unit for label in pieces[0].model.labels))
+        yield Variable("lam", ("time", "row"), values, {"units": f"J per unit of the row ({units})"})
+        return
     joints = pieces[0].model.joints
     rows = [np.concatenate([np.zeros(0, dtype=np.int64), *(p.model.joints[name].rows for name in joints)]) for p in pieces]
     order = np.argsort(rows[0])
@@ -207,7 +213,10 @@ def _violations(pieces: Sequence[Any]) -> Iterator[Variable]:
     joints = tuple(pieces[0].model.joints)
     for k, level in enumerate(LEVELS):
         by_joint = [piece.violation(level, by="joint") for piece in pieces]
-        values = np.concatenate([np.stack([part[name] for name in joints], axis=1) for part in by_joint])
+        parts = zip(by_joint, pieces, strict=True)
+        values = np.concatenate(
+            [np.stack([part.get(name, np.zeros(len(piece.t))) for name in joints], axis=1) for part, piece in parts]
+        )
         per = ("", " per s", " per s2")[k]
         yield Variable(f"violation_{level}", ("time", "joint"), values, _unit(f"units of the rows{per}", norm="Euclidean"))
     values = np.concatenate([piece.euler_violation() for piece in pieces])

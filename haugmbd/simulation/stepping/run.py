@@ -17,6 +17,7 @@ from haugmbd.diagnostics.joint_coordinates import counting_turns
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
 from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
@@ -147,6 +148,8 @@ class Run(Generic[R]):
         self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies, *blocks)
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.slips = None if self.clock is None else SlipsAtJumps.of(problem)
+        frictions = [] if model is None else [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+        self.kinks = sorted(t for load in frictions for t in load.kinks(problem.t, t_end))
         self.cpu = time.process_time()
 
     def run(self, progress: bool = False) -> R:
@@ -178,9 +181,14 @@ class Run(Generic[R]):
         method = self.method
         while True:
             stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
-            self.reach(stop, method, k1, bar)
+            kink = next((t for t in self.kinks if t > p.t), stop)
+            self.reach(min(kink, stop), method, k1, bar)
             if self.exhausted or self.stop >= self.t_end:
                 return
+            if kink < stop:
+                p.t, p.y[:], k1[:] = float(self._last[0][-1]), self._last[1][-1], self._last[2][-1]
+                self._continue_from_state(k1)
+                continue
             assert clock is not None
             if self._leave_stop(clock, k1):
                 return

@@ -257,18 +257,57 @@ RESERVED = ("status", "reason", "cell", "record")
 
 @public_class
 @dataclass(frozen=True)
+class Distribution:
+    """A distribution of a parameter, for `RandomCells`: see `normal` and `uniform`.
+
+    kind: "normal" or "uniform";  a, b: mean and standard deviation, or the ends
+    """
+
+    kind: str
+    a: float
+    b: float
+
+    def at(self, part: float) -> float:
+        """Return the value below which this part of the distribution is, 0 < part < 1."""
+        if self.kind == "uniform":
+            return self.a + part * (self.b - self.a)
+        from scipy.special import ndtri  # noqa: PLC0415  only where it is used
+
+        return self.a + self.b * float(ndtri(part))
+
+
+def normal(mean: float, sd: float) -> Distribution:
+    """Return the normal distribution of a mean and a standard deviation. Raise UsageError unless both are finite, and sd is positive."""
+    if not (np.isfinite([mean, sd]).all() and sd > 0.0):
+        raise UsageError(f"normal({mean!r}, {sd!r}) needs a finite mean and a positive standard deviation.")
+    return Distribution("normal", float(mean), float(sd))
+
+
+def uniform(low: float, high: float) -> Distribution:
+    """Return the uniform distribution between two numbers. Raise UsageError unless both are finite, the smaller one first."""
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise UsageError(f"uniform({low!r}, {high!r}) needs two finite numbers, the smaller one first.")
+    return Distribution("uniform", float(low), float(high))
+
+
+@public_class
+@dataclass(frozen=True)
 class RandomCells:
     """Cells with random values, for the `parameters` of `sweep`.
 
     Parameters
     ----------
     ranges : dict
-        For each parameter a tuple (low, high) of numbers, for a uniform distribution in low <= x < high; a list, of which one value is
-        chosen; or a function of a `numpy.random.Generator` that returns the value.
+        For each parameter a tuple (low, high) of numbers, for a uniform distribution in low <= x < high; `normal(mean, sd)` or
+        `uniform(low, high)`; a list, of which one value is chosen; or a function of a `numpy.random.Generator` that returns the value.
     n : int
-        Number of cells.
+        Number of cells; with a grid, of each cell of it.
     seed : int
         Seed. Cell k depends on the seed, k and the parameter's name alone: a larger n adds cells, a further parameter changes no other.
+    latin : bool
+        Whether distributions are sampled as a Latin hypercube: each n-th part of each of them once. All cells then depend on n.
+    grid : dict of lists, optional
+        Parameters beside the random ones, whose values are combined: the same random cells for each combination.
 
     Examples
     --------
@@ -279,6 +318,8 @@ class RandomCells:
     ranges: Mapping[str, Any]
     n: int
     seed: int = 0
+    latin: bool = False
+    grid: Mapping[str, Sequence[Any]] | None = None
 
     def cells(self) -> list[Cell]:
         """Return the cells, in order."""
@@ -291,11 +332,35 @@ class RandomCells:
         faults += [sentence for name, given in self.ranges.items() if (sentence := _range_fault(name, given))]
         if faults:
             raise UsageError(f"RandomCells: {'; '.join(faults)}.")
-        return [{name: self._value(name, k) for name in self.ranges} for k in range(self.n)]
+        cells = [{name: self._value(name, k) for name in self.ranges} for k in range(self.n)]
+        if not self.grid:
+            return cells
+        both = sorted(set(self.grid) & set(self.ranges))
+        wrong = [
+            name for name, values in self.grid.items() if isinstance(values, str) or not isinstance(values, Sequence) or not values
+        ]
+        if both or wrong:
+            what = f"{both[0]!r} is in grid and in ranges" if both else f"grid: {wrong[0]!r} must be a list of values"
+            raise UsageError(f"RandomCells: {what}.")
+        return [
+            dict(zip(self.grid, values, strict=True)) | cell for values in itertools.product(*self.grid.values()) for cell in cells
+        ]
+
+    def _stratum(self, name: str, k: int) -> float:
+        """Return the part of a distribution for cell k: within one of n parts, each of which is taken once."""
+        crc = zlib.crc32(name.encode())
+        place = int(np.random.default_rng([self.seed, crc]).permutation(self.n)[k])
+        inside = float(np.random.default_rng([self.seed, k, crc]).random())
+        return (place + min(max(inside, 1e-12), 1.0 - 1e-12)) / self.n
 
     def _value(self, name: str, k: int) -> Value:
         """Return the value of a parameter in cell k."""
         rng, given = np.random.default_rng([self.seed, k, zlib.crc32(name.encode())]), self.ranges[name]
+        if self.latin and isinstance(given, tuple | Distribution):
+            own = given if isinstance(given, Distribution) else Distribution("uniform", *map(float, given))
+            return own.at(self._stratum(name, k))
+        if isinstance(given, Distribution):
+            return given.at(min(max(float(rng.random()), 1e-15), 1.0 - 1e-15))
         if isinstance(given, tuple):
             return float(rng.uniform(*given))
         return given[int(rng.integers(len(given)))] if isinstance(given, list) else given(rng)
@@ -310,6 +375,8 @@ def _range_fault(name: str, given: Any) -> str:
         except (TypeError, ValueError):
             good = False
         return "" if good else f"{name!r}: (low, high) = {given!r} must be two finite numbers, the smaller one first"
+    if isinstance(given, Distribution):
+        return ""
     if isinstance(given, list):
         return "" if given else f"{name!r}: the list is empty"
     return "" if callable(given) else f"{name!r}: {given!r} is not a tuple (low, high), list or function of a random generator"

@@ -231,7 +231,7 @@ def sweep(
     executor : None, "serial", "threads" or concurrent.futures.Executor, optional
         None spawns worker processes; with a System or Model it takes "threads". "serial" runs the cells one after the other in this
         process; "threads" runs them on threads of it, whose compiled steps take place at the same time, as in `batch`; an executor
-        (threads, processes, Dask's `client.get_executor()`, mpi4py's `MPIPoolExecutor`) is used and not shut down.
+        (threads, processes, a Client of Dask or its `get_executor()`, mpi4py's `MPIPoolExecutor`) is used and not shut down.
     store : path, optional
         A folder, or a file that ends with .nc. Rows are written there as they come. A sweep with the same store continues where another
         one of the same study ended, however it ended; cells that were not asked for before are added.
@@ -274,6 +274,8 @@ def sweep(
     model; method, seed, version, the versions of haugmbd and Python, names of the parameters) and of its values. The table is the same, bit
     by bit, for every executor and every order.
     """
+    client: Any = executor
+    executor = client.get_executor() if hasattr(client, "get_executor") else executor  # a Client of Dask
     _check(executor, seed, version, workers, retry=retry, progress=progress)
     variants = Variants(model_given(build, "sweep")) if isinstance(build, System | Model) else None
     task = Task(variants or _function("build", build), _function("run", run), method, _positive("budget", budget))

@@ -185,6 +185,8 @@ of drivers and typed numbers, and of a spline that starts from rest."""
 
 def is_sound(model: Model, state: State) -> bool:
     """Return whether a state is finite, has unit Euler parameters, and the ground where it was modelled; it is checked once."""
+    if state.structure is not None and other_parts(model, state):
+        return False
     if vars(state).get("_sound_for") is model.y0:
         return True
     n = model.nb + 1
@@ -203,12 +205,24 @@ def is_sound(model: Model, state: State) -> bool:
     return sound
 
 
+def other_parts(model: Model, state: State) -> str:
+    """Return in which parts the structure of a state differs from that of a model; "" if it is the same."""
+    own = None if model.parts is None else model.parts.structure
+    off, held = (frozenset[str](), ()) if own is None else own
+    given = state.structure
+    differ = sorted(off ^ given.off) or sorted(name for name, _ in set(held) ^ set(given.held))
+    return ", ".join(map(repr, differ))
+
+
 def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
     """Return the faults of a state by itself: wrong shapes, values that are not finite, Euler parameters far from unit."""
     if is_sound(model, state):
         return ()
     n, remedy = model.nb + 1, "Start from model.state() and change it with state.replace(...)."
     found = []
+    if state.structure is not None and (parts := other_parts(model, state)):
+        what = f"it is of another structure of the mechanism: {parts} on or off, or held at another pose"
+        found.append(Fault("state", what, "Take the model of its segment, result.segments[k].model, or simulate from it."))
     for name, width in (("r", 3), ("p", 4), ("v", 3), ("omega_bar", 3)):
         array = getattr(state, name)
         if array.shape != (n, width):

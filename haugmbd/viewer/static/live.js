@@ -278,6 +278,13 @@ async function startLive(player) {
     length = Math.sqrt(length) || 1;
     for (let a = 0; a < 4; a++) p[a] /= length;
   };
+  // The loads by which the pointer drags stand behind those of the mechanism: they are not drawn.
+  const own = player.data.loads.findIndex(({ name }) => live.data.drag.some((kind) => name.startsWith(kind))), drawn = [];
+  if (own >= 0) {
+    world.scene.traverse((one) => { if (one.userData.load >= own) drawn.push(one); });
+    for (const one of drawn) one.removeFromParent();
+    world.loads.length = player.data.loads.length = own;
+  }
   Object.assign(world.shown, { forces: false, violation: false, traces: false });
   for (const what of ["forces", "violation", "traces"]) player.switches[what].hidden = true;
   $("legend").hidden = true;

@@ -12,6 +12,7 @@ from haugmbd.geometry.tables import PLANE, shape_tables
 from tests.support.touching_shapes import SHAPES, random_turn, state_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_no_pair_that_touches_is_missing(seed):
     """Each pair of shapes with points nearer than the margin is a pair of the broad phase; far ones are not."""
@@ -35,6 +36,7 @@ def test_no_pair_that_touches_is_missing(seed):
     assert 0 < len(pairs) < 24 * 23 // 2
 
 
+@pytest.mark.slow
 def test_the_room_for_pairs_grows():
     """More pairs than there is room for at first are all returned, and a pile of boxes has the pairs of its boxes only."""
     count = 60

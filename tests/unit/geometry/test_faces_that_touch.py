@@ -62,6 +62,7 @@ def stacked(rng, angle, offset, edges, gap, tilt, turn=None):
     return tables, state_of(*((d + A @ r, from_rotation_matrix(A @ B), np.zeros(3), np.zeros(3)) for r, B in bodies)), A, d
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["aligned", "equal and aligned", "turned", "small turns", "half turns", "crossed bars"])
 def test_boxes_on_one_another(kind):
     """At gap 0, and at tilts of rounding: the normal is that of the face, and the points span the common area."""
@@ -123,6 +124,18 @@ def test_edge_on_face_and_capsule_on_box():
         assert np.allclose(sorted(points[:, 7]), ends, rtol=0.0, atol=1e-14)
         assert np.abs(points[:, 0]).max() < 1e-15
         assert np.allclose(points[:, 1:4], [0.0, 0.0, 1.0], rtol=0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.1])
+def test_a_ball_or_point_on_a_box(radius):
+    """On a face, on its edges and corners, exactly and beside them by rounding: the gap is 0, and the normal is one of the faces there."""
+    tables = shape_tables([(1, mbd.Box((2.0, 2.0, 2.0))), (2, mbd.Sphere(radius))])
+    upright = (np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3), np.zeros(3))
+    for x, y in ((0.2, 0.3), (1.0, 0.3), (1.0, 1.0), (1.0 + 1e-15, 1.0 - 1e-15), (-1.0, 1.0 + 1e-13)):
+        state = state_of((np.zeros(3), *upright), (np.array([x, y, 1.0 + radius]), *upright))
+        ((gap, *n_and_points),) = points_of(tables, 0, 1, state, margin=1e-6)[0]
+        assert abs(gap) < 1e-12
+        assert np.abs(n_and_points[:3]).max() == pytest.approx(1.0, abs=1e-12)
 
 
 def test_cylinder_that_stands_lies_and_leans():

@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.geometry.narrow_phase import BIAS, GAP_RATE, NORMAL_RATE, POINT_I_RATE, POINT_J_RATE, pair_faults, points_of, rates_of
+from haugmbd.geometry.narrow_phase import (
+    BIAS,
+    GAP_RATE,
+    NORMAL_RATE,
+    POINT_I_RATE,
+    POINT_J_RATE,
+    pair_faults,
+    point_name,
+    points_of,
+    rates_of,
+)
 from haugmbd.geometry.tables import shape_tables
 from haugmbd.math.euler_parameters import from_rotation_matrix, rotation_matrix
-from tests.support.touching_shapes import PAIRS, SHAPES, moved, pose, random_state, random_turn, separation, support
+from tests.support.touching_shapes import PAIRS, SHAPES, moved, pose, random_state, random_turn, separation, state_of, support
 
 PAIR = pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
 
@@ -26,6 +36,7 @@ def in_hole(pair):
     return pair[1] == "tube" and pair[0] != "Plane"
 
 
+@pytest.mark.slow
 @PAIR
 def test_gap_is_signed_distance(pair):
     """No direction separates more than the gap, the normal separates by the gap, and a positive gap is between points of both shapes."""
@@ -52,6 +63,7 @@ def test_gap_is_signed_distance(pair):
     assert True in seen or in_hole(pair)
 
 
+@pytest.mark.slow
 @PAIR
 def test_points_lie_on_both_shapes(pair):
     """No point of contact is outside of its shape: along its normal no shape reaches less far than its point."""
@@ -85,18 +97,20 @@ def test_exchange_of_bodies(pair):
             assert np.abs(back - point).max(axis=1).min() < 1e-9
 
 
+@pytest.mark.slow
 @PAIR
 def test_frames_and_units(pair):
     """A motion of everything moves points and normals; in other units of length gaps are other numbers; features stay the same."""
     rng = np.random.default_rng(4)
-    for _ in range(10):
+    metres, wide_tables = tables_of(pair), tables_of(pair, 1000.0)
+    for _ in range(6):
         y, A, d = random_state(rng), rotation_matrix(random_turn(rng)), 3.0 * rng.normal(size=3)
-        points, features = points_of(tables_of(pair), 0, 1, y)
+        points, features = points_of(metres, 0, 1, y)
         other = y.copy()
         for k in (13, 26):
             other[k : k + 3] = d + A @ y[k : k + 3]
             other[k + 3 : k + 7] = from_rotation_matrix(A @ rotation_matrix(y[k + 3 : k + 7]))
-        turned, same = points_of(tables_of(pair), 0, 1, other)
+        turned, same = points_of(metres, 0, 1, other)
         assert set(features) == set(same)
         order = [list(same).index(f) for f in features]
         turned = turned[order]
@@ -105,20 +119,21 @@ def test_frames_and_units(pair):
         assert np.allclose(turned[:, 4:7], d + points[:, 4:7] @ A.T, rtol=0.0, atol=1e-9)
         wide = y.reshape(3, 13).copy()
         wide[:, 0:3] *= 1000.0
-        millimetres, again = points_of(tables_of(pair, 1000.0), 0, 1, wide.ravel())
+        millimetres, again = points_of(wide_tables, 0, 1, wide.ravel())
         assert set(again) == set(features)
         millimetres = millimetres[[list(again).index(f) for f in features]]
         assert np.allclose(millimetres[:, 0], 1000.0 * points[:, 0], rtol=0.0, atol=1e-9)
         assert np.allclose(millimetres[:, 1:4], points[:, 1:4], rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 @PAIR
 def test_rates_of_a_frozen_pair_of_features(pair):
     """Rates of gap, normal and points, and the second derivative of the gap, against differences along a motion."""
     rng = np.random.default_rng(5)
     tables, dt = tables_of(pair), 1e-4
     kinds = set()
-    for _ in range(12):
+    for _ in range(6):
         y = random_state(rng)
         points, features = points_of(tables, 0, 1, y)
         for point, feature in zip(points, features, strict=True):
@@ -138,6 +153,7 @@ def test_rates_of_a_frozen_pair_of_features(pair):
     assert kinds
 
 
+@pytest.mark.slow
 @PAIR
 def test_gap_is_continuous(pair):
     """Along a motion, across changes of features, the least gap changes by no more than the fastest points move."""
@@ -184,3 +200,27 @@ def test_a_mesh_that_is_not_convex_is_refused():
     triangles = [(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4), (1, 0, 5), (2, 1, 5), (3, 2, 5), (0, 3, 5)]
     with pytest.raises(mbd.UsageError, match="is not convex"):
         shape_tables([(0, mbd.Mesh.from_arrays(corners, triangles))])
+
+
+def test_points_have_names():
+    """A corner on a plane is its number; of two solids both features are named; each name stands for one point."""
+    upright = (np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3), np.zeros(3))
+    shapes = (mbd.Box((1, 1, 1)), mbd.Box((1, 1, 1)), mbd.Plane(), mbd.Cylinder(0.5, 1.0))
+    tables = shape_tables(list(zip((1, 2, 0, 2), shapes, strict=True)))
+    y = state_of((np.array([0.0, 0.0, 0.5]), *upright), (np.array([0.25, 0.25, 1.5]), *upright))
+    named = {
+        pair: [point_name(tables, *pair, int(feature)) for feature in points_of(tables, *pair, y, margin=1e-6)[1]]
+        for pair in ((2, 0), (0, 1))
+    }
+    assert named[2, 0] == ["0", "1", "2", "3"]
+    assert {"face 4, corner 0", "corner 7, face 5"} < set(named[0, 1])
+    assert len(set(named[0, 1])) == 4
+    assert sum(name.startswith("edge") for name in named[0, 1]) == 2
+    lying = state_of(
+        (np.zeros(3), *upright),
+        (np.array([0.0, 0.0, 0.5]), np.array([1.0, 1.0, 0.0, 0.0]) / np.sqrt(2.0), np.zeros(3), np.zeros(3)),
+    )
+    assert [point_name(tables, 2, 3, int(x)) for x in points_of(tables, 2, 3, lying, margin=1e-6)[1]] == [
+        "rim 0 lowest",
+        "rim 1 lowest",
+    ]

@@ -108,3 +108,26 @@ def test_a_joint_of_a_part_with_itself_is_dropped_with_a_word(tmp_path):
     system = read(tmp_path, asmt.assembly(parts, joints, markers=[marker("at"), marker("there", (0, 0, 0.2))]))
     assert [text for text in system.import_report.warnings if "'mate'" in text and "open by 0.2" in text]
     assert "mate" not in system
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("CylSphJoint", 1), ("RevCylJoint", 3)])
+def test_a_distance_from_an_axis_is_a_link_without_mass(kind, rows, tmp_path):
+    """Marker J keeps its distance from z of marker I, and with RevCyl its direction; accelerations are those of a fitting constraint."""
+    I = about(0, 0.3)
+    at = np.array([0.1, 0.2, 0.3])
+    place = at + I @ (0.5 * np.cos(0.7), 0.5 * np.sin(0.7), 0.4)
+    arm = np.array([0.05, 0.1, -0.2])
+    along = 0.3 * I[:, 2]  # a push along the axis, which the link allows
+    bar = part("bar", marker("m", arm, I), mass=2.0, J=(0.2, 0.3, 0.25), r=place - arm, v=along)
+    text = asmt.assembly([bar], [joint(kind, "tube", ("at",), ("bar", "m"), distanceIJ=0.5)], markers=[marker("at", at, I)])
+    system = read(tmp_path, text)
+    assert system.import_report.degrees_of_freedom == 6 - rows
+    result = mbd.simulate(system, 0.3, h=1e-3, project_velocity=True)
+    frame = system.import_report.frames["bar"]
+    tip = result["bar"].point(frame.s_bar + frame.A_bar @ (0.05, 0.1, -0.2)).r
+    local = (tip - at) @ I
+    np.testing.assert_allclose(np.hypot(local[:, 0], local[:, 1]), 0.5, atol=1e-9)
+    assert np.ptp(local[:, 2]) > 1e-3
+    if rows == 3:
+        z = result["bar"].A @ (frame.A_bar @ I[:, 2])
+        np.testing.assert_allclose(z, np.broadcast_to(I[:, 2], z.shape), atol=1e-9)

@@ -262,3 +262,14 @@ def test_drivers_and_couplings_keep_their_senses():
         assert result.joint(f"{prefix}slide").displacement[-1] == pytest.approx(0.03, abs=1e-10)
         wanted = PLACE + R @ (IMAGES[mirror] * (np.array([1.0, 0, 0]) + 0.03 * np.array([0.3, 1, 0]) / np.hypot(0.3, 1)))
         assert result[f"{prefix}b"].r[-1] == pytest.approx(wanted, abs=1e-10)
+
+
+def test_parts_that_are_off_at_the_start_are_off_in_the_copies():
+    part = System("part", gravity=G)
+    body = part.add(Body("a", 1.0, (0.1, 0.1, 0.1)))
+    part.add(TJ("rail", part.ground, body, point=(0, 0, 0), axis=(0, 0, 1)))
+    part.add(RJ("lock", part.ground, body, point=(0, 0, 0), axis=(0, 0, 1)), active=False)
+    part.add(mbd.PointForce("push", body, force=(0, 0, 100.0)), active=False)
+    whole = System("whole", gravity=G)
+    whole.add(part, prefix="p/")
+    assert mbd.simulate(whole, 0.1, h=1e-2)["p/a"].v[-1, 2] == pytest.approx(-0.981, rel=1e-9)

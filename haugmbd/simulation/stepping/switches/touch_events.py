@@ -114,7 +114,7 @@ class TouchEvents(Switches):
         )
         for k in np.unique(self._element[which]).tolist():
             entry, own = self.entries[k], self._parts[k]
-            for array, values in zip(found, entry.load.indentation(bodies[list(entry.bodies)]), strict=True):  # type: ignore[attr-defined]
+            for array, values in zip(found, entry.load.indentation(bodies[list(entry.bodies)]), strict=True):
                 array[:, own] = values
         self._seen = key, which, found
         return found

@@ -1,0 +1,182 @@
+r"""Limits of two bodies as contacts: a rope that becomes taut (`Rope`, unilateral=True), and a cone (`ConeLimit`, restitution=).
+
+    gap = L0 - L        gap_rate = -L'        a normal impulse f >= 0 is the pull of the rope
+
+A taut rope is one constraint row, L0 - L = 0, whose multiplier is the tension; a closed cone is one DP1, whose multiplier is the torque.
+Source: Moreau (1988) for the impact law; the length is derived in `constraints.equations.rope`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.equations.dp1 import DP1
+from haugmbd.constraints.equations.rope import RopeRow
+from haugmbd.constraints.joint import Joint
+from haugmbd.contact.contact import Contact
+from haugmbd.errors import Fault, ModelError
+from haugmbd.forces.base import turned
+from haugmbd.forces.cone_limit import ConeLimit
+from haugmbd.forces.rope import SlackRope
+from haugmbd.math.body_columns import OMEGA_BAR
+from haugmbd.model.inspection.identity import foreign_body_faults, number_of
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.workspace.layout import WIDTH
+
+
+class PlacedRope(NamedTuple):
+    """A rope in the numbering of a model: bodies i and j, its element and its length."""
+
+    name: str
+    i: int
+    j: int
+    rope: SlackRope
+    length: float
+    restitution: float
+
+    def _states(self, y: Array) -> Array:
+        """Return the states of both bodies, (2, nt, 13)."""
+        return np.stack([y[:, WIDTH * k : WIDTH * (k + 1)] for k in (self.i, self.j)])
+
+    def gap_and_rate(self, y: Array) -> tuple[Array, Array]:
+        """Return gap and rate (nt,) at the states y (nt, ny)."""
+        length, rate = self.rope.length_and_rate(self._states(y))
+        return self.length - length, -rate
+
+    def gap_at(self, state: State) -> float:
+        """Return the gap at one state."""
+        return float(self.gap_and_rate(state.y[None])[0][0])
+
+    def row(self, y: Array) -> Array:
+        """Return C (2, 6) at one state y (ny,): the gap rates of unit velocities."""
+        assert self.rope.row is not None
+        _, gradient = self.rope.row.with_gradient(self.rope.by_body(self._states(y[None])))
+        C: Array = -gradient[0]
+        return C
+
+
+class PlacedCone(NamedTuple):
+    """A cone in the numbering of a model: bodies i and j, its element."""
+
+    name: str
+    i: int
+    j: int
+    limit: ConeLimit
+    restitution: float
+
+    def _directions(self, y: Array) -> tuple[Array, Array, Array, Array]:
+        """Return a_i and a_j / sin angle, global, and the angular velocities (nt, 3) at the states y (nt, ny)."""
+        row = self.limit.row()
+        i, j = (y[:, WIDTH * k : WIDTH * (k + 1)] for k in (self.i, self.j))
+        w_i, w_j = (turned(each, each[:, OMEGA_BAR:WIDTH]) for each in (i, j))
+        return turned(i, row.a_bar_i), turned(j, row.a_bar_j), w_i, w_j
+
+    def gap_and_rate(self, y: Array) -> tuple[Array, Array]:
+        """Return gap and rate (nt,) at the states y (nt, ny)."""
+        a, b, w_i, w_j = self._directions(y)
+        cotangent = 1.0 / np.tan(self.limit.angle)
+        return np.sum(a * b, axis=1) - cotangent, np.sum(np.cross(a, b) * (w_i - w_j), axis=1)
+
+    def gap_at(self, state: State) -> float:
+        """Return the gap at one state."""
+        return float(self.gap_and_rate(state.y[None])[0][0])
+
+    def row(self, y: Array) -> Array:
+        """Return C (2, 6) at one state y (ny,): the gap rates of unit velocities."""
+        states, C = np.tile(y, (12, 1)), np.zeros((2, 6))
+        for side, k in enumerate((self.i, self.j)):
+            states[:, WIDTH * k + OMEGA_BAR : WIDTH * (k + 1)] = 0.0
+            states[6 * side + 3 : 6 * side + 6, WIDTH * k + OMEGA_BAR : WIDTH * (k + 1)] = np.eye(3)
+        C[:] = self.gap_and_rate(states)[1].reshape(2, 6)
+        return C
+
+
+class ClosedLimit(Joint):
+    """The row of a closed limit, between the frames of the joint or rope."""
+
+    def __init__(self, name: str, of: Joint, row: Primitive) -> None:
+        super().__init__(name, of.frame_i, of.frame_j)
+        self._row = row
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (self._row,)
+
+
+class RopeStop(Contact):
+    """A rigid rope that may be slack; `name` is that of the rope."""
+
+    rope: SlackRope
+
+    def __init__(self, rope: SlackRope) -> None:
+        i, j = rope.rope.frame_i, rope.rope.frame_j
+        super_values = {"name": rope.name, "restitution": rope.restitution, "radius": 0.0, "frame_i": i, "frame_j": j}
+        self.__dict__.update(super_values, rope=rope, _faults=())
+
+    def primitive(self) -> RopeRow:  # type: ignore[override]
+        """Return the constraint row of the taut rope, whose Phi is the gap."""
+        row = self.rope.row
+        assert row is not None
+        groups = [group._replace(weight=-group.weight) for group in row.groups]
+        return RopeRow(groups, (), -float(self.rope.free_length(np.zeros(1))[0]))
+
+    def closed_joint(self) -> Joint:
+        return ClosedLimit(self.name, self.rope.rope, self.primitive())
+
+    def placed(self, model: Model) -> PlacedRope:  # type: ignore[override]
+        """Return the rope in the numbering of `model`. Raise ModelError if a body is not in it."""
+        bodies = self.rope.bodies()
+        faults: list[Fault] = list(foreign_body_faults(model, f"contact {self.name!r}", *bodies))
+        if faults:
+            raise ModelError(faults)
+        i, j = (number_of(model, body) for body in bodies)
+        return PlacedRope(self.name, i, j, self.rope, float(self.rope.free_length(np.zeros(1))[0]), self.restitution)
+
+    def size(self, length: float) -> float:
+        return max(length, self.rope.modelled_length)
+
+    def overlap(self, gap: float, allowed: float) -> Fault:
+        what = f"its path is {-gap:.6g} m longer than it at the start (allowed {allowed:.2g} m)"
+        return Fault(f"contact {self.name!r}", what, "Start where the rope fits, or give a longer one.")
+
+
+class ConeStop(Contact):
+    """A rigid limit of the swing between two bodies; `name` is that of the limit."""
+
+    limit: ConeLimit
+
+    def __init__(self, limit: ConeLimit) -> None:
+        i, j = limit.joint.frame_i, limit.joint.frame_j
+        values = {"name": limit.name, "restitution": limit.restitution or 0.0, "radius": 0.0, "frame_i": i, "frame_j": j}
+        self.__dict__.update(values, limit=limit, _faults=())
+
+    def primitive(self) -> DP1:  # type: ignore[override]
+        """Return the constraint row of the closed limit, whose Phi is the gap."""
+        return self.limit.row()
+
+    def closed_joint(self) -> Joint:
+        return ClosedLimit(self.name, self.limit.joint, self.primitive())
+
+    def placed(self, model: Model) -> PlacedCone:  # type: ignore[override]
+        """Return the limit in the numbering of `model`. Raise ModelError if a body is not in it."""
+        bodies = self.limit.bodies()
+        faults: list[Fault] = list(foreign_body_faults(model, f"contact {self.name!r}", *bodies))
+        if faults:
+            raise ModelError(faults)
+        i, j = (number_of(model, body) for body in bodies)
+        return PlacedCone(self.name, i, j, self.limit, self.limit.restitution or 0.0)
+
+    def size(self, length: float) -> float:
+        return 1.0
+
+    def overlap(self, gap: float, allowed: float) -> Fault:
+        what = f"the angle is {-gap:.6g} rad beyond its limit {self.limit.angle:.6g} rad at the start (allowed {allowed:.2g})"
+        return Fault(f"contact {self.name!r}", what, "Start within the cone, or give a larger angle.")
+
+
+TWO_BODY_LIMITS = (RopeStop, ConeStop)
+"""Contacts that are made of a load again where a result is read, and are not drawn as planes."""

@@ -1,0 +1,458 @@
+r"""The simulation of a mechanism whose structure changes: smooth or hybrid parts of the motion, and switches between them.
+
+    part      a run with the model of one structure, until an event that is a Switch
+    switch    parts go off                       u stays
+              parts close, impulses act          M (u+ - u) + Phi_q^T Lam = P,  Phi_q u+ = nu     of the rows that are on from now on
+              states of blocks, or of bodies, are set
+
+The motion is that of a chain of runs, each of which begins with the state in which the switch leaves the mechanism. Events whose g jumps
+across zero at a switch have occurred there, also where they are switches themselves: the load of a joint that breaks may break the next.
+Source: Haug 2021, sec. 11.3, with the rows of the new structure.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.contact.joint_stop import stops_of
+from haugmbd.diagnostics.energy import kinetic_and_potential
+from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
+from haugmbd.diagnostics.reaction_signals import rebind, with_signals
+from haugmbd.diagnostics.run_warnings import RunStatus, joined
+from haugmbd.errors import ModelError, SimulationError, UsageError, error_text
+from haugmbd.impacts.impact import Impact
+from haugmbd.impacts.impulse import solve_impulse
+from haugmbd.impacts.impulse_arguments import read_arguments
+from haugmbd.impacts.impulse_result import Impulse
+from haugmbd.integrators.events import Event, EventRecord, Switch, read_events
+from haugmbd.integrators.initial_state import projected
+from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.simulation.arguments import wanted_times
+from haugmbd.simulation.recorded_result import settings_of
+from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.segments import at_times
+from haugmbd.simulation.results.switch_record import SwitchRecord
+from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import RunOutput
+from haugmbd.system.checks.constraint_residuals import position_faults, state_faults
+from haugmbd.system.structures import Structure, Structures, structures_of
+
+LAST = 1e-12
+"""Relative to |t| + 1 s: the interval left when the simulation is complete, as of a motion with impacts."""
+SHORTEST = 1e-6
+"""[s] that the next part may take where a budget is used up: it is stopped in its first batch."""
+STILL = 1e-12
+"""Relative to the largest velocity: a smaller change of velocities at a switch is rounding, and no impact."""
+
+RunPart = Callable[..., Result]
+"""run(model, t_end, methods, output, state=, ...): the run of one structure, as `run_system`."""
+
+
+def needs_switching(model: Model, events: Any, state: Any) -> bool:
+    """Return whether an event switches parts, or the state has another structure than the model."""
+    if isinstance(state, State) and state.structure is not None and state.structure != structures_of(model).first:
+        return True
+    return isinstance(events, list | tuple) and any(isinstance(event, Switch) for event in events)
+
+
+def run_with_switches(
+    model: Model,
+    t_end: float,
+    methods: RunMethods,
+    output: RunOutput,
+    run: RunPart,
+    state: State | None,
+    project_velocity: bool,
+    budget: float | None,
+    most: float,
+) -> Result:
+    """Return the result of a motion whose structure changes, as `run_system` of one structure;  run: `run_system`"""
+    delays = () if model.network is None else model.network.delays
+    if delays:
+        names = ", ".join(block.where for block in delays)
+        raise UsageError(
+            f"a run with switches does not take {names}: what a delay remembers is of the motion before. Leave it out, or use a LowPass."
+        )
+    parts = structures_of(model).parts
+    rough = [contact.name for contact in (*parts.contacts, *stops_of(parts.loads)) if not contact.is_plain]
+    if rough:
+        raise UsageError(
+            f"a run with switches does not take contacts with friction yet: {', '.join(map(repr, rough))}. Give mu=0, or compliant ones."
+        )
+    start = model.state() if state is None else state
+    return _SwitchedRun(structures_of(model), t_end, methods, output, run, budget, most).run(start, project_velocity)
+
+
+class _SwitchedRun:
+    """The parts of a motion, one after the other."""
+
+    def __init__(
+        self,
+        structures: Structures,
+        t_end: float,
+        methods: RunMethods,
+        output: RunOutput,
+        run: RunPart,
+        budget: float | None,
+        most: float,
+    ) -> None:
+        self.structures, self.t_end, self.methods, self.output, self.run_part = structures, t_end, methods, output, run
+        self.budget, self.most, self.began = budget, most, time.perf_counter()
+        self.events = with_signals(structures.initial, tuple(map(counting_turns, read_events(output.events))))
+        self.switches = {event.name: event for event in self.events if isinstance(event, Switch)}
+        self.parts: list[Result] = []
+        self.impacts: list[Impact] = []
+        self.records: list[SwitchRecord] = []
+        self.ended_by = ""
+        self.times: Array | None = None
+        self._jumped: list[EventRecord] = []
+        for switch in self.switches.values():
+            self._check(switch)
+
+    def _check(self, switch: Switch) -> None:
+        """Raise UsageError for names that do not exist, and for parts that cannot close at the pose of a moment."""
+        who, structures = f"switch {switch.name!r}", self.structures
+        for name in (*switch.lock, *switch.grip, *switch.release):
+            structures.named(name, who)
+        for name in switch.grip:
+            joint = structures.joint(name)
+            if joint is None:
+                raise UsageError(f"{who}: {name!r} is no joint, and closes in no pose: lock it.")
+        if isinstance(switch.set, Mapping):
+            network = structures.initial.network
+            blocks = [] if network is None else [block.name for block in network.blocks]
+            for name in switch.set:
+                if name not in blocks:
+                    has = ", ".join(map(repr, blocks)) or "none"
+                    raise UsageError(f"{who}: set names the block {name!r}, and the system has {has}.")
+
+    def run(self, state: State, project_velocity: bool) -> Result:
+        """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
+        self.times = wanted_times(self.output.t_eval, state.t, self.t_end)
+        structure = self.structures.of(state)
+        try:
+            self._run(structure, state, project_velocity)
+        except Exception as error:
+            partial = getattr(error, "result", None)
+            if isinstance(partial, Result) and len(partial) and partial not in self.parts:
+                self.parts.append(partial)
+            if self.parts:
+                error.result = self._result(error)  # type: ignore[attr-defined]
+            raise
+        return self._result()
+
+    def _run(self, structure: Structure, state: State, project_velocity: bool) -> None:
+        """Run part after part."""
+        while True:
+            model = self.structures.model(structure, state)
+            part = self._part(model, state, project_velocity)
+            project_velocity = False
+            self.parts.append(part)
+            if part.interrupted or part.outcome.status is not RunStatus.TERMINAL_EVENT:
+                return
+            end, state = float(part.t[-1]), part.state()
+            ended = [one.name for one in part.events if one.t >= end]
+            fired = [self.switches[name] for name in ended if name in self.switches]
+            others = [event.name for event in self.events if event.terminal and event.name in ended]
+            if fired:
+                structure, state, more = self._switched(structure, state, fired)
+                others += more
+            if others:
+                self.ended_by = others[0]
+                self._only(structure, state)
+                return
+            if self.t_end - end <= LAST * (1.0 + abs(end)):
+                self._only(structure, state)
+                return
+            self._count(end)
+
+    def _part(self, model: Model, state: State, project_velocity: bool) -> Result:
+        """Return the run of one structure from a state, to the next switch."""
+        armed = self._armed(model)
+        times = None if self.times is None else self.times[self.times > state.t]
+        if times is not None and not len(times):
+            times = np.array([self.t_end])
+        output = replace(self.output, t_eval=times, events=tuple(armed))
+        left = None if self.budget is None else max(self.budget - (time.perf_counter() - self.began), SHORTEST)
+        part = self.run_part(
+            model,
+            self.t_end,
+            self.methods,
+            output,
+            state=state,
+            project_velocity=project_velocity,
+            budget=left,
+            keeps_ends=self.times is not None,
+        )
+        if self._jumped:
+            part = _with_events(part, self._jumped)
+            self._jumped = []
+        return part
+
+    def _armed(self, model: Model) -> list[Event]:
+        """Return the events of a part: switches that would change nothing are left out, those that change something end it."""
+        structure = model.parts.structure if model.parts is not None else self.structures.first
+        rebind(model, self.events)
+        found: list[Event] = []
+        for event in self.events:
+            if not isinstance(event, Switch):
+                found.append(event)
+            elif self._changes(event, structure):
+                found.append(event.event)
+        return found
+
+    def _changes(self, switch: Switch, structure: Structure) -> bool:
+        """Return whether a switch would change something."""
+        if switch.kick or switch.set is not None:
+            return True
+        return any(name in structure.off for name in (*switch.lock, *switch.grip)) or any(
+            name not in structure.off for name in switch.release
+        )
+
+    def _switched(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[Structure, State, list[str]]:
+        """Return structure and state behind the switches of an instant, and the terminal events among those that have occurred there."""
+        terminal = [switch.name for switch in fired if switch.terminal]
+        for _ in range(1 + len(self.events)):
+            self._need_order(fired, state.t)
+            before = self._bound(structure, state)
+            structure, state = self._changed(structure, state, fired)
+            for event in self.events:
+                if isinstance(event.function, CountedCoordinate):
+                    event.function.forget_after(state.t)
+            after = self._bound(structure, state)
+            jumped = _jumps(self.events, before, after, {one.name for one in fired})
+            self._jumped += [EventRecord(event.name, state.t, state, jump) for event, jump in jumped]
+            terminal += [event.name for event, _ in jumped if event.terminal]
+            fired = [event for event, _ in jumped if isinstance(event, Switch) and self._changes(event, structure)]
+            if not fired:
+                return structure, state, terminal
+        names = ", ".join(repr(switch.name) for switch in fired)
+        raise SimulationError(
+            f"switches at t = {state.t:.9g} s set off one another without end: {names}. Let one of them wait for a time, or for a state."
+        )
+
+    def _bound(self, structure: Structure, state: State) -> dict[str, float]:
+        """Return the values of events at a state of a structure, but of switches that would change nothing there."""
+        rebind(self.structures.model(structure, state), self.events)
+        looked = [event for event in self.events if not isinstance(event, Switch) or self._changes(event, structure)]
+        plain = state.replace(structure=None)  # as the functions get states in a run
+        return {event.name: event.value(plain) for event in looked}
+
+    def _need_order(self, fired: Sequence[Switch], t: float) -> None:
+        """Raise UsageError for switches of one instant whose order matters."""
+        if len(fired) == 1:
+            return
+        releasing = [one for one in fired if one.release]
+        others = [one for one in fired if one.lock or one.grip or one.kick]
+        setting = [one for one in fired if one.set is not None]
+        clash = [(a, b) for a in releasing for b in others if a is not b] + [(a, b) for a in setting for b in fired if a is not b]
+        if clash:
+            a, b = clash[0]
+            raise SimulationError(
+                f"switches {a.name!r} and {b.name!r} occur at one instant, t = {t:.9g} s, and their order matters: parts that close before "
+                "others open take other velocities than behind. Let one switch do both, or let one occur later."
+            )
+
+    def _changed(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[Structure, State]:
+        """Return structure and state behind switches whose order does not matter."""
+        names = ", ".join(repr(switch.name) for switch in fired)
+        try:
+            return self._change(structure, state, fired)
+        except ModelError as error:
+            raise ModelError(replace_where(error, names, state.t)) from None
+        except UsageError as error:
+            raise UsageError(f"switch {names} at t = {state.t:.9g} s: {error}") from error
+
+    def _change(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[Structure, State]:
+        """Return structure and state behind switches whose order does not matter."""
+        before = self.structures.model(structure, state)
+        energies = kinetic_and_potential(before, np.array([state.t]), state.y[None])
+        released = [name for one in fired for name in one.release if name not in structure.off]
+        gripped = [name for one in fired for name in one.grip if name in structure.off]
+        locked = [name for one in fired for name in one.lock if name in structure.off]
+        kicks = [kick for one in fired for kick in one.kick]
+        held = {name: self._numbers(name, state) for name in gripped}
+        now = structure.without(released).with_parts((*gripped, *locked), held)
+        after = self.structures.model(now, state) if now != structure else before
+        state = self.structures.begun(before, after, state).replace(structure=now)
+        found: Impulse | None = None
+        if kicks or locked or gripped:
+            state = self._closed(after, state, any(one.pull for one in fired), (*locked, *gripped))
+            found = solve_impulse(read_arguments(after, state, kicks, (), (), False))
+            state = found.state.replace(structure=now)
+            state = projected(after, after.pack(), state).replace(structure=now) if after.nc else state
+            u, u_plus = (np.hstack([one.v, one.omega_bar]) for one in (found.before, found.state))
+            if kicks or np.abs(u_plus - u).max(initial=0.0) > STILL * np.abs(u).max(initial=0.0):
+                self.impacts.append(Impact(state.t, found))
+        for one in fired:
+            state = self._set(after, one, state)
+        more = kinetic_and_potential(after, np.array([state.t]), state.y[None])
+        kinetic, potential = float(more[0][0] - energies[0][0]), float(more[1][0] - energies[1][0])
+        self.records.append(
+            SwitchRecord(
+                state.t,
+                tuple(one.name for one in fired),
+                tuple(locked),
+                tuple(gripped),
+                tuple(released),
+                kinetic,
+                potential,
+                found,
+            )
+        )
+        return now, state
+
+    def _closed(self, model: Model, state: State, pull: bool, names: Sequence[str]) -> State:
+        """Return the state, at which the joints that close are closed; with `pull` the nearest such pose."""
+        faults = position_faults(model, state)
+        if not faults:
+            return state
+        if not pull:
+            raise ModelError(faults)
+        return projected(model, model.pack(), state).replace(structure=state.structure)
+
+    def _numbers(self, name: str, state: State) -> tuple[float, ...]:
+        """Return the numbers of a joint at the pose of the moment."""
+        joint = self.structures.joint(name)
+        assert joint is not None
+        bodies = self.structures.initial.bodies
+        states = dict(zip(bodies, np.hstack([state.r, state.p, state.v, state.omega_bar]), strict=True))
+        columns = {q.key: self.structures.layout.angles + k for k, q in enumerate(_once(self.structures.layout.coordinates))}
+
+        def angle(q: Coordinate) -> float:
+            column = columns.get(q.key)
+            return q.angle_near(states, 0.0 if column is None else float(state.angles[column]))
+
+        return joint.numbers_here(states, angle)
+
+    def _set(self, model: Model, switch: Switch, state: State) -> State:
+        """Return the state that a switch sets."""
+        if switch.set is None:
+            return state
+        who = f"switch {switch.name!r}"
+        if isinstance(switch.set, Mapping):
+            network, y = model.network, state.y
+            assert network is not None
+            for block in network.blocks:
+                if block.name in switch.set:
+                    values = np.atleast_1d(np.asarray(switch.set[block.name], dtype=np.float64))
+                    if values.shape != (block.states,) or not np.isfinite(values).all():
+                        raise UsageError(
+                            f"{who}: set gives block {block.name!r} {values.tolist()}, and it has {block.states} states."
+                        )
+                    y[network.columns(block, y)] = values
+            return State.from_y(state.t, y, model.nb + 1).replace(structure=state.structure)
+        given = switch.set(state)
+        if not isinstance(given, State) or given.t != state.t:
+            what = "another time" if isinstance(given, State) else f"{given!r:.60}"
+            raise UsageError(f"{who}: set returns {what}, and must return a State of the same time: state.replace(v=...).")
+        faults = state_faults(model, given)
+        if faults:
+            raise ModelError(faults)
+        return given.replace(structure=state.structure)
+
+    def _only(self, structure: Structure, state: State) -> None:
+        """Add the state behind a switch that ends the motion."""
+        model = self.structures.model(structure, state)
+        if self.parts and self.parts[-1].t[-1] == state.t and np.array_equal(self.parts[-1].y[-1], state.y) and not self._jumped:
+            last = self.parts[-1]
+            if (last._complete[-1].model is model) or not self.records or self.records[-1].t != state.t:
+                return
+        settings = settings_of(self.methods)
+        one = Result(model, np.array([state.t]), state.y[None].copy(), settings=settings, events=tuple(self._jumped))
+        sensors = self.parts[-1]._complete[-1]._sensors if self.parts else {}
+        if sensors:
+            one = replace(one, _sensors={name: _sensed(each, state) for name, each in sensors.items()})
+        self._jumped = []
+        self.parts.append(one)
+
+    def _count(self, t: float) -> None:
+        """Raise SimulationError if switches occur more often than the limit."""
+        recent = self.records[-int(self.most) - 1 :]
+        if len(recent) > self.most and t - recent[0].t < 1.0:
+            names = ", ".join(map(repr, dict.fromkeys(name for one in recent for name in one.names)))
+            raise SimulationError(
+                f"more than {self.most:g} switches in a second of simulated time, to t = {t:.9g} s: {names}. They set off one another: "
+                "give them a distance in time or state, or a larger most_per_second=."
+            )
+
+    def _result(self, error: Exception | None = None) -> Result:
+        """Return the result so far."""
+        complete = tuple(segment for part in self.parts for segment in _tagged(part))
+        last, now = self.parts[-1].outcome, float(self.parts[-1].t[-1]) if len(self.parts[-1]) else np.nan
+        if error is not None:
+            status, message = RunStatus.FAILED, error_text(error)
+        elif self.ended_by:
+            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended_by!r} at t = {now:.9g} s"
+        elif last.status is RunStatus.TERMINAL_EVENT or self.parts[-1].outcome.status is RunStatus.COMPLETED:
+            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+        else:
+            status, message = last.status, last.message
+        initial = self.structures.initial
+        if self.methods.redundancy is not None:
+            initial = initial.with_redundancy(self.methods.redundancy)
+        sparse = self.times is not None
+        impacts = sorted([*self.impacts, *(one for part in self.parts for one in part.impacts)], key=lambda one: one.t)
+        return Result.of_segments(
+            initial,
+            at_times(complete, self.times, LAST) if self.times is not None else complete,
+            complete=complete if sparse else (),
+            impacts=tuple(impacts),
+            settings=self.parts[0].settings,
+            interrupted=self.parts[-1].interrupted,
+            outcome=joined((part.outcome for part in self.parts), status, message),
+            switches=tuple(self.records),
+        )
+
+
+def _sensed(history: Any, state: State) -> Any:
+    """Return a sensor's history of one state, with the value that it had last: a state behind a switch has no step."""
+    return replace(history, t=np.array([state.t]), value=history.value[-1:])
+
+
+def _tagged(part: Result) -> tuple[Result, ...]:
+    """Return the segments of a part with their ends, each with the contacts of its structure."""
+    if not part._segments:
+        return (part,)
+    return tuple(replace(segment, _mechanism=part._mechanism) for segment in part._complete)
+
+
+def _with_events(part: Result, events: Sequence[EventRecord]) -> Result:
+    """Return a part with events at its start."""
+    if not part._segments:
+        return replace(part, events=(*events, *part.events))
+    k = next(k for k, segment in enumerate(part._complete) if len(segment))
+    several = part._with_ends or part._segments
+    first = replace(several[k], events=(*events, *several[k].events))
+    changed = (*several[:k], first, *several[k + 1 :])
+    return replace(part, _with_ends=changed) if part._with_ends else replace(part, _segments=changed)
+
+
+def _jumps(
+    events: Sequence[Event], before: Mapping[str, float], after: Mapping[str, float], known: set[str]
+) -> list[tuple[Event, float]]:
+    """Return the events whose g jumps across zero at a switch, with the jump; known: those that have occurred there."""
+    found = []
+    for event in events:
+        g, g_after = before.get(event.name, 0.0), after.get(event.name, 0.0)
+        if event.name not in known and g != 0.0 and g_after != 0.0 and event.wants(g, g_after):
+            found.append((event, g_after - g))
+    return found
+
+
+def _once(coordinates: Sequence[Coordinate]) -> list[Coordinate]:
+    """Return the angles of a layout, each once, in the order in which they are numbered."""
+    return list({q.key: q for q in coordinates if q.turns}.values())
+
+
+def replace_where(error: ModelError, names: str, t: float) -> list[Any]:
+    """Return the faults of an error, told as those of switches."""
+    return [replace(fault, where=f"switch {names} at t = {t:.9g} s, {fault.where}") for fault in error.faults]

@@ -1,0 +1,338 @@
+"""The engine where it is built (`make engine`): the bits of Numba, the states in WebAssembly, a C program, and haugmbd without Numba."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from haugmbd import gallery
+from haugmbd.compiled.engine_library import FOLDER, MANIFEST, WISH, choose, stamp_of
+from haugmbd.compiled.numba_names import COMPILES
+from haugmbd.engine import EngineModel, blob
+from joints import CJ, RJ, SJ, TJ, UJ, Gear
+
+PACKAGE = Path(mbd.__file__).parent
+H, STEPS = 1e-3, 1000
+PORTABLE = 1e-11
+"""Of the size of the states over a second, where sums may be rounded otherwise."""
+
+
+def built(name: str) -> Path | None:
+    """A library of these sources; None if there is none."""
+    try:
+        manifest = json.loads((FOLDER / MANIFEST).read_text())
+    except (OSError, ValueError):
+        return None
+    found = [
+        FOLDER / n for n, x in manifest["libraries"].items() if n.startswith(name) and x["stamp"] == stamp_of(manifest["sources"])
+    ]
+    return found[0] if found else None
+
+
+EXACT, WASM, NODE = built("exact.so"), built("wasm32.wasm"), shutil.which("node")
+LIBRARY = EXACT or built("linux_x86_64.so")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(LIBRARY is None, reason="no engine is built: make engine")]
+
+MECHANISMS = [
+    name
+    for name in gallery.__all__
+    if name not in ("bouncing_toy", "piston_engine", "governor")  # two call Python; the governor needs smaller steps
+    and callable(getattr(gallery, name))
+    and name[0].islower()
+]
+SINGULAR = ("delta_robot", "peaucellier", "scissor_lift", "windows")
+"""They pass through singular configurations, which Python searches: the same bits up to there."""
+CHAOTIC = ("andrews",)
+
+
+def rod(name, x, **more):
+    return mbd.Body(name, 1.0, (0.1, 0.2, 0.3), r=(x, 0.0, 0.0), **more)
+
+
+def pendulum(joint=RJ, **more):
+    system = mbd.System("feature", gravity=(0.0, 0.0, -9.81))
+    bar = system.add(rod("bar", 0.5))
+    pin = system.add(joint("pin", system.ground, bar, point=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), **more))
+    return system, bar, pin
+
+
+def two(joint):
+    system, bar, _ = pendulum()
+    other = system.add(rod("other", 1.5, omega_bar=(0.1, 0.2, 0.3)))
+    more = {} if joint is SJ else {"axis": (0.0, 0.0, 1.0)}
+    system.add(joint("knee", bar, other, point=(1.0, 0.0, 0.0), **more))
+    return system
+
+
+def loaded(add):
+    system, bar, pin = pendulum()
+    system.add(add(system, bar, pin))
+    return system
+
+
+def geared():
+    system = mbd.System("geared")
+    wheels = [system.add(rod(name, x)) for name, x in (("one", 0.0), ("two", 1.0))]
+    pins = [system.add(RJ(f"{w.name} pin", system.ground, w, point=w.r, axis=(0.0, 1.0, 0.0))) for w in wheels]
+    system.add(Gear("mesh", *pins, ratio=-2.0))
+    system.add(mbd.Torque("drive", wheels[0], torque=(0.0, 0.3, 0.0)))
+    return system
+
+
+FEATURES = {
+    "revolute": lambda: pendulum()[0],
+    "cylindrical": lambda: two(CJ),
+    "spherical": lambda: two(SJ),
+    "translational": lambda: two(TJ),
+    "two revolutes": lambda: two(RJ),
+    "spring": lambda: loaded(lambda s, b, p: mbd.RSDA("spring", p, k=20.0, c=0.1)),
+    "joint spring": lambda: loaded(lambda s, b, p: mbd.JointSpring("spring", p, k=20.0, c=0.1)),
+    "joint force": lambda: loaded(lambda s, b, p: mbd.JointForce("push", p, 0.3)),
+    "motor": lambda: loaded(lambda s, b, p: mbd.Motor("motor", p, torque=0.5)),
+    "motor with a curve": lambda: loaded(lambda s, b, p: mbd.Motor("motor", p, curve=((0, 300), (2, 0)))),
+    "torque of time": lambda: loaded(lambda s, b, p: mbd.Torque("wind", b, torque=(0.0, lambda t: 0.1 * t * t, 0.0))),
+    "expression": lambda: loaded(lambda s, b, p: mbd.Motor("motor", p, torque=mbd.Expression("0.3*sin(5*t)"))),
+    "tsda": lambda: loaded(lambda s, b, p: mbd.TSDA("rope", s.ground, b, point_i=(1.0, 0.0, 1.0), point_j=b.r, k=30.0, c=0.5)),
+    "point force": lambda: loaded(lambda s, b, p: mbd.PointForce("push", b, force=(0.0, 0.0, 3.0), point=(1.0, 0.0, 0.0))),
+    "bushing": lambda: loaded(
+        lambda s, b, p: mbd.Bushing("rubber", s.ground, b, point=(0.2, 0.0, 0.0), K=50.0, K_r=1.0, C=0.1, C_r=0.1)
+    ),
+    "viscous friction": lambda: loaded(lambda s, b, p: mbd.JointFriction("oil", p, mbd.Viscous(0.1))),
+    "smooth friction": lambda: loaded(
+        lambda s, b, p: mbd.JointFriction("rub", p, mbd.BrownMcPhee(mu_s=0.3, mu_d=0.2, v_t=0.01), radius=0.05)
+    ),
+    "bristles": lambda: loaded(lambda s, b, p: mbd.JointFriction("rub", p, mbd.LuGre(mu_s=0.3, mu_d=0.2, v_s=0.01), radius=0.05)),
+    "gear": geared,
+    "drag": lambda: loaded(lambda s, b, p: mbd.Drag("air", b, linear=0.1)),
+    "universal": lambda: two(UJ),
+    "spinning": gallery.gyroscope,
+    "driven": lambda: gallery.slider_crank(driven=True),
+}
+
+
+def states_by_engine(data: bytes, library: Path | None) -> np.ndarray:
+    """States behind all steps, of as many calls as the engine wants; NaN behind the first early return is not asked for."""
+    engine, parts = EngineModel(data, library=library), []
+    while (made := sum(map(len, parts))) < STEPS:
+        parts.append(engine.run(STEPS - made))
+    return np.concatenate(parts)
+
+
+def states_by_python(make) -> np.ndarray:
+    return mbd.simulate(make(), H * STEPS, h=H, integrator=mbd.RK4(), stabilization=mbd.Projection()).y[1:]
+
+
+@pytest.mark.skipif(EXACT is None, reason="there is no engine for this processor")
+@pytest.mark.skipif(not COMPILES, reason="there is no Numba to compare with")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_gallery_to_the_bit(name):
+    make = getattr(gallery, name)
+    data = blob(make(), h=H)
+    engine = EngineModel(data, library=EXACT)
+    first = engine.run(STEPS)
+    python = states_by_python(make)
+    assert np.array_equal(first, python[: len(first)])
+    if name not in SINGULAR:
+        assert np.array_equal(states_by_engine(data, EXACT), python)
+
+
+@pytest.mark.skipif(EXACT is None, reason="there is no engine for this processor")
+@pytest.mark.skipif(not COMPILES, reason="there is no Numba to compare with")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FEATURES)
+def test_features_to_the_bit(name):
+    try:
+        data = blob(FEATURES[name](), h=H)
+    except mbd.UsageError as error:
+        pytest.fail(str(error))
+    assert np.array_equal(states_by_engine(data, EXACT), states_by_python(FEATURES[name]))
+
+
+PROGRAM = """
+import fs from "fs";
+const { Mechanism } = await import(process.argv[2]);
+const module = new WebAssembly.Module(fs.readFileSync(process.argv[3]));
+const out = { imports: WebAssembly.Module.imports(module).length };
+for (const file of process.argv.slice(4)) {
+  const m = await Mechanism.load(module, fs.readFileSync(file));
+  let made = 0;
+  while (made < 1000) made += m.run(1000 - made);
+  out[file] = { t: m.t, y: [...m.state], names: m.names(1) };
+}
+console.log(JSON.stringify(out));
+"""
+
+
+@pytest.mark.skipif(WASM is None or NODE is None, reason="there is no engine for WebAssembly, or no node")
+@pytest.mark.filterwarnings("ignore")
+def test_in_webassembly(tmp_path):
+    names = [name for name in MECHANISMS if name not in (*SINGULAR, *CHAOTIC)]
+    files = {}
+    for name in names:
+        files[name] = tmp_path / f"{name}.haug"
+        files[name].write_bytes(blob(getattr(gallery, name)(), h=H))
+    (tmp_path / "run.mjs").write_text(PROGRAM)
+    command = [NODE, str(tmp_path / "run.mjs"), str(PACKAGE / "engine" / "engine.mjs"), str(WASM), *map(str, files.values())]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["imports"] == 0
+    for name, file in files.items():
+        native = states_by_engine(file.read_bytes(), LIBRARY)
+        off = np.abs(np.array(found[str(file)]["y"]) - native[-1]).max()
+        assert off <= PORTABLE * np.abs(native).max(), name
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_program_in_c(tmp_path):
+    mbd.engine.write(tmp_path / "four_bar.haug", gallery.four_bar(), h=H)
+    source = Path(__file__).resolve().parents[3] / "examples" / "engine" / "step.c"
+    command = [
+        "cc",
+        "-o",
+        str(tmp_path / "step"),
+        str(source),
+        f"-I{PACKAGE / 'engine'}",
+        str(LIBRARY),
+        f"-Wl,-rpath,{LIBRARY.parent}",
+    ]
+    subprocess.run(command, check=True)
+    done = subprocess.run([tmp_path / "step", tmp_path / "four_bar.haug", "100"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    engine = EngineModel(tmp_path / "four_bar.haug", library=LIBRARY)
+    y = engine.run(100)[-1]
+    for k, body in enumerate(gallery.four_bar().bodies):
+        assert f"{body.name} at {' '.join(f'{x:.17g}' for x in y[13 * k : 13 * k + 3])} m" in done.stdout
+    (tmp_path / "cut.haug").write_bytes((tmp_path / "four_bar.haug").read_bytes()[:-8])
+    assert subprocess.run([tmp_path / "step", tmp_path / "cut.haug"], capture_output=True).returncode == 1
+
+
+def test_a_damaged_blob_is_refused_or_runs():
+    """Every word of the sections changed in turn: no crash, and no state that is not the same."""
+    data = blob(gallery.pendulum(), h=H)
+    right = EngineModel(data, library=LIBRARY).run(3)
+    rng = np.random.default_rng(2)
+    for place in rng.choice(len(data) // 8, 150, replace=False):
+        bad = bytearray(data)
+        bad[8 * place : 8 * place + 8] = (-7).to_bytes(8, "little", signed=True)
+        try:
+            engine = EngineModel(bytes(bad), library=LIBRARY)
+        except mbd.UsageError:
+            continue
+        engine.close()
+    for length in (0, 8, 31, 32, 100, len(data) // 2, len(data) - 8, len(data) - 1):
+        with pytest.raises(mbd.UsageError, match="refuses"):
+            EngineModel(data[:length], library=LIBRARY)
+    assert np.array_equal(EngineModel(data, library=LIBRARY).run(3), right)
+
+
+def test_inputs_parameters_and_saved_states():
+    def make(torque):
+        system = gallery.slider_crank()
+        system.add(mbd.Motor("motor", system["R"], torque=torque))
+        return system
+
+    engine = EngineModel(blob(make(0.0), h=H, inputs=["motor"]), library=LIBRARY)
+    engine.set("motor", 0.05)
+    run = mbd.simulate(make(0.05), 0.05, h=H)
+    y = engine.run(50)
+    size = np.abs(run.y).max()
+    assert np.abs(y - run.y[1:]).max() <= PORTABLE * size
+    assert np.abs(engine.reaction("R.j") - np.concatenate([run.reaction("R").force[-1], run.reaction("R").torque[-1]])).max() < 1e-9
+    assert np.abs(engine.coordinate("R.angle")[0] - run.joint("R").angle[-1]) < 1e-9
+    assert np.abs(engine.coordinate("R.angle")[1] - run.joint("R").rate[-1]) < 1e-9
+    saved = engine.save()
+    first = engine.run(20)
+    engine.restore(saved)
+    assert np.array_equal(engine.run(20), first)
+    other = EngineModel(blob(make(0.0), h=H, inputs=["motor"]), library=LIBRARY)
+    other.restore(saved)
+    assert np.array_equal(other.run(20), first)
+    engine.reset()
+    assert engine.get("motor") == 0.0
+    assert engine.t == 0.0
+    with pytest.raises(mbd.UsageError, match="crank.mas"):
+        engine.set("crank.mas", 1.0)
+    with pytest.raises(mbd.SimulationError, match="finite"):
+        engine.set("motor", np.nan)
+
+
+def test_a_closed_model_is_said_to_be_closed():
+    engine = EngineModel(blob(gallery.pendulum(), h=H), library=LIBRARY)
+    engine.close()
+    engine.close()
+    with pytest.raises(mbd.UsageError, match="closed"):
+        engine.run(1)
+
+
+NO_NUMBA = """
+import sys
+sys.modules["numba"] = sys.modules["llvmlite"] = None
+"""
+RUNS = """
+import sys, json
+import numpy as np
+import haugmbd as mbd
+from haugmbd import gallery
+out = {}
+def keep(name, make, **how):
+    out[name] = mbd.simulate(make(), 0.05, **how).y[-1].tolist()
+for name in ("four_bar", "double_pendulum", "slider_crank", "peaucellier", "rolling_disc"):
+    keep(name, getattr(gallery, name), h=1e-3)
+    keep(name + " adaptive", getattr(gallery, name), rtol=1e-7, atol=1e-9)
+for method in (mbd.GeneralizedAlpha(), mbd.RadauIIA(), mbd.BDF(), mbd.RATTLE(), mbd.HEM4()):
+    keep(type(method).__name__, gallery.double_pendulum, integrator=method, stabilization=None, h=1e-3)
+def stopped():
+    system = gallery.pendulum()
+    system.add(mbd.JointLimit("stop", system.joints[0], lower=-0.1, upper=0.1, k=1e4, c=10.0))
+    return system
+keep("stop", stopped, h=1e-3)
+def rubbing():
+    system = gallery.pendulum()
+    system.add(mbd.JointFriction("rub", system.joints[0], mbd.Coulomb(0.3), radius=0.05))
+    return system
+keep("friction", rubbing, h=1e-3)
+out["numba"] = [name for name in sys.modules if name.partition(".")[0] in ("numba", "llvmlite") and sys.modules[name] is not None]
+print(json.dumps(out))
+"""
+
+
+@pytest.mark.skipif(choose().library is None, reason="no engine fits here")
+def test_without_numba():
+    """The same states as with it: to the bit with the engine of this processor, to rounding with another one."""
+    numbers = {}
+    for wish, program in ((choose().library.path.stem, NO_NUMBA + RUNS), ("0", RUNS)):
+        more = {WISH: wish, "HAUGMBD_QUIET": "1"}
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program], env=os.environ | more, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        numbers[wish] = json.loads(done.stdout)
+    ours, numbas = numbers.values()
+    assert ours.pop("numba") == []
+    numbas.pop("numba")
+    for name, y in ours.items():
+        assert np.abs(np.array(y) - numbas[name]).max() <= 1e-9 * np.abs(numbas[name]).max(), name
+
+
+def test_what_needs_numba_says_so():
+    program = """
+from haugmbd.compiled.numba_names import users_numba
+try:
+    users_numba("a model with @njit functions")
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", NO_NUMBA + program], env=os.environ | {WISH: LIBRARY.stem}, capture_output=True, text=True
+    )
+    assert "needs Numba" in done.stdout, done.stderr
