@@ -173,7 +173,7 @@ class Switch(Event):
 
     Parameters
     ----------
-    name, function, direction, terminal
+    name, function, direction, terminal, level
         As of `Event`; `Event(...).then(...)` makes a Switch of an event. A terminal one ends the run behind what it changes.
     release : part, name, or sequence of them
         Parts that go off. Velocities stay as they are. What acts on a coordinate of a joint goes off and on with the joint.
