@@ -96,7 +96,7 @@ def live(
     Parameters
     ----------
     system : System, Model, Result or callable
-        The mechanism, from its modelled state, or a function build(**values) that returns it, so that a length can move several points.
+        The mechanism, from its modelled state, or a function build(**values) that returns it, such as of an angle at the start.
     path : str or Path
         The file, .html.
     live : sequence of str, or dict
@@ -136,6 +136,7 @@ def live_page(
     build = _with_handles(_builder(system, p))
     nominal = nominal_model(build(dict(p)).system)
     method = _stepping(integrator, h)
+    _refuse_moving_points(build, nominal, sliders)
     numbers, table = _fitted(build, nominal, sliders)
     rules = {"projection": Projection(), "Baumgarte": Baumgarte.critical(20.0 * h), "none": None}
     blobs, slots = (
@@ -273,6 +274,29 @@ def _with_handles(build: Any) -> Builder:
 
 
 # ---------------------------------------------------------------------------------------------------------------- numbers by sliders
+def _refuse_moving_points(build: Builder, nominal: Model, sliders: Sequence[Slider]) -> None:
+    """Raise UsageError for sliders that move points of joints and loads on their bodies: the page draws bodies of one shape."""
+    start, rows, columns = nominal.tables.place("X_BAR")
+    points = slice(start, start + rows * columns)
+    for slider in sliders:
+        ends = [{s.name: s.value for s in sliders} | {slider.name: value} for value in (slider.low, slider.high)]
+        low, high = (varied_model(_or_told(build, values), nominal).tables.reals[points] for values in ends)
+        if not np.array_equal(low, high):
+            raise UsageError(
+                f"live: {slider.name!r} moves points of joints or loads on their bodies, and the page draws bodies of one shape: sliders of "
+                "lengths are not there yet. Masses, springs, dampers, gravity, torques, and poses and rates at the start are."
+            )
+
+
+def _or_told(build: Builder, values: Mapping[str, float]) -> System:
+    """Return the system of given values. Raise UsageError, with the values, if it cannot be built."""
+    try:
+        return build(values).system
+    except HaugmbdError as error:
+        told = ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
+        raise UsageError(f"live: the mechanism cannot be built at {told}: {error} Give a smaller range.") from error
+
+
 def _fitted(build: Builder, nominal: Model, sliders: Sequence[Slider]) -> tuple[list[tuple[int, int]], Array]:
     """Return the numbers that sliders move, and their Chebyshev coefficients (n_1, ..., n_m, numbers).
 

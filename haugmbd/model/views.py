@@ -202,8 +202,8 @@ class Pictured:
 
         Notes
         -----
-        `mbd.live(build, path, {"length": (value, low, high)})` takes a function that builds the mechanism: a length
-        may move several points.
+        `mbd.live(build, path, {"angle": (value, low, high)})` takes a function that builds the mechanism, such as at an angle.
+        Lengths, which would change what bodies look like, are refused.
         """
         where: Path = view("live")(self, path, live, h=h, integrator=integrator)
         return where

@@ -29,11 +29,19 @@ def has_engine():
 needs_engine = pytest.mark.skipif(not has_engine(), reason="no engine for pages is built: make engine")
 
 
-def pendulum(length=0.5, mass=2.0):
-    """Return a rod on a pin, whose length moves its centre and changes its inertia."""
+def pendulum(length=0.5, mass=2.0, angle=0.4):
+    """Return a rod on a pin, whose length moves its centre and changes its inertia, and whose angle turns it."""
     system = mbd.System("rod", gravity=(0.0, 0.0, -9.81))
     J = mass * length**2 / 12.0
-    rod = system.add(mbd.Body("rod", mass, (J, J, 1e-3), r=(0.5 * length * np.sin(0.4), 0.0, -0.5 * length * np.cos(0.4))))
+    rod = system.add(
+        mbd.Body(
+            "rod",
+            mass,
+            (J, J, 1e-3),
+            r=(0.5 * length * np.sin(angle), 0.0, -0.5 * length * np.cos(angle)),
+            p=(np.cos(0.5 * angle), 0.0, -np.sin(0.5 * angle), 0.0),
+        )
+    )
     system.add(RJ("pin", system.ground, rod, point=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
     return system
 
@@ -68,6 +76,13 @@ def test_sliders_that_are_none_are_told(system, live, told):
         interactive._sliders(system, live)
 
 
+def test_lengths_are_refused_since_bodies_are_drawn_once():
+    sliders = interactive._sliders(pendulum, {"length": (0.5, 0.3, 0.9)})
+    build = interactive._with_handles(interactive._builder(pendulum, mbd.Parameters(length=0.5)))
+    with pytest.raises(mbd.UsageError, match="'length' moves points"):
+        interactive._refuse_moving_points(build, nominal_model(build({"length": 0.5}).system), sliders)
+
+
 def test_a_range_that_cannot_be_built_is_told():
     sliders = interactive._sliders(pendulum, {"mass": (2.0, -1.0, 4.0)})
     build = interactive._with_handles(interactive._builder(pendulum, mbd.Parameters(mass=2.0)))
@@ -78,13 +93,13 @@ def test_a_range_that_cannot_be_built_is_told():
 @needs_engine
 @pytest.mark.slow
 def test_sliders_move_the_page_as_simulate_does(chromium, tmp_path):
-    page = interactive.live(pendulum, tmp_path / "rod.html", {"length": (0.5, 0.3, 0.9), "mass": (2.0, 1.0, 4.0)})
+    page = interactive.live(pendulum, tmp_path / "rod.html", {"angle": (0.4, 0.1, 1.4), "mass": (2.0, 1.0, 4.0)})
     chromium.open(page.as_uri())
     chromium.evaluate("player.pause()")
-    for length, mass in ((0.5, 2.0), (0.83, 3.1)):
-        chromium.evaluate(f"live.set('length', {length}); live.set('mass', {mass}); live.reset()")
+    for angle, mass in ((0.4, 2.0), (1.23, 3.1)):
+        chromium.evaluate(f"live.set('angle', {angle}); live.set('mass', {mass}); live.reset()")
         assert chromium.evaluate(f"live.steps({STEPS})") is True
-        right = mbd.simulate(pendulum(length, mass), STEPS * 1e-3, h=1e-3)
+        right = mbd.simulate(pendulum(angle=angle, mass=mass), STEPS * 1e-3, h=1e-3)
         assert np.abs(np.array(chromium.evaluate("live.state")) - right.y[-1]).max() < SAME
     assert chromium.evaluate("live.violation") < 1e-12
 
