@@ -283,8 +283,8 @@ def _refuse_moving_points(build: Builder, nominal: Model, sliders: Sequence[Slid
         low, high = (varied_model(_or_told(build, values), nominal).tables.reals[points] for values in ends)
         if not np.array_equal(low, high):
             raise UsageError(
-                f"live: {slider.name!r} moves points of joints or loads on their bodies, and the page draws bodies of one shape: sliders of "
-                "lengths are not there yet. Masses, springs, dampers, gravity, torques, and poses and rates at the start are."
+                f"live: {slider.name!r} moves points of joints or loads on their bodies, and the page draws bodies of one shape: sliders "
+                "of lengths are not there yet. Masses, springs, dampers, gravity, torques, and poses and rates at the start are."
             )
 
 
