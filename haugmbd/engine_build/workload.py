@@ -205,8 +205,7 @@ def singular() -> None:
 def batches() -> None:
     """Ask for many variants at once."""
     model = double_pendulum().compile()
-    states: Any = [model.state(), model.state()]
-    many = mbd.batch(model, states, threads=1)
+    many = mbd.batch(model, np.stack([model.y0, model.y0]), threads=1)
     many.accelerations()
 
 
