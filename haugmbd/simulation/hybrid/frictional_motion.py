@@ -39,8 +39,6 @@ TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
 LEAN = 1e-12
 """Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
-GAP_ROUNDING = 1e-14
-"""Relative to the size: the rounding of a gap, which just behind a bounce is larger than the gap itself."""
 REST = 1e-9
 """Relative to the size, per second: a slower point is at rest, and a slower approach is none."""
 REST_HEIGHT = 1e-12
@@ -232,8 +230,7 @@ class FrictionalMotion:
                 continue
             if key in self.bounced:
                 after = at.t - self.t_switch  # the zero at the bounce is divided out
-                rounded = (gap + GAP_ROUNDING * self.size) / self.bounced[key]
-                found.append(Violated(rounded / after if after > 0.0 else 1.0, key, "open"))
+                found.append(Violated(gap / after / self.bounced[key] if after > 0.0 else 1.0, key, "open"))
             else:
                 beside = LEAN * self.size if key[0] in closed else 0.0  # another feature of a contact that touches
                 found.append(Violated((gap + self.near.get(key, beside)) / self.size, key, "open"))
