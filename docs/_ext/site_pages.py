@@ -55,6 +55,7 @@ CONTENTS = {
         "contact",
         "contact-geometry",
         "dry-friction",
+        "changing-structure",
         "serial-chains",
     ),
     "Results": ("quantities", "animation", "kinematics", "equilibrium"),

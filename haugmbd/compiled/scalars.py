@@ -400,7 +400,7 @@ overload(operator.ipow, strict=False)(_power)
 
 
 def _remainder(x: Any, y: Any) -> Any:
-    """The turns are constant."""
+    """Return the rule of x mod y: the number of turns is constant."""
     return (lambda x, y: x - math.floor(value_of(x) / value_of(y)) * y) if Dual in (x, y) else None
 
 

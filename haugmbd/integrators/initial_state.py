@@ -24,7 +24,8 @@ def check_start(model: Model, state: State, *, project_velocity: bool) -> None:
     if not project_velocity and vars(state).get("_consistent_with") is model.tables:
         return
     faults = state_faults(model, state)
-    holds = not (faults or has_ranges(model)) and all_rows_hold(model, state.t, state.flat, rates=not project_velocity)
+    calls = model.force_callbacks.any  # functions of the user are not called to examine rows
+    holds = not (faults or calls or has_ranges(model)) and all_rows_hold(model, state.t, state.flat, rates=not project_velocity)
     if not (faults or holds):
         rows = evaluate(model, state)
         faults = (*position_faults(model, state, rows), *(() if project_velocity else velocity_faults(model, state, rows)))

@@ -149,13 +149,20 @@ class SmoothRun:
         p.singular_crossings, p.near_singular = [], []
         if self.needs.turns and gaps_beyond(self.model, y[None], DRIFTED) is not None:
             return None
-        k1 = np.zeros(y.size)
-        if p.post_step(p.pack, p.options, t, p.y, k1) != OK:
-            return None
-        turns, first = TurnMonitor(self.names, self.columns), p.y[None].copy()
+        k1, turns, batches = np.zeros(y.size), TurnMonitor(self.names, self.columns), list[StepBatch]()
+        self._gap = (0.0, "", t)
+        try:
+            if p.post_step(p.pack, p.options, t, p.y, k1) != OK:  # the first one may compile for seconds
+                return None
+        except KeyboardInterrupt:
+            p.y[:], interrupted = y, True
+        else:
+            interrupted = False
+        first = p.y[None].copy()
         turns.start(np.array([t]), first)
-        search = None if self.search is None else CrossingSearch(self.model, p, t_end, self.search.again())
-        batches, interrupted = self._batches(method, k1, t_end, search, turns)
+        if not interrupted:
+            search = None if self.search is None else CrossingSearch(self.model, p, t_end, self.search.again())
+            batches, interrupted = self._batches(method, k1, t_end, search, turns)
         if not (batches or interrupted):
             return None
         gap = self._gap

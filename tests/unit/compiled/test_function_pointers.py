@@ -66,7 +66,7 @@ def test_ctrl_c_while_a_right_hand_side_is_compiled_ends_the_run_as_an_interrupt
         return begin(run, bar)
 
     monkeypatch.setattr(Run, "run_under", run_under)
-    result = mbd.simulate(pendulum(), 0.1, h=0.01)
+    result = mbd.simulate(pendulum(), 0.1, h=0.01, budget=60.0)  # by the loop, as long runs are
     assert result.interrupted
     assert struck.tried == 1
     assert result.t.tolist() == [0.0]

@@ -70,7 +70,7 @@ def order_conditions(tableau, q):
     return abs(b @ c ** (q - 1) - 1.0 / q), abs(tall - 1.0 / np.prod(np.arange(1.0, q + 1)))
 
 
-@pytest.mark.parametrize("kind", [k for k in METHODS.values() if not issubclass(k, mbd.SemiImplicitEuler)])
+@pytest.mark.parametrize("kind", [k for k in METHODS.values() if hasattr(k, "tableau")])
 def test_tableau(kind):
     """Rows sum to c; conditions hold up to the order, and one of the next order does not (Ralston's method misses the tall one only)."""
     np.testing.assert_allclose(kind.tableau[1].sum(axis=1), kind.tableau[0], rtol=0.0, atol=2e-14)
