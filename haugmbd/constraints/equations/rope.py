@@ -242,14 +242,14 @@ def _pieces_around_discs(group: Group, plane: tuple[Body, Array, Array, Array]) 
     found = []
     ends = [(group.elements[k].body if group.elements[k].rho == 0.0 else bearing) for k in kept]
     for n, direction in enumerate(theta):
-        a, b = rim(n, direction), rim(n + 1, direction)
+        leaves, meets = rim(n, direction), rim(n + 1, direction)
         i, j = ends[n], ends[n + 1]
-        found.append((i, i.A.T @ (a - i.r), j, j.A.T @ (b - j.r)))
+        found.append((i, i.A.T @ (leaves - i.r), j, j.A.T @ (meets - j.r)))
         if n + 1 in psi:
             count = max(1, int(np.ceil(psi[n + 1] / CHORD)))
             turns = direction + np.sign(rho[n + 1]) * np.linspace(0.0, psi[n + 1], count + 1)
-            chords = [bearing.A.T @ (rim(n + 1, x) - bearing.r) for x in turns]
-            found += [(bearing, x, bearing, y) for x, y in zip(chords, chords[1:], strict=False)]
+            chords: list[Array] = [bearing.A.T @ (rim(n + 1, angle) - bearing.r) for angle in turns]
+            found += [(bearing, start, bearing, end) for start, end in zip(chords, chords[1:], strict=False)]
     return found
 
 
