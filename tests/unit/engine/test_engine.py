@@ -74,6 +74,8 @@ def two(joint):
     system, bar, _ = pendulum()
     other = system.add(rod("other", 1.5))
     more = {} if joint is SJ else {"axis": (0.0, 0.0, 1.0)}
+    if joint is UJ:
+        more = {"axis_i": (0.0, 1.0, 0.0), "axis_j": (0.0, 0.0, 1.0)}
     system.add(joint("knee", bar, other, point=(1.0, 0.0, 0.0), **more))
     return system
 
@@ -106,18 +108,22 @@ FEATURES = {
     "motor with a curve": lambda: loaded(lambda s, b, p: mbd.Motor("motor", p, curve=((0, 300), (2, 0)))),
     "torque of time": lambda: loaded(lambda s, b, p: mbd.Torque("wind", b, torque=(0.0, lambda t: 0.1 * t * t, 0.0))),
     "expression": lambda: loaded(lambda s, b, p: mbd.Motor("motor", p, torque=mbd.Expression("0.3*sin(5*t)"))),
-    "tsda": lambda: loaded(lambda s, b, p: mbd.TSDA("rope", s.ground, b, point_i=(1.0, 0.0, 1.0), point_j=b.r, k=30.0, c=0.5)),
+    "tsda": lambda: loaded(
+        lambda s, b, p: mbd.TSDA("rope", s.ground, b, point_i=(1.0, 0.0, 1.0), point_j=b.r, k=30.0, c=0.5, l0=0.8)
+    ),
     "point force": lambda: loaded(lambda s, b, p: mbd.PointForce("push", b, force=(0.0, 0.0, 3.0), point=(1.0, 0.0, 0.0))),
     "bushing": lambda: loaded(
-        lambda s, b, p: mbd.Bushing("rubber", s.ground, b, point=(0.2, 0.0, 0.0), K=50.0, K_r=1.0, C=0.1, C_r=0.1)
+        lambda s, b, p: mbd.Bushing("rubber", s.ground, b, point=(0.2, 0.0, 0.0), K=(50.0,) * 3 + (1.0,) * 3, C=(0.1,) * 6)
     ),
     "viscous friction": lambda: loaded(lambda s, b, p: mbd.JointFriction("oil", p, mbd.Viscous(0.1))),
     "smooth friction": lambda: loaded(
         lambda s, b, p: mbd.JointFriction("rub", p, mbd.BrownMcPhee(mu_s=0.3, mu_d=0.2, v_t=0.01), radius=0.05)
     ),
-    "bristles": lambda: loaded(lambda s, b, p: mbd.JointFriction("rub", p, mbd.LuGre(mu_s=0.3, mu_d=0.2, v_s=0.01), radius=0.05)),
+    "bristles": lambda: loaded(
+        lambda s, b, p: mbd.JointFriction("rub", p, mbd.LuGre(mu_s=0.3, mu_c=0.2, v_s=0.01, sigma0=1e3), radius=0.05)
+    ),
     "gear": geared,
-    "drag": lambda: loaded(lambda s, b, p: mbd.Drag("air", b, linear=0.1)),
+    "drag": lambda: loaded(lambda s, b, p: mbd.Drag("air", b, mbd.Sphere(0.1), density=1.2, coefficient=0.5)),
     "universal": lambda: two(UJ),
     "spinning": gallery.gyroscope,
     "driven": lambda: gallery.slider_crank(driven=True),
