@@ -18,10 +18,14 @@ from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, warn_us
 from haugmbd.impacts.contact_problem import ContactProblem, Key
 from haugmbd.impacts.impulse_arguments import ImpulseArguments
 from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
+from haugmbd.impacts.struck_chains import Chain, chain_of
+from haugmbd.impacts.struck_chains import Struck as Chained
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.tolerances import TYPED_LENGTH
 
+TANGENTIAL = 1e-9
+"""Relative to the largest impulse, or to the fastest approach: a smaller friction impulse, or gap rate, is rounding."""
 GAIN = 1e-9
 """Relative to the kinetic energy: a smaller gain at an impact is rounding."""
 
@@ -73,6 +77,34 @@ def gain_of(p: ContactProblem, impulse: Impulse, keys: list[Key]) -> str:
         f"the impact of {names} at t = {impulse.before.t:.9g} s gains {gain:.6g} J of {impulse.energy_before:.6g} J: Newton's law of "
         "restitution with friction, or at several coupled contacts, can do that. Give a smaller restitution."
     )
+
+
+def chain_at(p: ContactProblem, one: Struck, t: float) -> Chain:
+    """Return the remark on an impact that goes through closed contacts, where Newton's law for all at once is a choice.
+
+    It is said of impacts without friction impulses: with them the order of the impacts is no law to compare with.
+    """
+    size = float(np.abs(one.f).max(initial=0.0))
+    if len(one.keys) < 2 or np.abs(one.f[:, 1:]).max(initial=0.0) > TANGENTIAL * size:  # noqa: PLR2004  a chain has two contacts
+        return Chain()
+    p.response.factor(t, one.before)
+    W = p.columns(one.kin, one.keys, t).G[::3, ::3]
+    after = p.rows_of(one.kin, one.keys, p.velocities(one.after))[:, 0]
+    before, f = one.kin.v[:, 0], one.f[:, 0]
+    fastest = float(np.abs(before).max(initial=0.0))
+    struck = Chained(
+        [p.names[c] for c, _ in one.keys],
+        np.array([p.pairs[c] for c, _ in one.keys], dtype=np.int64),
+        p.restitution_of(one.keys),
+        W,
+        before,
+        before,
+        after,
+        f,
+        np.full(len(f), TANGENTIAL * fastest),
+        t,
+    )
+    return chain_of(struck)
 
 
 def frictional_impulse(q: ImpulseArguments, contacts: tuple, touching: bool) -> Impulse:  # type: ignore[type-arg]

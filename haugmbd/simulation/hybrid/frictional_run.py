@@ -18,7 +18,7 @@ from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus
 from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, error_text, warn_user
 from haugmbd.impacts.contact_history import ContactSegment
 from haugmbd.impacts.contact_problem import STICK, ContactProblem, Key, PointMode
-from haugmbd.impacts.frictional_impulse import Struck, gain_of, impulse_of
+from haugmbd.impacts.frictional_impulse import Struck, chain_at, gain_of, impulse_of
 from haugmbd.impacts.impact import Impact
 from haugmbd.integrators.events import EventRecord, read_events
 from haugmbd.integrators.initial_state import consistent_start
@@ -244,6 +244,9 @@ class FrictionalRun:
         before, after = State.from_y(t, one.before, n), State.from_y(t, one.after, n)
         impulse = impulse_of(p, before, after, one)
         self.impacts.append(Impact(t, impulse))
+        chain = chain_at(p, one, t)
+        if chain.text and not any(note.text == chain.text for note in self.notes):
+            self.notes.append(RunNote("chain", chain.text, doubtful=chain.doubtful))
         gain = gain_of(p, impulse, one.keys)
         if gain:
             if not any(note.kind == "chain" for note in self.notes):

@@ -1,5 +1,8 @@
 """Dry friction at rigid contacts, event driven: closed forms, events, and what is refused."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 
@@ -120,3 +123,25 @@ def test_a_joint_and_a_sticking_contact_carry_the_weight_together():
     assert np.abs(contact.normal_force[:, 0] - 3.0 * G).max() <= 1e-8
     assert np.abs(contact.friction_force[:, 0, 0] - push).max() <= 1e-8
     assert np.abs(wall.force[:, 0] + push).max() <= 1e-8
+
+
+def test_a_row_of_touching_balls_says_that_its_law_is_a_choice():
+    """Newton's law for all contacts at once, and one impact after the other, differ: five equal balls are told, two are not."""
+    R = 0.1
+
+    def row(n):
+        system = mbd.System("row", gravity=(0.0, 0.0, 0.0))
+        places = [(-0.05, 1.0), *((2.0 * R * k, 0.0) for k in range(1, n))]
+        balls = [system.add(mbd.Body(f"b{k}", 1.0, (4e-3,) * 3, r=(x, 0, 0), v=(v, 0, 0))) for k, (x, v) in enumerate(places)]
+        for k, (i, j) in enumerate(itertools.pairwise(balls)):
+            shapes = {"shape_i": mbd.Sphere(R), "shape_j": mbd.Sphere(R)}
+            system.add(mbd.Contact(f"c{k}", i, j, mu=0.2, restitution=1.0, **shapes))
+        return system
+
+    with pytest.warns(UserWarning, match="one after the other"):
+        five = mbd.simulate(row(5), 0.1, **SHARP)
+    assert any("'c0'" in text and "a choice" in text for text in five.warnings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        two = mbd.simulate(row(2), 0.1, **SHARP)
+    assert np.abs(two["b1"].v[-1] - (1.0, 0.0, 0.0)).max() <= 1e-9
