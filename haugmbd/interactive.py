@@ -98,7 +98,7 @@ def live(
     Parameters
     ----------
     system : System, Model, Result or callable
-        The mechanism, from its modelled state, or a function build(**values) that returns it, such as of an angle at the start.
+        The mechanism, from its modelled state, or a function of the values that returns it, such as of an angle at the start.
     path : str or Path
         The file, .html.
     live : sequence of str, or dict

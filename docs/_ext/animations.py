@@ -14,7 +14,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from haugmbd.viewer import animate as player
+from haugmbd.viewer.animate import SCRIPTS, _read
 
 SRCDOC = re.compile(r'<iframe srcdoc="([^"]*)"')
 FOLDER = "_animations"
@@ -51,11 +51,11 @@ def split(app: Sphinx, error: Exception | None) -> None:
 
 def shared_files() -> dict[str, str]:
     """Return the files of the player that all animations load."""
-    licence = player._read("bundle", "LICENSE.three")
-    scripts = "\n".join(player._read("static", name) for name in player.SCRIPTS)
+    licence = _read("bundle", "LICENSE.three")
+    scripts = "\n".join(_read("static", name) for name in SCRIPTS)
     return {
-        STYLE: player._read("static", "page.css"),
-        THREE: f"/* three.js, MIT licence:\n{licence}*/\n{player._read('bundle', 'three.min.js')}",
+        STYLE: _read("static", "page.css"),
+        THREE: f"/* three.js, MIT licence:\n{licence}*/\n{_read('bundle', 'three.min.js')}",
         PLAYER: f'"use strict";\n{scripts}\n',
     }
 
