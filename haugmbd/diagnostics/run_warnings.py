@@ -81,6 +81,26 @@ class RunStatus(IntEnum):
     BUDGET_EXHAUSTED = -3
 
 
+def status_at_end(*, exhausted: bool, interrupted: bool, ended: bool) -> RunStatus:
+    """Return the status of a run that no error has ended: by its budget, by Ctrl-C, by a terminal event, or at t_end."""
+    if exhausted:
+        return RunStatus.BUDGET_EXHAUSTED
+    if interrupted:
+        return RunStatus.INTERRUPTED
+    return RunStatus.TERMINAL_EVENT if ended else RunStatus.COMPLETED
+
+
+def end_of_run(status: RunStatus, at: str, t_end: float, *, budget: float | None = None, ended_by: str = "") -> str:
+    """Return the message of a run that no error has ended;  at: "at t = ... s", where it stands;  ended_by: the terminal event."""
+    if status is RunStatus.BUDGET_EXHAUSTED:
+        return f"stopped {at}, before t_end = {t_end:.9g} s: its budget of {budget:g} s was used up"
+    if status is RunStatus.INTERRUPTED:
+        return f"interrupted by Ctrl-C {at}, before t_end = {t_end:.9g} s"
+    if status is RunStatus.TERMINAL_EVENT:
+        return f"ended by the terminal event {ended_by!r} {at}"
+    return f"reached t_end = {t_end:.9g} s"
+
+
 class RunNote(NamedTuple):
     """One note on a run.  kind: one of those above;  size: of one kind the largest is kept."""
 

@@ -20,7 +20,15 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
-from haugmbd.diagnostics.run_warnings import LARGEST_GAP, Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.diagnostics.run_warnings import (
+    LARGEST_GAP,
+    Outcome,
+    RunStatus,
+    TurnMonitor,
+    end_of_run,
+    singular_notes,
+    violation_notes,
+)
 from haugmbd.integrators.explicit.runge_kutta import Explicit
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.singularities.singularity_search import SingularSearch, may_be_singular
@@ -181,10 +189,8 @@ class SmoothRun:
             cpu=time.process_time() - began,
         )
         notes = turns.notes(fixed=method.step is not None) + violation_notes(*gap) + singular_notes((), p.near_singular)
-        status, message = RunStatus.COMPLETED, f"reached t_end = {t_end:.9g} s"
-        if interrupted:
-            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C at t = {times[-1]:.9g} s, before t_end = {t_end:.9g} s"
-        outcome = Outcome(status, message, tuple(notes))
+        status = RunStatus.INTERRUPTED if interrupted else RunStatus.COMPLETED
+        outcome = Outcome(status, end_of_run(status, f"at t = {times[-1]:.9g} s", t_end), tuple(notes))
         return Recorded(times, states, None, None, None, {}, counters, outcome, (), (), 0.0, None, p.watched)
 
     def _batches(

@@ -25,7 +25,7 @@ from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
 from haugmbd.diagnostics.reaction_signals import rebind, with_signals
-from haugmbd.diagnostics.run_warnings import RunStatus, joined
+from haugmbd.diagnostics.run_warnings import RunStatus, end_of_run, joined
 from haugmbd.errors import ModelError, SimulationError, UsageError, error_text
 from haugmbd.impacts.impact import Impact
 from haugmbd.impacts.impulse import solve_impulse
@@ -391,9 +391,11 @@ class _SwitchedRun:
         if error is not None:
             status, message = RunStatus.FAILED, error_text(error)
         elif self.ended_by:
-            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended_by!r} at t = {now:.9g} s"
+            status = RunStatus.TERMINAL_EVENT
+            message = end_of_run(status, f"at t = {now:.9g} s", self.t_end, ended_by=self.ended_by)
         elif last.status is RunStatus.TERMINAL_EVENT or self.parts[-1].outcome.status is RunStatus.COMPLETED:
-            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+            status = RunStatus.COMPLETED
+            message = end_of_run(status, "", self.t_end)
         else:
             status, message = last.status, last.message
         initial = self.structures.initial

@@ -14,7 +14,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
-from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus
+from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus, end_of_run
 from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, error_text, warn_user
 from haugmbd.impacts.contact_history import ContactSegment
 from haugmbd.impacts.contact_problem import STICK, ContactProblem, Key, PointMode
@@ -256,14 +256,9 @@ class FrictionalRun:
     def result(self, message: str) -> Result:
         """Return the result so far."""
         m = self.motion
-        at = f"at t = {m.t:.9g} s"
-        texts = {
-            RunStatus.COMPLETED: f"reached t_end = {self.t_end:.9g} s",
-            RunStatus.INTERRUPTED: f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s",
-            RunStatus.BUDGET_EXHAUSTED: f"stopped {at}, before t_end = {self.t_end:.9g} s: its budget of {self.budget} s was used up",
-            RunStatus.TERMINAL_EVENT: f"ended by the terminal event {m.ended_by.name!r} {at}" if m.ended_by is not None else "",
-            RunStatus.FAILED: message,
-        }
+        if self.status is not RunStatus.FAILED:
+            name = "" if m.ended_by is None else m.ended_by.name
+            message = end_of_run(self.status, f"at t = {m.t:.9g} s", self.t_end, budget=self.budget, ended_by=name)
         work = self.problem.response
         counters = Counters(
             steps=m.steps,
@@ -274,7 +269,7 @@ class FrictionalRun:
         )
         whole = tuple(self.segments)
         sparse = self.times is not None
-        outcome = Outcome(self.status, texts[self.status], ()).with_notes(self.notes)
+        outcome = Outcome(self.status, message, ()).with_notes(self.notes)
         replay = Replay(self.start.t, self.start.y, self.t_end, float(m.t), self.methods, not sparse, self.most)
         found = Result.of_segments(
             self.model,

@@ -22,7 +22,7 @@ from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.contact_warnings import LIFT_OFF, deep_contact_notes, lift_off_events, pulls_of
 from haugmbd.diagnostics.joint_coordinates import counting_turns
 from haugmbd.diagnostics.reaction_signals import bind, rebind, with_signals
-from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, joined
+from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, end_of_run, joined, status_at_end
 from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SimulationError, UsageError, error_text
 from haugmbd.impacts.contact_modes import ContactModes
@@ -376,15 +376,10 @@ class HybridSimulation:
         at = "at the start" if now is None else f"at t = {now:.9g} s"
         if error is not None:
             status, message = RunStatus.FAILED, error_text(error)
-        elif self.exhausted:
-            status = RunStatus.BUDGET_EXHAUSTED
-            message = f"stopped {at}, before t_end = {self.t_end:.9g} s: its budget of {self.of.budget:g} s was used up"
-        elif interrupted:
-            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s"
-        elif self.ended_by is not None:
-            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended_by.name!r} {at}"
         else:
-            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+            status = status_at_end(exhausted=self.exhausted, interrupted=interrupted, ended=self.ended_by is not None)
+            name = "" if self.ended_by is None else self.ended_by.name
+            message = end_of_run(status, at, self.t_end, budget=self.of.budget, ended_by=name)
         outcome = joined((segment.outcome for segment in self.segments), status, message).with_notes(self.notes)
         whole = tuple(self.segments)
         sparse = self.of.recording.times is not None

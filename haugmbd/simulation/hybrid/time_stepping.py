@@ -22,7 +22,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.cone import solve_cone_problem
 from haugmbd.contact.contact import Contact
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, end_of_run
 from haugmbd.errors import UsageError, error_text
 from haugmbd.impacts.contact_history import OPEN, StepLaws, SteppedContacts
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Key
@@ -330,14 +330,8 @@ class SteppedRun:
         contacts = SteppedContacts(p, keys, normal, friction, state, wrench, laws, steps)
         sensors = SensorRecorder(self.sensors, lambda t, y: State.from_y(t, y, p.n))
         sensors.record(t, y)
-        at = f"at t = {s.t:.9g} s"
-        texts = {
-            RunStatus.COMPLETED: f"reached t_end = {self.t_end:.9g} s",
-            RunStatus.INTERRUPTED: f"interrupted by Ctrl-C {at}, before t_end = {self.t_end:.9g} s",
-            RunStatus.BUDGET_EXHAUSTED: f"stopped {at}, before t_end = {self.t_end:.9g} s: its budget of {self.budget} s was used up",
-            RunStatus.TERMINAL_EVENT: f"ended by the terminal event {self.ended_by!r} {at}",
-            RunStatus.FAILED: message,
-        }
+        if self.status is not RunStatus.FAILED:
+            message = end_of_run(self.status, f"at t = {s.t:.9g} s", self.t_end, budget=self.budget, ended_by=self.ended_by)
         counters = Counters(
             steps=self.steps,
             evaluations=p.response.n_rates,
@@ -359,7 +353,7 @@ class SteppedRun:
             _contact_problem=p,
             _replays=(replay,),
             _again=self.again,
-            outcome=Outcome(self.status, texts[self.status], ()),
+            outcome=Outcome(self.status, message, ()),
         )
 
 

@@ -14,7 +14,15 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
 from haugmbd.diagnostics.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_coordinates import counting_turns
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, TurnMonitor, singular_notes, violation_notes
+from haugmbd.diagnostics.run_warnings import (
+    Outcome,
+    RunStatus,
+    TurnMonitor,
+    end_of_run,
+    singular_notes,
+    status_at_end,
+    violation_notes,
+)
 from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
 from haugmbd.forces.joint_friction import JointFriction
@@ -491,15 +499,9 @@ class Run(Generic[R]):
             status, message = RunStatus.FAILED, error_text(error)
         elif self.exhausted and self.budget is None:
             status, message = RunStatus.COMPLETED, f"reached t = {now:.9g} s, which was needed"
-        elif self.exhausted:
-            status = RunStatus.BUDGET_EXHAUSTED
-            message = f"stopped at t = {now:.9g} s, before t_end = {self.t_end:.9g} s: its budget of {self.budget:g} s was used up"
-        elif interrupted:
-            status, message = RunStatus.INTERRUPTED, f"interrupted by Ctrl-C at t = {now:.9g} s, before t_end = {self.t_end:.9g} s"
-        elif self.ended:
-            status, message = RunStatus.TERMINAL_EVENT, f"ended by the terminal event {self.ended!r} at t = {now:.9g} s"
         else:
-            status, message = RunStatus.COMPLETED, f"reached t_end = {self.t_end:.9g} s"
+            status = status_at_end(exhausted=self.exhausted, interrupted=interrupted, ended=bool(self.ended))
+            message = end_of_run(status, f"at t = {now:.9g} s", self.t_end, budget=self.budget, ended_by=self.ended or "")
         notes = self.turns.notes(fixed=self.method.step is not None)
         notes += violation_notes(*self.gap) + singular_notes(self.problem.singular_crossings, self.problem.near_singular)
         if self.clock is not None:
