@@ -16,16 +16,14 @@ import base64
 import copy
 import itertools
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.batches.parameters import read_parameters as read_paths
 from haugmbd.batches.parameters import unknown, variables_of
-from haugmbd.batches.variant import variant_system
 from haugmbd.compiled.array_types import Array
 from haugmbd.engine.blob import check, first_call, written
 from haugmbd.engine.host import library_for
@@ -41,6 +39,7 @@ from haugmbd.sensitivity.parameters import (
     Built,
     Parameters,
     builder_of,
+    by_paths,
     component,
     driver_constants,
     nominal_model,
@@ -181,20 +180,10 @@ def live_page(
 def _builder(system: Any, p: Parameters) -> Builder:
     """Return the function that builds the system of given values."""
     if isinstance(system, Model):
-        return lambda values: Built(_variant(system, values))
+        return by_paths(system)
     if isinstance(system, System) and not p:
         return lambda _: Built(system)
     return builder_of(system, p)
-
-
-def _variant(model: Model, values: Mapping[str, float]) -> System:
-    """Return the system of a model with some of its numbers changed."""
-    arrays: dict[str, Array] = {}
-    known = variables_of(model)
-    for name, value in values.items():
-        path, index = (name, ()) if name in known else component(name)
-        arrays.setdefault(path, present(model, known[path]))[index] = value
-    return variant_system(model, read_paths(model, {path: x[None] for path, x in arrays.items()}, 1, "live"), 0)
 
 
 def _text(data: bytes, level: int = 6) -> str:
@@ -282,7 +271,7 @@ def _refuse_moving_points(build: Builder, nominal: Model, sliders: Sequence[Slid
     points = slice(start, start + rows * columns)
     for slider in sliders:
         ends = [{s.name: s.value for s in sliders} | {slider.name: value} for value in (slider.low, slider.high)]
-        low, high = (varied_model(_or_told(build, values), nominal).tables.reals[points] for values in ends)
+        low, high = (_model_at(build, nominal, values).tables.reals[points] for values in ends)
         if np.abs(high - low).max(initial=0.0) > STAY * nominal.length:
             raise UsageError(
                 f"live: {slider.name!r} moves points of joints or loads on their bodies, and the page draws bodies of one shape: sliders "
@@ -290,10 +279,10 @@ def _refuse_moving_points(build: Builder, nominal: Model, sliders: Sequence[Slid
             )
 
 
-def _or_told(build: Builder, values: Mapping[str, float]) -> System:
-    """Return the system of given values. Raise UsageError, with the values, if it cannot be built."""
+def _model_at(build: Builder, nominal: Model, values: Mapping[str, float]) -> Model:
+    """Return the model of given values, of the structure of the nominal one. Raise UsageError, with the values, if it cannot be built."""
     try:
-        return build(values).system
+        return varied_model(build(values).system, nominal)
     except HaugmbdError as error:
         told = ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
         raise UsageError(f"live: the mechanism cannot be built at {told}: {error} Give a smaller range.") from error
@@ -307,11 +296,7 @@ def _fitted(build: Builder, nominal: Model, sliders: Sequence[Slider]) -> tuple[
 
     def at(x: Sequence[float]) -> Array:
         values = {s.name: 0.5 * (s.low + s.high) + 0.5 * (s.high - s.low) * u for s, u in zip(sliders, x, strict=True)}
-        try:
-            model = varied_model(build(values).system, nominal)
-        except HaugmbdError as error:
-            told = ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
-            raise UsageError(f"live: the mechanism cannot be built at {told}: {error} Give a smaller range.") from error
+        model = _model_at(build, nominal, values)
         return np.concatenate([model.tables.reals, driver_constants(model).ravel(), model.y0])
 
     here = [0.0] * len(sliders)
@@ -348,13 +333,13 @@ def value_at(table: Array, x: Sequence[float] | Array) -> Array:
     return table
 
 
-def _degree(at: Any, here: Sequence[float], k: int, name: str, sizes: Array) -> int:
+def _degree(at: Callable[[Sequence[float]], Array], here: Sequence[float], k: int, name: str, sizes: Array) -> int:
     """Return the least degree by which the numbers follow from slider k. Raise UsageError if there is none."""
 
     def along(u: float) -> Array:
         x = list(here)
         x[k] = u
-        return at(x)  # type: ignore[no-any-return]
+        return at(x)
 
     between = np.array([-0.93, -0.41, 0.17, 0.77])
     right = np.array([along(u) for u in between])

@@ -265,6 +265,12 @@ def _by_paths(system: System, p: Parameters) -> Builder:
         path = name if name in known else component(name)[0]
         if path not in known:
             raise UsageError(f"parameters: {unknown(model, path, known)}.")
+    return by_paths(model)
+
+
+def by_paths(model: Model) -> Builder:
+    """Return the function that gives parts of the system of a model the values of paths that exist."""
+    known = variables_of(model)
 
     def build(values: Mapping[str, float]) -> Built:
         arrays: dict[str, Any] = {}

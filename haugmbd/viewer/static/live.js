@@ -4,8 +4,6 @@
 const KEPT = 1200, BUDGET = 12, HELD = 0.004;  // points of the curves; [ms] of a frame for steps; [s] between two looks at the pointer
 const HAND = 2 * Math.PI * 1.5;  // [rad/s] frequency of the spring from the pointer to a body
 
-function inflated(text) { return unpack(text); }
-
 // The sum of products of Chebyshev polynomials: coefficients in C order, one axis a slider, the last one the numbers.
 function chebyshev(coefficients, degrees, x) {
   let table = coefficients;
@@ -19,9 +17,9 @@ function chebyshev(coefficients, degrees, x) {
 
 class Live {
   static async open(player) {
-    const data = JSON.parse($("live").textContent), module = await WebAssembly.compile(await inflated($("engine").textContent)), made = {};
-    for (const [name, blob] of Object.entries(data.blobs)) made[name] = await Mechanism.load(module, await inflated(blob));
-    const bytes = await inflated(data.coefficients);
+    const data = JSON.parse($("live").textContent), module = await WebAssembly.compile(await unpack($("engine").textContent)), made = {};
+    for (const [name, blob] of Object.entries(data.blobs)) made[name] = await Mechanism.load(module, await unpack(blob));
+    const bytes = await unpack(data.coefficients);
     return new Live(player, data, made, new Float64Array(bytes.buffer, 0, bytes.length / 8));
   }
 
