@@ -87,11 +87,13 @@ def chain_at(p: ContactProblem, one: Struck, t: float) -> Chain:
     size = float(np.abs(one.f).max(initial=0.0))
     if len(one.keys) < 2 or np.abs(one.f[:, 1:]).max(initial=0.0) > TANGENTIAL * size:  # noqa: PLR2004  a chain has two contacts
         return Chain()
+    before, f = one.kin.v[:, 0], one.f[:, 0]
+    fastest = float(np.abs(before).max(initial=0.0))
+    if not (np.abs(before[f > 0.0]) <= TANGENTIAL * fastest).any():  # no closed contact acts: the matrix W is not needed
+        return Chain()
     p.response.factor(t, one.before)
     W = p.columns(one.kin, one.keys, t).G[::3, ::3]
     after = p.rows_of(one.kin, one.keys, p.velocities(one.after))[:, 0]
-    before, f = one.kin.v[:, 0], one.f[:, 0]
-    fastest = float(np.abs(before).max(initial=0.0))
     struck = Chained(
         [p.names[c] for c, _ in one.keys],
         np.array([p.pairs[c] for c, _ in one.keys], dtype=np.int64),
