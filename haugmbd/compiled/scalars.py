@@ -146,26 +146,32 @@ def _is_number(kind: Any) -> bool:
     return isinstance(kind, DualType | types.Float | types.Integer | types.Boolean)
 
 
+def _operator(which: Any, result: Any, lower: Callable[..., Any]) -> None:
+    """Let an operator take two numbers of which one is a dual.  lower: writes its code, which returns a `result`"""
+
+    class Typed(AbstractTemplate):  # type: ignore[misc]
+        key = which
+
+        def generic(self, arguments: Any, keywords: Any) -> Any:
+            """Return the signature if one of two numbers is a dual."""
+            if len(arguments) == 2 and Dual in arguments and all(map(_is_number, arguments)):  # noqa: PLR2004  two operands
+                return signature_of(result, *arguments)
+            return None
+
+    infer_global(which)(Typed)
+    for kinds in ((DualType, DualType), (DualType, types.Number), (types.Number, DualType), (DualType, types.Boolean)):
+        lower_builtin(which, *kinds)(lower)
+
+
 def _binary(operators: tuple[Any, ...], rule: Callable[..., Any]) -> None:
     """Let operators take duals beside numbers.  rule(builder, a, da, b, db): the result, a dual."""
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        (a, da), (b, db) = (_parts(context, builder, x, kind) for x, kind in zip(arguments, signature.args, strict=True))
+        return rule(builder, a, da, b, db)
+
     for which in operators:
-
-        class Typed(AbstractTemplate):  # type: ignore[misc]
-            key = which
-
-            def generic(self, arguments: Any, keywords: Any) -> Any:
-                """Return the signature if one of two numbers is a dual."""
-                if len(arguments) == 2 and Dual in arguments and all(map(_is_number, arguments)):
-                    return signature_of(Dual, *arguments)
-                return None
-
-        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            (a, da), (b, db) = (_parts(context, builder, x, kind) for x, kind in zip(arguments, signature.args, strict=True))
-            return rule(builder, a, da, b, db)
-
-        infer_global(which)(Typed)
-        for kinds in ((DualType, DualType), (DualType, types.Number), (types.Number, DualType), (DualType, types.Boolean)):
-            lower_builtin(which, *kinds)(lower)
+        _operator(which, Dual, lower)
 
 
 _binary((operator.add, operator.iadd), _add)
@@ -177,23 +183,12 @@ _binary((operator.truediv, operator.itruediv), _divide)
 def _compared(which: Any, llvm_name: str) -> None:
     """Let a comparison of duals be that of their values."""
 
-    class Typed(AbstractTemplate):  # type: ignore[misc]
-        key = which
-
-        def generic(self, arguments: Any, keywords: Any) -> Any:
-            """Return the signature if one of two numbers is a dual."""
-            if len(arguments) == 2 and Dual in arguments and all(map(_is_number, arguments)):
-                return signature_of(types.boolean, *arguments)
-            return None
-
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         a, b = (_parts(context, builder, x, kind)[0] for x, kind in zip(arguments, signature.args, strict=True))
         compare = builder.fcmp_unordered if llvm_name == "!=" else builder.fcmp_ordered
         return compare(llvm_name, a, b)
 
-    infer_global(which)(Typed)
-    for kinds in ((DualType, DualType), (DualType, types.Number), (types.Number, DualType)):
-        lower_builtin(which, *kinds)(lower)
+    _operator(which, types.boolean, lower)
 
 
 for _which, _name in (
